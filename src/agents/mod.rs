@@ -1,0 +1,135 @@
+//! Decoders, pure: one file per log format, each turning bytes into [`crate::model::event`]s.
+//!
+//! # How to add an agent
+//!
+//! 1. Write `src/agents/<agent>.rs` with a type that implements [`Format`] and one that implements
+//!    [`Decoder`]. [`pi`] is the smallest example.
+//! 2. Declare the module here and add the format to [`ALL`].
+//! 3. Add its policy, and models it brings, to `assets/models.toml`.
+//! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one case a trap; `cargo test`
+//!    writes and checks the snapshots beside them.
+//! 5. Add its row to the README's table. A test names what is missing.
+//!
+//! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`] or [`Event::Skipped`].
+//! It sees bytes, not files, so it can be given any line of a log at any time; what it must remember
+//! from line to line (the names of tools by call id, say) it keeps itself.
+//!
+//! [`Event::Unreadable`]: crate::model::event::Event::Unreadable
+//! [`Event::Skipped`]: crate::model::event::Event::Skipped
+
+use crate::model::event::{Billed, Place, Sink};
+use std::path::Path;
+
+pub mod claude_code;
+pub mod codex;
+
+/// Every format that can be read, in the order in which they are asked whether a file is theirs.
+pub static ALL: &[&dyn Format] = &[&claude_code::ClaudeCode, &codex::Codex];
+
+/// The format of this id.
+pub fn by_id(id: &str) -> Option<&'static dyn Format> {
+    ALL.iter().copied().find(|format| format.id() == id)
+}
+
+/// The format whose log begins with these bytes.
+pub fn recognise(head: &[u8]) -> Option<&'static dyn Format> {
+    ALL.iter().copied().find(|format| format.recognise(head))
+}
+
+/// A log format: where its files are, how to tell them, how to read them.
+pub trait Format: Sync {
+    /// The agent's id, as in reports: `claude-code`.
+    fn id(&self) -> &'static str;
+
+    /// The agent's name in a narrow column: `claude`.
+    fn label(&self) -> &'static str;
+
+    /// Where its logs are.
+    fn roots(&self) -> &'static [Root];
+
+    /// What the file of this path is, by its name alone; `None`: not a log of this agent.
+    fn claims(&self, path: &Path) -> Option<Claim>;
+
+    /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
+    fn recognise(&self, head: &[u8]) -> bool;
+
+    /// A decoder for one file.
+    fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Byte strings of which one stands in every line that can reset the context, to find the last
+    /// reset from the end of a file. May stand in other lines too.
+    fn reset_marks(&self) -> &'static [&'static str];
+
+    /// The names of [`Billed`]'s numbers in the provider's own terms, for totals.
+    fn terms(&self) -> &'static [Term];
+}
+
+/// One number of a provider's usage: its name in reports and where it is in [`Billed`].
+pub type Term = (&'static str, fn(&Billed) -> u64);
+
+/// A place where an agent keeps its logs.
+#[derive(Debug, Clone, Copy)]
+pub struct Root {
+    /// The environment variable that names the agent's folder, or several, comma separated. Where it
+    /// is set, `base` does not apply.
+    pub env: Option<&'static str>,
+    /// Where the agent's folder is otherwise.
+    pub base: Base,
+    /// The folder of the logs inside the agent's folder.
+    pub logs: &'static str,
+}
+
+/// Where an agent's folder is when no variable names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// Below the home directory.
+    Home(&'static str),
+    /// Below `$XDG_CONFIG_HOME`, or `~/.config`.
+    XdgConfig(&'static str),
+    /// Below `$XDG_DATA_HOME`, or `~/.local/share`.
+    XdgData(&'static str),
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Line by line, growing at its end.
+    Lines,
+    /// As a whole, again whenever it has changed: documents that are rewritten in place.
+    Document,
+}
+
+/// What a path alone tells of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// How to read it.
+    pub shape: Shape,
+    /// The session's id, where the file's name holds it.
+    pub id: Option<String>,
+    /// The id of the session that started this one, where the path holds it.
+    pub parent: Option<String>,
+}
+
+impl Claim {
+    /// A log that is read line by line and whose name tells nothing more.
+    pub const LINES: Claim = Claim {
+        shape: Shape::Lines,
+        id: None,
+        parent: None,
+    };
+}
+
+/// What a decoder is given.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// One complete line, without its newline.
+    Line(Place, &'a [u8]),
+    /// A whole document.
+    Document(&'a [u8]),
+}
+
+/// Reads one file from wherever the reader begins to wherever it ends.
+pub trait Decoder: Send {
+    /// Tells what the input says. Never fails and never panics, whatever the bytes.
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>);
+}

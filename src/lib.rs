@@ -1,0 +1,4 @@
+//! ctxgauge: a terminal monitor for the context windows of LLM agents.
+#![forbid(unsafe_code)]
+pub mod agents;
+pub mod model;

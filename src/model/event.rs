@@ -1,0 +1,556 @@
+//! What a decoder tells: the few things that can happen to a conversation, the same for every agent.
+//!
+//! A decoder keeps no tokens and draws no conclusions. It says that a [`Node`] was written, that a
+//! [`Usage`] report came, that the context was [`Event::Reset`]; [`super::session`] draws the conclusions.
+
+use super::{Gone, Kind, Role, Source};
+use jiff::Timestamp;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The identity of something that a log names: a record, a request, a tool call. A 64-bit hash of
+/// the id's text, since a gigabyte of logs holds a million of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(pub u64);
+
+impl Key {
+    /// The key of an id as the log writes it.
+    pub fn of(id: &str) -> Key {
+        Key::of_parts(&[id])
+    }
+
+    /// The key of an id that is made of several parts.
+    pub fn of_parts(parts: &[&str]) -> Key {
+        let mut hasher = DefaultHasher::new();
+        parts.hash(&mut hasher);
+        Key(hasher.finish())
+    }
+
+    /// The key of the n-th thing of its kind, for logs that give no ids.
+    pub fn of_number(namespace: &str, n: u64) -> Key {
+        let mut hasher = DefaultHasher::new();
+        (namespace, n).hash(&mut hasher);
+        Key(hasher.finish())
+    }
+}
+
+/// Which conversation of a file an entry belongs to. Most files hold one; older Claude Code files
+/// interleave their sub-agents' records with the main conversation's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Lane {
+    /// The conversation the file is named for.
+    Main,
+    /// A sub-agent's, by its id.
+    Side(Key),
+}
+
+/// Where in its file something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// The line, counted from 1; 0 where the reader began in the middle of the file and cannot know.
+    /// For whole documents: the number of the message.
+    pub line: u64,
+    /// The line's first byte.
+    pub offset: u64,
+    /// The line's length in bytes, its newline excluded.
+    pub len: u64,
+}
+
+/// One event with where and when it happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The conversation it belongs to.
+    pub lane: Lane,
+    /// Where it was read.
+    pub place: Place,
+    /// When, by the log's own clock.
+    pub at: Option<Timestamp>,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What can happen to a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// Facts about the session; only the fields that are set change.
+    Meta(Box<Meta>),
+    /// A record of the conversation, with the items it holds (none for mere links of the chain).
+    Node(Box<Node>),
+    /// The provider's numbers for a request.
+    Usage(Box<Usage>),
+    /// Items leave the context, all of them but what is kept.
+    Reset(Box<Reset>),
+    /// The context now holds these nodes and no others, in this order (checkpoints, whole requests).
+    /// Nodes that are not known are passed over.
+    Retain {
+        /// The nodes, oldest first.
+        keys: Vec<Key>,
+        /// Why the others left.
+        cause: Gone,
+    },
+    /// The conversation goes on from this node, as far as the log tells.
+    Leaf {
+        /// The node.
+        key: Key,
+        /// Whether what stands after it on the same branch leaves too.
+        rewound: bool,
+    },
+    /// This node and all that came after it leave. An unknown key: everything leaves.
+    RewindTo(Key),
+    /// The last user turns leave.
+    Rollback {
+        /// How many turns.
+        turns: u64,
+    },
+    /// The contents of these nodes or tool results leave, the conversation goes on.
+    Cleared {
+        /// The nodes.
+        nodes: Vec<Key>,
+        /// Tool results, by the id of their call.
+        calls: Vec<Key>,
+    },
+    /// A record that is meant to be passed over, by its type.
+    Skipped(Box<str>),
+    /// A line that could not be read, and why.
+    Unreadable(Box<str>),
+}
+
+/// Facts about a session. `None`: not said.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Meta {
+    /// The session's id as the agent gives it.
+    pub id: Option<Box<str>>,
+    /// A title that the agent or the user gave, or a sub-agent's type.
+    pub title: Option<Box<str>>,
+    /// The working directory.
+    pub cwd: Option<Box<str>>,
+    /// The exact model id.
+    pub model: Option<Box<str>>,
+    /// The agent's version.
+    pub version: Option<Box<str>>,
+    /// The id of the session that started this one.
+    pub parent: Option<Box<str>>,
+    /// The most tokens the agent says it can use: a window already, not a raw size.
+    pub window: Option<u64>,
+    /// The size at which the agent says it will compact.
+    pub trigger: Option<u64>,
+}
+
+/// How a node hangs in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Parent {
+    /// After whatever came before: logs that are lists.
+    #[default]
+    Previous,
+    /// Nothing stands before it.
+    Root,
+    /// After the record of this key.
+    Key(Key),
+}
+
+/// What part of the exchange a node is; decides how it may hang beside the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// Of the conversation's chain, but not in the context.
+    #[default]
+    Link,
+    /// Written by the model.
+    Output,
+    /// Results of tool calls: hangs beside the chain when calls ran in parallel.
+    Result,
+    /// Put in by the harness.
+    Injected,
+    /// Said by the user.
+    Input,
+}
+
+/// A record of the conversation.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Node {
+    /// Its id; a second node of the same id takes the first one's place.
+    pub key: Option<Key>,
+    /// Its parent.
+    pub parent: Parent,
+    /// What part of the exchange it is.
+    pub part: Part,
+    /// The request whose output it is; set on [`Part::Output`] only.
+    pub request: Option<Key>,
+    /// Whether it begins a new user turn.
+    pub turn: bool,
+    /// What it puts into the context.
+    pub items: Vec<NewItem>,
+}
+
+/// One piece of context, measured where it was read; the text itself stays in the log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewItem {
+    /// Whose it is.
+    pub role: Role,
+    /// What it is.
+    pub kind: Kind,
+    /// The tool, for calls and results.
+    pub tool: Option<Box<str>>,
+    /// The tool call's id, for calls and results.
+    pub call: Option<Key>,
+    /// How large it is.
+    pub size: Size,
+    /// Its beginning, at most [`PREVIEW_BYTES`] long, white space folded, control characters gone.
+    pub preview: Box<str>,
+    /// A hash of its text, to find the same content twice.
+    pub hash: u64,
+    /// Whether it leaves at the end of its turn.
+    pub ephemeral: bool,
+}
+
+/// How large an item is, as counted here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// Bytes of text that the model gets.
+    pub bytes: u64,
+    /// o200k tokens of that text, or a stand-in from its length.
+    pub local: u64,
+    /// Whether `local` was counted rather than guessed from the length.
+    pub counted: bool,
+    /// Tokens of images and documents, by formula.
+    pub fixed: u64,
+    /// Bytes of hidden content of which only the size shows: signatures, encrypted reasoning.
+    pub opaque: u64,
+}
+
+impl std::ops::AddAssign for Size {
+    fn add_assign(&mut self, other: Size) {
+        self.bytes += other.bytes;
+        self.local += other.local;
+        self.fixed += other.fixed;
+        self.opaque += other.opaque;
+        self.counted &= other.counted;
+    }
+}
+
+/// A provider's numbers for one request, or an agent's own estimate of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Usage {
+    /// The request: several lines of one response carry the same key.
+    pub request: Key,
+    /// The model that answered.
+    pub model: Option<Box<str>>,
+    /// All input of the request, cached or not: what the context held.
+    pub prompt: u64,
+    /// The part of `prompt` that was read from a cache.
+    pub cached: u64,
+    /// The output, thinking included; `None` where the log's number is a placeholder.
+    pub output: Option<u64>,
+    /// The part of `output` that was thinking, where the provider says it.
+    pub reasoning: Option<u64>,
+    /// [`Source::Reported`], or [`Source::Agent`] for an agent's own estimate.
+    pub source: Source,
+    /// The same response in the provider's own terms, for totals.
+    pub billed: Billed,
+}
+
+/// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Billed {
+    /// Input, with or without the cached part as the provider counts.
+    pub input: u64,
+    /// Input that was written to a cache.
+    pub cache_creation: u64,
+    /// Input that was read from a cache.
+    pub cache_read: u64,
+    /// Output.
+    pub output: u64,
+    /// The part of the output that was reasoning.
+    pub reasoning: u64,
+}
+
+impl Billed {
+    /// The larger of each number: lines of one response repeat their usage, rising as it streams.
+    #[must_use]
+    pub fn max(self, other: Billed) -> Billed {
+        Billed {
+            input: self.input.max(other.input),
+            cache_creation: self.cache_creation.max(other.cache_creation),
+            cache_read: self.cache_read.max(other.cache_read),
+            output: self.output.max(other.output),
+            reasoning: self.reasoning.max(other.reasoning),
+        }
+    }
+}
+
+/// A compaction or clear.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reset {
+    /// The id of the reset's own record; later records hang below it.
+    pub key: Option<Key>,
+    /// Why: [`Gone::Compaction`] or [`Gone::Clear`].
+    pub gone: Gone,
+    /// The agent's word for what caused it: `auto`, `manual`, …
+    pub cause: Box<str>,
+    /// The size before, as the agent gives it.
+    pub before: Option<u64>,
+    /// The size after, as the agent gives it. Not always comparable with a prompt.
+    pub after: Option<u64>,
+    /// What stays, verbatim.
+    pub kept: Kept,
+}
+
+/// What a reset leaves in the context.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Kept {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// These nodes.
+    Nodes(Vec<Key>),
+    /// All from the first to the last of these on the live branch; no `last`: to its end.
+    Range {
+        /// The first node that stays.
+        first: Key,
+        /// The last node that stays.
+        last: Option<Key>,
+    },
+}
+
+/// The longest preview, in bytes.
+pub const PREVIEW_BYTES: usize = 120;
+
+/// Counts text: the real tokenizer, or a stand-in from its length.
+pub trait Measure {
+    /// The size of a text.
+    fn text(&self, text: &str) -> Size;
+}
+
+/// Guesses tokens from bytes: the stand-in until a count is there, and the only count of files that
+/// nobody looks at. o200k has 3.3 to 4.3 bytes a token on code, English and tool output, about 1.6
+/// characters a token on Chinese and Japanese (measured).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByLength;
+
+impl Measure for ByLength {
+    fn text(&self, text: &str) -> Size {
+        let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+        let wide = text.chars().count() as u64 - ascii;
+        Size {
+            bytes: text.len() as u64,
+            local: (ascii * 10 / 37) + (wide * 10 / 16),
+            ..Size::default()
+        }
+    }
+}
+
+/// What a decoder writes to.
+pub struct Sink<'m> {
+    measure: &'m dyn Measure,
+    /// What has happened, in order.
+    pub entries: Vec<Entry>,
+    /// The text of one item instead of its size, for whoever wants to read it.
+    capture: Option<Capture>,
+}
+
+struct Capture {
+    skip: usize,
+    text: Option<String>,
+}
+
+impl<'m> Sink<'m> {
+    /// A sink that measures items with `measure`.
+    pub fn new(measure: &'m dyn Measure) -> Sink<'m> {
+        Sink {
+            measure,
+            entries: Vec::new(),
+            capture: None,
+        }
+    }
+
+    /// A sink that keeps the text of the n-th item that is finished, counted from 0.
+    pub fn capturing(measure: &'m dyn Measure, nth: usize) -> Sink<'m> {
+        Sink {
+            capture: Some(Capture {
+                skip: nth,
+                text: None,
+            }),
+            ..Sink::new(measure)
+        }
+    }
+
+    /// The text that [`Sink::capturing`] asked for.
+    pub fn captured(&mut self) -> Option<String> {
+        self.capture.as_mut()?.text.take()
+    }
+
+    /// Writes an event.
+    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, event: Event) {
+        self.entries.push(Entry {
+            lane,
+            place,
+            at,
+            event,
+        });
+    }
+
+    /// Begins an item.
+    pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
+        ItemBuilder {
+            hasher: DefaultHasher::new(),
+            text: self.capture.as_ref().map(|_| String::new()),
+            item: NewItem {
+                role,
+                kind,
+                tool: None,
+                call: None,
+                size: Size {
+                    counted: true,
+                    ..Size::default()
+                },
+                preview: Box::default(),
+                hash: 0,
+                ephemeral: false,
+            },
+            preview: String::new(),
+            sink: self,
+        }
+    }
+}
+
+/// Builds one item from its parts; [`ItemBuilder::done`] finishes it.
+pub struct ItemBuilder<'s, 'm> {
+    sink: &'s mut Sink<'m>,
+    item: NewItem,
+    preview: String,
+    hasher: DefaultHasher,
+    text: Option<String>,
+}
+
+impl ItemBuilder<'_, '_> {
+    /// Adds text that the model gets.
+    #[must_use]
+    pub fn text(mut self, text: &str) -> Self {
+        let (shown, cut) = split_elided(text);
+        let mut size = self.sink.measure.text(shown);
+        if cut > 0 {
+            size.bytes += cut;
+            size.local += cut * 10 / 37;
+            size.counted = false;
+        }
+        self.item.size += size;
+        (shown, cut).hash(&mut self.hasher);
+        fold_preview(&mut self.preview, shown);
+        if let Some(kept) = &mut self.text {
+            if !kept.is_empty() {
+                kept.push('\n');
+            }
+            kept.push_str(shown);
+        }
+        self
+    }
+
+    /// Adds the tokens of an image or document, by formula.
+    #[must_use]
+    pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
+        self.item.size.fixed += tokens;
+        label.hash(&mut self.hasher);
+        fold_preview(&mut self.preview, label);
+        self
+    }
+
+    /// Adds hidden content of which only the size shows.
+    #[must_use]
+    pub fn opaque(mut self, bytes: u64) -> Self {
+        self.item.size.opaque += bytes;
+        bytes.hash(&mut self.hasher);
+        self
+    }
+
+    /// Names the tool.
+    #[must_use]
+    pub fn tool(mut self, name: Option<&str>) -> Self {
+        self.item.tool = name.map(Into::into);
+        self
+    }
+
+    /// Names the tool call.
+    #[must_use]
+    pub fn call(mut self, id: Option<&str>) -> Self {
+        self.item.call = id.map(Key::of);
+        self
+    }
+
+    /// Says that the item leaves at the end of its turn.
+    #[must_use]
+    pub fn ephemeral(mut self) -> Self {
+        self.item.ephemeral = true;
+        self
+    }
+
+    /// Puts words before the preview that are no part of the text, such as a file's name.
+    #[must_use]
+    pub fn label(mut self, label: &str) -> Self {
+        let mut preview = String::new();
+        fold_preview(&mut preview, label);
+        fold_preview(&mut preview, &self.preview);
+        self.preview = preview;
+        self
+    }
+
+    /// The finished item.
+    #[must_use]
+    pub fn done(mut self) -> NewItem {
+        if let Some(capture) = &mut self.sink.capture {
+            match capture.skip.checked_sub(1) {
+                Some(left) => capture.skip = left,
+                None if capture.text.is_none() => capture.text = self.text.take(),
+                None => {}
+            }
+        }
+        self.item.hash = self.hasher.finish();
+        self.item.preview = self.preview.into_boxed_str();
+        self.item
+    }
+}
+
+/// Appends `text` to a preview: one line, white space folded, control and format characters gone,
+/// so that no preview can drive a terminal.
+fn fold_preview(preview: &mut String, text: &str) {
+    let mut gap = !preview.is_empty();
+    for c in text.chars().take(PREVIEW_BYTES * 4) {
+        if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+            return;
+        }
+        if c.is_whitespace() {
+            gap = !preview.is_empty();
+        } else if !is_unsafe_to_show(c) {
+            if gap {
+                preview.push(' ');
+                gap = false;
+            }
+            preview.push(c);
+        }
+    }
+}
+
+/// Whether a character could drive a terminal or reorder a line: controls, bidi marks, invisible
+/// format characters.
+pub fn is_unsafe_to_show(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{61c}')
+}
+
+/// What stands where a reader cut a very long string out of a very long line: the mark, the number of
+/// bytes that are missing, the mark. A private-use character keeps it out of ordinary text; a log that
+/// forges it lies about its own local counts alone, never about a known number.
+pub const ELIDED: char = '\u{f8e1}';
+
+/// A string's text and the bytes that a reader cut from its end.
+fn split_elided(text: &str) -> (&str, u64) {
+    let Some(body) = text.strip_suffix(ELIDED) else {
+        return (text, 0);
+    };
+    match body.rsplit_once(ELIDED) {
+        Some((shown, digits)) => match digits.parse::<u64>() {
+            // No line is a terabyte long: a larger number is forged.
+            Ok(cut) if cut < 1 << 40 => (shown, cut),
+            _ => (text, 0),
+        },
+        None => (text, 0),
+    }
+}

@@ -1,0 +1,350 @@
+//! All sessions: what is known of each file, order, filter, lineage.
+
+use super::event::{Entry, Key, Lane};
+use super::session::Session;
+use super::window::Rules;
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A log file, for as long as the program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u64);
+
+/// A session, for as long as the program runs; selection and memory go by this, never by a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey {
+    /// Its file.
+    pub file: FileId,
+    /// Its lane in the file.
+    pub lane: Lane,
+}
+
+/// What the file system and a path tell of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFacts {
+    /// The file.
+    pub file: FileId,
+    /// The agent's id.
+    pub agent: &'static str,
+    /// The agent's name in a narrow column.
+    pub label: &'static str,
+    /// Where it is.
+    pub path: Arc<PathBuf>,
+    /// The session's id, where the name holds it.
+    pub id: Option<String>,
+    /// The id of the session that started it, where the path holds it.
+    pub parent: Option<String>,
+    /// Bytes.
+    pub len: u64,
+    /// When it was last written.
+    pub modified: Option<Timestamp>,
+}
+
+/// What the ingest tells the model.
+#[derive(Debug)]
+pub enum Update {
+    /// A file was found, or its size or time changed.
+    Found(Box<FileFacts>),
+    /// All sessions of a file, read afresh; they take the place of what was known of them.
+    Rebuilt {
+        /// The file.
+        file: FileId,
+        /// Its sessions.
+        sessions: Vec<(Lane, Session)>,
+    },
+    /// What was appended to a file.
+    Appended {
+        /// The file.
+        file: FileId,
+        /// The new entries, in order.
+        entries: Vec<Entry>,
+    },
+    /// A file is gone.
+    Vanished(FileId),
+    /// Something could not be read: a folder, a file.
+    Problem {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// Every file has been looked at once: all gauges stand.
+    GaugesStand,
+    /// Everything has been read through.
+    CaughtUp,
+}
+
+/// All sessions.
+#[derive(Debug)]
+pub struct Fleet {
+    rules: Arc<Rules>,
+    files: BTreeMap<FileId, FileFacts>,
+    sessions: BTreeMap<SessionKey, Session>,
+    /// What could not be read, newest last: where, and what to do.
+    pub problems: Vec<(PathBuf, String)>,
+    /// Whether every file has been looked at once.
+    pub gauges_stand: bool,
+    /// Whether everything has been read through.
+    pub caught_up: bool,
+}
+
+/// What the list of sessions is ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// The newest first.
+    #[default]
+    Recent,
+    /// The least headroom to the trigger first.
+    Headroom,
+    /// The fullest first.
+    Used,
+    /// By agent, then newest.
+    Agent,
+    /// By project, then newest.
+    Project,
+}
+
+impl Sort {
+    /// All orders, as the sort key steps through them.
+    pub const ALL: [Sort; 5] = [
+        Sort::Recent,
+        Sort::Headroom,
+        Sort::Used,
+        Sort::Agent,
+        Sort::Project,
+    ];
+
+    /// The order's word on screen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Sort::Recent => "recent",
+            Sort::Headroom => "headroom",
+            Sort::Used => "used",
+            Sort::Agent => "agent",
+            Sort::Project => "project",
+        }
+    }
+}
+
+/// One line of the list of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The session.
+    pub key: SessionKey,
+    /// 0 for a session of its own, 1 for a sub-agent below its parent.
+    pub depth: u8,
+}
+
+impl Fleet {
+    /// No sessions yet.
+    pub fn new(rules: Arc<Rules>) -> Fleet {
+        Fleet {
+            rules,
+            files: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            problems: Vec::new(),
+            gauges_stand: false,
+            caught_up: false,
+        }
+    }
+
+    /// A session.
+    pub fn get(&self, key: SessionKey) -> Option<&Session> {
+        self.sessions.get(&key)
+    }
+
+    /// A session, to change what the user set of it.
+    pub fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
+        self.sessions.get_mut(&key)
+    }
+
+    /// What the file system tells of a session's file.
+    pub fn facts(&self, key: SessionKey) -> Option<&FileFacts> {
+        self.files.get(&key.file)
+    }
+
+    /// All sessions, in no order that means anything.
+    pub fn sessions(&self) -> impl Iterator<Item = (SessionKey, &Session)> {
+        self.sessions.iter().map(|(key, session)| (*key, session))
+    }
+
+    /// The number of sessions.
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Whether there is no session.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// Takes in what the ingest tells. Returns whether anything that can be shown has changed.
+    pub fn apply(&mut self, update: Update) -> bool {
+        match update {
+            Update::Found(facts) => {
+                let key = SessionKey {
+                    file: facts.file,
+                    lane: Lane::Main,
+                };
+                if !self.sessions.contains_key(&key) {
+                    let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
+                    session.meta.id = facts.id.as_deref().map(Into::into);
+                    session.meta.parent = facts.parent.as_deref().map(Into::into);
+                    self.sessions.insert(key, session);
+                }
+                self.files.insert(facts.file, *facts);
+            }
+            Update::Rebuilt { file, sessions } => {
+                let set: BTreeMap<SessionKey, Option<u64>> = self
+                    .sessions
+                    .range(lanes(file))
+                    .map(|(key, session)| (*key, session.set_window_tokens()))
+                    .collect();
+                self.sessions.retain(|key, _| key.file != file);
+                for (lane, mut session) in sessions {
+                    let key = SessionKey { file, lane };
+                    session.set_window(set.get(&key).copied().flatten());
+                    self.sessions.insert(key, session);
+                }
+            }
+            Update::Appended { file, entries } => {
+                for entry in entries {
+                    let key = SessionKey {
+                        file,
+                        lane: entry.lane,
+                    };
+                    if let Some(session) = self.session_of(key) {
+                        session.apply(entry);
+                    }
+                }
+            }
+            Update::Vanished(file) => {
+                self.files.remove(&file);
+                self.sessions.retain(|key, _| key.file != file);
+            }
+            Update::Problem { path, what } => {
+                self.problems.retain(|(p, _)| *p != path);
+                self.problems.push((path, what));
+            }
+            Update::GaugesStand => self.gauges_stand = true,
+            Update::CaughtUp => self.caught_up = true,
+        }
+        true
+    }
+
+    fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
+        let agent = self.files.get(&key.file)?.agent;
+        let rules = &self.rules;
+        Some(
+            self.sessions
+                .entry(key)
+                .or_insert_with(|| Session::new(agent, Arc::clone(rules))),
+        )
+    }
+
+    /// The sessions in order, sub-agents below their parents; those only that match the filter: every word of it stands in the agent, project, model, title or id.
+    pub fn rows(&self, sort: Sort, filter: &str) -> Vec<Row> {
+        let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+        let mut found: Vec<(SessionKey, &Session)> = self
+            .sessions()
+            .filter(|(key, session)| self.matches(*key, session, &words))
+            .collect();
+        found.sort_by(|a, b| self.compare(sort, *a, *b));
+
+        let by_id: BTreeMap<&str, SessionKey> = found
+            .iter()
+            .filter(|(key, _)| key.lane == Lane::Main)
+            .filter_map(|(key, session)| Some((session.meta.id.as_deref()?, *key)))
+            .collect();
+        let parent_of = |key: SessionKey, session: &Session| {
+            let named = session.meta.parent.as_deref().and_then(|id| by_id.get(id));
+            named.copied().filter(|parent| *parent != key)
+        };
+        let mut children: BTreeMap<SessionKey, Vec<SessionKey>> = BTreeMap::new();
+        for (key, session) in &found {
+            if let Some(parent) = parent_of(*key, session) {
+                children.entry(parent).or_default().push(*key);
+            }
+        }
+        let mut rows = Vec::with_capacity(found.len());
+        for (key, session) in &found {
+            let parent = parent_of(*key, session);
+            // A sub-agent of a sub-agent stands below the first one that has no parent here.
+            if parent.is_some() {
+                continue;
+            }
+            rows.push(Row {
+                key: *key,
+                depth: 0,
+            });
+            let mut open: Vec<(SessionKey, u8)> = stack(&children, *key, 1);
+            let mut budget = found.len();
+            while let Some((child, depth)) = open.pop() {
+                if budget == 0 {
+                    break;
+                }
+                budget -= 1;
+                rows.push(Row { key: child, depth });
+                open.extend(stack(&children, child, depth.saturating_add(1)));
+            }
+        }
+        rows
+    }
+
+    fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
+        words.iter().all(|word| {
+            let has = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase().contains(word));
+            has(Some(session.agent))
+                || has(session.meta.cwd.as_deref())
+                || has(session.model())
+                || has(session.meta.title.as_deref())
+                || has(session.meta.id.as_deref())
+                || has(self.facts(key).and_then(|f| f.path.to_str()))
+        })
+    }
+
+    /// When a session was last written to: by its log's clock, or its file's time.
+    pub fn last_activity(&self, key: SessionKey) -> Option<Timestamp> {
+        let logged = self.get(key).and_then(|session| session.updated_at);
+        logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
+    }
+
+    fn compare(
+        &self,
+        sort: Sort,
+        (a, x): (SessionKey, &Session),
+        (b, y): (SessionKey, &Session),
+    ) -> std::cmp::Ordering {
+        let recent = || self.last_activity(b).cmp(&self.last_activity(a));
+        let order = match sort {
+            Sort::Recent => std::cmp::Ordering::Equal,
+            Sort::Headroom => headroom(x).cmp(&headroom(y)),
+            Sort::Used => y.context().used.cmp(&x.context().used),
+            Sort::Agent => x.agent.cmp(y.agent),
+            Sort::Project => x.project().cmp(y.project()),
+        };
+        order.then_with(recent).then(a.cmp(&b))
+    }
+}
+
+fn headroom(session: &Session) -> u64 {
+    let limits = session.limits();
+    let end = limits.trigger.unwrap_or(limits.window);
+    end.saturating_sub(session.context().used)
+}
+
+fn stack(
+    children: &BTreeMap<SessionKey, Vec<SessionKey>>,
+    key: SessionKey,
+    depth: u8,
+) -> Vec<(SessionKey, u8)> {
+    let below = children.get(&key).into_iter().flatten();
+    below.rev().map(|child| (*child, depth)).collect()
+}
+
+fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
+    let at = |lane| SessionKey { file, lane };
+    at(Lane::Main)..=at(Lane::Side(Key(u64::MAX)))
+}

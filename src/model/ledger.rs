@@ -1,0 +1,506 @@
+//! Who cost what, and how we know.
+//!
+//! A usage report settles the past: what the prompt grew by since the report before is exact. The
+//! model's own output takes what was reported for it; what is left belongs to the items in between.
+//! One item left: it is *derived*. Several: *shared* by their estimates. What no estimate can explain
+//! stays unexplained and goes to the *system* role, never to a message.
+//!
+//! Invariants, for any input: the prompt of a settled request is its system part plus the settled
+//! tokens of the items it held; the roles of a [`Context`] sum to its total; known plus estimated is
+//! the total.
+
+use super::calibration::{Expected, Tokenizer};
+use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
+use super::session::{ItemIx, Request, RequestIx, Session};
+use super::{Kind, Role, Source};
+use jiff::Timestamp;
+
+/// What one role holds of the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share {
+    /// All its tokens.
+    pub tokens: u64,
+    /// The part that was reported, or is part of a reported sum.
+    pub known: u64,
+    /// The part that is only counted here.
+    pub estimated: u64,
+    /// Its items.
+    pub items: usize,
+}
+
+/// How the size of a context is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// Reported, nothing has come since.
+    Exact,
+    /// Reported, plus an estimate of what has come since.
+    Delta,
+    /// No usable report: all estimated.
+    Estimated,
+}
+
+impl Basis {
+    /// The word for it, as reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Basis::Exact => "exact",
+            Basis::Delta => "delta",
+            Basis::Estimated => "estimated",
+        }
+    }
+}
+
+/// How full a context is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context {
+    /// All tokens in it.
+    pub used: u64,
+    /// What was reported: prompt and output of the anchor, less what has left since.
+    pub known: u64,
+    /// What is only counted here.
+    pub estimated: u64,
+    /// The 90 % interval's lower end.
+    pub low: u64,
+    /// The 90 % interval's upper end.
+    pub high: u64,
+    /// How `used` is known.
+    pub basis: Basis,
+    /// Who holds it, in the order of [`Role::ALL`].
+    pub roles: [Share; 5],
+}
+
+impl Context {
+    /// One role's part.
+    pub fn role(&self, role: Role) -> &Share {
+        &self.roles[role.index()]
+    }
+}
+
+impl Session {
+    /// The tokenizer of the model now.
+    fn tokenizer(&self) -> Tokenizer {
+        self.rules.tokenizer(self.agent, self.model())
+    }
+
+    /// What an item costs, and how that is known.
+    pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
+        let item = &self.items[ix];
+        item.settled.unwrap_or_else(|| {
+            let estimate = self.tokenizer().estimate(item.role, item.kind, &item.size);
+            (estimate.round() as u64, Source::Estimated)
+        })
+    }
+
+    /// How full the context is now.
+    pub fn context(&self) -> Context {
+        let tokenizer = self.tokenizer();
+        let mut roles = [Share::default(); 5];
+        let (mut known, mut guess, mut guessed) = (0, 0.0, 0);
+        for ix in self.alive() {
+            let item = &self.items[ix];
+            let share = &mut roles[item.role.index()];
+            share.items += 1;
+            let (tokens, settled) = match item.settled {
+                Some((tokens, _)) => (tokens, self.anchor.is_some()),
+                None => {
+                    let estimate = tokenizer.estimate(item.role, item.kind, &item.size);
+                    guess += estimate;
+                    guessed += 1;
+                    (estimate.round() as u64, false)
+                }
+            };
+            share.tokens += tokens;
+            if settled {
+                share.known += tokens;
+                known += tokens;
+            } else {
+                share.estimated += tokens;
+            }
+        }
+        let system = &mut roles[Role::System.index()];
+        let mut error = tokenizer.error(guess, guessed);
+        match self.anchor {
+            Some(anchor) => {
+                let unlogged = self.requests[anchor].system;
+                system.tokens += unlogged;
+                system.known += unlogged;
+                known += unlogged;
+            }
+            None => {
+                let items: u64 = roles.iter().map(|share| share.tokens).sum();
+                let unlogged = match self.agent_says {
+                    Some(total) if self.prefix == 0 => total.saturating_sub(items),
+                    _ => self.prefix,
+                };
+                let system = &mut roles[Role::System.index()];
+                system.tokens += unlogged;
+                system.estimated += unlogged;
+                // The prefix comes back, more or less: text that is put in anew is in no log.
+                error += unlogged as f64 * tokenizer.spread;
+            }
+        }
+        let used: u64 = roles.iter().map(|share| share.tokens).sum();
+        let estimated = used - known;
+        let error = (error.round() as u64).min(estimated);
+        Context {
+            used,
+            known,
+            estimated,
+            low: used - error,
+            high: if estimated == 0 { used } else { used + (error.max(1)) },
+            basis: match (self.anchor, estimated) {
+                (None, _) => Basis::Estimated,
+                (Some(_), 0) => Basis::Exact,
+                (Some(_), _) => Basis::Delta,
+            },
+            roles,
+        }
+    }
+
+    /// Takes in a usage report.
+    pub(super) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
+        if usage.source != Source::Reported {
+            self.agent_says = Some(usage.prompt + usage.output.unwrap_or(0));
+            if let Some(reset) = self.resets.last_mut() {
+                if reset.request == self.requests.len() {
+                    reset.after.get_or_insert(usage.prompt);
+                }
+            }
+            return;
+        }
+        if let Some(model) = &usage.model {
+            self.use_model(model);
+        }
+        if let Some(&ix) = self.by_request.get(&usage.request) {
+            self.merge_report(ix, &usage, place);
+            return;
+        }
+        if self.chain.start_of(usage.request).is_none() {
+            self.hold_place(usage.request);
+        }
+        let start = self.chain.start_of(usage.request).unwrap_or(0);
+        let ix = self.requests.len();
+        self.by_request.insert(usage.request, ix);
+        self.requests.push(Request {
+            key: usage.request,
+            place,
+            at,
+            model: self.model_shared(),
+            prompt: usage.prompt,
+            cached: usage.cached,
+            output: usage.output,
+            reasoning: usage.reasoning,
+            billed: usage.billed,
+            predicted: None,
+            system: 0,
+            turn: self.turns,
+            start,
+            previous: None,
+        });
+        if !self.chain.is_live(start) {
+            return; // a request on a branch that was left
+        }
+        self.requests[ix].previous = self.anchor;
+        self.settle(ix);
+        self.anchor = Some(ix);
+        self.settle_output(ix, place, at);
+    }
+
+    /// A report for a request whose output no line shows: a place on the branch for it.
+    fn hold_place(&mut self, request: Key) {
+        self.chain
+            .push(None, Parent::Previous, Part::Output, Some(request), false);
+    }
+
+    /// Another line of a response whose report is known. Numbers only rise while it streams.
+    fn merge_report(&mut self, ix: RequestIx, usage: &Usage, place: Place) {
+        let request = &mut self.requests[ix];
+        request.place = place;
+        request.billed = request.billed.max(usage.billed);
+        let output = request.output.max(usage.output);
+        let reasoning = request.reasoning.max(usage.reasoning);
+        let prompt = request.prompt.max(usage.prompt);
+        if self.anchor != Some(ix) {
+            return; // it has been settled by the next report
+        }
+        if prompt != request.prompt {
+            request.prompt = prompt;
+            request.cached = request.cached.max(usage.cached);
+            let previous = request.previous;
+            self.unsettle(ix);
+            self.anchor = previous;
+            self.settle(ix);
+            self.anchor = Some(ix);
+        }
+        let request = &mut self.requests[ix];
+        if output != request.output || reasoning != request.reasoning {
+            (request.output, request.reasoning) = (output, reasoning);
+            let at = request.at;
+            self.settle_output(ix, place, at);
+        }
+    }
+
+    /// Another line of a response's output came.
+    pub(super) fn output_grew(&mut self, request: Key) {
+        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request) {
+            if self.requests[ix].output.is_some() {
+                let (place, at) = (self.requests[ix].place, self.requests[ix].at);
+                self.settle_output(ix, place, at);
+            }
+        }
+    }
+
+    /// Settles what a request's prompt held.
+    fn settle(&mut self, ix: RequestIx) {
+        let start = self.requests[ix].start;
+        let tokenizer = self.tokenizer();
+        let (mut held, mut fresh) = (0, Vec::new());
+        for node in self.chain.live().to_vec() {
+            if node >= start {
+                break;
+            }
+            for item in self.chain.items(node).to_vec() {
+                if !self.items[item].in_context() {
+                    continue;
+                }
+                self.items[item].entered.get_or_insert(ix);
+                match self.items[item].settled {
+                    Some((tokens, _)) => held += tokens,
+                    None => fresh.push(item),
+                }
+            }
+        }
+        let estimates: Vec<f64> = fresh
+            .iter()
+            .map(|item| {
+                let item = &self.items[*item];
+                tokenizer.estimate(item.role, item.kind, &item.size)
+            })
+            .collect();
+        let sum: f64 = estimates.iter().sum();
+        let error = tokenizer.error(sum, fresh.len());
+        let prompt = self.requests[ix].prompt;
+
+        let unlogged = match self.anchor {
+            Some(anchor) => self.requests[anchor].system,
+            None => self.prefix,
+        };
+        if self.anchor.is_some() {
+            self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
+        }
+        let rest = prompt as i128 - (unlogged + held) as i128;
+        let system = if self.anchor.is_none() {
+            self.prefix = self.share_whole(&fresh, &estimates, prompt, held);
+            if let Some(reset) = self.resets.last_mut() {
+                if reset.request == ix {
+                    (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
+                }
+            }
+            Some(self.prefix)
+        } else if rest as f64 > sum + error {
+            // More came than was logged: the excess is unlogged text.
+            let given = self.give(&fresh, &estimates, sum.round() as u64, Source::Shared);
+            Some((prompt - held).saturating_sub(given))
+        } else if rest >= 0 && rest as f64 >= sum * LEAST_SHARE - error {
+            let source = if fresh.len() == 1 {
+                Source::Derived
+            } else {
+                Source::Shared
+            };
+            let given = self.give(&fresh, &estimates, rest as u64, source);
+            Some(unlogged + (rest as u64 - given))
+        } else {
+            // Less came than was logged: something left that no record tells of.
+            let given = self.give(&fresh, &estimates, sum.round() as u64, Source::Shared);
+            prompt.checked_sub(held + given)
+        };
+        self.requests[ix].system = match system {
+            Some(system) => system,
+            None => self.share_anew(ix),
+        };
+    }
+
+    /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
+    fn share_whole(&mut self, fresh: &[ItemIx], estimates: &[f64], prompt: u64, held: u64) -> u64 {
+        let room = prompt.saturating_sub(held);
+        let sum: f64 = estimates.iter().sum();
+        let target = (sum.round() as u64).min(room);
+        let given = self.give(fresh, estimates, target, Source::Shared);
+        if held > prompt {
+            // What was kept was thought to be larger than all there is: it is not known any more.
+            let kept: Vec<ItemIx> = self.alive_before(fresh);
+            let sizes: Vec<f64> = kept.iter().map(|ix| self.tokens(*ix).0 as f64).collect();
+            self.give(&kept, &sizes, prompt, Source::Shared);
+            return 0;
+        }
+        room - given
+    }
+
+    /// The settled items in the context that are not among these.
+    fn alive_before(&self, fresh: &[ItemIx]) -> Vec<ItemIx> {
+        self.alive()
+            .into_iter()
+            .filter(|ix| self.items[*ix].settled.is_some() && !fresh.contains(ix))
+            .collect()
+    }
+
+    /// The known parts do not fit the prompt any more: all items it held share it anew, in proportion
+    /// to what they were thought to cost. Returns the system part.
+    fn share_anew(&mut self, ix: RequestIx) -> u64 {
+        let held: Vec<ItemIx> = self
+            .alive()
+            .into_iter()
+            .filter(|item| self.items[*item].held_by(ix))
+            .collect();
+        let sizes: Vec<f64> = held.iter().map(|ix| self.tokens(*ix).0 as f64).collect();
+        let sum: f64 = sizes.iter().sum();
+        let prompt = self.requests[ix].prompt;
+        let system = self.prefix.min(prompt / 2);
+        let target = (sum.round() as u64).min(prompt - system);
+        let given = self.give(&held, &sizes, target, Source::Shared);
+        prompt - given
+    }
+
+    /// Gives out a sum in proportion to weights, to the token. Returns what was given: all of it,
+    /// unless nobody was there to take it.
+    fn give(&mut self, items: &[ItemIx], weights: &[f64], sum: u64, source: Source) -> u64 {
+        let total: f64 = weights.iter().sum();
+        if items.is_empty() {
+            return 0;
+        }
+        let (mut upto, mut given) = (0.0, 0);
+        for (n, (item, weight)) in items.iter().zip(weights).enumerate() {
+            upto += if total > 0.0 {
+                weight / total
+            } else {
+                1.0 / items.len() as f64
+            };
+            let target = if n + 1 == items.len() {
+                sum
+            } else {
+                ((sum as f64 * upto).round() as u64).clamp(given, sum)
+            };
+            self.items[*item].settled = Some((target - given, source));
+            given = target;
+        }
+        given
+    }
+
+    /// Settles a request's own output: thinking takes what was reported for it, the rest shares the
+    /// rest. An output of which the log shows nothing gets an item of its own.
+    fn settle_output(&mut self, ix: RequestIx, place: Place, at: Option<Timestamp>) {
+        let request = &self.requests[ix];
+        let Some(output) = request.output else {
+            return;
+        };
+        let (key, reasoning) = (request.key, request.reasoning.unwrap_or(0).min(output));
+        let has_reasoning = request.reasoning.is_some();
+        let (mut thinking, mut said) = self.output_items(key);
+        if has_reasoning && reasoning > 0 && thinking.is_empty() {
+            thinking.push(self.unlogged_output(key, Kind::Thinking, place, at));
+        }
+        if said.is_empty() && (thinking.is_empty() || (has_reasoning && reasoning < output)) {
+            if thinking.is_empty() || output - reasoning > SMALL_OUTPUT {
+                said.push(self.unlogged_output(key, Kind::Unlogged, place, at));
+            }
+        }
+        if has_reasoning && !said.is_empty() {
+            let split = if thinking.is_empty() { 0 } else { reasoning };
+            self.give_by_estimate(&thinking, split);
+            self.give_by_estimate(&said, output - split);
+        } else {
+            thinking.extend(said);
+            self.give_by_estimate(&thinking, output);
+        }
+    }
+
+    fn give_by_estimate(&mut self, items: &[ItemIx], sum: u64) {
+        let tokenizer = self.tokenizer();
+        let weights: Vec<f64> = items
+            .iter()
+            .map(|ix| {
+                let item = &self.items[*ix];
+                tokenizer.estimate(item.role, item.kind, &item.size)
+            })
+            .collect();
+        let source = if items.len() == 1 {
+            Source::Reported
+        } else {
+            Source::Shared
+        };
+        self.give(items, &weights, sum, source);
+    }
+
+    /// A request's output items in the context: thinking, and the rest.
+    fn output_items(&self, request: Key) -> (Vec<ItemIx>, Vec<ItemIx>) {
+        self.chain
+            .outputs_of(request)
+            .flat_map(|node| self.chain.items(node))
+            .copied()
+            .filter(|ix| self.items[*ix].in_context())
+            .partition(|ix| self.items[*ix].kind == Kind::Thinking)
+    }
+
+    fn unlogged_output(
+        &mut self,
+        request: Key,
+        kind: Kind,
+        place: Place,
+        at: Option<Timestamp>,
+    ) -> ItemIx {
+        let node = self
+            .chain
+            .outputs_of(request)
+            .next()
+            .unwrap_or_else(|| self.chain.last());
+        let item = NewItem {
+            role: Role::Assistant,
+            kind,
+            tool: None,
+            call: None,
+            size: Size::default(),
+            preview: "(not in the log)".into(),
+            hash: 0,
+            ephemeral: false,
+        };
+        self.add_item(node, item, usize::MAX, place, at, Some(request));
+        self.items.len() - 1
+    }
+
+    /// Takes back what a request settled, but not what was settled before it.
+    fn unsettle(&mut self, ix: RequestIx) {
+        for item in &mut self.items {
+            if item.entered == Some(ix) {
+                item.entered = None;
+                // An output keeps what was reported for it.
+                if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
+                    item.settled = None;
+                }
+            }
+        }
+    }
+
+    /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
+    pub(super) fn forget_settled(&mut self) {
+        for ix in self.alive() {
+            self.items[ix].settled = None;
+        }
+        self.anchor = None;
+    }
+
+    /// The anchor after the live branch has changed: the newest request that is still on it.
+    pub(super) fn find_anchor(&mut self) {
+        let after = self.resets.last().map_or(0, |reset| reset.request);
+        self.anchor = (0..self.requests.len()).rev().find(|ix| {
+            let request = &self.requests[*ix];
+            *ix >= after && self.chain.is_live(request.start)
+        });
+    }
+}
+
+/// The smallest share of their estimates that items are believed to have cost. Below it, something
+/// else has left the context.
+const LEAST_SHARE: f64 = 0.5;
+
+/// An output this much larger than its thinking needs no item of its own: framing.
+const SMALL_OUTPUT: u64 = 16;

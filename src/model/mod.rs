@@ -1,0 +1,177 @@
+//! The domain, pure: what a context window is made of and how each number is known.
+//!
+//! Nothing here reads a file, a clock or the terminal. Decoders ([`crate::agents`]) turn log bytes
+//! into [`event::Entry`]s; a [`session::Session`] folds them; [`ledger`] says who cost what.
+//!
+//! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
+//! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
+//! a compaction, clear or rewind.
+
+pub mod calibration;
+mod chain;
+pub mod event;
+pub mod fleet;
+pub mod ledger;
+pub mod session;
+pub mod window;
+
+use serde::{Deserialize, Serialize};
+
+/// Who put an item into the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The unlogged prefix: system prompt, tool schemas, and text that no log shows.
+    System,
+    /// What the harness puts in: skills, plugins, tool lists, memory files, reminders, summaries.
+    Container,
+    /// What a person typed.
+    User,
+    /// What the model said or thought, its tool calls included.
+    Assistant,
+    /// What a tool gave back.
+    Tool,
+}
+
+impl Role {
+    /// All roles, in the order in which they stay the same longest: the order of a gauge.
+    pub const ALL: [Role; 5] = [
+        Role::System,
+        Role::Container,
+        Role::User,
+        Role::Assistant,
+        Role::Tool,
+    ];
+
+    /// The role's word, as screens and reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::Container => "container",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
+
+    /// The role's place in [`Role::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// How a number is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The provider gave this number for this item or request.
+    Reported,
+    /// What a delta leaves when one item in it is unknown.
+    Derived,
+    /// A part of a known sum, shared out by local counts.
+    Shared,
+    /// The agent's own estimate.
+    Agent,
+    /// Counted here.
+    Estimated,
+}
+
+impl Source {
+    /// Whether the number, or the sum that it is part of, came from the provider.
+    pub const fn is_known(self) -> bool {
+        matches!(self, Source::Reported | Source::Derived | Source::Shared)
+    }
+
+    /// The source's word, as screens and reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Reported => "reported",
+            Source::Derived => "derived",
+            Source::Shared => "shared",
+            Source::Agent => "agent",
+            Source::Estimated => "estimated",
+        }
+    }
+}
+
+/// What an item is, beside whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Plain text of a user or the assistant.
+    Text,
+    /// Thinking or reasoning of the model, readable or encrypted.
+    Thinking,
+    /// A tool call as the model wrote it.
+    ToolCall,
+    /// What a tool gave back.
+    ToolResult,
+    /// A compaction's summary.
+    Summary,
+    /// A reminder or other note of the harness.
+    Reminder,
+    /// A skill's or a slash command's body.
+    Skill,
+    /// A list of tools, agents or skills on offer.
+    ToolList,
+    /// A memory or instruction file.
+    Memory,
+    /// A system prompt that the log does hold.
+    Prompt,
+    /// A reported output of which the log shows no text.
+    Unlogged,
+}
+
+impl Kind {
+    /// The kind's word, as screens and reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Thinking => "thinking",
+            Kind::ToolCall => "tool_call",
+            Kind::ToolResult => "tool_result",
+            Kind::Summary => "summary",
+            Kind::Reminder => "reminder",
+            Kind::Skill => "skill",
+            Kind::ToolList => "tool_list",
+            Kind::Memory => "memory",
+            Kind::Prompt => "prompt",
+            Kind::Unlogged => "unlogged",
+        }
+    }
+}
+
+/// Why an item is no longer in the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gone {
+    /// A compaction replaced it by a summary.
+    Compaction,
+    /// The conversation was cleared.
+    Clear,
+    /// It stands on a branch that was left.
+    Rewind,
+    /// Its content was cleared or masked, though no compaction took place.
+    Cleared,
+    /// Thinking that the provider strips when a new turn begins.
+    Stripped,
+    /// A later record of the same id took its place.
+    Replaced,
+    /// It lived only until the end of its turn.
+    TurnEnd,
+}
+
+impl Gone {
+    /// The reason's word, as screens and reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Gone::Compaction => "compaction",
+            Gone::Clear => "clear",
+            Gone::Rewind => "rewind",
+            Gone::Cleared => "cleared",
+            Gone::Stripped => "stripped",
+            Gone::Replaced => "replaced",
+            Gone::TurnEnd => "turn_end",
+        }
+    }
+}

@@ -1,0 +1,619 @@
+//! One conversation, folded from events: its records as a tree, the branch that is live, the items on
+//! it, the requests, the resets.
+//!
+//! The fold never looks back at a log. What an event does to the branch is in [`super::chain`], what a
+//! usage report settles in [`super::ledger`].
+
+use super::chain::Chain;
+use super::event::{Billed, Entry, Event, Key, Kept, Meta, NewItem, Node, Place, Reset, Size};
+use super::window::{Limits, Rules, Seen, Thinking};
+use super::{Gone, Kind, Role, Source};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// An item's place in [`Session::items`].
+pub type ItemIx = usize;
+/// A request's place in [`Session::requests`].
+pub type RequestIx = usize;
+
+/// How much of its log a session was rebuilt from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Coverage {
+    /// Nothing was read yet.
+    #[default]
+    Unread,
+    /// The end, enough for the last usage report.
+    Tail,
+    /// All since the last reset.
+    Epoch,
+    /// All of it.
+    Whole,
+}
+
+/// One piece of context with what it costs and when it was there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Where it stands in the log.
+    pub place: Place,
+    /// When it was written.
+    pub at: Option<Timestamp>,
+    /// Whose it is.
+    pub role: Role,
+    /// What it is.
+    pub kind: Kind,
+    /// The tool, for calls and results.
+    pub tool: Option<Box<str>>,
+    /// The tool call's id, for calls and results.
+    pub call: Option<Key>,
+    /// Its size as counted here.
+    pub size: Size,
+    /// Its beginning.
+    pub preview: Box<str>,
+    /// A hash of its text.
+    pub hash: u64,
+    /// Which of its line's items it is, counted from 0.
+    pub nth: u32,
+    /// What it costs, once a usage report has settled it; see [`Session::tokens`].
+    pub settled: Option<(u64, Source)>,
+    /// The request whose output it is.
+    pub output_of: Option<Key>,
+    /// The first request whose prompt held it; `None`: not sent yet.
+    pub entered: Option<RequestIx>,
+    /// The first request whose prompt no longer held it, and why; `None`: it is in the context.
+    pub left: Option<(RequestIx, Gone)>,
+    /// Whether it leaves at the end of its turn.
+    pub ephemeral: bool,
+}
+
+impl Item {
+    /// Whether it is in the context now.
+    pub fn in_context(&self) -> bool {
+        self.left.is_none()
+    }
+
+    /// The number of requests whose prompt held it, of `requests` so far.
+    pub fn requests_held(&self, requests: usize) -> usize {
+        let end = self.left.map_or(requests, |(ix, _)| ix.min(requests));
+        self.entered.map_or(0, |from| end.saturating_sub(from))
+    }
+
+    /// Whether it was in the prompt of this request.
+    pub fn held_by(&self, request: RequestIx) -> bool {
+        self.entered.is_some_and(|from| from <= request)
+            && self.left.is_none_or(|(end, _)| end > request)
+    }
+}
+
+/// One call to the model, with what the provider reported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Its identity in the log.
+    pub key: Key,
+    /// The last line that carries its usage.
+    pub place: Place,
+    /// When its first line was written.
+    pub at: Option<Timestamp>,
+    /// The model that answered.
+    pub model: Option<Arc<str>>,
+    /// All input, cached or not.
+    pub prompt: u64,
+    /// The part of it that came from a cache.
+    pub cached: u64,
+    /// The output; `None`: the log's number is a placeholder.
+    pub output: Option<u64>,
+    /// The thinking in it, where the provider says it.
+    pub reasoning: Option<u64>,
+    /// Its usage in the provider's own terms.
+    pub billed: Billed,
+    /// What the prompt was expected to be, before its report was read.
+    pub predicted: Option<super::calibration::Expected>,
+    /// The part of the prompt that no logged item explains: the system role.
+    pub system: u64,
+    /// The user turn it belongs to, counted from 1.
+    pub turn: u32,
+    /// The node from which on items are no longer in its prompt.
+    pub(super) start: usize,
+    /// The report it was settled against; `None`: the first after a reset.
+    pub(super) previous: Option<RequestIx>,
+}
+
+/// A compaction or clear that took place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastReset {
+    /// Where its record stands.
+    pub place: Place,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Compaction or clear.
+    pub gone: Gone,
+    /// The agent's word for what caused it.
+    pub cause: Box<str>,
+    /// The model at that time.
+    pub model: Option<Arc<str>>,
+    /// The size before.
+    pub before: u64,
+    /// How `before` is known.
+    pub before_source: Source,
+    /// The size after: the first prompt reported since, or what the agent said.
+    pub after: Option<u64>,
+    /// How `after` is known.
+    pub after_source: Source,
+    /// The first request after it.
+    pub request: RequestIx,
+    /// Tokens that left, by role.
+    pub dropped: [u64; 5],
+}
+
+/// A conversation and all that is known of its context.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// The agent's id.
+    pub agent: &'static str,
+    /// The session's facts, as last said.
+    pub meta: Meta,
+    /// How much of the log it was rebuilt from.
+    pub coverage: Coverage,
+    /// Every item that was ever in the context, in the order of the log.
+    pub items: Vec<Item>,
+    /// Every request that was reported, each once, in the order of the log.
+    pub requests: Vec<Request>,
+    /// Every compaction and clear.
+    pub resets: Vec<PastReset>,
+    /// Records read.
+    pub records: u64,
+    /// Records that are meant to be passed over, by type.
+    pub skipped: BTreeMap<Box<str>, u64>,
+    /// Lines that could not be read.
+    pub unreadable: u64,
+    /// The first of them, and why.
+    pub first_unreadable: Option<(Place, Box<str>)>,
+    /// The log's first time stamp.
+    pub started_at: Option<Timestamp>,
+    /// The log's newest time stamp.
+    pub updated_at: Option<Timestamp>,
+    /// User turns so far.
+    pub turns: u32,
+    pub(super) chain: Chain,
+    pub(super) rules: Arc<Rules>,
+    pub(super) by_request: HashMap<Key, RequestIx>,
+    pub(super) anchor: Option<RequestIx>,
+    /// The unlogged prefix as the first report after the last reset showed it.
+    pub(super) prefix: u64,
+    /// The agent's own number since the last reset, while no report has come.
+    pub(super) agent_says: Option<u64>,
+    model: Option<Arc<str>>,
+    set_window: Option<u64>,
+}
+
+impl Session {
+    /// An empty session.
+    pub fn new(agent: &'static str, rules: Arc<Rules>) -> Session {
+        Session {
+            agent,
+            meta: Meta::default(),
+            coverage: Coverage::Unread,
+            items: Vec::new(),
+            requests: Vec::new(),
+            resets: Vec::new(),
+            records: 0,
+            skipped: BTreeMap::new(),
+            unreadable: 0,
+            first_unreadable: None,
+            started_at: None,
+            updated_at: None,
+            turns: 0,
+            chain: Chain::default(),
+            rules,
+            by_request: HashMap::new(),
+            anchor: None,
+            prefix: 0,
+            agent_says: None,
+            model: None,
+            set_window: None,
+        }
+    }
+
+    /// The model of the newest response, or the one the log names for the next.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The newest usable usage report on the live branch since the last reset.
+    pub fn anchor(&self) -> Option<&Request> {
+        self.anchor.map(|ix| &self.requests[ix])
+    }
+
+    /// Sets the window by hand, or takes that back.
+    pub fn set_window(&mut self, window: Option<u64>) {
+        self.set_window = window;
+    }
+
+    /// The window the user set.
+    pub fn set_window_tokens(&self) -> Option<u64> {
+        self.set_window
+    }
+
+    /// The project's name: the last part of the working directory.
+    pub fn project(&self) -> &str {
+        let cwd = self.meta.cwd.as_deref().unwrap_or_default();
+        cwd.trim_end_matches(['/', '\\'])
+            .rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// The window and the trigger, and how both are known.
+    pub fn limits(&self) -> Limits {
+        let same_model = |model: &Option<Arc<str>>| model.as_deref() == self.model();
+        let largest = self
+            .requests
+            .iter()
+            .filter(|r| same_model(&r.model))
+            .map(|r| r.prompt)
+            .max();
+        let past: Vec<u64> = self
+            .resets
+            .iter()
+            .filter(|r| &*r.cause == "auto" && same_model(&r.model))
+            .map(|r| r.before)
+            .collect();
+        self.rules.limits(&Seen {
+            agent: self.agent,
+            version: self.meta.version.as_deref(),
+            model: self.model(),
+            logged_window: self.meta.window,
+            logged_trigger: self.meta.trigger,
+            largest: largest.unwrap_or(0),
+            past: &past,
+            set_window: self.set_window,
+        })
+    }
+
+    /// Takes in one entry of the log.
+    pub fn apply(&mut self, entry: Entry) {
+        if let Some(at) = entry.at {
+            self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
+            self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
+        }
+        let (place, at) = (entry.place, entry.at);
+        match entry.event {
+            Event::Meta(meta) => self.learn(*meta),
+            Event::Node(node) => self.add_node(*node, place, at),
+            Event::Usage(usage) => self.report(*usage, place, at),
+            Event::Reset(reset) => self.reset(*reset, place, at),
+            Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
+            Event::Leaf { key, rewound } => {
+                let before = self.chain.live().to_vec();
+                if self.chain.set_leaf(key, rewound) {
+                    self.branch_changed(&before, Gone::Rewind);
+                }
+            }
+            Event::RewindTo(key) => {
+                let from = self
+                    .chain
+                    .position(key)
+                    .unwrap_or(0);
+                self.cut_from(from);
+            }
+            Event::Rollback { turns } => {
+                let from = self.chain.turn_from_end(turns);
+                self.cut_from(from);
+            }
+            Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
+            Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
+            Event::Unreadable(why) => {
+                self.unreadable += 1;
+                self.first_unreadable.get_or_insert((place, why));
+            }
+        }
+    }
+
+    fn learn(&mut self, meta: Meta) {
+        let Meta {
+            id,
+            title,
+            cwd,
+            model,
+            version,
+            parent,
+            window,
+            trigger,
+        } = meta;
+        // A session keeps the id it began with: forks and resumed files repeat others'.
+        if self.meta.id.is_none() {
+            self.meta.id = id;
+        }
+        if self.meta.parent.is_none() {
+            self.meta.parent = parent;
+        }
+        if let Some(model) = model {
+            self.use_model(&model);
+            self.meta.model = Some(model);
+        }
+        let set = |slot: &mut Option<Box<str>>, value: Option<Box<str>>| {
+            if value.is_some() {
+                *slot = value;
+            }
+        };
+        set(&mut self.meta.title, title);
+        set(&mut self.meta.cwd, cwd);
+        set(&mut self.meta.version, version);
+        self.meta.window = window.or(self.meta.window);
+        self.meta.trigger = trigger.or(self.meta.trigger);
+    }
+
+    /// The log names the model of the next or of this response. Where the new one counts differently,
+    /// the old anchor no longer holds.
+    pub(super) fn use_model(&mut self, id: &str) {
+        if self.model() == Some(id) {
+            return;
+        }
+        let alike = self
+            .model()
+            .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
+        self.model = Some(id.into());
+        if !alike {
+            self.forget_settled();
+        }
+    }
+
+    pub(super) fn model_shared(&self) -> Option<Arc<str>> {
+        self.model.clone()
+    }
+
+    fn add_node(&mut self, node: Node, place: Place, at: Option<Timestamp>) {
+        let Node {
+            key,
+            parent,
+            part,
+            request,
+            turn,
+            items,
+        } = node;
+        if let Some(ix) = key.and_then(|key| self.chain.find(key)) {
+            self.chain.relink(ix, parent);
+            self.replace_items(ix, items, place, at, request);
+            return;
+        }
+        let branch = self.chain.push(key, parent, part, request, turn);
+        if let Some(old) = branch {
+            self.branch_changed(&old, Gone::Rewind);
+        }
+        if turn {
+            self.turns += 1;
+            self.end_turn();
+        }
+        let node = self.chain.last();
+        for (nth, item) in items.into_iter().enumerate() {
+            self.add_item(node, item, nth, place, at, request);
+        }
+        if let Some(request) = request {
+            self.output_grew(request);
+        }
+    }
+
+    pub(super) fn add_item(
+        &mut self,
+        node: usize,
+        item: NewItem,
+        nth: usize,
+        place: Place,
+        at: Option<Timestamp>,
+        output_of: Option<Key>,
+    ) {
+        let ix = self.items.len();
+        self.items.push(Item {
+            place,
+            at,
+            role: item.role,
+            kind: item.kind,
+            tool: item.tool,
+            call: item.call,
+            size: item.size,
+            preview: item.preview,
+            hash: item.hash,
+            nth: u32::try_from(nth).unwrap_or(u32::MAX),
+            settled: None,
+            output_of,
+            entered: None,
+            left: None,
+            ephemeral: item.ephemeral,
+        });
+        self.chain.hold(node, ix);
+    }
+
+    /// A later record of the same id: what is the same stays, what is new is added, the rest leaves.
+    fn replace_items(
+        &mut self,
+        node: usize,
+        new: Vec<NewItem>,
+        place: Place,
+        at: Option<Timestamp>,
+        request: Option<Key>,
+    ) {
+        let mut old: Vec<ItemIx> = self
+            .chain
+            .items(node)
+            .iter()
+            .copied()
+            .filter(|ix| self.items[*ix].in_context() || !self.chain.is_live(node))
+            .collect();
+        let fresh: Vec<(usize, NewItem)> = new
+            .into_iter()
+            .enumerate()
+            .filter(|(_, item)| {
+                let same = old.iter().position(|ix| {
+                    let held = &self.items[*ix];
+                    held.hash == item.hash && held.kind == item.kind && held.call == item.call
+                });
+                same.is_none_or(|at| {
+                    old.remove(at);
+                    false
+                })
+            })
+            .collect();
+        if !self.chain.is_live(node) {
+            return;
+        }
+        for ix in old {
+            self.leave(ix, Gone::Replaced);
+        }
+        for (nth, item) in fresh {
+            self.add_item(node, item, nth, place, at, request);
+        }
+        if let Some(request) = request {
+            self.output_grew(request);
+        }
+    }
+
+    /// What leaves when a new user turn begins.
+    fn end_turn(&mut self) {
+        let strips = self.model().is_some_and(|id| {
+            self.rules
+                .model(self.agent, id)
+                .is_some_and(|row| row.thinking == Thinking::Leaves)
+        });
+        for ix in self.alive() {
+            let item = &self.items[ix];
+            if item.ephemeral {
+                self.leave(ix, Gone::TurnEnd);
+            } else if strips && item.kind == Kind::Thinking {
+                self.leave(ix, Gone::Stripped);
+            }
+        }
+    }
+
+    fn leave(&mut self, ix: ItemIx, why: Gone) {
+        let next = self.requests.len();
+        self.items[ix].left.get_or_insert((next, why));
+    }
+
+    /// The items in the context now, in the order of the log.
+    pub fn alive(&self) -> Vec<ItemIx> {
+        self.chain
+            .live()
+            .iter()
+            .flat_map(|node| self.chain.items(*node))
+            .copied()
+            .filter(|ix| self.items[*ix].in_context())
+            .collect()
+    }
+
+    /// The live branch is another one: what is no longer on it leaves, what is on it again returns.
+    fn branch_changed(&mut self, before: &[usize], why: Gone) {
+        for node in before {
+            if !self.chain.is_live(*node) {
+                for ix in self.chain.items(*node).to_vec() {
+                    self.leave(ix, why);
+                }
+            }
+        }
+        for node in self.chain.live().to_vec() {
+            for ix in self.chain.items(node).to_vec() {
+                let item = &mut self.items[ix];
+                if item
+                    .left
+                    .is_some_and(|(_, why)| matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear))
+                {
+                    item.left = None;
+                }
+            }
+        }
+        self.find_anchor();
+    }
+
+    fn cut_from(&mut self, position: usize) {
+        let before = self.chain.live().to_vec();
+        self.chain.cut(position);
+        self.branch_changed(&before, Gone::Rewind);
+    }
+
+    fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
+        let nodes: Vec<usize> = nodes.iter().filter_map(|key| self.chain.find(*key)).collect();
+        for node in self.chain.live().to_vec() {
+            for ix in self.chain.items(node).to_vec() {
+                let item = &self.items[ix];
+                let hit = nodes.contains(&node)
+                    || (item.kind == Kind::ToolResult
+                        && item.call.is_some_and(|call| calls.contains(&call)));
+                if hit && item.in_context() {
+                    self.leave(ix, Gone::Cleared);
+                }
+            }
+        }
+    }
+
+    fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
+        let used = self.context();
+        let before = self.chain.live().to_vec();
+        self.chain.retain(keys);
+        let lost = before.iter().any(|node| {
+            !self.chain.is_live(*node) && !self.chain.items(*node).is_empty()
+        });
+        if why == Gone::Compaction && lost {
+            let reset = Reset {
+                key: None,
+                gone: why,
+                cause: "auto".into(),
+                before: None,
+                after: None,
+                kept: Kept::Nothing,
+            };
+            self.note_reset(&reset, &used, &before, place, at);
+        }
+        self.branch_changed(&before, why);
+        if why == Gone::Compaction && lost {
+            self.anchor = None;
+        }
+    }
+
+    fn reset(&mut self, reset: Reset, place: Place, at: Option<Timestamp>) {
+        if reset.key.is_some_and(|key| self.chain.find(key).is_some()) {
+            return; // an old boundary, written again
+        }
+        let used = self.context();
+        let before = self.chain.live().to_vec();
+        self.chain.reset(reset.key, &reset.kept);
+        self.note_reset(&reset, &used, &before, place, at);
+        self.branch_changed(&before, reset.gone);
+        self.anchor = None;
+    }
+
+    fn note_reset(
+        &mut self,
+        reset: &Reset,
+        used: &super::ledger::Context,
+        before: &[usize],
+        place: Place,
+        at: Option<Timestamp>,
+    ) {
+        let mut dropped = [0; 5];
+        for node in before.iter().filter(|node| !self.chain.is_live(**node)) {
+            for ix in self.chain.items(*node) {
+                if self.items[*ix].in_context() {
+                    dropped[self.items[*ix].role.index()] += self.tokens(*ix).0;
+                }
+            }
+        }
+        let (size, size_source) = match reset.before {
+            Some(size) => (size, Source::Agent),
+            None if used.estimated == 0 => (used.used, Source::Reported),
+            None => (used.used, Source::Estimated),
+        };
+        self.resets.push(PastReset {
+            place,
+            at,
+            gone: reset.gone,
+            cause: reset.cause.clone(),
+            model: self.model_shared(),
+            before: size,
+            before_source: size_source,
+            after: reset.after,
+            after_source: Source::Agent,
+            request: self.requests.len(),
+            dropped,
+        });
+        self.agent_says = None;
+    }
+}

@@ -1,0 +1,346 @@
+//! How large a window is and when the agent compacts, from the models table and from what the session
+//! itself has shown. The table (`assets/models.toml`) holds all numbers; nothing of it is in code.
+
+use super::calibration::Tokenizer;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The models table: windows, tokenizers, policies.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// Models; the first row that matches holds.
+    #[serde(default)]
+    pub model: Vec<ModelRow>,
+    /// Tokenizers by name.
+    #[serde(default)]
+    pub tokenizer: BTreeMap<String, Tokenizer>,
+    /// Policies; the first row that matches holds.
+    #[serde(default)]
+    pub policy: Vec<Policy>,
+}
+
+/// What is known of the models whose ids match.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRow {
+    /// Patterns of exact model ids; `*` stands for any text.
+    pub ids: Vec<String>,
+    /// The agents this row is for; none: all.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// The window, in tokens.
+    pub window: u64,
+    /// A larger window the model may have been given; taken once the context has been seen above
+    /// `window`.
+    #[serde(default)]
+    pub window_extended: Option<u64>,
+    /// The tokenizer's name.
+    pub tokenizer: String,
+    /// What becomes of thinking when a new user turn begins.
+    #[serde(default)]
+    pub thinking: Thinking,
+    /// Where these numbers are from.
+    pub source: String,
+}
+
+/// What becomes of a model's thinking when a new user turn begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Thinking {
+    /// It stays in the context.
+    #[default]
+    Stays,
+    /// It leaves.
+    Leaves,
+}
+
+/// When an agent compacts.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// The agent's id.
+    pub agent: String,
+    /// The policy's name, as reports write it.
+    pub name: String,
+    /// The newest version it holds for; none: any.
+    #[serde(default)]
+    pub up_to: Option<String>,
+    /// Patterns of the models it holds for; none: all.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// The smallest window it holds for.
+    #[serde(default)]
+    pub window_from: u64,
+    /// The trigger as a share of the window; none: the whole window.
+    #[serde(default)]
+    pub share: Option<f64>,
+    /// Tokens below the window at which it fires.
+    #[serde(default)]
+    pub reserve: u64,
+    /// Whether it compacts before the window is full at all.
+    #[serde(default = "yes")]
+    pub proactive: bool,
+    /// What survives, in words.
+    pub keeps: String,
+    /// Where this is from.
+    pub source: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How the window's size is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum WindowSource {
+    /// The log says it.
+    #[serde(rename = "log")]
+    Log,
+    /// The user set it.
+    #[serde(rename = "config")]
+    Config,
+    /// The models table has the model.
+    #[serde(rename = "model table")]
+    ModelTable,
+    /// Nobody says: the usual size, or the next one above what was seen in the context.
+    #[serde(rename = "guessed")]
+    Guessed,
+}
+
+/// How the trigger is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum TriggerSource {
+    /// The log says it.
+    #[serde(rename = "log")]
+    Log,
+    /// Where the session's own automatic compactions took place.
+    #[serde(rename = "past compactions")]
+    Past,
+    /// The agent's documented rule.
+    #[serde(rename = "policy")]
+    Policy,
+    /// The agent is not known to compact before the window is full.
+    #[serde(rename = "none")]
+    None,
+}
+
+impl WindowSource {
+    /// The source's words, as screens and reports write them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            WindowSource::Log => "log",
+            WindowSource::Config => "config",
+            WindowSource::ModelTable => "model table",
+            WindowSource::Guessed => "guessed",
+        }
+    }
+}
+
+impl TriggerSource {
+    /// The source's words, as screens and reports write them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TriggerSource::Log => "log",
+            TriggerSource::Past => "past compactions",
+            TriggerSource::Policy => "policy",
+            TriggerSource::None => "none",
+        }
+    }
+}
+
+/// How large the window is, when the agent compacts, and how both are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// The window, in tokens.
+    pub window: u64,
+    /// How the window is known.
+    pub window_source: WindowSource,
+    /// The size at which the agent compacts; `None`: it is not known to compact before the window is
+    /// full.
+    pub trigger: Option<u64>,
+    /// How the trigger is known.
+    pub trigger_source: TriggerSource,
+    /// The policy's name.
+    pub policy: String,
+}
+
+/// What the limits of a session are worked out from.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The agent's id.
+    pub agent: &'a str,
+    /// The agent's version.
+    pub version: Option<&'a str>,
+    /// The exact model id.
+    pub model: Option<&'a str>,
+    /// The window the log gives.
+    pub logged_window: Option<u64>,
+    /// The trigger the log gives.
+    pub logged_trigger: Option<u64>,
+    /// The largest prompt that was reported for this model.
+    pub largest: u64,
+    /// The sizes at which this session compacted by itself, with this model.
+    pub past: &'a [u64],
+    /// The window the user set.
+    pub set_window: Option<u64>,
+}
+
+/// The window that a model is guessed to have when no table knows it.
+const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
+
+/// How far above the policy's trigger an automatic compaction may start: the last step's results come
+/// on top. 167,038 to 174,247 were measured for a trigger of 167,000.
+const OVERSHOOT: f64 = 1.06;
+
+impl Rules {
+    /// The row of a model, for an agent.
+    pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
+        self.model.iter().find(|row| {
+            (row.agents.is_empty() || row.agents.iter().any(|a| a == agent))
+                && row.ids.iter().any(|pattern| matches(pattern, id))
+        })
+    }
+
+    /// The tokenizer of a model.
+    pub fn tokenizer(&self, agent: &str, model: Option<&str>) -> Tokenizer {
+        model
+            .and_then(|id| self.model(agent, id))
+            .and_then(|row| self.tokenizer.get(&row.tokenizer))
+            .or_else(|| self.tokenizer.get(agent))
+            .cloned()
+            .unwrap_or_else(Tokenizer::unknown)
+    }
+
+    /// Whether two models count alike, so that a number reported for one still holds for the other.
+    pub fn count_alike(&self, agent: &str, a: &str, b: &str) -> bool {
+        a == b
+            || match (self.model(agent, a), self.model(agent, b)) {
+                (Some(a), Some(b)) => a.tokenizer == b.tokenizer,
+                _ => false,
+            }
+    }
+
+    /// The window and trigger of a session.
+    pub fn limits(&self, seen: &Seen<'_>) -> Limits {
+        let (window, window_source) = self.window(seen);
+        let policy = self.policy(seen, window);
+        let formula = policy.and_then(|p| p.trigger(window));
+        let past = seen.past.iter().copied().min();
+        let (trigger, trigger_source) = match (seen.logged_trigger, formula, past) {
+            (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
+            // The session's own past outranks the rule where the two disagree; where they agree the
+            // rule is the sharper of the two, since each compaction starts a step too late.
+            (None, Some(rule), Some(past))
+                if past >= rule && past as f64 <= rule as f64 * OVERSHOOT =>
+            {
+                (Some(rule), TriggerSource::Policy)
+            }
+            (None, _, Some(past)) => (Some(past), TriggerSource::Past),
+            (None, Some(rule), None) => (Some(rule), TriggerSource::Policy),
+            (None, None, None) => (None, TriggerSource::None),
+        };
+        Limits {
+            window,
+            window_source,
+            trigger,
+            trigger_source,
+            policy: policy.map_or_else(String::new, |p| p.name.clone()),
+        }
+    }
+
+    fn window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
+        if let Some(set) = seen.set_window {
+            return (set, WindowSource::Config);
+        }
+        if let Some(logged) = seen.logged_window {
+            return (logged, WindowSource::Log);
+        }
+        let row = seen.model.and_then(|id| self.model(seen.agent, id));
+        if let Some(row) = row {
+            if seen.largest <= row.window {
+                return (row.window, WindowSource::ModelTable);
+            }
+            if let Some(extended) = row.window_extended.filter(|w| seen.largest <= *w) {
+                return (extended, WindowSource::Guessed);
+            }
+        }
+        let guess = GUESSED_WINDOWS.into_iter().find(|w| seen.largest <= *w);
+        (guess.unwrap_or(seen.largest), WindowSource::Guessed)
+    }
+
+    fn policy(&self, seen: &Seen<'_>, window: u64) -> Option<&Policy> {
+        self.policy.iter().find(|p| {
+            p.agent == seen.agent
+                && window >= p.window_from
+                && (p.models.is_empty()
+                    || seen
+                        .model
+                        .is_some_and(|id| p.models.iter().any(|pattern| matches(pattern, id))))
+                && p.up_to.as_deref().is_none_or(|newest| {
+                    seen.version
+                        .is_some_and(|v| version(v) <= version(newest) && !version(v).is_empty())
+                })
+        })
+    }
+}
+
+impl Policy {
+    /// The size at which an agent with this window compacts.
+    pub fn trigger(&self, window: u64) -> Option<u64> {
+        if !self.proactive {
+            return None;
+        }
+        let share = self
+            .share
+            .map_or(window, |share| (window as f64 * share).round() as u64);
+        Some(share.min(window.saturating_sub(self.reserve)))
+    }
+}
+
+/// The numbers of a version, to compare it by: `2.1.39-beta` is 2, 1, 39.
+fn version(text: &str) -> Vec<u64> {
+    text.split(['.', '-', '+'])
+        .map_while(|part| part.parse().ok())
+        .collect()
+}
+
+/// Whether an id matches a pattern in which `*` stands for any text. Case does not matter.
+fn matches(pattern: &str, id: &str) -> bool {
+    let (pattern, id) = (pattern.to_ascii_lowercase(), id.to_ascii_lowercase());
+    let Some((first, last)) = pattern.split_once('*') else {
+        return pattern == id;
+    };
+    let Some(mut rest) = id.strip_prefix(first) else {
+        return false;
+    };
+    let (middle, last) = last.rsplit_once('*').unwrap_or(("", last));
+    for part in middle.split('*') {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        assert!(matches("claude-opus-4-5*", "claude-opus-4-5-20251101"));
+        assert!(matches("*[1m]", "claude-sonnet-4-5[1m]"));
+        assert!(matches("gpt-5.4", "GPT-5.4"));
+        assert!(matches("*", "anything"));
+        assert!(!matches("gpt-5.4", "gpt-5.4-mini"));
+        assert!(!matches("claude-opus-4*", "anthropic"));
+    }
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(version("2.1.9") < version("2.1.20"));
+        assert!(version("2.1.39-beta.1") > version("2.1.20"));
+    }
+}
