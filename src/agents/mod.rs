@@ -22,6 +22,7 @@ use std::path::Path;
 
 pub mod claude_code;
 pub mod codex;
+pub(crate) mod image;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
 pub static ALL: &[&dyn Format] = &[&claude_code::ClaudeCode, &codex::Codex];

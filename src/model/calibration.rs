@@ -1,12 +1,13 @@
 //! From a local count to an estimate, with its error.
 //!
-//! An estimate is `per_token · local + per_item` plus images by their formula, with the numbers of the
-//! model's tokenizer from the models table. Its spread is the share by which nine of ten settled
-//! deltas stayed off it.
+//! An estimate is `per_token · local + per_item` plus images by their formula. The models table gives
+//! both numbers to begin with; the session's own settled deltas correct them, per exact model id.
+//! Robustly: reports that hidden text has swollen weigh little. The same residuals give the error.
 
-use super::event::{NewItem, Size};
+use super::event::Size;
 use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// How a provider's tokenizer relates to the local count: a row of the models table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -47,22 +48,73 @@ impl Tokenizer {
             source: String::new(),
         }
     }
+}
+
+/// A settled delta: what was counted here against what the provider reported.
+#[derive(Debug, Clone, Copy)]
+struct Settled {
+    /// Local tokens in it.
+    local: f64,
+    /// Framed items in it.
+    items: f64,
+    /// What was reported, less what is not to be learned: images, the model's own framing.
+    reported: f64,
+    /// The yardstick of its residual; see [`Calibration::yard`].
+    yard: f64,
+}
+
+/// How one model counts, as far as this session has shown.
+#[derive(Debug, Clone)]
+pub struct Calibration {
+    prior: Tokenizer,
+    per_token: f64,
+    per_item: f64,
+    seen: VecDeque<Settled>,
+    /// The 90th and 50th percentile of residuals, in yards.
+    p90: f64,
+    median: f64,
+}
+
+/// Settled deltas that are remembered: older ones tell of another phase of the work.
+const MEMORY: usize = 300;
+/// The weight of the models table's numbers, in settled deltas.
+const PRIOR_WEIGHT: f64 = 4.0;
+/// Residuals beyond this many yards weigh less (Huber).
+const HUBER: f64 = 0.5;
+/// An excess this many median residuals large is unlogged text, not a miscount.
+const OUTLIER: f64 = 2.5;
+/// The least yards an excess must have to be unlogged text, however well the counts have fitted.
+const LEAST_OUTLIER: f64 = 0.35;
+
+impl Calibration {
+    /// What the models table says, before anything was seen.
+    pub fn new(prior: Tokenizer) -> Calibration {
+        Calibration {
+            per_token: prior.per_token,
+            per_item: prior.per_item,
+            seen: VecDeque::new(),
+            p90: 1.0,
+            median: 1.0 / OUTLIER,
+            prior,
+        }
+    }
 
     /// What an item is expected to cost, in provider tokens.
     pub fn estimate(&self, role: Role, kind: Kind, size: &Size) -> f64 {
         let text = self.per_token * size.local as f64 + size.fixed as f64;
-        let hidden = (size.opaque as f64 - self.opaque_overhead).max(0.0) * self.per_opaque_byte;
+        let hidden =
+            (size.opaque as f64 - self.prior.opaque_overhead).max(0.0) * self.prior.per_opaque_byte;
         match (role, kind) {
             // Readable thinking may be a summary of what is hidden: the larger of the two.
             (_, Kind::Thinking) => text.max(hidden),
-            (Role::Assistant, _) => text + hidden + self.per_output,
+            (Role::Assistant, _) => text + hidden + self.prior.per_output,
             _ => text + hidden + self.per_item,
         }
     }
 
-    /// What a new item is expected to cost, in provider tokens.
-    pub fn estimate_new(&self, item: &NewItem) -> f64 {
-        self.estimate(item.role, item.kind, &item.size)
+    /// A residual's yardstick: the models table's 90 % error of such a sum.
+    fn yard(&self, estimate: f64, items: usize) -> f64 {
+        self.prior.spread * estimate + self.prior.spread_floor * (items as f64).sqrt()
     }
 
     /// Half the width of the 90 % interval around a sum of estimates.
@@ -70,10 +122,92 @@ impl Tokenizer {
         if items == 0 {
             0.0
         } else {
-            self.spread * estimate + self.spread_floor * (items as f64).sqrt()
+            self.p90 * self.yard(estimate, items)
         }
     }
+
+    /// How far a report may be from a sum of estimates before something else must explain it.
+    pub fn tolerance(&self, estimate: f64, items: usize) -> f64 {
+        let yards = (OUTLIER * self.median).clamp(LEAST_OUTLIER, 1.0);
+        yards * self.yard(estimate, items)
+    }
+
+    /// Learns from a settled delta: the items in it, and what they cost together. Deltas with
+    /// thinking or images teach nothing.
+    pub fn learn(&mut self, items: &[(Role, Kind, Size)], reported: f64) {
+        let teaches = |(_, kind, size): &(Role, Kind, Size)| {
+            *kind != Kind::Thinking && size.fixed == 0 && size.opaque == 0 && size.counted
+        };
+        if items.is_empty() || !items.iter().all(teaches) {
+            return;
+        }
+        let estimate: f64 = items.iter().map(|(r, k, s)| self.estimate(*r, *k, s)).sum();
+        let outputs = items.iter().filter(|(r, ..)| *r == Role::Assistant).count() as f64;
+        if self.seen.len() == MEMORY {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(Settled {
+            local: items.iter().map(|(_, _, s)| s.local as f64).sum(),
+            items: items.len() as f64 - outputs,
+            reported: reported - outputs * self.prior.per_output,
+            yard: self.yard(estimate, items.len()),
+        });
+        self.fit();
+    }
+
+    fn fit(&mut self) {
+        for _ in 0..ROUNDS {
+            // Weighted least squares on two unknowns, pulled towards the prior as by PRIOR_WEIGHT
+            // deltas of a typical size.
+            let (tokens, items) = (TYPICAL_TOKENS, 1.0);
+            let yard = self.yard(tokens * self.prior.per_token, 1);
+            let w = PRIOR_WEIGHT / (yard * yard);
+            let (mut xx, mut xn, mut nn) = (w * tokens * tokens, 0.0, w * items * items);
+            let (mut xy, mut ny) = (xx * self.prior.per_token, nn * self.prior.per_item);
+            for d in &self.seen {
+                let residual = self.residual(d).abs();
+                let huber = if residual > HUBER {
+                    HUBER / residual
+                } else {
+                    1.0
+                };
+                let w = huber / (d.yard * d.yard);
+                xx += w * d.local * d.local;
+                xn += w * d.local * d.items;
+                nn += w * d.items * d.items;
+                xy += w * d.local * d.reported;
+                ny += w * d.items * d.reported;
+            }
+            let determinant = xx * nn - xn * xn;
+            if determinant <= f64::EPSILON * xx * nn {
+                return;
+            }
+            let per_token = (xy * nn - ny * xn) / determinant;
+            let per_item = (ny * xx - xy * xn) / determinant;
+            self.per_token =
+                per_token.clamp(0.3 * self.prior.per_token, 3.0 * self.prior.per_token);
+            self.per_item = per_item.clamp(0.0, 200.0);
+        }
+        let mut residuals: Vec<f64> = self.seen.iter().map(|d| self.residual(d).abs()).collect();
+        residuals.sort_by(f64::total_cmp);
+        // The prior's own quantiles count as some residuals do.
+        let n = residuals.len() as f64;
+        let trust = n / (n + 2.0 * PRIOR_WEIGHT);
+        let quantile = |q: f64| residuals[((n * q) as usize).min(residuals.len() - 1)];
+        self.p90 = trust * quantile(0.9) + (1.0 - trust);
+        self.median = trust * quantile(0.5) + (1.0 - trust) / OUTLIER;
+    }
+
+    /// How far a delta is from its estimate, in yards.
+    fn residual(&self, d: &Settled) -> f64 {
+        (d.reported - self.per_token * d.local - self.per_item * d.items) / d.yard
+    }
 }
+
+/// Rounds of re-weighting: the weights settle within three.
+const ROUNDS: usize = 3;
+/// The local tokens of a typical delta, the prior's stand-in.
+const TYPICAL_TOKENS: f64 = 400.0;
 
 /// An expected number of tokens with its 90 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

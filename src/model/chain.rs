@@ -199,10 +199,7 @@ impl Chain {
     /// Adds what belongs to a branch though it hangs beside it.
     fn attach_beside(&self, on: &mut HashSet<usize>, floor: usize) {
         let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
-        let requests: HashSet<Key> = on
-            .iter()
-            .filter_map(|ix| self.nodes[*ix].request)
-            .collect();
+        let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
         let mut beside: HashSet<usize> = HashSet::new();
         for ix in lowest.unwrap_or(0)..self.nodes.len() {
             let node = &self.nodes[ix];

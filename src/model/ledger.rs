@@ -9,7 +9,7 @@
 //! tokens of the items it held; the roles of a [`Context`] sum to its total; known plus estimated is
 //! the total.
 
-use super::calibration::{Expected, Tokenizer};
+use super::calibration::{Calibration, Expected};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::session::{ItemIx, Request, RequestIx, Session};
 use super::{Kind, Role, Source};
@@ -77,23 +77,26 @@ impl Context {
 }
 
 impl Session {
-    /// The tokenizer of the model now.
-    fn tokenizer(&self) -> Tokenizer {
-        self.rules.tokenizer(self.agent, self.model())
+    /// What the session has learned of the model now.
+    fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    fn estimate(&self, ix: ItemIx) -> f64 {
+        let item = &self.items[ix];
+        self.calibration()
+            .estimate(item.role, item.kind, &item.size)
     }
 
     /// What an item costs, and how that is known.
     pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        let item = &self.items[ix];
-        item.settled.unwrap_or_else(|| {
-            let estimate = self.tokenizer().estimate(item.role, item.kind, &item.size);
-            (estimate.round() as u64, Source::Estimated)
-        })
+        self.items[ix]
+            .settled
+            .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
     /// How full the context is now.
     pub fn context(&self) -> Context {
-        let tokenizer = self.tokenizer();
         let mut roles = [Share::default(); 5];
         let (mut known, mut guess, mut guessed) = (0, 0.0, 0);
         for ix in self.alive() {
@@ -103,7 +106,7 @@ impl Session {
             let (tokens, settled) = match item.settled {
                 Some((tokens, _)) => (tokens, self.anchor.is_some()),
                 None => {
-                    let estimate = tokenizer.estimate(item.role, item.kind, &item.size);
+                    let estimate = self.estimate(ix);
                     guess += estimate;
                     guessed += 1;
                     (estimate.round() as u64, false)
@@ -118,7 +121,7 @@ impl Session {
             }
         }
         let system = &mut roles[Role::System.index()];
-        let mut error = tokenizer.error(guess, guessed);
+        let mut error = self.calibration().error(guess, guessed);
         match self.anchor {
             Some(anchor) => {
                 let unlogged = self.requests[anchor].system;
@@ -136,7 +139,7 @@ impl Session {
                 system.tokens += unlogged;
                 system.estimated += unlogged;
                 // The prefix comes back, more or less: text that is put in anew is in no log.
-                error += unlogged as f64 * tokenizer.spread;
+                error += unlogged as f64 * PREFIX_SPREAD;
             }
         }
         let used: u64 = roles.iter().map(|share| share.tokens).sum();
@@ -147,7 +150,11 @@ impl Session {
             known,
             estimated,
             low: used - error,
-            high: if estimated == 0 { used } else { used + (error.max(1)) },
+            high: if estimated == 0 {
+                used
+            } else {
+                used + (error.max(1))
+            },
             basis: match (self.anchor, estimated) {
                 (None, _) => Basis::Estimated,
                 (Some(_), 0) => Basis::Exact,
@@ -253,7 +260,6 @@ impl Session {
     /// Settles what a request's prompt held.
     fn settle(&mut self, ix: RequestIx) {
         let start = self.requests[ix].start;
-        let tokenizer = self.tokenizer();
         let (mut held, mut fresh) = (0, Vec::new());
         for node in self.chain.live().to_vec() {
             if node >= start {
@@ -270,15 +276,10 @@ impl Session {
                 }
             }
         }
-        let estimates: Vec<f64> = fresh
-            .iter()
-            .map(|item| {
-                let item = &self.items[*item];
-                tokenizer.estimate(item.role, item.kind, &item.size)
-            })
-            .collect();
+        let estimates: Vec<f64> = fresh.iter().map(|item| self.estimate(*item)).collect();
         let sum: f64 = estimates.iter().sum();
-        let error = tokenizer.error(sum, fresh.len());
+        let error = self.calibration().error(sum, fresh.len());
+        let tolerance = self.calibration().tolerance(sum, fresh.len());
         let prompt = self.requests[ix].prompt;
 
         let unlogged = match self.anchor {
@@ -289,6 +290,9 @@ impl Session {
             self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
         }
         let rest = prompt as i128 - (unlogged + held) as i128;
+        if self.anchor.is_some() && rest > 0 {
+            self.calibrate(&fresh, rest as f64);
+        }
         let system = if self.anchor.is_none() {
             self.prefix = self.share_whole(&fresh, &estimates, prompt, held);
             if let Some(reset) = self.resets.last_mut() {
@@ -297,11 +301,11 @@ impl Session {
                 }
             }
             Some(self.prefix)
-        } else if rest as f64 > sum + error {
+        } else if rest as f64 > sum + tolerance {
             // More came than was logged: the excess is unlogged text.
             let given = self.give(&fresh, &estimates, sum.round() as u64, Source::Shared);
             Some((prompt - held).saturating_sub(given))
-        } else if rest >= 0 && rest as f64 >= sum * LEAST_SHARE - error {
+        } else if rest >= 0 && rest as f64 >= sum * LEAST_SHARE - tolerance {
             let source = if fresh.len() == 1 {
                 Source::Derived
             } else {
@@ -318,6 +322,16 @@ impl Session {
             Some(system) => system,
             None => self.share_anew(ix),
         };
+    }
+
+    /// Learns from what the items of a delta cost together.
+    fn calibrate(&mut self, items: &[ItemIx], reported: f64) {
+        let sizes: Vec<_> = items
+            .iter()
+            .map(|ix| &self.items[*ix])
+            .map(|item| (item.role, item.kind, item.size))
+            .collect();
+        self.calibration.learn(&sizes, reported);
     }
 
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
@@ -415,14 +429,7 @@ impl Session {
     }
 
     fn give_by_estimate(&mut self, items: &[ItemIx], sum: u64) {
-        let tokenizer = self.tokenizer();
-        let weights: Vec<f64> = items
-            .iter()
-            .map(|ix| {
-                let item = &self.items[*ix];
-                tokenizer.estimate(item.role, item.kind, &item.size)
-            })
-            .collect();
+        let weights: Vec<f64> = items.iter().map(|ix| self.estimate(*ix)).collect();
         let source = if items.len() == 1 {
             Source::Reported
         } else {
@@ -473,7 +480,8 @@ impl Session {
             if item.entered == Some(ix) {
                 item.entered = None;
                 // An output keeps what was reported for it.
-                if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
+                if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none()
+                {
                     item.settled = None;
                 }
             }
@@ -497,6 +505,9 @@ impl Session {
         });
     }
 }
+
+/// Half the width of the 90 % interval of the unlogged prefix after a reset, as a share of it.
+const PREFIX_SPREAD: f64 = 0.25;
 
 /// The smallest share of their estimates that items are believed to have cost. Below it, something
 /// else has left the context.

@@ -4,8 +4,9 @@
 //! The fold never looks back at a log. What an event does to the branch is in [`super::chain`], what a
 //! usage report settles in [`super::ledger`].
 
+use super::calibration::Calibration;
 use super::chain::Chain;
-use super::event::{Billed, Entry, Event, Key, Kept, Meta, NewItem, Node, Place, Reset, Size};
+use super::event::{Billed, Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Size};
 use super::window::{Limits, Rules, Seen, Thinking};
 use super::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
@@ -182,6 +183,10 @@ pub struct Session {
     pub(super) prefix: u64,
     /// The agent's own number since the last reset, while no report has come.
     pub(super) agent_says: Option<u64>,
+    /// How the model now counts.
+    pub(super) calibration: Calibration,
+    /// How the models before it counted.
+    calibrations: HashMap<Arc<str>, Calibration>,
     model: Option<Arc<str>>,
     set_window: Option<u64>,
 }
@@ -204,11 +209,13 @@ impl Session {
             updated_at: None,
             turns: 0,
             chain: Chain::default(),
-            rules,
             by_request: HashMap::new(),
             anchor: None,
             prefix: 0,
             agent_says: None,
+            calibration: Calibration::new(rules.tokenizer(agent, None)),
+            calibrations: HashMap::new(),
+            rules,
             model: None,
             set_window: None,
         }
@@ -290,10 +297,7 @@ impl Session {
                 }
             }
             Event::RewindTo(key) => {
-                let from = self
-                    .chain
-                    .position(key)
-                    .unwrap_or(0);
+                let from = self.chain.position(key).unwrap_or(0);
                 self.cut_from(from);
             }
             Event::Rollback { turns } => {
@@ -352,7 +356,15 @@ impl Session {
         let alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
-        self.model = Some(id.into());
+        let id: Arc<str> = id.into();
+        let known = self.calibrations.remove(&id);
+        let learned = std::mem::replace(
+            &mut self.calibration,
+            known.unwrap_or_else(|| Calibration::new(self.rules.tokenizer(self.agent, Some(&id)))),
+        );
+        if let Some(old) = self.model.replace(id) {
+            self.calibrations.insert(old, learned);
+        }
         if !alike {
             self.forget_settled();
         }
@@ -512,10 +524,9 @@ impl Session {
         for node in self.chain.live().to_vec() {
             for ix in self.chain.items(node).to_vec() {
                 let item = &mut self.items[ix];
-                if item
-                    .left
-                    .is_some_and(|(_, why)| matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear))
-                {
+                if item.left.is_some_and(|(_, why)| {
+                    matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear)
+                }) {
                     item.left = None;
                 }
             }
@@ -530,7 +541,10 @@ impl Session {
     }
 
     fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
-        let nodes: Vec<usize> = nodes.iter().filter_map(|key| self.chain.find(*key)).collect();
+        let nodes: Vec<usize> = nodes
+            .iter()
+            .filter_map(|key| self.chain.find(*key))
+            .collect();
         for node in self.chain.live().to_vec() {
             for ix in self.chain.items(node).to_vec() {
                 let item = &self.items[ix];
@@ -548,9 +562,9 @@ impl Session {
         let used = self.context();
         let before = self.chain.live().to_vec();
         self.chain.retain(keys);
-        let lost = before.iter().any(|node| {
-            !self.chain.is_live(*node) && !self.chain.items(*node).is_empty()
-        });
+        let lost = before
+            .iter()
+            .any(|node| !self.chain.is_live(*node) && !self.chain.items(*node).is_empty());
         if why == Gone::Compaction && lost {
             let reset = Reset {
                 key: None,

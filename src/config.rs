@@ -1,0 +1,106 @@
+//! What the user can set: the file's schema, the models table, and how flags, environment, file and
+//! defaults layer.
+
+use crate::model::window::Rules;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The models table that is built in.
+const MODELS: &str = include_str!("../assets/models.toml");
+
+/// The configuration file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Folders to look for logs in, beside the agents' own.
+    pub roots: Vec<PathBuf>,
+    /// Draw with ASCII characters only.
+    pub ascii: bool,
+    /// Draw without colours. `NO_COLOR` in the environment does the same.
+    pub no_color: bool,
+}
+
+/// Where the configuration file is: `$XDG_CONFIG_HOME/ctxgauge/config.toml`, or below `~/.config`.
+pub fn default_path(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
+    let folder = env("XDG_CONFIG_HOME")
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(env("HOME")?).join(".config")))?;
+    Some(folder.join("ctxgauge").join("config.toml"))
+}
+
+/// Reads the configuration. A file that was named must be there; the default one need not.
+pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
+    let (path, must) = match (named, default) {
+        (Some(path), _) => (path, true),
+        (None, Some(path)) => (path, false),
+        (None, None) => return Ok(Config::default()),
+    };
+    match std::fs::read_to_string(path) {
+        Ok(text) => toml::from_str(&text).with_context(|| {
+            format!(
+                "'{}' is not a configuration ctxgauge understands; mend or remove the line it names",
+                path.display()
+            )
+        }),
+        Err(error) if !must && error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(Config::default())
+        }
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "cannot read the configuration '{}'; check the path and its permissions",
+                path.display()
+            )
+        }),
+    }
+}
+
+/// The models table that is built in.
+pub fn rules() -> Result<Rules> {
+    toml::from_str(MODELS).context("the built-in models table is broken; please report this")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_table_names_only_tokenizers_it_has() {
+        let rules = rules().unwrap();
+        for row in &rules.model {
+            assert!(
+                rules.tokenizer.contains_key(&row.tokenizer),
+                "{:?} names the tokenizer {}",
+                row.ids,
+                row.tokenizer
+            );
+            assert!(!row.source.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_number_says_where_it_is_from() {
+        let rules = rules().unwrap();
+        assert!(rules.policy.iter().all(|p| !p.source.is_empty()));
+        assert!(rules.tokenizer.values().all(|t| !t.source.is_empty()));
+    }
+
+    #[test]
+    fn a_missing_default_file_is_no_error_but_a_named_one_is() {
+        let missing = Path::new("/nonexistent/ctxgauge.toml");
+        assert_eq!(load(None, Some(missing)).unwrap(), Config::default());
+        let error = load(Some(missing), None).unwrap_err();
+        assert!(error.to_string().contains("check the path"));
+    }
+
+    #[test]
+    fn an_unknown_key_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "rootz = []\n").unwrap();
+        let error = format!("{:#}", load(Some(&path), None).unwrap_err());
+        assert!(error.contains("rootz"), "{error}");
+    }
+}

@@ -1,0 +1,309 @@
+//! The machine-readable report of one session. Keys are stable; new ones may be added.
+
+use crate::model::fleet::FileFacts;
+use crate::model::ledger::Context;
+use crate::model::session::{Item, PastReset, Request, Session};
+use crate::model::{Role, Source};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A session's report: the schema `ctxgauge.report/1`.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    schema: &'static str,
+    session: SessionPart<'a>,
+    context: ContextPart,
+    roles: BTreeMap<&'static str, RolePart>,
+    compaction: CompactionPart<'a>,
+    messages: Vec<MessagePart<'a>>,
+    calls: Vec<CallPart<'a>>,
+    tools: Vec<ToolPart<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct SessionPart<'a> {
+    id: Option<&'a str>,
+    agent: &'a str,
+    path: &'a str,
+    model: Option<&'a str>,
+    cwd: Option<&'a str>,
+    started_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
+    records: u64,
+    skipped: &'a BTreeMap<Box<str>, u64>,
+    unreadable: u64,
+    title: Option<&'a str>,
+    parent: Option<&'a str>,
+    version: Option<&'a str>,
+    first_unreadable: Option<String>,
+}
+
+/// The gauge's numbers, shared with `ls`.
+#[derive(Debug, Serialize)]
+pub(super) struct ContextPart {
+    window: u64,
+    window_source: &'static str,
+    used: u64,
+    known: u64,
+    estimated: u64,
+    low: u64,
+    high: u64,
+    source: &'static str,
+    percent: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct RolePart {
+    tokens: u64,
+    known: u64,
+    estimated: u64,
+    items: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct CompactionPart<'a> {
+    policy: String,
+    trigger: Option<u64>,
+    trigger_source: &'static str,
+    headroom: Option<u64>,
+    requests_left: Option<Band>,
+    turns_left: Option<Band>,
+    minutes_left: Option<Band>,
+    past: Vec<PastPart<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Band {
+    p10: f64,
+    p50: f64,
+    p90: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct PastPart<'a> {
+    line: u64,
+    at: Option<Timestamp>,
+    cause: &'a str,
+    before: u64,
+    after: Option<u64>,
+    source: Source,
+    after_source: Source,
+    dropped: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct MessagePart<'a> {
+    line: u64,
+    id: usize,
+    role: Role,
+    kind: &'static str,
+    tool: Option<&'a str>,
+    tokens: u64,
+    source: Source,
+    in_context: bool,
+    entered: Option<usize>,
+    left: Option<usize>,
+    left_because: Option<&'static str>,
+    carried: u64,
+    preview: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct CallPart<'a> {
+    line: u64,
+    at: Option<Timestamp>,
+    model: Option<&'a str>,
+    input: u64,
+    cached: u64,
+    output: Option<u64>,
+    context: u64,
+    predicted: Option<u64>,
+    predicted_low: Option<u64>,
+    predicted_high: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ToolPart<'a> {
+    pub(super) name: &'a str,
+    pub(super) results: u64,
+    pub(super) tokens: u64,
+    pub(super) largest: u64,
+    pub(super) carried: u64,
+}
+
+impl<'a> Report<'a> {
+    /// The report of a session that was read from this file.
+    pub fn new(session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
+        let context = session.context();
+        let limits = session.limits();
+        Report {
+            schema: "ctxgauge.report/1",
+            session: SessionPart {
+                id: session.meta.id.as_deref().or(facts.id.as_deref()),
+                agent: session.agent,
+                path: facts.path.to_str().unwrap_or_default(),
+                model: session.model(),
+                cwd: session.meta.cwd.as_deref(),
+                started_at: session.started_at,
+                updated_at: session.updated_at,
+                records: session.records,
+                skipped: &session.skipped,
+                unreadable: session.unreadable,
+                title: session.meta.title.as_deref(),
+                parent: session.meta.parent.as_deref().or(facts.parent.as_deref()),
+                version: session.meta.version.as_deref(),
+                first_unreadable: session
+                    .first_unreadable
+                    .as_ref()
+                    .map(|(place, why)| format!("line {}: {why}", place.line)),
+            },
+            context: ContextPart::new(session, &context),
+            roles: Role::ALL
+                .into_iter()
+                .map(|role| (role.name(), RolePart::new(&context, role)))
+                .collect(),
+            compaction: CompactionPart {
+                headroom: limits.trigger.map(|t| t.saturating_sub(context.used)),
+                policy: limits.policy,
+                trigger: limits.trigger,
+                trigger_source: limits.trigger_source.name(),
+                requests_left: None,
+                turns_left: None,
+                minutes_left: None,
+                past: session.resets.iter().map(PastPart::new).collect(),
+            },
+            messages: (0..session.items.len())
+                .map(|ix| MessagePart::new(session, ix))
+                .collect(),
+            calls: session.requests.iter().map(CallPart::new).collect(),
+            tools: tools(session),
+        }
+    }
+}
+
+impl ContextPart {
+    pub(super) fn new(session: &Session, context: &Context) -> ContextPart {
+        let limits = session.limits();
+        ContextPart {
+            window: limits.window,
+            window_source: limits.window_source.name(),
+            used: context.used,
+            known: context.known,
+            estimated: context.estimated,
+            low: context.low,
+            high: context.high,
+            source: context.basis.name(),
+            percent: percent(context.used, limits.window),
+        }
+    }
+}
+
+/// A share in percent, to one decimal.
+pub(super) fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    (part as f64 / whole as f64 * 1000.0).round() / 10.0
+}
+
+impl RolePart {
+    fn new(context: &Context, role: Role) -> RolePart {
+        let share = context.role(role);
+        RolePart {
+            tokens: share.tokens,
+            known: share.known,
+            estimated: share.estimated,
+            items: share.items,
+        }
+    }
+}
+
+impl<'a> PastPart<'a> {
+    fn new(reset: &'a PastReset) -> PastPart<'a> {
+        PastPart {
+            line: reset.place.line,
+            at: reset.at,
+            cause: &reset.cause,
+            before: reset.before,
+            after: reset.after,
+            source: reset.before_source,
+            after_source: reset.after_source,
+            dropped: Role::ALL
+                .into_iter()
+                .map(|role| (role.name(), reset.dropped[role.index()]))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> MessagePart<'a> {
+    fn new(session: &'a Session, ix: usize) -> MessagePart<'a> {
+        let item: &Item = &session.items[ix];
+        let (tokens, source) = session.tokens(ix);
+        MessagePart {
+            line: item.place.line,
+            id: ix,
+            role: item.role,
+            kind: item.kind.name(),
+            tool: item.tool.as_deref(),
+            tokens,
+            source,
+            in_context: item.in_context(),
+            entered: item.entered,
+            left: item.left.map(|(at, _)| at),
+            left_because: item.left.map(|(_, why)| why.name()),
+            carried: carried(session, ix),
+            preview: &item.preview,
+        }
+    }
+}
+
+/// What an item has cost: its tokens times the requests whose prompt held it.
+pub(super) fn carried(session: &Session, ix: usize) -> u64 {
+    let held = session.items[ix].requests_held(session.requests.len());
+    session.tokens(ix).0.saturating_mul(held as u64)
+}
+
+impl<'a> CallPart<'a> {
+    fn new(request: &'a Request) -> CallPart<'a> {
+        CallPart {
+            line: request.place.line,
+            at: request.at,
+            model: request.model.as_deref(),
+            input: request.prompt,
+            cached: request.cached,
+            output: request.output,
+            context: request.prompt + request.output.unwrap_or(0),
+            predicted: request.predicted.map(|p| p.tokens),
+            predicted_low: request.predicted.map(|p| p.low),
+            predicted_high: request.predicted.map(|p| p.high),
+        }
+    }
+}
+
+/// What each tool's results cost over the whole session, the largest sum first.
+pub(super) fn tools(session: &Session) -> Vec<ToolPart<'_>> {
+    let mut by_name: BTreeMap<&str, ToolPart<'_>> = BTreeMap::new();
+    for (ix, item) in session.items.iter().enumerate() {
+        if item.role != Role::Tool {
+            continue;
+        }
+        let name = item.tool.as_deref().unwrap_or("unknown");
+        let tokens = session.tokens(ix).0;
+        let part = by_name.entry(name).or_insert(ToolPart {
+            name,
+            results: 0,
+            tokens: 0,
+            largest: 0,
+            carried: 0,
+        });
+        part.results += 1;
+        part.tokens += tokens;
+        part.largest = part.largest.max(tokens);
+        part.carried = part.carried.saturating_add(carried(session, ix));
+    }
+    let mut tools: Vec<ToolPart<'_>> = by_name.into_values().collect();
+    tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.name.cmp(b.name)));
+    tools
+}

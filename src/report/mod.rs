@@ -1,0 +1,3 @@
+//! The headless faces of the model: what the screens show, for scripts and pipes.
+
+pub mod json;
