@@ -17,9 +17,9 @@ pub struct Tokenizer {
     pub per_token: f64,
     /// Provider tokens that frame one item of a user, a tool or the harness.
     pub per_item: f64,
-    /// Provider tokens that frame one piece of the model's own output.
+    /// Provider tokens that frame one tool call of the model's.
     #[serde(default)]
-    pub per_output: f64,
+    pub per_call: f64,
     /// Tokens a byte of hidden content: signatures, encrypted reasoning.
     #[serde(default)]
     pub per_opaque_byte: f64,
@@ -35,12 +35,16 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
+    fn price(&self) -> Parts {
+        [self.per_token, self.per_item, self.per_call]
+    }
+
     /// For models that no table knows: the local count as it is, and little trust in it.
     pub fn unknown() -> Tokenizer {
         Tokenizer {
             per_token: 1.1,
             per_item: 12.0,
-            per_output: 0.0,
+            per_call: 20.0,
             per_opaque_byte: 0.15,
             opaque_overhead: 0.0,
             spread: 0.35,
@@ -53,22 +57,22 @@ impl Tokenizer {
 /// A settled delta: what was counted here against what the provider reported.
 #[derive(Debug, Clone, Copy)]
 struct Settled {
-    /// Local tokens in it.
-    local: f64,
-    /// Framed items in it.
-    items: f64,
-    /// What was reported, less what is not to be learned: images, the model's own framing.
+    /// Local tokens, framed items and tool calls in it.
+    parts: Parts,
+    /// What was reported for all of it.
     reported: f64,
     /// The yardstick of its residual; see [`Calibration::yard`].
     yard: f64,
 }
 
+/// Local tokens, framed items, tool calls: what an estimate is made of, or the price of each.
+type Parts = [f64; 3];
+
 /// How one model counts, as far as this session has shown.
 #[derive(Debug, Clone)]
 pub struct Calibration {
     prior: Tokenizer,
-    per_token: f64,
-    per_item: f64,
+    price: Parts,
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
@@ -90,8 +94,7 @@ impl Calibration {
     /// What the models table says, before anything was seen.
     pub fn new(prior: Tokenizer) -> Calibration {
         Calibration {
-            per_token: prior.per_token,
-            per_item: prior.per_item,
+            price: prior.price(),
             seen: VecDeque::new(),
             p90: 1.0,
             median: 1.0 / OUTLIER,
@@ -101,15 +104,16 @@ impl Calibration {
 
     /// What an item is expected to cost, in provider tokens.
     pub fn estimate(&self, role: Role, kind: Kind, size: &Size) -> f64 {
-        let text = self.per_token * size.local as f64 + size.fixed as f64;
+        let [per_token, ..] = self.price;
+        let text = per_token * size.local as f64 + size.fixed as f64;
         let hidden =
             (size.opaque as f64 - self.prior.opaque_overhead).max(0.0) * self.prior.per_opaque_byte;
-        match (role, kind) {
+        if kind == Kind::Thinking {
             // Readable thinking may be a summary of what is hidden: the larger of the two.
-            (_, Kind::Thinking) => text.max(hidden),
-            (Role::Assistant, _) => text + hidden + self.prior.per_output,
-            _ => text + hidden + self.per_item,
+            return text.max(hidden);
         }
+        let [_, items, calls] = parts(role, kind, size);
+        text + hidden + self.price[1] * items + self.price[2] * calls
     }
 
     /// A residual's yardstick: the models table's 90 % error of such a sum.
@@ -142,14 +146,19 @@ impl Calibration {
             return;
         }
         let estimate: f64 = items.iter().map(|(r, k, s)| self.estimate(*r, *k, s)).sum();
-        let outputs = items.iter().filter(|(r, ..)| *r == Role::Assistant).count() as f64;
         if self.seen.len() == MEMORY {
             self.seen.pop_front();
         }
+        let mut sum = [0.0; 3];
+        for (role, kind, size) in items {
+            let parts = parts(*role, *kind, size);
+            sum.iter_mut()
+                .zip(parts)
+                .for_each(|(sum, part)| *sum += part);
+        }
         self.seen.push_back(Settled {
-            local: items.iter().map(|(_, _, s)| s.local as f64).sum(),
-            items: items.len() as f64 - outputs,
-            reported: reported - outputs * self.prior.per_output,
+            parts: sum,
+            reported,
             yard: self.yard(estimate, items.len()),
         });
         self.fit();
@@ -157,13 +166,16 @@ impl Calibration {
 
     fn fit(&mut self) {
         for _ in 0..ROUNDS {
-            // Weighted least squares on two unknowns, pulled towards the prior as by PRIOR_WEIGHT
+            // Weighted least squares, each price pulled towards the prior's as by PRIOR_WEIGHT
             // deltas of a typical size.
-            let (tokens, items) = (TYPICAL_TOKENS, 1.0);
-            let yard = self.yard(tokens * self.prior.per_token, 1);
-            let w = PRIOR_WEIGHT / (yard * yard);
-            let (mut xx, mut xn, mut nn) = (w * tokens * tokens, 0.0, w * items * items);
-            let (mut xy, mut ny) = (xx * self.prior.per_token, nn * self.prior.per_item);
+            let prior = self.prior.price();
+            let yard = self.yard(TYPICAL[0] * prior[0], 1);
+            let mut left = [[0.0; 3]; 3];
+            let mut right = [0.0; 3];
+            for (i, typical) in TYPICAL.into_iter().enumerate() {
+                left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
+                right[i] = left[i][i] * prior[i];
+            }
             for d in &self.seen {
                 let residual = self.residual(d).abs();
                 let huber = if residual > HUBER {
@@ -171,22 +183,22 @@ impl Calibration {
                 } else {
                     1.0
                 };
-                let w = huber / (d.yard * d.yard);
-                xx += w * d.local * d.local;
-                xn += w * d.local * d.items;
-                nn += w * d.items * d.items;
-                xy += w * d.local * d.reported;
-                ny += w * d.items * d.reported;
+                let weight = huber / (d.yard * d.yard);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        left[i][j] += weight * d.parts[i] * d.parts[j];
+                    }
+                    right[i] += weight * d.parts[i] * d.reported;
+                }
             }
-            let determinant = xx * nn - xn * xn;
-            if determinant <= f64::EPSILON * xx * nn {
+            let Some([per_token, per_item, per_call]) = solve(left, right) else {
                 return;
-            }
-            let per_token = (xy * nn - ny * xn) / determinant;
-            let per_item = (ny * xx - xy * xn) / determinant;
-            self.per_token =
-                per_token.clamp(0.3 * self.prior.per_token, 3.0 * self.prior.per_token);
-            self.per_item = per_item.clamp(0.0, 200.0);
+            };
+            self.price = [
+                per_token.clamp(0.3 * prior[0], 3.0 * prior[0]),
+                per_item.clamp(0.0, MOST_FRAMING),
+                per_call.clamp(0.0, MOST_FRAMING),
+            ];
         }
         let mut residuals: Vec<f64> = self.seen.iter().map(|d| self.residual(d).abs()).collect();
         residuals.sort_by(f64::total_cmp);
@@ -200,14 +212,52 @@ impl Calibration {
 
     /// How far a delta is from its estimate, in yards.
     fn residual(&self, d: &Settled) -> f64 {
-        (d.reported - self.per_token * d.local - self.per_item * d.items) / d.yard
+        let estimate: f64 = d.parts.iter().zip(self.price).map(|(n, p)| n * p).sum();
+        (d.reported - estimate) / d.yard
     }
+}
+
+/// What an item is made of.
+fn parts(role: Role, kind: Kind, size: &Size) -> Parts {
+    let framed = role != Role::Assistant;
+    let call = kind == Kind::ToolCall;
+    [
+        size.local as f64,
+        f64::from(u8::from(framed)),
+        f64::from(u8::from(call)),
+    ]
+}
+
+/// Solves three equations by elimination; `None` where they do not determine the unknowns.
+fn solve(mut left: [Parts; 3], mut right: Parts) -> Option<Parts> {
+    for i in 0..3 {
+        // The prior's share of the diagonal keeps it away from 0; no pivoting is needed.
+        let pivot = left[i][i];
+        if !pivot.is_finite() || pivot.abs() < f64::MIN_POSITIVE {
+            return None;
+        }
+        for row in i + 1..3 {
+            let factor = left[row][i] / pivot;
+            for column in i..3 {
+                left[row][column] -= factor * left[i][column];
+            }
+            right[row] -= factor * right[i];
+        }
+    }
+    let mut x = [0.0; 3];
+    for i in (0..3).rev() {
+        let known: f64 = (i + 1..3).map(|j| left[i][j] * x[j]).sum();
+        x[i] = (right[i] - known) / left[i][i];
+    }
+    x.iter().all(|x| x.is_finite()).then_some(x)
 }
 
 /// Rounds of re-weighting: the weights settle within three.
 const ROUNDS: usize = 3;
-/// The local tokens of a typical delta, the prior's stand-in.
-const TYPICAL_TOKENS: f64 = 400.0;
+/// A typical delta, the prior's stand-in.
+const TYPICAL: Parts = [400.0, 1.0, 1.0];
+/// No framing is larger than this, in tokens.
+const MOST_FRAMING: f64 = 200.0;
 
 /// An expected number of tokens with its 90 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
