@@ -36,7 +36,7 @@ pub struct Tokenizer {
 
 impl Tokenizer {
     fn price(&self) -> Parts {
-        [self.per_token, self.per_item, self.per_call]
+        [self.per_token, self.per_item, self.per_call, 0.0, 0.0]
     }
 
     /// For models that no table knows: the local count as it is, and little trust in it.
@@ -57,7 +57,7 @@ impl Tokenizer {
 /// A settled delta: what was counted here against what the provider reported.
 #[derive(Debug, Clone, Copy)]
 struct Settled {
-    /// Local tokens, framed items and tool calls in it.
+    /// What is in it.
     parts: Parts,
     /// What was reported for all of it.
     reported: f64,
@@ -65,8 +65,10 @@ struct Settled {
     yard: f64,
 }
 
-/// Local tokens, framed items, tool calls: what an estimate is made of, or the price of each.
-type Parts = [f64; 3];
+/// Local tokens, framed items, tool calls, digits, characters outside ASCII: what an estimate is made
+/// of, or the price of each.
+type Parts = [f64; PARTS];
+const PARTS: usize = 5;
 
 /// How one model counts, as far as this session has shown.
 #[derive(Debug, Clone)]
@@ -104,16 +106,17 @@ impl Calibration {
 
     /// What an item is expected to cost, in provider tokens.
     pub fn estimate(&self, role: Role, kind: Kind, size: &Size) -> f64 {
-        let [per_token, ..] = self.price;
-        let text = per_token * size.local as f64 + size.fixed as f64;
+        let parts = parts(role, kind, size);
+        let text: f64 = parts.iter().zip(self.price).map(|(n, p)| n * p).sum();
+        let text = text.max(0.0) + size.fixed as f64;
         let hidden =
             (size.opaque as f64 - self.prior.opaque_overhead).max(0.0) * self.prior.per_opaque_byte;
         if kind == Kind::Thinking {
             // Readable thinking may be a summary of what is hidden: the larger of the two.
-            return text.max(hidden);
+            text.max(hidden)
+        } else {
+            text + hidden
         }
-        let [_, items, calls] = parts(role, kind, size);
-        text + hidden + self.price[1] * items + self.price[2] * calls
     }
 
     /// A residual's yardstick: the models table's 90 % error of such a sum.
@@ -149,7 +152,7 @@ impl Calibration {
         if self.seen.len() == MEMORY {
             self.seen.pop_front();
         }
-        let mut sum = [0.0; 3];
+        let mut sum = [0.0; PARTS];
         for (role, kind, size) in items {
             let parts = parts(*role, *kind, size);
             sum.iter_mut()
@@ -170,8 +173,8 @@ impl Calibration {
             // deltas of a typical size.
             let prior = self.prior.price();
             let yard = self.yard(TYPICAL[0] * prior[0], 1);
-            let mut left = [[0.0; 3]; 3];
-            let mut right = [0.0; 3];
+            let mut left = [[0.0; PARTS]; PARTS];
+            let mut right = [0.0; PARTS];
             for (i, typical) in TYPICAL.into_iter().enumerate() {
                 left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
                 right[i] = left[i][i] * prior[i];
@@ -184,20 +187,23 @@ impl Calibration {
                     1.0
                 };
                 let weight = huber / (d.yard * d.yard);
-                for i in 0..3 {
-                    for j in 0..3 {
+                for i in 0..PARTS {
+                    for j in 0..PARTS {
                         left[i][j] += weight * d.parts[i] * d.parts[j];
                     }
                     right[i] += weight * d.parts[i] * d.reported;
                 }
             }
-            let Some([per_token, per_item, per_call]) = solve(left, right) else {
+            let Some([per_token, per_item, per_call, per_digit, per_wide]) = solve(left, right)
+            else {
                 return;
             };
             self.price = [
                 per_token.clamp(0.3 * prior[0], 3.0 * prior[0]),
                 per_item.clamp(0.0, MOST_FRAMING),
                 per_call.clamp(0.0, MOST_FRAMING),
+                per_digit.clamp(-MOST_SKEW, MOST_SKEW),
+                per_wide.clamp(-MOST_SKEW, MOST_SKEW),
             ];
         }
         let mut residuals: Vec<f64> = self.seen.iter().map(|d| self.residual(d).abs()).collect();
@@ -225,28 +231,30 @@ fn parts(role: Role, kind: Kind, size: &Size) -> Parts {
         size.local as f64,
         f64::from(u8::from(framed)),
         f64::from(u8::from(call)),
+        size.digits as f64,
+        size.wide as f64,
     ]
 }
 
-/// Solves three equations by elimination; `None` where they do not determine the unknowns.
-fn solve(mut left: [Parts; 3], mut right: Parts) -> Option<Parts> {
-    for i in 0..3 {
+/// Solves linear equations by elimination; `None` where they do not determine the unknowns.
+fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
+    for i in 0..PARTS {
         // The prior's share of the diagonal keeps it away from 0; no pivoting is needed.
         let pivot = left[i][i];
         if !pivot.is_finite() || pivot.abs() < f64::MIN_POSITIVE {
             return None;
         }
-        for row in i + 1..3 {
+        for row in i + 1..PARTS {
             let factor = left[row][i] / pivot;
-            for column in i..3 {
+            for column in i..PARTS {
                 left[row][column] -= factor * left[i][column];
             }
             right[row] -= factor * right[i];
         }
     }
-    let mut x = [0.0; 3];
-    for i in (0..3).rev() {
-        let known: f64 = (i + 1..3).map(|j| left[i][j] * x[j]).sum();
+    let mut x = [0.0; PARTS];
+    for i in (0..PARTS).rev() {
+        let known: f64 = (i + 1..PARTS).map(|j| left[i][j] * x[j]).sum();
         x[i] = (right[i] - known) / left[i][i];
     }
     x.iter().all(|x| x.is_finite()).then_some(x)
@@ -255,7 +263,9 @@ fn solve(mut left: [Parts; 3], mut right: Parts) -> Option<Parts> {
 /// Rounds of re-weighting: the weights settle within three.
 const ROUNDS: usize = 3;
 /// A typical delta, the prior's stand-in.
-const TYPICAL: Parts = [400.0, 1.0, 1.0];
+const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0];
+/// No digit or character costs this much more or less than the local count has for it.
+const MOST_SKEW: f64 = 1.0;
 /// No framing is larger than this, in tokens.
 const MOST_FRAMING: f64 = 200.0;
 

@@ -208,6 +208,10 @@ pub struct Size {
     pub bytes: u64,
     /// o200k tokens of that text, or a stand-in from its length.
     pub local: u64,
+    /// Digits in it, on which tokenizers differ most: one to three of them make a token.
+    pub digits: u64,
+    /// Characters outside ASCII, on which they differ as well.
+    pub wide: u64,
     /// Whether `local` was counted rather than guessed from the length.
     pub counted: bool,
     /// Tokens of images and documents, by formula.
@@ -220,6 +224,8 @@ impl std::ops::AddAssign for Size {
     fn add_assign(&mut self, other: Size) {
         self.bytes += other.bytes;
         self.local += other.local;
+        self.digits += other.digits;
+        self.wide += other.wide;
         self.fixed += other.fixed;
         self.opaque += other.opaque;
         self.counted &= other.counted;
@@ -332,6 +338,8 @@ impl Measure for ByLength {
         Size {
             bytes: text.len() as u64,
             local: (ascii * 10 / 37) + (wide * 10 / 16),
+            digits: text.bytes().filter(u8::is_ascii_digit).count() as u64,
+            wide,
             ..Size::default()
         }
     }
