@@ -52,6 +52,10 @@ impl Chain {
         &self.nodes[node].items
     }
 
+    pub(super) fn request_of(&self, node: usize) -> Option<Key> {
+        self.nodes[node].request
+    }
+
     pub(super) fn hold(&mut self, node: usize, item: ItemIx) {
         self.nodes[node].items.push(item);
     }

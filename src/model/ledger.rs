@@ -11,7 +11,7 @@
 
 use super::calibration::{Calibration, Expected};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::session::{ItemIx, Request, RequestIx, Session};
+use super::session::{Item, ItemIx, Request, RequestIx, Session};
 use super::{Kind, Role, Source};
 use jiff::Timestamp;
 
@@ -104,7 +104,7 @@ impl Session {
             let share = &mut roles[item.role.index()];
             share.items += 1;
             let (tokens, settled) = match item.settled {
-                Some((tokens, _)) => (tokens, self.anchor.is_some()),
+                Some((tokens, _)) => (tokens, self.is_anchored(item)),
                 None => {
                     let estimate = self.estimate(ix);
                     guess += estimate;
@@ -164,6 +164,22 @@ impl Session {
         }
     }
 
+    /// Whether an item's settled number is part of what the anchor reported. One that was settled by
+    /// a request on a branch that was left is not.
+    fn is_anchored(&self, item: &Item) -> bool {
+        self.anchor.is_some_and(|anchor| {
+            let request = &self.requests[anchor];
+            self.in_prompt(item, anchor)
+                || (request.output.is_some() && item.output_of == Some(request.key))
+        })
+    }
+
+    /// Whether an item was in the prompt of this request, by both the order of reports and of records:
+    /// a report may come late.
+    fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
+        item.held_by(request) && item.node < self.requests[request].start
+    }
+
     /// Takes in a usage report.
     pub(super) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
         if usage.source != Source::Reported {
@@ -202,11 +218,13 @@ impl Session {
             system: 0,
             turn: self.turns,
             start,
+            generation: None,
             previous: None,
         });
-        if !self.chain.is_live(start) {
-            return; // a request on a branch that was left
+        if start < self.newest_start || !self.chain.is_live(start) {
+            return; // a report that comes after a later one's, or of a branch that was left
         }
+        self.newest_start = start;
         self.requests[ix].previous = self.anchor;
         self.settle(ix);
         self.anchor = Some(ix);
@@ -322,6 +340,7 @@ impl Session {
             Some(system) => system,
             None => self.share_anew(ix),
         };
+        self.requests[ix].generation = Some(self.generation);
     }
 
     /// Learns from what the items of a delta cost together.
@@ -345,6 +364,7 @@ impl Session {
             let kept: Vec<ItemIx> = self.alive_before(fresh);
             let sizes: Vec<f64> = kept.iter().map(|ix| self.tokens(*ix).0 as f64).collect();
             self.give(&kept, &sizes, prompt, Source::Shared);
+            self.generation += 1;
             return 0;
         }
         room - given
@@ -364,11 +384,12 @@ impl Session {
         let held: Vec<ItemIx> = self
             .alive()
             .into_iter()
-            .filter(|item| self.items[*item].held_by(ix))
+            .filter(|item| self.in_prompt(&self.items[*item], ix))
             .collect();
         let sizes: Vec<f64> = held.iter().map(|ix| self.tokens(*ix).0 as f64).collect();
         let sum: f64 = sizes.iter().sum();
         let prompt = self.requests[ix].prompt;
+        self.generation += 1;
         let system = self.prefix.min(prompt / 2);
         let target = (sum.round() as u64).min(prompt - system);
         let given = self.give(&held, &sizes, target, Source::Shared);
@@ -494,6 +515,7 @@ impl Session {
             self.items[ix].settled = None;
         }
         self.anchor = None;
+        self.generation += 1;
     }
 
     /// The anchor after the live branch has changed: the newest request that is still on it.
@@ -501,8 +523,14 @@ impl Session {
         let after = self.resets.last().map_or(0, |reset| reset.request);
         self.anchor = (0..self.requests.len()).rev().find(|ix| {
             let request = &self.requests[*ix];
-            *ix >= after && self.chain.is_live(request.start)
+            *ix >= after
+                && request.generation == Some(self.generation)
+                && self.chain.is_live(request.start)
         });
+        if let Some(ix) = self.anchor {
+            let (place, at) = (self.requests[ix].place, self.requests[ix].at);
+            self.settle_output(ix, place, at);
+        }
     }
 }
 

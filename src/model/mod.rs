@@ -12,6 +12,9 @@ mod chain;
 pub mod event;
 pub mod fleet;
 pub mod ledger;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod properties;
 pub mod session;
 pub mod window;
 

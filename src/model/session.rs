@@ -63,8 +63,13 @@ pub struct Item {
     pub entered: Option<RequestIx>,
     /// The first request whose prompt no longer held it, and why; `None`: it is in the context.
     pub left: Option<(RequestIx, Gone)>,
+    /// Requests that went without it though it came back later: from the first to before the second.
+    /// Branches that were left and taken up again do this.
+    pub away: Vec<(RequestIx, RequestIx)>,
     /// Whether it leaves at the end of its turn.
     pub ephemeral: bool,
+    /// The record it belongs to.
+    pub(super) node: usize,
 }
 
 impl Item {
@@ -76,13 +81,19 @@ impl Item {
     /// The number of requests whose prompt held it, of `requests` so far.
     pub fn requests_held(&self, requests: usize) -> usize {
         let end = self.left.map_or(requests, |(ix, _)| ix.min(requests));
-        self.entered.map_or(0, |from| end.saturating_sub(from))
+        let away: usize = self.away.iter().map(|(from, to)| to - from).sum();
+        let held = self.entered.map_or(0, |from| end.saturating_sub(from));
+        held.saturating_sub(away)
     }
 
     /// Whether it was in the prompt of this request.
     pub fn held_by(&self, request: RequestIx) -> bool {
         self.entered.is_some_and(|from| from <= request)
             && self.left.is_none_or(|(end, _)| end > request)
+            && !self
+                .away
+                .iter()
+                .any(|(from, to)| (*from..*to).contains(&request))
     }
 }
 
@@ -115,6 +126,8 @@ pub struct Request {
     pub turn: u32,
     /// The node from which on items are no longer in its prompt.
     pub(super) start: usize,
+    /// Which [`Session::generation`] of settled numbers its own belong to; `None`: it settled none.
+    pub(super) generation: Option<u32>,
     /// The report it was settled against; `None`: the first after a reset.
     pub(super) previous: Option<RequestIx>,
 }
@@ -179,6 +192,10 @@ pub struct Session {
     pub(super) rules: Arc<Rules>,
     pub(super) by_request: HashMap<Key, RequestIx>,
     pub(super) anchor: Option<RequestIx>,
+    /// The newest record at which a request was settled.
+    pub(super) newest_start: usize,
+    /// Counts how often settled numbers were given anew; older reports do not add up any more.
+    pub(super) generation: u32,
     /// The unlogged prefix as the first report after the last reset showed it.
     pub(super) prefix: u64,
     /// The agent's own number since the last reset, while no report has come.
@@ -211,6 +228,8 @@ impl Session {
             chain: Chain::default(),
             by_request: HashMap::new(),
             anchor: None,
+            newest_start: 0,
+            generation: 0,
             prefix: 0,
             agent_says: None,
             calibration: Calibration::new(rules.tokenizer(agent, None)),
@@ -385,7 +404,7 @@ impl Session {
         } = node;
         if let Some(ix) = key.and_then(|key| self.chain.find(key)) {
             self.chain.relink(ix, parent);
-            self.replace_items(ix, items, place, at, request);
+            self.replace_items(ix, items, place, at);
             return;
         }
         let branch = self.chain.push(key, parent, part, request, turn);
@@ -430,7 +449,9 @@ impl Session {
             output_of,
             entered: None,
             left: None,
+            away: Vec::new(),
             ephemeral: item.ephemeral,
+            node,
         });
         self.chain.hold(node, ix);
     }
@@ -442,8 +463,8 @@ impl Session {
         new: Vec<NewItem>,
         place: Place,
         at: Option<Timestamp>,
-        request: Option<Key>,
     ) {
+        let request = self.chain.request_of(node);
         let mut old: Vec<ItemIx> = self
             .chain
             .items(node)
@@ -521,13 +542,15 @@ impl Session {
                 }
             }
         }
+        let now = self.requests.len();
         for node in self.chain.live().to_vec() {
             for ix in self.chain.items(node).to_vec() {
                 let item = &mut self.items[ix];
-                if item.left.is_some_and(|(_, why)| {
-                    matches!(why, Gone::Rewind | Gone::Compaction | Gone::Clear)
-                }) {
+                if let Some((since, Gone::Rewind | Gone::Compaction | Gone::Clear)) = item.left {
                     item.left = None;
+                    if since < now {
+                        item.away.push((since, now));
+                    }
                 }
             }
         }

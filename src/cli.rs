@@ -1,0 +1,65 @@
+//! The command line, nothing else.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A terminal monitor for the context windows of LLM agents.
+///
+/// Without a command it opens the monitor on the logs of this machine, or on the files and folders
+/// given; `-` follows standard input.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; none: open the monitor.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Log files or folders to watch; `-` reads standard input.
+    pub paths: Vec<PathBuf>,
+    /// How and where to look.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Flags of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Read the configuration from this file.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Look for logs in this folder too; may be given several times.
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub root: Vec<PathBuf>,
+    /// Read files as this agent's, whatever they look like.
+    #[arg(long, global = true, value_name = "AGENT")]
+    pub agent: Option<String>,
+    /// Draw with ASCII characters only.
+    #[arg(long, global = true)]
+    pub ascii: bool,
+    /// Play the built-in demo instead of reading logs.
+    #[arg(long, global = true)]
+    pub demo: bool,
+}
+
+/// The headless faces.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Report on one session: how full, who filled it, what is known and what is estimated.
+    Report {
+        /// A log file, a folder (its newest session), or `-` for standard input.
+        path: PathBuf,
+        /// As JSON, schema `ctxgauge.report/1`.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List all sessions with how full they are, from the ends of their logs alone.
+    Ls {
+        /// Files or folders; none: all logs of this machine.
+        paths: Vec<PathBuf>,
+        /// As JSON, schema `ctxgauge.ls/1`.
+        #[arg(long)]
+        json: bool,
+        /// Read everything and add the totals per agent, every response counted once.
+        #[arg(long)]
+        totals: bool,
+    },
+}

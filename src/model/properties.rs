@@ -1,0 +1,233 @@
+//! What must hold of a session for any input.
+
+use super::event::{
+    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Size,
+    Usage,
+};
+use super::session::Session;
+use super::window::Rules;
+use super::{Gone, Kind, Role, Source};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const RULES: &str = r#"
+[[model]]
+ids = ["alpha"]
+window = 200000
+tokenizer = "one"
+thinking = "leaves"
+source = "test"
+
+[[model]]
+ids = ["beta"]
+window = 100000
+tokenizer = "two"
+source = "test"
+
+[tokenizer.one]
+per_token = 1.2
+per_item = 20.0
+per_opaque_byte = 0.1
+spread = 0.3
+spread_floor = 50.0
+source = "test"
+
+[tokenizer.two]
+per_token = 1.0
+per_item = 10.0
+spread = 0.1
+spread_floor = 20.0
+source = "test"
+"#;
+
+fn session() -> Session {
+    let rules: Rules = toml::from_str(RULES).unwrap();
+    Session::new("test", Arc::new(rules))
+}
+
+fn item() -> impl Strategy<Value = NewItem> {
+    let kinds = prop_oneof![
+        Just((Role::User, Kind::Text)),
+        Just((Role::Tool, Kind::ToolResult)),
+        Just((Role::Container, Kind::Reminder)),
+        Just((Role::Assistant, Kind::Text)),
+        Just((Role::Assistant, Kind::Thinking)),
+        Just((Role::Assistant, Kind::ToolCall)),
+    ];
+    let size = (0u64..100_000, 0u64..2_000, 0u64..5_000, any::<bool>());
+    (kinds, size, 0u64..6, any::<bool>()).prop_map(
+        |((role, kind), (local, fixed, opaque, counted), call, ephemeral)| NewItem {
+            role,
+            kind,
+            tool: None,
+            call: Some(Key(call)),
+            size: Size {
+                bytes: local * 4,
+                local,
+                counted,
+                fixed,
+                opaque,
+                ..Size::default()
+            },
+            preview: "".into(),
+            hash: local,
+            ephemeral,
+        },
+    )
+}
+
+fn node() -> impl Strategy<Value = Event> {
+    let parent = prop_oneof![
+        4 => Just(Parent::Previous),
+        1 => Just(Parent::Root),
+        4 => (0u64..24).prop_map(|k| Parent::Key(Key(k))),
+    ];
+    let part = prop_oneof![
+        Just(Part::Link),
+        Just(Part::Output),
+        Just(Part::Result),
+        Just(Part::Injected),
+        Just(Part::Input),
+    ];
+    let items = prop::collection::vec(item(), 0..4);
+    let key = prop::option::weighted(0.8, 0u64..24);
+    (key, parent, part, 0u64..12, any::<bool>(), items).prop_map(
+        |(key, parent, part, request, turn, items)| {
+            Event::Node(Box::new(Node {
+                key: key.map(Key),
+                parent,
+                part,
+                request: (part == Part::Output).then_some(Key(request)),
+                turn,
+                items,
+            }))
+        },
+    )
+}
+
+fn usage() -> impl Strategy<Value = Event> {
+    let number = prop_oneof![0u64..2_000, 0u64..300_000, 0u64..1_000_000_000_000];
+    let model = prop_oneof![Just("alpha"), Just("beta"), Just("unheard-of")];
+    let source = prop_oneof![9 => Just(Source::Reported), 1 => Just(Source::Agent)];
+    let output = prop::option::of(0u64..50_000);
+    let reasoning = prop::option::of(0u64..60_000);
+    (0u64..12, number, output, reasoning, model, source).prop_map(
+        |(request, prompt, output, reasoning, model, source)| {
+            Event::Usage(Box::new(Usage {
+                request: Key(request),
+                model: Some(model.into()),
+                prompt,
+                cached: prompt / 2,
+                output,
+                reasoning,
+                source,
+                billed: Billed::default(),
+            }))
+        },
+    )
+}
+
+fn keys() -> impl Strategy<Value = Vec<Key>> {
+    prop::collection::vec((0u64..24).prop_map(Key), 0..5)
+}
+
+fn upheaval() -> impl Strategy<Value = Event> {
+    let kept = prop_oneof![
+        Just(Kept::Nothing),
+        keys().prop_map(Kept::Nodes),
+        (0u64..24, prop::option::of(0u64..24)).prop_map(|(first, last)| Kept::Range {
+            first: Key(first),
+            last: last.map(Key),
+        }),
+    ];
+    prop_oneof![
+        (prop::option::of(24u64..30), kept).prop_map(|(key, kept)| {
+            Event::Reset(Box::new(Reset {
+                key: key.map(Key),
+                gone: Gone::Compaction,
+                cause: "auto".into(),
+                before: None,
+                after: None,
+                kept,
+            }))
+        }),
+        (keys(), any::<bool>()).prop_map(|(keys, compaction)| Event::Retain {
+            keys,
+            cause: if compaction {
+                Gone::Compaction
+            } else {
+                Gone::Cleared
+            },
+        }),
+        (0u64..30, any::<bool>()).prop_map(|(key, rewound)| Event::Leaf {
+            key: Key(key),
+            rewound,
+        }),
+        (0u64..30).prop_map(|key| Event::RewindTo(Key(key))),
+        (0u64..4).prop_map(|turns| Event::Rollback { turns }),
+        (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
+        prop_oneof![Just("alpha"), Just("beta")].prop_map(|model| {
+            Event::Meta(Box::new(Meta {
+                model: Some(model.into()),
+                ..Meta::default()
+            }))
+        }),
+    ]
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    prop::collection::vec(
+        prop_oneof![6 => node(), 3 => usage(), 1 => upheaval()],
+        0..60,
+    )
+}
+
+fn holds(session: &Session) {
+    let context = session.context();
+    let roles: u64 = context.roles.iter().map(|share| share.tokens).sum();
+    assert_eq!(roles, context.used, "roles sum to the total");
+    assert_eq!(
+        context.known + context.estimated,
+        context.used,
+        "known + estimated is the total"
+    );
+    let known: u64 = context.roles.iter().map(|share| share.known).sum();
+    assert_eq!(
+        known, context.known,
+        "the roles' known parts sum to the known"
+    );
+    assert!(context.low <= context.used && context.used <= context.high);
+
+    let Some(anchor) = session.anchor() else {
+        assert_eq!(context.known, 0, "nothing is known without an anchor");
+        return;
+    };
+    let reported = anchor.prompt + anchor.output.unwrap_or(0);
+    assert!(context.known <= reported, "known is never above the anchor");
+    let ix = session.requests.iter().position(|r| r.key == anchor.key);
+    let left_since = session
+        .items
+        .iter()
+        .any(|item| item.left.is_some_and(|(at, _)| Some(at) > ix));
+    if !left_since {
+        assert_eq!(context.known, reported, "known is the anchor");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn the_sums_hold_for_any_input(events in events()) {
+        let mut session = session();
+        for event in events {
+            session.apply(Entry {
+                lane: Lane::Main,
+                place: Place::default(),
+                at: None,
+                event,
+            });
+            holds(&session);
+        }
+    }
+}

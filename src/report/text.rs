@@ -1,0 +1,226 @@
+//! The report of one session for people.
+
+use super::json::{percent, tools};
+use crate::model::event::is_unsafe_to_show;
+use crate::model::fleet::FileFacts;
+use crate::model::session::{Coverage, Session};
+use crate::model::{Role, Source};
+use std::io::{self, Write};
+
+/// How many of the largest items a report lists.
+const LARGEST: usize = 10;
+
+/// Writes the report of a session that was read from this file.
+pub fn write(out: &mut dyn Write, session: &Session, facts: &FileFacts) -> io::Result<()> {
+    let context = session.context();
+    let limits = session.limits();
+    let model = session.model().unwrap_or("no model yet");
+    writeln!(
+        out,
+        "{} · {} · {}",
+        clean(session.agent),
+        clean(model),
+        clean(session.meta.id.as_deref().unwrap_or("no id"))
+    )?;
+    writeln!(out, "{}", clean(&facts.path.display().to_string()))?;
+    if let Some(cwd) = session.meta.cwd.as_deref() {
+        writeln!(out, "in {}", clean(cwd))?;
+    }
+    writeln!(out)?;
+    writeln!(out, "{}", gauge_line(session))?;
+    let trigger = limits.trigger.map_or_else(
+        || "no compaction before the window is full is known of".to_owned(),
+        |trigger| {
+            format!(
+                "compacts at {} ({}), headroom {}",
+                tokens(trigger),
+                limits.trigger_source.name(),
+                tokens(trigger.saturating_sub(context.used))
+            )
+        },
+    );
+    writeln!(
+        out,
+        "window {} ({}) · {trigger}",
+        tokens(limits.window),
+        limits.window_source.name()
+    )?;
+    writeln!(out)?;
+    writeln!(out, "  role       tokens   known     est.  items")?;
+    for role in Role::ALL {
+        let share = context.role(role);
+        writeln!(
+            out,
+            "  {:<9} {:>7} {:>7} {:>8} {:>6}  {:>5.1} %",
+            role.name(),
+            tokens(share.tokens),
+            dash(share.known),
+            dash(share.estimated),
+            share.items,
+            percent(share.tokens, context.used)
+        )?;
+    }
+    write_largest(out, session)?;
+    write_tools(out, session)?;
+    write_resets(out, session)?;
+    write_unread(out, session)
+}
+
+/// The gauge in words: always the same shape.
+pub(super) fn gauge_line(session: &Session) -> String {
+    let context = session.context();
+    let window = session.limits().window;
+    let share = percent(context.used, window);
+    let known = match session.coverage {
+        Coverage::Unread => return "— not read yet".to_owned(),
+        _ if context.known > 0 => format!("{} known", tokens(context.known)),
+        _ => "— known (no usage report since the last reset)".to_owned(),
+    };
+    let estimated = if context.estimated == 0 {
+        String::new()
+    } else {
+        format!(
+            " + {} ±{} est",
+            tokens(context.estimated),
+            tokens(context.high.saturating_sub(context.used))
+        )
+    };
+    format!("{known}{estimated} · {share:.0} % of {}", tokens(window))
+}
+
+fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let mut items = session.alive();
+    items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
+    items.truncate(LARGEST);
+    if items.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n  largest in context")?;
+    for ix in items {
+        let item = &session.items[ix];
+        let (size, source) = session.tokens(ix);
+        writeln!(
+            out,
+            "  {:>7} {:<2} {:<9} {:<12} line {:<6} {}",
+            tokens(size),
+            sign(source),
+            item.role.name(),
+            clean(item.tool.as_deref().unwrap_or(item.kind.name())),
+            item.place.line,
+            clean(&item.preview)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let tools = tools(session);
+    if tools.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n  tool          results   tokens  largest  carried")?;
+    for tool in tools.iter().take(LARGEST) {
+        writeln!(
+            out,
+            "  {:<12} {:>8} {:>8} {:>8} {:>8}",
+            clean(tool.name),
+            tool.results,
+            tokens(tool.tokens),
+            tokens(tool.largest),
+            tokens(tool.carried)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    for reset in &session.resets {
+        writeln!(
+            out,
+            "\n  {} ({}) at line {}: {} → {}",
+            reset.gone.name(),
+            clean(&reset.cause),
+            reset.place.line,
+            tokens(reset.before),
+            reset.after.map_or_else(|| "—".to_owned(), tokens)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    if session.unreadable > 0 {
+        let first = session.first_unreadable.as_ref();
+        let (line, why) = first.map_or((0, ""), |(place, why)| (place.line, &**why));
+        writeln!(
+            out,
+            "\n  {} unreadable lines, not counted; the first is line {line}: {}",
+            session.unreadable,
+            clean(why)
+        )?;
+    }
+    if !session.skipped.is_empty() {
+        let list: Vec<String> = session
+            .skipped
+            .iter()
+            .map(|(kind, n)| format!("{} {n}", clean(kind)))
+            .collect();
+        writeln!(
+            out,
+            "\n  not in the context, passed over: {}",
+            list.join(", ")
+        )?;
+    }
+    Ok(())
+}
+
+/// How a number is known, in one sign.
+const fn sign(source: Source) -> &'static str {
+    match source {
+        Source::Reported => "=",
+        Source::Derived => "==",
+        Source::Shared => "≈",
+        Source::Agent => "?",
+        Source::Estimated => "~",
+    }
+}
+
+fn dash(n: u64) -> String {
+    if n == 0 { "—".to_owned() } else { tokens(n) }
+}
+
+/// A number of tokens in at most six characters: `847`, `12.4k`, `1.05M`.
+pub(super) fn tokens(n: u64) -> String {
+    match n {
+        0..=999 => n.to_string(),
+        1_000..=999_949 => format!("{:.1}k", n as f64 / 1e3),
+        _ => format!("{:.2}M", n as f64 / 1e6),
+    }
+}
+
+/// Text of a log without what could drive a terminal.
+pub(super) fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if is_unsafe_to_show(c) { '\u{fffd}' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_keep_their_shape() {
+        assert_eq!(tokens(0), "0");
+        assert_eq!(tokens(999), "999");
+        assert_eq!(tokens(1_000), "1.0k");
+        assert_eq!(tokens(124_149), "124.1k");
+        assert_eq!(tokens(999_950), "1.00M");
+        assert_eq!(tokens(1_047_576), "1.05M");
+    }
+
+    #[test]
+    fn log_text_is_made_inert() {
+        assert_eq!(clean("a\u{1b}[2J\u{202e}b"), "a\u{fffd}[2J\u{fffd}b");
+    }
+}
