@@ -287,7 +287,9 @@ impl Session {
                 if !self.items[item].in_context() {
                     continue;
                 }
-                self.items[item].entered.get_or_insert(ix);
+                let sent = &mut self.items[item];
+                sent.entered.get_or_insert(ix);
+                sent.away.retain(|(from, to)| !(*from..*to).contains(&ix));
                 match self.items[item].settled {
                     Some((tokens, _)) => held += tokens,
                     None => fresh.push(item),

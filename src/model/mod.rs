@@ -11,6 +11,7 @@ pub mod calibration;
 mod chain;
 pub mod event;
 pub mod fleet;
+pub mod history;
 pub mod ledger;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

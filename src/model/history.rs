@@ -1,0 +1,138 @@
+//! What a session remembers: its items, its requests, its resets, each with when it was there.
+
+use super::event::{Billed, Key, Place, Size};
+use super::{Gone, Kind, Role, Source};
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// An item's place in [`super::session::Session::items`].
+pub type ItemIx = usize;
+/// A request's place in [`super::session::Session::requests`].
+pub type RequestIx = usize;
+
+/// One piece of context with what it costs and when it was there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Where it stands in the log.
+    pub place: Place,
+    /// When it was written.
+    pub at: Option<Timestamp>,
+    /// Whose it is.
+    pub role: Role,
+    /// What it is.
+    pub kind: Kind,
+    /// The tool, for calls and results.
+    pub tool: Option<Box<str>>,
+    /// The tool call's id, for calls and results.
+    pub call: Option<Key>,
+    /// Its size as counted here.
+    pub size: Size,
+    /// Its beginning.
+    pub preview: Box<str>,
+    /// A hash of its text.
+    pub hash: u64,
+    /// Which of its line's items it is, counted from 0.
+    pub nth: u32,
+    /// What it costs, once a usage report has settled it; see [`super::session::Session::tokens`].
+    pub settled: Option<(u64, Source)>,
+    /// The request whose output it is.
+    pub output_of: Option<Key>,
+    /// The first request whose prompt held it; `None`: not sent yet.
+    pub entered: Option<RequestIx>,
+    /// The first request whose prompt no longer held it, and why; `None`: it is in the context.
+    pub left: Option<(RequestIx, Gone)>,
+    /// Requests that went without it though it came back later: from the first to before the second.
+    /// Branches that were left and taken up again do this.
+    pub away: Vec<(RequestIx, RequestIx)>,
+    /// Whether it leaves at the end of its turn.
+    pub ephemeral: bool,
+    /// The record it belongs to.
+    pub(super) node: usize,
+}
+
+impl Item {
+    /// Whether it is in the context now.
+    pub fn in_context(&self) -> bool {
+        self.left.is_none()
+    }
+
+    /// The number of requests whose prompt held it, of `requests` so far.
+    pub fn requests_held(&self, requests: usize) -> usize {
+        let end = self.left.map_or(requests, |(ix, _)| ix.min(requests));
+        let away: usize = self.away.iter().map(|(from, to)| to - from).sum();
+        let held = self.entered.map_or(0, |from| end.saturating_sub(from));
+        held.saturating_sub(away)
+    }
+
+    /// Whether it was in the prompt of this request.
+    pub fn held_by(&self, request: RequestIx) -> bool {
+        self.entered.is_some_and(|from| from <= request)
+            && self.left.is_none_or(|(end, _)| end > request)
+            && !self
+                .away
+                .iter()
+                .any(|(from, to)| (*from..*to).contains(&request))
+    }
+}
+
+/// One call to the model, with what the provider reported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Its identity in the log.
+    pub key: Key,
+    /// The last line that carries its usage.
+    pub place: Place,
+    /// When its first line was written.
+    pub at: Option<Timestamp>,
+    /// The model that answered.
+    pub model: Option<Arc<str>>,
+    /// All input, cached or not.
+    pub prompt: u64,
+    /// The part of it that came from a cache.
+    pub cached: u64,
+    /// The output; `None`: the log's number is a placeholder.
+    pub output: Option<u64>,
+    /// The thinking in it, where the provider says it.
+    pub reasoning: Option<u64>,
+    /// Its usage in the provider's own terms.
+    pub billed: Billed,
+    /// What the prompt was expected to be, before its report was read.
+    pub predicted: Option<super::calibration::Expected>,
+    /// The part of the prompt that no logged item explains: the system role.
+    pub system: u64,
+    /// The user turn it belongs to, counted from 1.
+    pub turn: u32,
+    /// The node from which on items are no longer in its prompt.
+    pub(super) start: usize,
+    /// Which generation of settled numbers its own belong to; `None`: it settled none.
+    pub(super) generation: Option<u32>,
+    /// The report it was settled against; `None`: the first after a reset.
+    pub(super) previous: Option<RequestIx>,
+}
+
+/// A compaction or clear that took place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastReset {
+    /// Where its record stands.
+    pub place: Place,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Compaction or clear.
+    pub gone: Gone,
+    /// The agent's word for what caused it.
+    pub cause: Box<str>,
+    /// The model at that time.
+    pub model: Option<Arc<str>>,
+    /// The size before.
+    pub before: u64,
+    /// How `before` is known.
+    pub before_source: Source,
+    /// The size after: the first prompt reported since, or what the agent said.
+    pub after: Option<u64>,
+    /// How `after` is known.
+    pub after_source: Source,
+    /// The first request after it.
+    pub request: RequestIx,
+    /// Tokens that left, by role.
+    pub dropped: [u64; 5],
+}
