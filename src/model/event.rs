@@ -549,7 +549,7 @@ pub fn is_unsafe_to_show(c: char) -> bool {
 pub const ELIDED: char = '\u{f8e1}';
 
 /// A string's text and the bytes that a reader cut from its end.
-fn split_elided(text: &str) -> (&str, u64) {
+pub fn split_elided(text: &str) -> (&str, u64) {
     let Some(body) = text.strip_suffix(ELIDED) else {
         return (text, 0);
     };
