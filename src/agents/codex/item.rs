@@ -1,0 +1,291 @@
+//! Pieces of history as the items that the model gets.
+
+use super::fragment;
+use super::wire::{self, ContentPart, Item, Text, str_of};
+use crate::agents::image;
+use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
+use crate::model::{Kind, Role};
+
+/// The most bytes of a tool's output that the model gets: the log keeps all of it, the middle of what
+/// is longer was cut. Measured: in bytes, not tokens.
+const OUTPUT_BYTES: usize = 48_000;
+
+/// What a piece of history is.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub part: Part,
+    pub items: Vec<NewItem>,
+    /// Whether the user said something in it.
+    pub said: bool,
+}
+
+impl Piece {
+    fn new(part: Part, items: Vec<NewItem>) -> Option<Piece> {
+        Some(Piece {
+            part,
+            items,
+            said: false,
+        })
+    }
+}
+
+/// Where a piece stands, as far as that decides what it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setting<'s> {
+    /// The tool whose output it is.
+    pub tool: Option<&'s str>,
+    /// A summary that may stand among user messages, word for word.
+    pub summary: &'s str,
+    /// Whether a message of another agent would be the one that starts the turn.
+    pub opens: bool,
+}
+
+/// Turns a piece of history into items. `None`: not sent to the model, or of an unknown type.
+pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+    let call = item.call_id.as_ref().map(|id| &*id.0);
+    match str_of(&item.kind) {
+        "message" => message(item, setting, out),
+        "reasoning" => Piece::new(Part::Output, vec![reasoning(item, out)]),
+        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call"
+        | "web_search_call" => {
+            let said = item.arguments.or(item.input).or(item.action);
+            let said = wire::string_or_json(said).unwrap_or_default();
+            let name = tool_name(item);
+            let call = out
+                .item(Role::Assistant, Kind::ToolCall)
+                .tool(name.as_deref())
+                .call(call)
+                .text(&said);
+            Piece::new(Part::Output, vec![call.done()])
+        }
+        "image_generation_call" => {
+            let call = out
+                .item(Role::Assistant, Kind::ToolCall)
+                .tool(tool_name(item).as_deref())
+                .call(call.or(item.id.as_ref().map(|id| &*id.0)))
+                .text(str_of(&item.revised_prompt));
+            let call = match &item.result {
+                Some(base64) => call.fixed(image_tokens(&base64.0, ""), "[image]"),
+                None => call,
+            };
+            Piece::new(Part::Output, vec![call.done()])
+        }
+        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+            let result = out
+                .item(Role::Tool, Kind::ToolResult)
+                .tool(setting.tool)
+                .call(call);
+            Piece::new(Part::Result, vec![output(item, result).done()])
+        }
+        "tool_search_output" => {
+            let tools = wire::string_or_json(item.tools).unwrap_or_default();
+            let list = out
+                .item(Role::Container, Kind::ToolList)
+                .tool(setting.tool)
+                .call(call)
+                .text(&tools);
+            Piece::new(Part::Result, vec![list.done()])
+        }
+        "compaction" | "compaction_summary" | "context_compaction" => {
+            let summary = out
+                .item(Role::Container, Kind::Summary)
+                .opaque(item.encrypted_content.as_ref().map_or(0, Text::bytes))
+                .label("[encrypted summary]");
+            Piece::new(Part::Injected, vec![summary.done()])
+        }
+        "agent_message" | "inter_agent_communication" => Some(between_agents(item, setting, out)),
+        _ => None,
+    }
+}
+
+fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+    let parts = wire::parts(item.content);
+    match str_of(&item.role) {
+        "assistant" => {
+            let said = out.item(Role::Assistant, Kind::Text);
+            Piece::new(Part::Output, vec![add_all(said, &parts).done()])
+        }
+        "developer" | "system" => {
+            let items = parts
+                .iter()
+                .map(|part| {
+                    let kind = fragment::of_developer(str_of(&part.text));
+                    add(out.item(Role::Container, kind), part).done()
+                })
+                .collect();
+            Piece::new(Part::Injected, items)
+        }
+        "user" => Some(user_message(&parts, setting, out)),
+        _ => None,
+    }
+}
+
+/// A user message may hold what the harness put in, each text of which is an item of its own; what
+/// the user said, with the images, is one.
+fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
+    let mut items = Vec::new();
+    let mut said = Vec::new();
+    for part in parts {
+        let text = str_of(&part.text);
+        let summary = !text.is_empty() && text == setting.summary || fragment::is_summary(text);
+        let kind = if summary {
+            Some(Kind::Summary)
+        } else {
+            fragment::of_user(text)
+        };
+        match kind {
+            Some(kind) => items.push(add(out.item(Role::Container, kind), part).done()),
+            None => said.push(part),
+        }
+    }
+    if !said.is_empty() {
+        let words = out.item(Role::User, Kind::Text);
+        items.push(add_all(words, said.iter().copied()).done());
+    }
+    Piece {
+        part: if said.is_empty() {
+            Part::Injected
+        } else {
+            Part::Input
+        },
+        items,
+        said: !said.is_empty(),
+    }
+}
+
+/// Reasoning goes back encrypted, or as plain text with models that show it. The summary is for
+/// people alone.
+fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
+    let thinking = out
+        .item(Role::Assistant, Kind::Thinking)
+        .opaque(item.encrypted_content.as_ref().map_or(0, Text::bytes));
+    let thinking = add_all(thinking, &wire::parts(item.content));
+    match wire::parts(item.summary).first() {
+        Some(first) => thinking.label(split_elided(str_of(&first.text)).0).done(),
+        None => thinking.done(),
+    }
+}
+
+/// What another agent wrote: the task of a sub-agent's turn, or a result that comes back.
+fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
+    let message = if setting.opens {
+        out.item(Role::User, Kind::Text)
+    } else {
+        out.item(Role::Tool, Kind::ToolResult)
+            .tool(Some("agent_message"))
+    };
+    let message = add_all(message, &wire::parts(item.content))
+        .opaque(item.encrypted_content.as_ref().map_or(0, Text::bytes))
+        .label(str_of(&item.author));
+    Piece {
+        part: if setting.opens {
+            Part::Input
+        } else {
+            Part::Result
+        },
+        items: vec![message.done()],
+        said: setting.opens,
+    }
+}
+
+/// The name of a call's tool, with its server's.
+pub(super) fn tool_name(item: &Item<'_>) -> Option<String> {
+    let name = match (str_of(&item.kind), &item.name) {
+        (_, Some(name)) => &*name.0,
+        ("local_shell_call", None) => "local_shell",
+        ("tool_search_call", None) => "tool_search",
+        ("web_search_call", None) => "web_search",
+        ("image_generation_call", None) => "image_generation",
+        _ => return None,
+    };
+    let space = str_of(&item.namespace);
+    Some(match space {
+        "" => name.to_owned(),
+        _ if space.ends_with("__") => format!("{space}{name}"),
+        _ => format!("{space}.{name}"),
+    })
+}
+
+type Builder<'s, 'm> = ItemBuilder<'s, 'm>;
+
+fn add_all<'p, 's, 'm>(
+    item: Builder<'s, 'm>,
+    parts: impl IntoIterator<Item = &'p ContentPart<'p>>,
+) -> Builder<'s, 'm> {
+    parts.into_iter().fold(item, add)
+}
+
+fn add<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
+    match &part.text {
+        Some(text) => item.text(&text.0),
+        None => add_other(item, part),
+    }
+}
+
+/// Adds a part that is not text: an image, or what is encrypted. Sound is not counted.
+fn add_other<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
+    if let Some(url) = &part.image_url {
+        item.fixed(image_tokens(&url.0, str_of(&part.detail)), "[image]")
+    } else if let Some(hidden) = &part.encrypted_content {
+        item.opaque(hidden.bytes())
+    } else {
+        item
+    }
+}
+
+/// Tokens of an image, given as a data URL, as bare base64, or by an address.
+fn image_tokens(url: &str, detail: &str) -> u64 {
+    let base64 = match url.split_once(";base64,") {
+        Some((_, base64)) => base64,
+        None => url,
+    };
+    match image::dimensions(base64) {
+        Some((width, height)) if detail == "original" => image::openai_original(width, height),
+        Some((width, height)) => image::openai(width, height),
+        None => image::DEFAULT,
+    }
+}
+
+/// Adds a tool's output as the model gets it: its texts share one budget.
+fn output<'s, 'm>(item: &Item<'_>, result: Builder<'s, 'm>) -> Builder<'s, 'm> {
+    let parts = wire::parts(item.output);
+    let mut left = OUTPUT_BYTES;
+    parts.iter().fold(result, |result, part| {
+        match part.text.as_ref().or(part.content.as_ref()) {
+            Some(text) => add_clamped(result, &text.0, &mut left),
+            None => add_other(result, part),
+        }
+    })
+}
+
+/// Adds a text with its middle cut out where it is longer than what is left of the budget.
+fn add_clamped<'s, 'm>(item: Builder<'s, 'm>, text: &str, left: &mut usize) -> Builder<'s, 'm> {
+    let (shown, cut) = split_elided(text);
+    let bytes = cut.saturating_add(shown.len() as u64);
+    let budget = *left;
+    *left = left.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
+    if bytes <= budget as u64 {
+        return item.text(text);
+    }
+    let head = &shown[..boundary_before(shown, budget / 2)];
+    if cut > 0 {
+        // The end is not there to be read, but its length is known.
+        let rest = budget - head.len();
+        return item.text(&format!("{head}{ELIDED}{rest}{ELIDED}"));
+    }
+    let tail = &shown[boundary_after(shown, shown.len() - budget / 2)..];
+    item.text(&format!("{head}{tail}"))
+}
+
+fn boundary_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+fn boundary_after(text: &str, at: usize) -> usize {
+    (at..text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
+}

@@ -1,0 +1,103 @@
+//! What a `token_count` says: a new call, the agent's own estimate, or nothing new.
+//!
+//! `total_token_usage` is the lifetime's spend and tells calls apart; `last_token_usage` is one call
+//! and tells the context. Dividing the total by the window is the classic error.
+
+use super::wire::{Count, TokenUsage};
+use crate::model::event::Billed;
+
+/// What a `token_count` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Report {
+    /// A call that was not reported before, and what it cost.
+    Call(TokenUsage, Billed),
+    /// Codex's own estimate of what is in the context, after a compaction.
+    Estimate(u64),
+    /// A repetition, rate limits alone, or numbers of no use.
+    Nothing,
+}
+
+/// Remembers the counts that came before.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    total: Option<TokenUsage>,
+    last: Option<TokenUsage>,
+}
+
+impl Meter {
+    /// The lifetime's spend as last said.
+    pub fn total(&self) -> Option<&TokenUsage> {
+        self.total.as_ref()
+    }
+
+    /// All tokens of the last call.
+    pub fn last_total(&self) -> u64 {
+        self.last.map_or(0, |last| value(last.total))
+    }
+
+    pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Report {
+        let Some(last) = last else {
+            return Report::Nothing;
+        };
+        let total = total.unwrap_or(last);
+        let repeated = self.total == Some(total);
+        let unchanged = self.last == Some(last);
+        let before = self.total.replace(total);
+        self.last = Some(last);
+        let says_input = last.input.is_some_and(|n| n.0 > 0);
+        if !says_input && value(last.output) == 0 {
+            // After an overflow Codex sets the total to the window, and the last call to whatever is
+            // left, often 0: that is no size of anything.
+            let filled = !repeated && value(total.input) == 0 && value(total.total) > 0;
+            return match value(last.total) {
+                0 => Report::Nothing,
+                _ if filled || (repeated && unchanged) => Report::Nothing,
+                estimate => Report::Estimate(estimate),
+            };
+        }
+        // Rate limits are reported with the counts unchanged: no new call (10 % of the lines).
+        if repeated || last.input.is_none() {
+            return Report::Nothing;
+        }
+        let spent = before
+            .and_then(|before| increase(before, total))
+            .filter(|spent| covers(spent, &last))
+            .unwrap_or_else(|| billed(&last));
+        Report::Call(last, spent)
+    }
+}
+
+/// What a lifetime's spend grew by; `None` where it began anew.
+fn increase(before: TokenUsage, now: TokenUsage) -> Option<Billed> {
+    let (before, now) = (billed(&before), billed(&now));
+    Some(Billed {
+        input: now.input.checked_sub(before.input)?,
+        cache_creation: 0,
+        cache_read: now.cache_read.checked_sub(before.cache_read)?,
+        output: now.output.checked_sub(before.output)?,
+        reasoning: now.reasoning.checked_sub(before.reasoning)?,
+    })
+}
+
+/// Whether an increase is at least what the last call alone cost.
+fn covers(spent: &Billed, last: &TokenUsage) -> bool {
+    let last = billed(last);
+    spent.input >= last.input
+        && spent.cache_read >= last.cache_read
+        && spent.output >= last.output
+        && spent.reasoning >= last.reasoning
+}
+
+fn billed(usage: &TokenUsage) -> Billed {
+    Billed {
+        input: value(usage.input),
+        cache_creation: 0,
+        cache_read: value(usage.cached),
+        output: value(usage.output),
+        reasoning: value(usage.reasoning),
+    }
+}
+
+fn value(count: Option<Count>) -> u64 {
+    count.map_or(0, |count| count.0)
+}

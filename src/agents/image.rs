@@ -1,0 +1,193 @@
+//! What an image costs: its size from the first bytes of its base64, and the providers' formulas.
+//!
+//! Base64 is never text: a screenshot of 200 kB would count as 150,000 tokens and costs 1,500.
+
+/// Tokens of an image whose size cannot be read: what Codex itself assumes, 7,373 bytes at four bytes
+/// a token.
+pub(crate) const DEFAULT: u64 = 1_844;
+
+/// The most base64 that is looked at. A JPEG's size may stand behind its colour profile and preview.
+const LOOK_AT: usize = 96 * 1024;
+
+/// The size in pixels, from the header of a PNG, JPEG, GIF or WebP file in base64, of which the
+/// beginning is enough. `None` for other formats, and where the header is not all there.
+pub(crate) fn dimensions(base64: &str) -> Option<(u32, u32)> {
+    let bytes = decode(base64.as_bytes());
+    let (width, height) = png(&bytes)
+        .or_else(|| gif(&bytes))
+        .or_else(|| webp(&bytes))
+        .or_else(|| jpeg(&bytes))?;
+    (width > 0 && height > 0).then_some((width, height))
+}
+
+/// Tokens of an image for OpenAI's models: one for each patch of 32 × 32 pixels, scaled down to at
+/// most 1,536 patches (OpenAI, guide "Images and vision").
+pub(crate) fn openai(width: u32, height: u32) -> u64 {
+    patches(width, height, 32).min(1_536)
+}
+
+/// Tokens of an image that is sent with `detail: original`: the same patches, at most 10,000.
+pub(crate) fn openai_original(width: u32, height: u32) -> u64 {
+    patches(width, height, 32).min(10_000)
+}
+
+/// Tokens of an image for Claude: one for each patch of 28 × 28 pixels, after the image was scaled
+/// down to at most 1,568 pixels a side and 1,568 tokens (Anthropic, "Vision": 1000 × 1000 is 1,296).
+pub(crate) fn claude(width: u32, height: u32) -> u64 {
+    const SIDE: f64 = 1_568.0;
+    let longest = f64::from(width.max(height));
+    let scale = if longest > SIDE { SIDE / longest } else { 1.0 };
+    let side = |pixels: u32| ((f64::from(pixels) * scale).round() as u32).max(1);
+    patches(side(width), side(height), 28).min(1_568)
+}
+
+fn patches(width: u32, height: u32, side: u32) -> u64 {
+    u64::from(width.div_ceil(side)) * u64::from(height.div_ceil(side))
+}
+
+/// Decodes as much as is there, in either alphabet; stops at the first byte that is not base64.
+fn decode(base64: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for &c in base64.iter().take(LOOK_AT) {
+        let six = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'\r' | b'\n' | b' ' => continue,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(six);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    bytes
+}
+
+fn be16(bytes: &[u8], at: usize) -> Option<u32> {
+    let pair = bytes.get(at..at + 2)?;
+    Some(u32::from(pair[0]) << 8 | u32::from(pair[1]))
+}
+
+fn le16(bytes: &[u8], at: usize) -> Option<u32> {
+    be16(bytes, at).map(|v| v << 8 & 0xff00 | v >> 8)
+}
+
+fn png(bytes: &[u8]) -> Option<(u32, u32)> {
+    if !bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return None;
+    }
+    let be32 = |at| Some(be16(bytes, at)? << 16 | be16(bytes, at + 2)?);
+    Some((be32(16)?, be32(20)?))
+}
+
+fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
+    if !bytes.starts_with(b"GIF8") {
+        return None;
+    }
+    Some((le16(bytes, 6)?, le16(bytes, 8)?))
+}
+
+/// Three kinds of WebP: lossy, lossless, extended; each has its size elsewhere.
+fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
+    if !bytes.starts_with(b"RIFF") || bytes.get(8..12)? != b"WEBP" {
+        return None;
+    }
+    match bytes.get(12..16)? {
+        b"VP8 " => Some((le16(bytes, 26)? & 0x3fff, le16(bytes, 28)? & 0x3fff)),
+        b"VP8L" => {
+            let bits = le16(bytes, 21)? | le16(bytes, 23)? << 16;
+            Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+        }
+        b"VP8X" => {
+            let le24 = |at| Some(le16(bytes, at)? | u32::from(*bytes.get(at + 2)?) << 16);
+            Some((le24(24)? + 1, le24(27)? + 1))
+        }
+        _ => None,
+    }
+}
+
+/// Walks a JPEG's segments to its frame header.
+fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
+    if !bytes.starts_with(b"\xff\xd8") {
+        return None;
+    }
+    let mut at = 2;
+    loop {
+        if *bytes.get(at)? != 0xff {
+            return None;
+        }
+        match *bytes.get(at + 1)? {
+            0xff => at += 1, // padding
+            0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {
+                return Some((be16(bytes, at + 7)?, be16(bytes, at + 5)?));
+            }
+            _ => at += 2 + be16(bytes, at + 2)?.max(2) as usize,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    fn encode(bytes: &[u8]) -> String {
+        const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for chunk in bytes.chunks(3) {
+            let mut block = [0; 3];
+            block[..chunk.len()].copy_from_slice(chunk);
+            let bits = u32::from(block[0]) << 16 | u32::from(block[1]) << 8 | u32::from(block[2]);
+            for n in 0..=chunk.len() {
+                text.push(char::from(ALPHABET[(bits >> (18 - 6 * n) & 63) as usize]));
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn reads_the_size_of_each_format() {
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\0\0\0\x02\xd0";
+        assert_eq!(dimensions(&encode(png)), Some((1280, 720)));
+        let gif = b"GIF89a\x40\x01\xf0\0";
+        assert_eq!(dimensions(&encode(gif)), Some((320, 240)));
+        let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc2\0\x11\x08\x03\0\x04\0";
+        assert_eq!(dimensions(&encode(jpeg)), Some((1024, 768)));
+        let lossy = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01";
+        assert_eq!(dimensions(&encode(lossy)), Some((640, 480)));
+        let extended = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0";
+        assert_eq!(dimensions(&encode(extended)), Some((640, 480)));
+        // 14 bits of width − 1, then 14 of height − 1.
+        let packed = 639_u32 | 479 << 14;
+        let mut lossless = b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f".to_vec();
+        lossless.extend(packed.to_le_bytes());
+        assert_eq!(dimensions(&encode(&lossless)), Some((640, 480)));
+    }
+
+    #[test]
+    fn an_unfinished_or_false_header_has_no_size() {
+        let png = encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\0\0\0\x02\xd0");
+        for end in 0..png.len() - 1 {
+            assert_eq!(dimensions(&png[..end]), None);
+        }
+        assert_eq!(dimensions("not base64 at all"), None);
+        assert_eq!(dimensions(&encode(b"\xff\xd8\xff\xe0\0\0")), None);
+        assert_eq!(dimensions(&encode(b"GIF89a\0\0\0\0")), None);
+    }
+
+    #[test]
+    fn the_formulas_hold_at_their_published_examples() {
+        assert_eq!(openai(1024, 1024), 1024);
+        assert_eq!(openai(1800, 2400), 1536);
+        assert_eq!(openai_original(1800, 2400), 57 * 75);
+        assert_eq!(claude(1000, 1000), 1296);
+        assert_eq!(claude(u32::MAX, 1), 56);
+        assert_eq!(openai(u32::MAX, u32::MAX), 1536);
+    }
+}
