@@ -33,6 +33,7 @@ pub(crate) fn openai_original(width: u32, height: u32) -> u64 {
 
 /// Tokens of an image for Claude: one for each patch of 28 × 28 pixels, after the image was scaled
 /// down to at most 1,568 pixels a side and 1,568 tokens (Anthropic, "Vision": 1000 × 1000 is 1,296).
+#[allow(dead_code)] // for the logs of agents that speak to Claude
 pub(crate) fn claude(width: u32, height: u32) -> u64 {
     const SIDE: f64 = 1_568.0;
     let longest = f64::from(width.max(height));

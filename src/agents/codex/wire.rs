@@ -187,7 +187,8 @@ pub(super) struct Item<'a> {
 /// One part of a message's content or of a tool's output.
 #[derive(Debug, Deserialize)]
 pub(super) struct ContentPart<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
+    // The bulk of a log: not worth a second pass to forgive another type.
+    #[serde(default, borrow)]
     pub text: Option<Text<'a>>,
     #[serde(default, borrow, deserialize_with = "lenient")]
     pub content: Option<Text<'a>>,
