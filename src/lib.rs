@@ -3,5 +3,7 @@
 pub mod agents;
 pub mod cli;
 pub mod config;
+pub mod ingest;
 pub mod model;
 pub mod report;
+pub mod tokens;

@@ -1,0 +1,4 @@
+//! How logs get here.
+pub mod elide;
+pub mod lines;
+pub mod tail;

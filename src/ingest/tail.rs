@@ -1,0 +1,520 @@
+//! A place in a growing file of lines: reads what was appended, and notices when the file is no longer
+//! the one that was read before.
+
+use super::lines::{Lines, OnLine, Step};
+use std::fs::{File, Metadata};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Bytes at the file's beginning that are remembered by hash.
+const HEAD: u64 = 1 << 10;
+/// Bytes before the cursor that are remembered by hash.
+const BEFORE: u64 = 4 << 10;
+
+/// What the file system tells of a file: as long as it stays the same, nothing was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The device and the file on it; zeros where the system has no such numbers.
+    pub file: (u64, u64),
+    /// Bytes.
+    pub len: u64,
+    /// When it was last written, to the nanosecond.
+    pub modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// The stamp of a file, a symbolic link followed.
+    pub fn of(path: &Path) -> io::Result<Stamp> {
+        std::fs::metadata(path).map(|meta| Stamp::from(&meta))
+    }
+
+    /// How long the file has not been written to; zero where that is not known.
+    pub fn age(&self) -> Duration {
+        let since = self.modified.and_then(|at| at.elapsed().ok());
+        since.unwrap_or_default()
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(meta: &Metadata) -> Stamp {
+        #[cfg(unix)]
+        let file = {
+            use std::os::unix::fs::MetadataExt;
+            (meta.dev(), meta.ino())
+        };
+        #[cfg(not(unix))]
+        let file = (0, 0);
+        Stamp {
+            file,
+            len: meta.len(),
+            modified: meta.modified().ok(),
+        }
+    }
+}
+
+/// What reading on came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Everything up to the last newline was delivered.
+    Drained,
+    /// The taker of the lines had enough; there is more.
+    More,
+    /// The file was truncated, replaced or rewritten: what was read of it no longer holds.
+    Restart,
+}
+
+/// Where reading goes on.
+#[derive(Debug, Clone)]
+pub struct Cursor {
+    /// After the last newline that was delivered.
+    offset: u64,
+    /// The number of the line that begins there; 0: not known.
+    number: u64,
+    /// The file as it was when last read.
+    seen: Option<Stamp>,
+    seal: Seal,
+    /// No newline stands between `offset` and here: a line in many pieces is not read again and again.
+    scanned: u64,
+    end: End,
+}
+
+/// How the file ended for this cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// There may be more lines.
+    Open,
+    /// All was read; the bytes after `offset`, if any, are no whole line yet.
+    Drained,
+    /// A last line without its newline was delivered.
+    Cut,
+}
+
+/// Hashes of what was read, to tell a rewritten file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Seal {
+    end: u64,
+    head: u64,
+    before: u64,
+}
+
+impl Seal {
+    fn of(file: &mut File, end: u64) -> io::Result<Seal> {
+        let head = hash(file, 0, end.min(HEAD))?;
+        let from = end.saturating_sub(BEFORE);
+        Ok(Seal {
+            end,
+            head,
+            before: if from == 0 && end <= HEAD {
+                head
+            } else {
+                hash(file, from, end - from)?
+            },
+        })
+    }
+}
+
+fn hash(file: &mut File, from: u64, len: u64) -> io::Result<u64> {
+    let mut bytes = [0; BEFORE as usize];
+    let bytes = &mut bytes[..usize::try_from(len).unwrap_or(0).min(BEFORE as usize)];
+    file.seek(SeekFrom::Start(from))?;
+    let mut hasher = DefaultHasher::new();
+    match file.read_exact(bytes) {
+        Ok(()) => hasher.write(bytes),
+        // Shorter than it was: another hash, thus a rewrite.
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => hasher.write_u64(u64::MAX),
+        Err(e) => return Err(e),
+    }
+    Ok(hasher.finish())
+}
+
+impl Cursor {
+    /// At the file's beginning.
+    pub fn start() -> Cursor {
+        Cursor::at(0, 1)
+    }
+
+    /// At a line's first byte, with the line's number (0: not known).
+    pub fn at(offset: u64, number: u64) -> Cursor {
+        Cursor {
+            offset,
+            number,
+            seen: None,
+            seal: Seal::default(),
+            scanned: offset,
+            end: End::Open,
+        }
+    }
+
+    /// The first byte that was not delivered.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether the file, as it was when last read, ends in a line without its newline.
+    pub fn is_inside_line(&self) -> bool {
+        self.end == End::Drained && self.seen.is_some_and(|seen| seen.len > self.offset)
+    }
+
+    /// Takes note that everything up to `offset` was read from an open file by other means.
+    pub fn read_up_to(&mut self, file: &mut File, stamp: Stamp, lines: &Lines) -> io::Result<()> {
+        self.offset = lines.offset();
+        self.number = lines.number();
+        self.scanned = self.offset + lines.partial();
+        self.seal = Seal::of(file, self.offset)?;
+        self.seen = Some(stamp);
+        self.end = End::Drained;
+        Ok(())
+    }
+
+    /// Delivers the complete lines that have not been delivered yet.
+    pub fn read_more(&mut self, path: &Path, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
+        let Some((mut file, stamp)) = self.open(path)? else {
+            return Ok(Outcome::Restart);
+        };
+        if self.end != End::Open && self.seen == Some(stamp) {
+            return Ok(Outcome::Drained);
+        }
+        if !self.holds(&mut file)? {
+            return Ok(Outcome::Restart);
+        }
+        // Written to, but not longer: the piece of a line may be another one.
+        if stamp.len <= self.scanned {
+            self.scanned = self.offset;
+        }
+        if self.scanned > self.offset && !self.finds_newline(&mut file, stamp.len)? {
+            self.seen = Some(stamp);
+            self.end = End::Drained;
+            return Ok(Outcome::Drained);
+        }
+        let mut lines = self.lines(stamp.len);
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut source = (&mut file).take(stamp.len.saturating_sub(self.offset));
+        let last = loop {
+            match lines.step(&mut source, deliver)? {
+                Step::Read(_) => {}
+                step => break step,
+            }
+        };
+        self.read_up_to(&mut file, stamp, &lines)?;
+        if last == Step::Stopped {
+            self.scanned = self.offset;
+            self.end = End::Open;
+            return Ok(Outcome::More);
+        }
+        Ok(Outcome::Drained)
+    }
+
+    /// Delivers everything, a last line without its newline too, as [`super::lines::Line::Unfinished`]
+    /// where it is not whole. For files nobody is writing to.
+    pub fn finish(&mut self, path: &Path, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
+        loop {
+            match self.read_more(path, deliver)? {
+                Outcome::More => {}
+                Outcome::Drained => break,
+                Outcome::Restart => return Ok(Outcome::Restart),
+            }
+        }
+        if !self.is_inside_line() {
+            return Ok(Outcome::Drained);
+        }
+        let Some((mut file, stamp)) = self.open(path)? else {
+            return Ok(Outcome::Restart);
+        };
+        let mut lines = self.lines(stamp.len);
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut source = (&mut file).take(stamp.len.saturating_sub(self.offset));
+        while let Step::Read(_) = lines.step(&mut source, deliver)? {}
+        let cut = lines.partial() > 0;
+        let _ = lines.finish(deliver);
+        self.read_up_to(&mut file, stamp, &lines)?;
+        if cut {
+            self.end = End::Cut;
+        }
+        Ok(Outcome::Drained)
+    }
+
+    /// Opens the file; `None`: it is another one, or shorter than what was read.
+    fn open(&self, path: &Path) -> io::Result<Option<(File, Stamp)>> {
+        let file = File::open(path)?;
+        let stamp = Stamp::from(&file.metadata()?);
+        let same = self.seen.is_none_or(|seen| seen.file == stamp.file);
+        Ok((same && stamp.len >= self.offset).then_some((file, stamp)))
+    }
+
+    /// Whether what was read still stands there; also whether a last line that had no newline has got
+    /// one since, rather than going on.
+    fn holds(&mut self, file: &mut File) -> io::Result<bool> {
+        if self.seen.is_none() {
+            return Ok(true);
+        }
+        if Seal::of(file, self.seal.end)? != self.seal {
+            return Ok(false);
+        }
+        if self.end == End::Cut {
+            let mut next = [0; 2];
+            file.seek(SeekFrom::Start(self.offset))?;
+            let n = file.read(&mut next)?;
+            let skip = match &next[..n] {
+                [] => return Ok(true),
+                [b'\n', ..] => 1,
+                b"\r\n" => 2,
+                _ => return Ok(false),
+            };
+            self.offset += skip;
+            self.scanned = self.offset;
+            self.end = End::Open;
+        }
+        Ok(true)
+    }
+
+    fn finds_newline(&mut self, file: &mut File, len: u64) -> io::Result<bool> {
+        file.seek(SeekFrom::Start(self.scanned))?;
+        let mut source = file.take(len.saturating_sub(self.scanned));
+        let mut chunk = vec![0; super::lines::CHUNK.min(source.limit() as usize)];
+        loop {
+            let n = source.read(&mut chunk)?;
+            if n == 0 {
+                return Ok(false);
+            }
+            if memchr::memchr(b'\n', &chunk[..n]).is_some() {
+                return Ok(true);
+            }
+            self.scanned += n as u64;
+        }
+    }
+
+    fn lines(&self, len: u64) -> Lines {
+        Lines::at(self.offset, self.number, len.saturating_sub(self.offset))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::lines::Line;
+    use super::*;
+    use crate::model::event::Place;
+    use proptest::prelude::*;
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::ops::ControlFlow;
+    use std::path::PathBuf;
+
+    struct Log {
+        _dir: tempfile::TempDir,
+        path: PathBuf,
+        cursor: Cursor,
+        seen: Vec<(Place, String)>,
+    }
+
+    impl Log {
+        fn new(text: &[u8]) -> Log {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log.jsonl");
+            fs::write(&path, text).unwrap();
+            Log {
+                _dir: dir,
+                path,
+                cursor: Cursor::start(),
+                seen: Vec::new(),
+            }
+        }
+
+        fn append(&self, bytes: &[u8]) {
+            let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
+            file.write_all(bytes).unwrap();
+        }
+
+        fn go(&mut self, finish: bool) -> Outcome {
+            let seen = &mut self.seen;
+            let deliver: &mut OnLine<'_> = &mut |place, line| {
+                seen.push((
+                    place,
+                    match line {
+                        Line::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                        other => format!("{other:?}"),
+                    },
+                ));
+                ControlFlow::Continue(())
+            };
+            match finish {
+                true => self.cursor.finish(&self.path, deliver).unwrap(),
+                false => self.cursor.read_more(&self.path, deliver).unwrap(),
+            }
+        }
+
+        fn more(&mut self) -> Outcome {
+            self.go(false)
+        }
+
+        fn lines(&self) -> Vec<&str> {
+            self.seen.iter().map(|(_, line)| line.as_str()).collect()
+        }
+    }
+
+    #[test]
+    fn a_line_in_two_pieces_waits_for_its_end() {
+        let mut log = Log::new(b"1\n2");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.lines(), ["1"]);
+        assert!(log.cursor.is_inside_line());
+        log.append(b"2");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.cursor.scanned, 4);
+        log.append(b"2\n3\n");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.lines(), ["1", "222", "3"]);
+        assert_eq!(
+            log.seen[2].0,
+            Place {
+                line: 3,
+                offset: 6,
+                len: 1
+            }
+        );
+        assert!(!log.cursor.is_inside_line());
+    }
+
+    #[test]
+    fn truncated_replaced_rewritten() {
+        let text = b"{\"a\":1}\n{\"b\":2}\n";
+        // Truncated.
+        let mut log = Log::new(text);
+        log.more();
+        fs::write(&log.path, b"{}\n").unwrap();
+        assert_eq!(log.more(), Outcome::Restart);
+        // Truncated and already longer again.
+        let mut log = Log::new(text);
+        log.more();
+        fs::write(&log.path, b"{\"c\":3}\n{\"d\":4}\n{\"e\":5}\n").unwrap();
+        assert_eq!(log.more(), Outcome::Restart);
+        // Replaced by a file with the same beginning.
+        let mut log = Log::new(text);
+        log.more();
+        let other = log.path.with_extension("new");
+        fs::write(&other, [&text[..], b"{}\n"].concat()).unwrap();
+        fs::rename(&other, &log.path).unwrap();
+        assert_eq!(log.more(), Outcome::Restart);
+        // The last lines rewritten in place.
+        let mut log = Log::new(text);
+        log.more();
+        fs::write(&log.path, b"{\"a\":1}\n{\"x\":2}\n").unwrap();
+        assert_eq!(log.more(), Outcome::Restart);
+        // Only appended to.
+        let mut log = Log::new(text);
+        log.more();
+        log.append(b"{}\n");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.lines().len(), 3);
+        // Gone.
+        fs::remove_file(&log.path).unwrap();
+        assert!(
+            log.cursor
+                .read_more(&log.path, &mut |_, _| ControlFlow::Continue(()))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_last_line_without_newline() {
+        let mut log = Log::new(b"{\"a\":1}\n{\"b\":2}");
+        assert_eq!(log.go(true), Outcome::Drained);
+        assert_eq!(log.lines(), ["{\"a\":1}", "{\"b\":2}"]);
+        assert_eq!(log.go(true), Outcome::Drained);
+        log.append(b"\n{\"c\":3}\n");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.lines()[2..], ["{\"c\":3}"]);
+        assert_eq!(
+            log.seen[2].0,
+            Place {
+                line: 3,
+                offset: 16,
+                len: 7
+            }
+        );
+        // It was not whole, and goes on.
+        let mut log = Log::new(b"{\"a\":");
+        assert_eq!(log.go(true), Outcome::Drained);
+        assert_eq!(log.lines(), ["Unfinished"]);
+        log.append(b"1}\n");
+        assert_eq!(log.more(), Outcome::Restart);
+    }
+
+    #[test]
+    fn a_piece_of_a_line_that_is_taken_back() {
+        let mut log = Log::new(b"1\nabcdef");
+        log.more();
+        let file = OpenOptions::new().write(true).open(&log.path).unwrap();
+        file.set_len(2).unwrap();
+        log.append(b"x\nyz\n");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.lines(), ["1", "x", "yz"]);
+    }
+
+    #[test]
+    fn beyond_4_gib() {
+        let mut log = Log::new(b"");
+        let file = OpenOptions::new().write(true).open(&log.path).unwrap();
+        let end = (5_u64 << 30) + 7;
+        file.set_len(end).unwrap();
+        log.append(b"\n{\"a\":1}\n");
+        log.cursor = Cursor::at(end + 1, 0);
+        assert_eq!(log.more(), Outcome::Drained);
+        log.append(b"{\"b\":2}\n");
+        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(
+            log.seen[1].0,
+            Place {
+                line: 0,
+                offset: end + 9,
+                len: 7
+            }
+        );
+    }
+
+    #[test]
+    fn stopping_and_going_on() {
+        let mut log = Log::new(b"1\n2\n3\n");
+        let mut seen = Vec::new();
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            let outcome = log.cursor.read_more(&log.path, &mut |place, _| {
+                seen.push(place.line);
+                ControlFlow::Break(())
+            });
+            if outcome.unwrap() == Outcome::Drained {
+                break;
+            }
+        }
+        assert_eq!(seen, [1, 2, 3]);
+        assert_eq!(rounds, 4);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_tears_give_the_same_lines(
+            text in "([a-z{}\"é漢]{0,20}(\n|\r\n)){1,12}[a-z]{0,5}",
+            tears in prop::collection::vec(0_usize..10_000, 0..8),
+        ) {
+            let bytes = text.as_bytes();
+            let mut whole = Log::new(bytes);
+            whole.go(true);
+            let mut cuts: Vec<usize> = tears.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+            cuts.sort_unstable();
+            cuts.push(bytes.len());
+            let mut log = Log::new(b"");
+            let mut from = 0;
+            for cut in cuts {
+                log.append(&bytes[from..cut]);
+                from = cut;
+                prop_assert_eq!(log.more(), Outcome::Drained);
+            }
+            log.go(true);
+            prop_assert_eq!(log.seen, whole.seen);
+        }
+    }
+}
