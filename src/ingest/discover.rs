@@ -1,0 +1,620 @@
+//! Finds logs by walk and stat; looks inside a file only where its name does not tell whose it is.
+
+use super::problem;
+use crate::agents::{Base, Claim, Format, Shape};
+use crate::model::fleet::{FileFacts, FileId};
+use jiff::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, DirEntry, File, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of a file by which it is recognised.
+pub const HEAD: usize = 64 << 10;
+/// Folders inside folders beyond this are a loop or a joke.
+const DEPTH: usize = 48;
+
+/// A place to look for logs.
+#[derive(Clone)]
+pub enum Spot {
+    /// Where an agent keeps its logs: only what this agent claims counts; it need not exist.
+    Usual(&'static dyn Format, PathBuf),
+    /// A file or folder that the user named.
+    Given(PathBuf),
+}
+
+impl Spot {
+    /// The file or folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            Spot::Usual(_, path) | Spot::Given(path) => path,
+        }
+    }
+}
+
+/// A log that was found.
+#[derive(Clone)]
+pub struct LogFile {
+    /// What the file system and the path tell.
+    pub facts: FileFacts,
+    /// Whose it is.
+    pub format: &'static dyn Format,
+    /// How it is read.
+    pub shape: Shape,
+}
+
+/// What a walk has found.
+#[derive(Default)]
+pub struct Found {
+    /// The logs, the newest first.
+    pub files: Vec<LogFile>,
+    /// What could not be read, and what to do about it.
+    pub problems: Vec<(PathBuf, String)>,
+    /// Files in given folders that look like logs and are none that can be read here.
+    pub unrecognised: u64,
+}
+
+/// Where the agents of this machine keep their logs. `env` looks up an environment variable.
+pub fn usual(formats: &[&'static dyn Format], env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Spot> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let home = set("HOME")
+        .or_else(|| set("USERPROFILE"))
+        .map(PathBuf::from);
+    let xdg = |name: &str, default: &str| {
+        // The specification has relative paths ignored.
+        let named = set(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
+        named.or_else(|| home.as_ref().map(|home| home.join(default)))
+    };
+    let mut spots: Vec<Spot> = Vec::new();
+    for format in formats {
+        for root in format.roots() {
+            let named = root.env.and_then(set);
+            let folders: Vec<PathBuf> = match named {
+                Some(list) => split_list(list),
+                None => {
+                    let base = match root.base {
+                        Base::Home(below) => home.as_ref().map(|home| home.join(below)),
+                        Base::XdgConfig(below) => {
+                            xdg("XDG_CONFIG_HOME", ".config").map(|dir| dir.join(below))
+                        }
+                        Base::XdgData(below) => {
+                            xdg("XDG_DATA_HOME", ".local/share").map(|dir| dir.join(below))
+                        }
+                    };
+                    base.into_iter().collect()
+                }
+            };
+            for folder in folders {
+                let logs = folder.join(root.logs);
+                // Two roots of an agent that one variable names are the same folder.
+                let again = spots.iter().any(|spot| {
+                    matches!(spot, Spot::Usual(f, dir) if f.id() == format.id() && *dir == logs)
+                });
+                if !again {
+                    spots.push(Spot::Usual(*format, logs));
+                }
+            }
+        }
+    }
+    spots
+}
+
+fn split_list(list: OsString) -> Vec<PathBuf> {
+    match list.to_str() {
+        Some(text) => {
+            let parts = text.split(',').map(str::trim);
+            parts
+                .filter(|part| !part.is_empty())
+                .map(PathBuf::from)
+                .collect()
+        }
+        None => vec![PathBuf::from(list)],
+    }
+}
+
+/// The id of the file at a path, the same by whatever links it is reached.
+pub fn file_id(path: &Path) -> FileId {
+    let real = fs::canonicalize(path);
+    id_of_real(real.as_deref().unwrap_or(path))
+}
+
+fn id_of_real(path: &Path) -> FileId {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    FileId(hasher.finish())
+}
+
+/// Looks for logs, again and again; remembers what it has looked into.
+pub struct Scout {
+    spots: Vec<Spot>,
+    formats: Vec<&'static dyn Format>,
+    /// Files that were recognised by their bytes, or not, at that length.
+    opened: HashMap<PathBuf, (u64, Option<usize>)>,
+}
+
+/// One walk.
+struct Walk<'s> {
+    scout: &'s mut Scout,
+    found: Found,
+    folders: HashSet<PathBuf>,
+    files: HashSet<FileId>,
+}
+
+impl Scout {
+    /// Looks in these places for logs of these formats.
+    pub fn new(spots: Vec<Spot>, formats: Vec<&'static dyn Format>) -> Scout {
+        Scout {
+            spots,
+            formats,
+            opened: HashMap::new(),
+        }
+    }
+
+    /// The places.
+    pub fn spots(&self) -> &[Spot] {
+        &self.spots
+    }
+
+    /// Everything that is there now.
+    pub fn look(&mut self) -> Found {
+        self.walk(None)
+    }
+
+    /// What is at or below a path, if that is in one of the places.
+    pub fn look_below(&mut self, path: &Path) -> Found {
+        self.walk(Some(path))
+    }
+
+    fn walk(&mut self, only: Option<&Path>) -> Found {
+        let spots = self.spots.clone();
+        let mut walk = Walk {
+            scout: self,
+            found: Found::default(),
+            folders: HashSet::new(),
+            files: HashSet::new(),
+        };
+        for spot in &spots {
+            let path = match only {
+                Some(path) if path.starts_with(spot.path()) => path,
+                Some(_) => continue,
+                None => spot.path(),
+            };
+            walk.enter(spot, path);
+        }
+        let mut found = walk.found;
+        keep_one_copy(&mut found.files);
+        found.files.sort_by(|a, b| {
+            let newest = b.facts.modified.cmp(&a.facts.modified);
+            newest.then_with(|| a.facts.path.cmp(&b.facts.path))
+        });
+        found
+    }
+
+    /// The format that a file's first bytes show, remembered.
+    fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<usize>> {
+        if let Some((at, verdict)) = self.opened.get(path)
+            && (*at == len || verdict.is_some())
+        {
+            return Ok(*verdict);
+        }
+        let head = read_head(path)?;
+        let verdict = self
+            .formats
+            .iter()
+            .position(|format| format.recognise(&head));
+        self.opened.insert(path.to_path_buf(), (len, verdict));
+        Ok(verdict)
+    }
+}
+
+/// A file's first bytes, enough to recognise it.
+pub fn read_head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+impl Walk<'_> {
+    fn problem(&mut self, path: &Path, what: String) {
+        self.found.problems.push((path.to_path_buf(), what));
+    }
+
+    fn enter(&mut self, spot: &Spot, path: &Path) {
+        let named = matches!(spot, Spot::Given(given) if given == path);
+        let meta = match fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(e) if e.kind() == io::ErrorKind::NotFound && !named => return,
+            Err(e) => return self.problem(path, problem::unreadable(&e, "look at it")),
+        };
+        if meta.is_dir() {
+            let Ok(real) = fs::canonicalize(path) else {
+                return;
+            };
+            self.folder(spot, path, real, 0);
+        } else if named {
+            self.given_file(path, &meta);
+        } else {
+            let id = file_id(path);
+            self.file(spot, path, id, || Ok(meta));
+        }
+    }
+
+    fn folder(&mut self, spot: &Spot, path: &Path, real: PathBuf, depth: usize) {
+        if depth > DEPTH || !self.folders.insert(real.clone()) {
+            return;
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return,
+            Err(e) => return self.problem(path, problem::unreadable(&e, "list this folder")),
+        };
+        for entry in entries.flatten() {
+            self.entry(spot, &entry, &real, depth);
+        }
+    }
+
+    fn entry(&mut self, spot: &Spot, entry: &DirEntry, folder: &Path, depth: usize) {
+        let Ok(kind) = entry.file_type() else { return };
+        let path = entry.path();
+        if kind.is_file() {
+            let id = id_of_real(&folder.join(entry.file_name()));
+            return self.file(spot, &path, id, || entry.metadata());
+        }
+        if kind.is_dir() {
+            let noise = [".git", "node_modules"]
+                .iter()
+                .any(|name| entry.file_name() == *name);
+            if !noise {
+                let real = folder.join(entry.file_name());
+                self.folder(spot, &path, real, depth + 1);
+            }
+        } else if kind.is_symlink() {
+            let Ok(real) = fs::canonicalize(&path) else {
+                return;
+            };
+            match fs::metadata(&real) {
+                Ok(meta) if meta.is_dir() => self.folder(spot, &path, real, depth + 1),
+                Ok(meta) if meta.is_file() => {
+                    self.file(spot, &path, id_of_real(&real), || Ok(meta));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A file in a folder: by its name; by its bytes where several agents use such names, or none.
+    fn file(
+        &mut self,
+        spot: &Spot,
+        path: &Path,
+        id: FileId,
+        meta: impl FnOnce() -> io::Result<Metadata>,
+    ) {
+        let (format, claim, meta) = match spot {
+            Spot::Usual(format, _) => {
+                let Some(claim) = format.claims(path) else {
+                    return;
+                };
+                // Gone since: the next walk will not see it.
+                let Ok(meta) = meta() else { return };
+                (*format, claim, meta)
+            }
+            Spot::Given(_) => {
+                let claims = self.claims(path);
+                let logs = path
+                    .extension()
+                    .is_some_and(|ext| ext == "jsonl" || ext == "json");
+                if claims.is_empty() && !logs {
+                    return;
+                }
+                let Ok(meta) = meta() else { return };
+                match self.whose(path, &meta, claims) {
+                    Ok(Some((format, claim))) => (format, claim, meta),
+                    Ok(None) => {
+                        self.found.unrecognised += 1;
+                        return;
+                    }
+                    Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
+                }
+            }
+        };
+        self.add(path, id, format, claim, &meta);
+    }
+
+    /// A file that the user named: what it holds counts before what it is called.
+    fn given_file(&mut self, path: &Path, meta: &Metadata) {
+        let seen = match self.scout.recognise(path, meta.len()) {
+            Ok(seen) => seen.map(|ix| self.scout.formats[ix]),
+            Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
+        };
+        let claims = self.claims(path);
+        let whose = match seen {
+            Some(format) => Some((format, claim_of(format, path))),
+            None => claims.into_iter().next(),
+        };
+        match whose {
+            Some((format, claim)) => self.add(path, file_id(path), format, claim, meta),
+            None => {
+                let tried: Vec<_> = self
+                    .scout
+                    .formats
+                    .iter()
+                    .map(|format| format.id())
+                    .collect();
+                let what = format!(
+                    "neither its name nor its first bytes are those of a log that can be read here \
+                     (tried {})",
+                    tried.join(", ")
+                );
+                self.problem(path, what);
+            }
+        }
+    }
+
+    fn claims(&self, path: &Path) -> Vec<(&'static dyn Format, Claim)> {
+        let formats = self.scout.formats.iter();
+        formats
+            .filter_map(|format| Some((*format, format.claims(path)?)))
+            .collect()
+    }
+
+    fn whose(
+        &mut self,
+        path: &Path,
+        meta: &Metadata,
+        mut claims: Vec<(&'static dyn Format, Claim)>,
+    ) -> io::Result<Option<(&'static dyn Format, Claim)>> {
+        if claims.len() == 1 {
+            return Ok(claims.pop());
+        }
+        let Some(ix) = self.scout.recognise(path, meta.len())? else {
+            return Ok(claims.into_iter().next());
+        };
+        let format = self.scout.formats[ix];
+        Ok(Some((format, claim_of(format, path))))
+    }
+
+    fn add(
+        &mut self,
+        path: &Path,
+        file: FileId,
+        format: &'static dyn Format,
+        claim: Claim,
+        meta: &Metadata,
+    ) {
+        if !self.files.insert(file) {
+            return;
+        }
+        self.found.files.push(LogFile {
+            facts: FileFacts {
+                file,
+                agent: format.id(),
+                label: format.label(),
+                path: Arc::new(path.to_path_buf()),
+                id: claim.id,
+                parent: claim.parent,
+                len: meta.len(),
+                modified: meta
+                    .modified()
+                    .ok()
+                    .and_then(|at| Timestamp::try_from(at).ok()),
+            },
+            format,
+            shape: claim.shape,
+        });
+    }
+}
+
+/// What the path tells of a log whose format is known.
+fn claim_of(format: &dyn Format, path: &Path) -> Claim {
+    format.claims(path).unwrap_or_else(|| Claim {
+        shape: match path.extension() {
+            Some(ext) if ext == "json" => Shape::Document,
+            _ => Shape::Lines,
+        },
+        ..Claim::LINES
+    })
+}
+
+/// A session whose file was copied or moved to an archive counts once: the longest file is the most
+/// complete, since logs only grow.
+fn keep_one_copy(files: &mut Vec<LogFile>) {
+    let key = |log: &LogFile| {
+        let id = log.facts.id.clone()?;
+        let name = log.facts.path.file_name()?.to_os_string();
+        Some((log.facts.agent, id, log.facts.parent.clone(), name))
+    };
+    let rank = |log: &LogFile| (log.facts.len, log.facts.modified, log.facts.file);
+    let mut best = HashMap::new();
+    for log in files.iter() {
+        if let Some(key) = key(log) {
+            let held = best.entry(key).or_insert_with(|| rank(log));
+            *held = (*held).max(rank(log));
+        }
+    }
+    files.retain(|log| key(log).is_none_or(|key| best.get(&key) == Some(&rank(log))));
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::testing::TOY;
+    use super::*;
+
+    fn look(spots: Vec<Spot>) -> Found {
+        Scout::new(spots, vec![&TOY]).look()
+    }
+
+    fn names(found: &Found) -> Vec<String> {
+        let name = |log: &LogFile| {
+            let name = log.facts.path.file_name().unwrap();
+            name.to_string_lossy().into_owned()
+        };
+        let mut names: Vec<_> = found.files.iter().map(name).collect();
+        names.sort();
+        names
+    }
+
+    fn put(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn roots_follow_the_environment() {
+        let paths = |vars: &[(&str, &str)]| -> Vec<String> {
+            let env = |name: &str| {
+                let var = vars.iter().find(|(key, _)| *key == name);
+                var.map(|(_, value)| OsString::from(value))
+            };
+            let spots = usual(&[&TOY], &env);
+            spots
+                .iter()
+                .map(|spot| spot.path().display().to_string())
+                .collect()
+        };
+        assert_eq!(
+            paths(&[("HOME", "/h")]),
+            [
+                "/h/.toy/logs",
+                "/h/.config/toy/logs",
+                "/h/.local/share/toy/logs"
+            ]
+        );
+        assert_eq!(
+            paths(&[
+                ("HOME", "/h"),
+                ("XDG_CONFIG_HOME", "/x"),
+                ("XDG_DATA_HOME", "not/absolute")
+            ]),
+            ["/h/.toy/logs", "/x/toy/logs", "/h/.local/share/toy/logs"]
+        );
+        assert_eq!(
+            paths(&[("HOME", "/h"), ("TOY_HOME", "/a, /b,")]),
+            ["/a/logs", "/b/logs", "/h/.local/share/toy/logs"]
+        );
+        assert_eq!(paths(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn usual_places_by_name_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("logs");
+        put(&root.join("a/one.toy"), "junk");
+        put(&root.join("a/one/sub.toy"), "");
+        put(&root.join("notes.jsonl"), "{\"toy\":1}\n");
+        let found = look(vec![
+            Spot::Usual(&TOY, root.clone()),
+            Spot::Usual(&TOY, dir.path().join("absent")),
+        ]);
+        assert_eq!(names(&found), ["one.toy", "sub.toy"]);
+        assert!(found.problems.is_empty());
+        assert_eq!(
+            found.files[0].facts.file,
+            file_id(&found.files[0].facts.path)
+        );
+    }
+
+    #[test]
+    fn given_folders_and_files_by_name_then_by_bytes() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            put(&dir.path().join(name), text);
+            dir.path().join(name)
+        };
+        file("x/a.toy", "");
+        file("x/b.jsonl", "{\"toy\":1}\n");
+        file("x/c.jsonl", "{\"other\":1}\n");
+        file("x/readme.md", "{\"toy\":1}\n");
+        let found = look(vec![Spot::Given(dir.path().to_path_buf())]);
+        assert_eq!(names(&found), ["a.toy", "b.jsonl"]);
+        assert_eq!(found.unrecognised, 1);
+
+        let odd = file("named-oddly", "{\"toy\":1}\n");
+        let other = file("other.txt", "hello");
+        let absent = dir.path().join("absent");
+        let given = [odd, other.clone(), absent.clone()].map(Spot::Given);
+        let found = look(given.to_vec());
+        assert_eq!(names(&found), ["named-oddly"]);
+        assert_eq!(found.problems.len(), 2);
+        assert_eq!(found.problems[0].0, other);
+        assert!(
+            found.problems[0].1.contains("tried toy"),
+            "{}",
+            found.problems[0].1
+        );
+        assert_eq!(found.problems[1].0, absent);
+        assert!(
+            found.problems[1].1.contains("no such"),
+            "{}",
+            found.problems[1].1
+        );
+    }
+
+    #[test]
+    fn a_file_that_was_empty_is_looked_into_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        put(&path, "");
+        let mut scout = Scout::new(vec![Spot::Given(dir.path().to_path_buf())], vec![&TOY]);
+        assert!(scout.look().files.is_empty());
+        put(&path, "{\"toy\":1}\n");
+        assert_eq!(names(&scout.look()), ["a.jsonl"]);
+        assert_eq!(names(&scout.look_below(&path)), ["a.jsonl"]);
+        assert!(scout.look_below(Path::new("/elsewhere")).files.is_empty());
+    }
+
+    #[test]
+    fn a_copy_in_the_archive_counts_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let (now, archive) = (dir.path().join("now"), dir.path().join("archive"));
+        put(&now.join("s.toy"), "{}\n");
+        put(&archive.join("s.toy"), "{}\n{}\n");
+        put(&archive.join("other.toy"), "{}\n");
+        let found = look(vec![
+            Spot::Usual(&TOY, now),
+            Spot::Usual(&TOY, archive.clone()),
+        ]);
+        assert_eq!(names(&found), ["other.toy", "s.toy"]);
+        let kept = found.files.iter().find(|log| log.facts.len == 6).unwrap();
+        assert_eq!(*kept.facts.path, archive.join("s.toy"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_once() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("logs");
+        put(&root.join("a/one.toy"), "");
+        symlink(&root, root.join("a/loop")).unwrap();
+        symlink(root.join("a/one.toy"), root.join("again.toy")).unwrap();
+        symlink(dir.path().join("nowhere"), root.join("broken.toy")).unwrap();
+        let linked = dir.path().join("link");
+        symlink(&root, &linked).unwrap();
+        assert_eq!(look(vec![Spot::Usual(&TOY, root)]).files.len(), 1);
+        assert_eq!(look(vec![Spot::Usual(&TOY, linked)]).files.len(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_without_permission_is_a_problem() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let closed = dir.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        let found = look(vec![Spot::Usual(&TOY, dir.path().to_path_buf())]);
+        let is_root = fs::read_dir(&closed).is_ok();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+        if !is_root {
+            assert_eq!(found.problems.len(), 1);
+            assert_eq!(found.problems[0].0, closed);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What went wrong with a file, and what to do about it, in words.
+
+use std::io;
+
+/// Why something could not be done with a file or folder.
+pub(super) fn unreadable(error: &io::Error, what: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => format!(
+            "no permission to {what}: what it holds is missing here; give yourself read access \
+             (chmod u+rX), or run as its owner"
+        ),
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        _ => format!("cannot {what}: {error}"),
+    }
+}

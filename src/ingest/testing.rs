@@ -1,0 +1,157 @@
+//! A format for tests: lines such as `{"toy":7}`, each a request of that many tokens.
+//!
+//! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` a fact, `{"side":"…"}` a
+//! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`.
+
+use crate::agents::{Base, Claim, Decoder, Format, Input, Root, Shape, Term};
+use crate::model::event::{
+    Billed, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role, Source};
+use serde_json::Value;
+use std::path::Path;
+
+pub(super) static TOY: Toy = Toy;
+
+pub(super) struct Toy;
+
+impl Format for Toy {
+    fn id(&self) -> &'static str {
+        "toy"
+    }
+    fn label(&self) -> &'static str {
+        "toy"
+    }
+    fn roots(&self) -> &'static [Root] {
+        const fn root(env: Option<&'static str>, base: Base) -> Root {
+            Root {
+                env,
+                base,
+                logs: "logs",
+            }
+        }
+        static ROOTS: [Root; 3] = [
+            root(Some("TOY_HOME"), Base::Home(".toy")),
+            root(Some("TOY_HOME"), Base::XdgConfig("toy")),
+            root(None, Base::XdgData("toy")),
+        ];
+        &ROOTS
+    }
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        let shape = match path.extension()?.to_str()? {
+            "toy" => Shape::Lines,
+            "toys" => Shape::Document,
+            _ => return None,
+        };
+        Some(Claim {
+            shape,
+            id: Some(path.file_stem()?.to_str()?.to_owned()),
+            parent: None,
+        })
+    }
+    fn recognise(&self, head: &[u8]) -> bool {
+        head.starts_with(b"{\"toy\":")
+    }
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ToyDecoder { requests: 0 })
+    }
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &["\"reset\""]
+    }
+    fn terms(&self) -> &'static [Term] {
+        &[]
+    }
+}
+
+struct ToyDecoder {
+    requests: u64,
+}
+
+impl Decoder for ToyDecoder {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        match input {
+            Input::Line(place, bytes) => match serde_json::from_slice::<Value>(bytes) {
+                Ok(value) => self.record(&value, place, out),
+                Err(_) => out.push(Lane::Main, place, None, Event::Unreadable("no JSON".into())),
+            },
+            Input::Document(bytes) => match serde_json::from_slice::<Vec<Value>>(bytes) {
+                Ok(list) => {
+                    for (n, value) in list.iter().enumerate() {
+                        let place = Place {
+                            line: n as u64 + 1,
+                            ..Place::default()
+                        };
+                        self.record(value, place, out);
+                    }
+                }
+                Err(_) => out.push(
+                    Lane::Main,
+                    Place::default(),
+                    None,
+                    Event::Unreadable("no JSON".into()),
+                ),
+            },
+        }
+    }
+}
+
+impl ToyDecoder {
+    fn record(&mut self, value: &Value, place: Place, out: &mut Sink<'_>) {
+        let node = |items, part, request| {
+            Event::Node(Box::new(Node {
+                part,
+                request,
+                items,
+                ..Node::default()
+            }))
+        };
+        if let Some(tokens) = value["toy"].as_u64() {
+            // The key is of the place, so that it is the same wherever reading began.
+            let request = Key::of_number("toy", place.offset.wrapping_add(place.line << 40));
+            self.requests += 1;
+            let item = out.item(Role::Assistant, Kind::Text).text("answer").done();
+            out.push(
+                Lane::Main,
+                place,
+                None,
+                node(vec![item], Part::Output, Some(request)),
+            );
+            let usage = Usage {
+                request,
+                model: None,
+                prompt: tokens,
+                cached: 0,
+                output: Some(1),
+                reasoning: None,
+                source: Source::Reported,
+                billed: Billed::default(),
+            };
+            out.push(Lane::Main, place, None, Event::Usage(Box::new(usage)));
+        } else if let Some(text) = value["say"].as_str() {
+            let item = out.item(Role::User, Kind::Text).text(text).done();
+            out.push(Lane::Main, place, None, node(vec![item], Part::Input, None));
+        } else if let Some(text) = value["side"].as_str() {
+            let item = out.item(Role::User, Kind::Text).text(text).done();
+            let lane = Lane::Side(Key::of("side"));
+            out.push(lane, place, None, node(vec![item], Part::Input, None));
+        } else if value["reset"] == 1 {
+            let reset = Reset {
+                key: None,
+                gone: Gone::Compaction,
+                cause: "auto".into(),
+                before: None,
+                after: None,
+                kept: Kept::Nothing,
+            };
+            out.push(Lane::Main, place, None, Event::Reset(Box::new(reset)));
+        } else if let Some(cwd) = value["cwd"].as_str() {
+            let meta = Meta {
+                cwd: Some(cwd.into()),
+                ..Meta::default()
+            };
+            out.push(Lane::Main, place, None, Event::Meta(Box::new(meta)));
+        } else {
+            out.push(Lane::Main, place, None, Event::Unreadable("no toy".into()));
+        }
+    }
+}
