@@ -1,0 +1,421 @@
+//! One log, from bytes to sessions: in passes that can be interrupted, then as it grows.
+
+use super::discover::LogFile;
+use super::lines::{Line, OnLine};
+use super::tail::{Cursor, Outcome, Stamp};
+use crate::agents::{Decoder, Input};
+use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
+use crate::model::session::{Coverage, Session};
+use crate::model::window::Rules;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The sessions of one file.
+pub type Sessions = Vec<(Lane, Session)>;
+
+/// A file that was not written to for so long has no line that is still being written.
+pub const SETTLED: Duration = Duration::from_secs(2);
+/// A document that was written to so lately may be half there.
+const TORN: Duration = Duration::from_secs(1);
+/// Larger documents are not read.
+const LARGEST_DOCUMENT: u64 = 64 << 20;
+/// Bytes of lines in one batch of what was appended.
+const BATCH: u64 = 1 << 20;
+
+/// Entries folded into sessions by lane.
+pub(super) struct Fold {
+    agent: &'static str,
+    rules: Arc<Rules>,
+    coverage: Coverage,
+    lanes: BTreeMap<Lane, Session>,
+}
+
+impl Fold {
+    pub(super) fn new(log: &LogFile, rules: &Arc<Rules>, coverage: Coverage) -> Fold {
+        let mut fold = Fold {
+            agent: log.format.id(),
+            rules: Arc::clone(rules),
+            coverage,
+            lanes: BTreeMap::new(),
+        };
+        let main = fold.lane(Lane::Main);
+        main.meta.id = log.facts.id.as_deref().map(Into::into);
+        main.meta.parent = log.facts.parent.as_deref().map(Into::into);
+        fold
+    }
+
+    pub(super) fn lane(&mut self, lane: Lane) -> &mut Session {
+        self.lanes.entry(lane).or_insert_with(|| {
+            let mut session = Session::new(self.agent, Arc::clone(&self.rules));
+            session.coverage = self.coverage;
+            session
+        })
+    }
+
+    pub(super) fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        for entry in entries {
+            self.lane(entry.lane).apply(entry);
+        }
+    }
+
+    pub(super) fn cover(&mut self, coverage: Coverage) {
+        self.coverage = coverage;
+        for session in self.lanes.values_mut() {
+            session.coverage = coverage;
+        }
+    }
+
+    pub(super) fn into_sessions(self) -> Sessions {
+        self.lanes.into_iter().collect()
+    }
+}
+
+/// Gives a line to a decoder, or tells why it cannot be given.
+pub(super) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
+    let why = match line {
+        Line::Bytes(bytes) => return decoder.read(Input::Line(place, bytes), out),
+        Line::TooLarge => format!("line too large: {} bytes", place.len),
+        Line::Unfinished => "the file ends inside this line".to_owned(),
+    };
+    out.push(Lane::Main, place, None, Event::Unreadable(why.into()));
+}
+
+/// Measures nothing, for whoever wants usage reports only.
+pub(super) struct Unmeasured;
+
+impl Measure for Unmeasured {
+    fn text(&self, text: &str) -> Size {
+        Size {
+            bytes: text.len() as u64,
+            ..Size::default()
+        }
+    }
+}
+
+/// A log that is being followed: where reading goes on.
+pub struct Follower {
+    log: LogFile,
+    state: State,
+}
+
+enum State {
+    Lines(Cursor, Box<dyn Decoder>),
+    /// A document as it was when last read.
+    Document(Option<Stamp>),
+}
+
+/// What has come since a log was last read.
+#[derive(Debug)]
+pub enum More {
+    /// These entries, perhaps none; all there is for now.
+    Entries(Vec<Entry>),
+    /// These entries, and there is more.
+    Batch(Vec<Entry>),
+    /// It must be read afresh: it was truncated, replaced or rewritten.
+    Restart,
+}
+
+impl Follower {
+    pub(super) fn lines(log: &LogFile, cursor: Cursor, decoder: Box<dyn Decoder>) -> Follower {
+        Follower {
+            log: log.clone(),
+            state: State::Lines(cursor, decoder),
+        }
+    }
+
+    pub(super) fn document(log: &LogFile) -> Follower {
+        Follower {
+            log: log.clone(),
+            state: State::Document(None),
+        }
+    }
+
+    /// Whether the file ends in a line without its newline, to be looked at when it has settled.
+    pub fn is_inside_line(&self) -> bool {
+        match &self.state {
+            State::Lines(cursor, _) => cursor.is_inside_line(),
+            State::Document(_) => false,
+        }
+    }
+
+    /// Reads what was appended, about a megabyte at most.
+    pub fn more(&mut self, measure: &dyn Measure) -> io::Result<More> {
+        let mut out = Sink::new(measure);
+        let mut left = BATCH;
+        let outcome = self.read(&mut out, End::Open, &mut |bytes| {
+            left = left.saturating_sub(bytes);
+            if left == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(match outcome {
+            Outcome::Drained => More::Entries(out.entries),
+            Outcome::More => More::Batch(out.entries),
+            Outcome::Restart => More::Restart,
+        })
+    }
+
+    /// Reads all there is, a last line without its newline too: nobody is writing to the file.
+    pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<More> {
+        let mut out = Sink::new(measure);
+        let outcome = self.read(&mut out, End::Settled, &mut |_| ControlFlow::Continue(()))?;
+        Ok(match outcome {
+            Outcome::Restart => More::Restart,
+            _ => More::Entries(out.entries),
+        })
+    }
+
+    /// `pause` is asked after each line, with its bytes, whether to stop there.
+    fn read(
+        &mut self,
+        out: &mut Sink<'_>,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> io::Result<Outcome> {
+        let path = self.log.facts.path.as_path();
+        match &mut self.state {
+            State::Lines(cursor, decoder) => {
+                let deliver: &mut OnLine<'_> = &mut |place, line| {
+                    decode(decoder.as_mut(), place, line, out);
+                    pause(place.len)
+                };
+                match end {
+                    End::Open => cursor.read_more(path, deliver),
+                    End::Settled => cursor.finish(path, deliver),
+                }
+            }
+            State::Document(seen) => match Stamp::of(path)? {
+                stamp if *seen == Some(stamp) => Ok(Outcome::Drained),
+                // A document is only ever read afresh.
+                _ => Ok(Outcome::Restart),
+            },
+        }
+    }
+}
+
+/// How the end of a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// A line without its newline is still being written.
+    Open,
+    /// It is not.
+    Settled,
+}
+
+/// A reading of a log from some place to its end, in steps.
+pub struct Pass {
+    fold: Fold,
+    follower: Follower,
+}
+
+/// What a step of a [`Pass`] came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// There is more to read.
+    More,
+    /// The end is reached; [`Pass::finish`] gives the sessions.
+    Done,
+    /// The file changed under the reading, or a document is only half written: begin again.
+    Restart,
+}
+
+impl Pass {
+    pub(super) fn new(fold: Fold, follower: Follower) -> Pass {
+        Pass { fold, follower }
+    }
+
+    /// From the beginning.
+    pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
+        let fold = Fold::new(log, rules, Coverage::Whole);
+        let follower = match log.shape {
+            crate::agents::Shape::Lines => {
+                Follower::lines(log, Cursor::start(), log.format.decoder())
+            }
+            crate::agents::Shape::Document => Follower::document(log),
+        };
+        Pass { fold, follower }
+    }
+
+    /// How much of the log this reading covers.
+    pub fn coverage(&self) -> Coverage {
+        self.fold.coverage
+    }
+
+    /// Reads on until `pause`, asked after each line, says to stop there. A document is read at once.
+    pub fn step(
+        &mut self,
+        measure: &dyn Measure,
+        pause: &mut dyn FnMut() -> bool,
+    ) -> io::Result<Progress> {
+        if let State::Document(seen) = &mut self.follower.state {
+            let Some((stamp, entries)) = read_document(&self.follower.log, measure)? else {
+                return Ok(Progress::Restart);
+            };
+            *seen = Some(stamp);
+            self.fold.apply(entries);
+            return Ok(Progress::Done);
+        }
+        let mut out = Sink::new(measure);
+        let fold = &mut self.fold;
+        loop {
+            let mut paused = false;
+            let mut bytes = 0;
+            // Entries are folded in small batches: none of them outlives its megabyte.
+            let outcome = self.follower.read(&mut out, End::Open, &mut |len| {
+                bytes += len;
+                paused = pause();
+                if paused || bytes > BATCH {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            fold.apply(out.entries.drain(..));
+            match outcome {
+                Outcome::More if !paused => {}
+                Outcome::More => return Ok(Progress::More),
+                Outcome::Drained => break,
+                Outcome::Restart => return Ok(Progress::Restart),
+            }
+        }
+        Ok(Progress::Done)
+    }
+
+    /// Takes in a last line without its newline, if nobody has written to the file lately.
+    pub fn settle(&mut self, measure: &dyn Measure) -> io::Result<()> {
+        let age = Stamp::of(&self.follower.log.facts.path)?.age();
+        if self.follower.is_inside_line() && age >= SETTLED {
+            self.settle_now(measure)?;
+        }
+        Ok(())
+    }
+
+    fn settle_now(&mut self, measure: &dyn Measure) -> io::Result<()> {
+        if let More::Entries(entries) = self.follower.finish(measure)? {
+            self.fold.apply(entries);
+        }
+        Ok(())
+    }
+
+    /// The sessions, and where reading goes on.
+    pub fn finish(self) -> (Sessions, Follower) {
+        (self.fold.into_sessions(), self.follower)
+    }
+}
+
+/// Reads a document as a whole; `None`: it was being written.
+fn read_document(log: &LogFile, measure: &dyn Measure) -> io::Result<Option<(Stamp, Vec<Entry>)>> {
+    let path = log.facts.path.as_path();
+    let mut file = File::open(path)?;
+    let stamp = Stamp::from(&file.metadata()?);
+    let bytes = document_bytes(&mut file, stamp.len)?;
+    let mut out = Sink::new(measure);
+    log.format.decoder().read(Input::Document(&bytes), &mut out);
+    let unreadable = |entry: &Entry| matches!(entry.event, Event::Unreadable(_));
+    let torn = bytes.len() as u64 != stamp.len || out.entries.iter().any(unreadable);
+    let young = stamp.modified.is_some() && stamp.age() < TORN;
+    Ok((!torn || !young).then_some((stamp, out.entries)))
+}
+
+pub(super) fn document_bytes(file: &mut File, len: u64) -> io::Result<Vec<u8>> {
+    if len > LARGEST_DOCUMENT {
+        return Err(io::Error::other(format!(
+            "a document of {} MiB is more than is read at once (64 MiB)",
+            len >> 20
+        )));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
+    file.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a log through, for reports: every line counts, the last one too.
+pub fn read_whole(
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Sessions> {
+    let mut tries = 0;
+    loop {
+        let mut pass = Pass::whole(log, rules);
+        match pass.step(measure, &mut || false)? {
+            Progress::Restart if tries < 100 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => {
+                if pass.follower.is_inside_line() {
+                    pass.settle_now(measure)?;
+                }
+                return Ok(pass.finish().0);
+            }
+        }
+    }
+}
+
+/// Reads a log through and gives its usage reports, keeping nothing.
+pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
+    let is_usage = |entry: &Entry| matches!(entry.event, Event::Usage(_));
+    let mut follower = match Pass::whole(log, &Arc::default()).follower {
+        follower @ Follower {
+            state: State::Lines(..),
+            ..
+        } => follower,
+        _ => {
+            let read = read_document(log, &Unmeasured)?;
+            let entries = read.into_iter().flat_map(|(_, entries)| entries);
+            entries.filter(is_usage).for_each(give);
+            return Ok(());
+        }
+    };
+    loop {
+        let (entries, end) = match follower.more(&Unmeasured)? {
+            More::Batch(entries) => (entries, false),
+            More::Entries(entries) => (entries, true),
+            More::Restart => return Ok(()),
+        };
+        entries.into_iter().filter(is_usage).for_each(&mut *give);
+        if end {
+            break;
+        }
+    }
+    if let More::Entries(entries) = follower.finish(&Unmeasured)? {
+        entries.into_iter().filter(is_usage).for_each(give);
+    }
+    Ok(())
+}
+
+/// Reads a stream to its end, for reports. `log` says what it is.
+pub fn read_stream(
+    source: &mut dyn Read,
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Sessions> {
+    let mut fold = Fold::new(log, rules, Coverage::Whole);
+    let mut decoder = log.format.decoder();
+    if log.shape == crate::agents::Shape::Document {
+        let mut bytes = Vec::new();
+        source.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
+        let mut out = Sink::new(measure);
+        decoder.read(Input::Document(&bytes), &mut out);
+        fold.apply(out.entries);
+        return Ok(fold.into_sessions());
+    }
+    super::spool::each_batch(source, decoder, measure, &mut |entries| {
+        fold.apply(entries);
+        ControlFlow::Continue(())
+    })?;
+    Ok(fold.into_sessions())
+}
+
+/// The end of a log, enough for its gauge.
+pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
+    Ok(super::backwards::tail(log, &ByLength, rules)?.finish().0)
+}

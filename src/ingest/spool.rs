@@ -1,0 +1,150 @@
+//! Logs that come through a pipe: they cannot be sought in, and nothing tells how long they are.
+
+use super::discover::{HEAD, LogFile, file_id};
+use super::lines::{CHUNK, Lines, OnLine, Step};
+use super::reader::decode;
+use crate::agents::{Decoder, Format, Shape};
+use crate::model::event::{Entry, Measure, Sink};
+use crate::model::fleet::FileFacts;
+use jiff::Timestamp;
+use serde::de::IgnoredAny;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The path that stands for standard input.
+pub const STDIN: &str = "-";
+
+/// A stream whose format is known.
+pub struct Spool {
+    /// What it is.
+    pub log: LogFile,
+    /// All of its bytes.
+    pub source: Box<dyn Read + Send>,
+}
+
+/// Recognises a log by the first bytes of its stream; `None`: it is none of these formats.
+pub fn recognise(
+    mut source: Box<dyn Read + Send>,
+    formats: &[&'static dyn Format],
+) -> io::Result<Option<Spool>> {
+    let mut head = Vec::new();
+    let mut chunk = vec![0; HEAD];
+    let format = loop {
+        let read = match source.read(&mut chunk) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        head.extend_from_slice(&chunk[..read]);
+        if let Some(format) = formats.iter().find(|format| format.recognise(&head)) {
+            break *format;
+        }
+        if read == 0 || head.len() >= HEAD {
+            return Ok(None);
+        }
+    };
+    let shape = shape(&head);
+    let path = Path::new(STDIN);
+    Ok(Some(Spool {
+        log: LogFile {
+            facts: FileFacts {
+                file: file_id(path),
+                agent: format.id(),
+                label: format.label(),
+                path: Arc::new(PathBuf::from(path)),
+                id: None,
+                parent: None,
+                len: 0,
+                modified: Some(Timestamp::now()),
+            },
+            format,
+            shape,
+        },
+        source: Box::new(io::Cursor::new(head).chain(source)),
+    }))
+}
+
+/// A document goes on after its first line, which is thus no JSON of its own.
+fn shape(head: &[u8]) -> Shape {
+    let Some(newline) = memchr::memchr(b'\n', head) else {
+        return Shape::Lines;
+    };
+    match serde_json::from_slice::<IgnoredAny>(&head[..newline]) {
+        Err(e) if e.is_eof() => Shape::Document,
+        _ => Shape::Lines,
+    }
+}
+
+/// Gives the entries of a stream, as many at once as one read brings, until it ends or `give` has
+/// enough.
+pub fn each_batch(
+    source: &mut dyn Read,
+    mut decoder: Box<dyn Decoder>,
+    measure: &dyn Measure,
+    give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut lines = Lines::at(0, 1, CHUNK as u64);
+    loop {
+        let mut out = Sink::new(measure);
+        let deliver: &mut OnLine<'_> = &mut |place, line| {
+            decode(decoder.as_mut(), place, line, &mut out);
+            ControlFlow::Continue(())
+        };
+        let step = lines.step(source, deliver)?;
+        if step == Step::End {
+            let _ = lines.finish(deliver);
+        }
+        if !out.entries.is_empty() && give(out.entries).is_break() {
+            return Ok(());
+        }
+        if step == Step::End {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::reader::read_stream;
+    use super::super::testing::TOY;
+    use super::*;
+    use crate::model::event::ByLength;
+    use crate::model::session::Coverage;
+
+    #[test]
+    fn a_piped_log_is_recognised_and_read() {
+        let text: &[u8] = b"{\"toy\":100}\n{\"say\":\"hello\"}\n{\"toy\":200}";
+        let mut spool = recognise(Box::new(text), &[&TOY]).unwrap().unwrap();
+        assert_eq!(spool.log.facts.path.as_path(), Path::new("-"));
+        let sessions =
+            read_stream(&mut spool.source, &spool.log, &ByLength, &Arc::default()).unwrap();
+        let session = &sessions[0].1;
+        assert_eq!(session.requests.len(), 2);
+        assert_eq!(session.coverage, Coverage::Whole);
+        assert_eq!(session.anchor().unwrap().place.line, 3);
+    }
+
+    #[test]
+    fn other_streams_are_not() {
+        assert!(
+            recognise(Box::new(&b"hello\n"[..]), &[&TOY])
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            recognise(Box::new(io::repeat(b'x')), &[&TOY])
+                .unwrap()
+                .is_none()
+        );
+        assert!(recognise(Box::new(io::empty()), &[&TOY]).unwrap().is_none());
+    }
+
+    #[test]
+    fn shapes() {
+        assert_eq!(shape(b"{\"a\":1}\n{"), Shape::Lines);
+        assert_eq!(shape(b"{\"a\":1"), Shape::Lines);
+        assert_eq!(shape(b"{\n \"a\": 1"), Shape::Document);
+    }
+}
