@@ -240,17 +240,14 @@ fn resets(log: &LogFile, file: &mut File, line: u64) -> io::Result<bool> {
     }))
 }
 
-/// A document has no end that could be read alone.
+/// A document has no end that could be read alone. One that is half written is not there yet
+/// ([`io::ErrorKind::WouldBlock`]): what was known of it holds.
 fn document(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Pass> {
-    for _ in 0..5 {
-        let mut pass = Pass::whole(log, rules);
-        if pass.step(measure, &mut || false)? == Progress::Done {
-            return Ok(pass);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    let mut pass = Pass::whole(log, rules);
+    match pass.step(measure, &mut || false)? {
+        Progress::Done => Ok(pass),
+        _ => Err(io::ErrorKind::WouldBlock.into()),
     }
-    // Still being written: an empty reading, and the next look at it will find it changed.
-    Ok(Pass::whole(log, rules))
 }
 
 #[cfg(test)]

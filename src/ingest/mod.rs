@@ -1,4 +1,13 @@
-//! How logs get here.
+//! How logs get here: found, read from the end, followed, and read through when nothing else is to do.
+//!
+//! One thread does it all, in order of what somebody waits for: all gauges first, from the files'
+//! ends; then the epoch of what is looked at, then the whole of it; then what was appended, whenever
+//! it is; then everything else in the background, ten milliseconds at a time. A second thread, the
+//! system's, gives hints of what was written; stat is the truth.
+//!
+//! Headless faces use [`discover::Scout`] and [`reader::read_whole`], [`reader::tail_only`] and
+//! [`reader::each_usage`] without a thread.
+
 mod backwards;
 pub mod discover;
 pub mod elide;
@@ -10,3 +19,130 @@ pub mod tail;
 #[cfg(test)]
 mod testing;
 mod text;
+mod watch;
+mod worker;
+
+pub use text::item_text;
+
+use crate::agents::Format;
+use crate::model::fleet::{FileId, Update};
+use crate::model::window::Rules;
+use crate::tokens::Counter;
+use discover::Spot;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Hints and requests that may wait; beyond, everything is looked at instead.
+const INBOX: usize = 1024;
+
+/// What to read and how.
+pub struct Options {
+    /// The formats that count.
+    pub formats: Vec<&'static dyn Format>,
+    /// Where to look.
+    pub spots: Vec<Spot>,
+    /// A log that comes through a pipe.
+    pub stdin: Option<Box<dyn io::Read + Send>>,
+    /// The models table.
+    pub rules: Arc<Rules>,
+    /// Counts tokens; loads its vocabulary when a session is looked at, not before.
+    pub counter: Arc<Counter>,
+}
+
+/// What wakes the worker.
+enum Wake {
+    Hint(watch::Hint),
+    Look,
+    Spooled(Box<Update>),
+}
+
+/// What the other threads want of the worker, beside the inbox.
+#[derive(Default)]
+struct Wanted {
+    looked_at: Mutex<Option<FileId>>,
+    /// Hints were lost.
+    overflow: AtomicBool,
+    stop: AtomicBool,
+}
+
+/// The reading threads; they end when this is dropped.
+pub struct Handle {
+    wanted: Arc<Wanted>,
+    inbox: SyncSender<Wake>,
+}
+
+impl Handle {
+    /// Somebody looks at this file: its epoch is read at once, with exact counts, then all of it.
+    pub fn look_at(&self, file: FileId) {
+        let mut slot = self
+            .wanted
+            .looked_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(file);
+        drop(slot);
+        // A full inbox is awake already.
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.wanted.stop.store(true, Ordering::Relaxed);
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+}
+
+/// Begins to read. `sink` is called on a thread of its own; it may block, which slows the reading
+/// down, and ends it by [`ControlFlow::Break`].
+pub fn start(
+    options: Options,
+    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+) -> io::Result<Handle> {
+    let (sender, inbox) = sync_channel(INBOX);
+    let wanted = Arc::<Wanted>::default();
+    let Options {
+        formats,
+        spots,
+        stdin,
+        rules,
+        counter,
+    } = options;
+    if let Some(source) = stdin {
+        let (formats, rules, counter) = (formats.clone(), Arc::clone(&rules), Arc::clone(&counter));
+        let sender = sender.clone();
+        let give = move |update| match sender.send(Wake::Spooled(Box::new(update))) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        std::thread::Builder::new()
+            .name("spool".to_owned())
+            .spawn(move || spool::follow(source, &formats, &counter, &rules, give))?;
+    }
+    let handle = Handle {
+        wanted: Arc::clone(&wanted),
+        inbox: sender.clone(),
+    };
+    let hint = {
+        let wanted = Arc::clone(&wanted);
+        move |hint| {
+            if sender.try_send(Wake::Hint(hint)).is_err() {
+                wanted.overflow.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    let scout = discover::Scout::new(spots, formats);
+    std::thread::Builder::new()
+        .name("ingest".to_owned())
+        .spawn(move || {
+            worker::Worker::new(scout, rules, counter, wanted, inbox, Box::new(sink)).run(hint)
+        })?;
+    Ok(handle)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;

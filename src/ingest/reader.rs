@@ -3,7 +3,7 @@
 use super::discover::LogFile;
 use super::lines::{Line, OnLine};
 use super::tail::{Cursor, Outcome, Stamp};
-use crate::agents::{Decoder, Input};
+use crate::agents::{Decoder, Input, Shape};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
@@ -234,10 +234,8 @@ impl Pass {
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
         let fold = Fold::new(log, rules, Coverage::Whole);
         let follower = match log.shape {
-            crate::agents::Shape::Lines => {
-                Follower::lines(log, Cursor::start(), log.format.decoder())
-            }
-            crate::agents::Shape::Document => Follower::document(log),
+            Shape::Lines => Follower::lines(log, Cursor::start(), log.format.decoder()),
+            Shape::Document => Follower::document(log),
         };
         Pass { fold, follower }
     }
@@ -289,8 +287,9 @@ impl Pass {
 
     /// Takes in a last line without its newline, if nobody has written to the file lately.
     pub fn settle(&mut self, measure: &dyn Measure) -> io::Result<()> {
-        let age = Stamp::of(&self.follower.log.facts.path)?.age();
-        if self.follower.is_inside_line() && age >= SETTLED {
+        if self.follower.is_inside_line()
+            && Stamp::of(&self.follower.log.facts.path)?.age() >= SETTLED
+        {
             self.settle_now(measure)?;
         }
         Ok(())
@@ -400,7 +399,7 @@ pub fn read_stream(
 ) -> io::Result<Sessions> {
     let mut fold = Fold::new(log, rules, Coverage::Whole);
     let mut decoder = log.format.decoder();
-    if log.shape == crate::agents::Shape::Document {
+    if log.shape == Shape::Document {
         let mut bytes = Vec::new();
         source.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
         let mut out = Sink::new(measure);
@@ -417,5 +416,10 @@ pub fn read_stream(
 
 /// The end of a log, enough for its gauge.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    Ok(super::backwards::tail(log, &ByLength, rules)?.finish().0)
+    if log.shape == Shape::Document {
+        return read_whole(log, &ByLength, rules);
+    }
+    let mut pass = super::backwards::tail(log, &ByLength, rules)?;
+    pass.settle(&ByLength)?;
+    Ok(pass.finish().0)
 }

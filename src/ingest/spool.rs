@@ -2,10 +2,13 @@
 
 use super::discover::{HEAD, LogFile, file_id};
 use super::lines::{CHUNK, Lines, OnLine, Step};
-use super::reader::decode;
+use super::reader::{Fold, decode, read_stream};
 use crate::agents::{Decoder, Format, Shape};
 use crate::model::event::{Entry, Measure, Sink};
-use crate::model::fleet::FileFacts;
+use crate::model::fleet::{FileFacts, Update};
+use crate::model::session::Coverage;
+use crate::model::window::Rules;
+use crate::tokens::Counter;
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use std::io::{self, Read};
@@ -104,14 +107,69 @@ pub fn each_batch(
     }
 }
 
+/// Follows a stream until it ends. Its text cannot be read again, so it is counted right away.
+pub(super) fn follow(
+    source: Box<dyn Read + Send>,
+    formats: &[&'static dyn Format],
+    counter: &Counter,
+    rules: &Arc<Rules>,
+    mut give: impl FnMut(Update) -> ControlFlow<()>,
+) {
+    let problem = |what: String| Update::Problem {
+        path: PathBuf::from(STDIN),
+        what,
+    };
+    let mut spool = match recognise(source, formats) {
+        Ok(Some(spool)) => spool,
+        Ok(None) => {
+            let tried: Vec<_> = formats.iter().map(|format| format.id()).collect();
+            let what = format!(
+                "what comes through standard input is no log that can be read here (tried {})",
+                tried.join(", ")
+            );
+            let _ = give(problem(what));
+            return;
+        }
+        Err(e) => {
+            let _ = give(problem(super::problem::unreadable(
+                &e,
+                "read standard input",
+            )));
+            return;
+        }
+    };
+    let file = spool.log.facts.file;
+    if give(Update::Found(Box::new(spool.log.facts.clone()))).is_break() {
+        return;
+    }
+    let read = if spool.log.shape == Shape::Document {
+        read_stream(&mut spool.source, &spool.log, counter, rules).map(|sessions| {
+            let _ = give(Update::Rebuilt { file, sessions });
+        })
+    } else {
+        let sessions = Fold::new(&spool.log, rules, Coverage::Whole).into_sessions();
+        if give(Update::Rebuilt { file, sessions }).is_break() {
+            return;
+        }
+        let decoder = spool.log.format.decoder();
+        each_batch(&mut spool.source, decoder, counter, &mut |entries| {
+            give(Update::Appended { file, entries })
+        })
+    };
+    if let Err(e) = read {
+        let _ = give(problem(super::problem::unreadable(
+            &e,
+            "read standard input",
+        )));
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
-    use super::super::reader::read_stream;
     use super::super::testing::TOY;
     use super::*;
     use crate::model::event::ByLength;
-    use crate::model::session::Coverage;
 
     #[test]
     fn a_piped_log_is_recognised_and_read() {

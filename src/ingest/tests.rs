@@ -1,0 +1,320 @@
+//! The whole way, from files that are written to sessions that are shown.
+
+use super::discover::{Spot, file_id};
+use super::reader::read_whole;
+use super::testing::{TOY, toy_log};
+use super::*;
+use crate::model::event::{ByLength, Lane};
+use crate::model::fleet::{Fleet, SessionKey};
+use crate::model::session::{Coverage, Session};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+struct Watching {
+    fleet: Fleet,
+    updates: Receiver<Update>,
+    handle: Handle,
+    seen: Vec<&'static str>,
+}
+
+fn options(spots: Vec<Spot>) -> Options {
+    Options {
+        formats: vec![&TOY],
+        spots,
+        stdin: None,
+        rules: Arc::default(),
+        counter: Arc::default(),
+    }
+}
+
+impl Watching {
+    fn new(options: Options) -> Watching {
+        let (sender, updates) = sync_channel(8);
+        let rules = Arc::clone(&options.rules);
+        let handle = start(options, move |update| match sender.send(update) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        });
+        Watching {
+            fleet: Fleet::new(rules),
+            updates,
+            handle: handle.unwrap(),
+            seen: Vec::new(),
+        }
+    }
+
+    fn folder(path: &Path) -> Watching {
+        Watching::new(options(vec![Spot::Usual(&TOY, path.to_path_buf())]))
+    }
+
+    /// Takes in updates until something holds; fails after some seconds.
+    fn until(&mut self, what: &str, holds: impl Fn(&Fleet) -> bool) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !holds(&self.fleet) {
+            match self
+                .updates
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
+                Ok(update) => {
+                    self.seen.push(match &update {
+                        Update::Found(_) => "found",
+                        Update::Rebuilt { .. } => "rebuilt",
+                        Update::Appended { .. } => "appended",
+                        Update::Vanished(_) => "vanished",
+                        Update::Problem { .. } => "problem",
+                        Update::GaugesStand => "gauges",
+                        Update::CaughtUp => "caught up",
+                    });
+                    self.fleet.apply(update);
+                }
+                Err(RecvTimeoutError::Timeout) => panic!("not in time: {what}; {:?}", self.seen),
+                Err(e) => panic!("{what}: {e}"),
+            }
+        }
+    }
+
+    fn until_known(&mut self, path: &Path, known: u64) {
+        let key = key(path);
+        self.until(&format!("{known} known"), |fleet| {
+            fleet
+                .get(key)
+                .is_some_and(|session| session.context().known == known)
+        });
+    }
+
+    fn session(&self, path: &Path) -> &Session {
+        self.fleet.get(key(path)).expect("a session")
+    }
+
+    /// What was followed is what a fresh reading gives.
+    fn assert_same_as_fresh(&self, path: &Path) {
+        let fresh = read_whole(&toy_log(path), &ByLength, &Arc::default()).unwrap();
+        let fresh = &fresh[0].1;
+        let followed = self.session(path);
+        assert_eq!(followed.context(), fresh.context());
+        assert_eq!(followed.items, fresh.items);
+        assert_eq!(followed.requests, fresh.requests);
+        assert_eq!(followed.unreadable, fresh.unreadable);
+    }
+}
+
+fn key(path: &Path) -> SessionKey {
+    SessionKey {
+        file: file_id(path),
+        lane: Lane::Main,
+    }
+}
+
+fn append(path: &Path, text: &str) {
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("one.toy");
+    (dir, path)
+}
+
+#[test]
+fn all_gauges_first_then_all_the_rest() {
+    let (dir, _) = folder();
+    for n in 0..20 {
+        let path = dir.path().join(format!("{n}.toy"));
+        append(
+            &path,
+            &format!("{{\"toy\":5}}\n{{\"say\":\"{}\"}}\n", "x".repeat(300_000)),
+        );
+        append(&path, &format!("{{\"toy\":{}}}\n", 100 + n));
+    }
+    let mut watching = Watching::folder(dir.path());
+    watching.until("gauges", |fleet| fleet.gauges_stand);
+    assert_eq!(watching.fleet.len(), 20);
+    for (_, session) in watching.fleet.sessions() {
+        assert_eq!(session.coverage, Coverage::Tail);
+        assert!(session.anchor().is_some_and(|anchor| anchor.prompt >= 100));
+    }
+    watching.until("caught up", |fleet| fleet.caught_up);
+    for (_, session) in watching.fleet.sessions() {
+        assert_eq!(session.coverage, Coverage::Whole);
+        assert_eq!(session.requests.len(), 2);
+    }
+}
+
+#[test]
+fn appended_torn_truncated_replaced_vanished() {
+    let (dir, path) = folder();
+    append(&path, "{\"cwd\":\"/p\"}\n{\"toy\":100}\n");
+    let mut watching = Watching::folder(dir.path());
+    watching.until_known(&path, 101);
+    append(&path, "{\"say\":\"hi\"}\n{\"toy\":2");
+    append(&path, "00}\n");
+    watching.until_known(&path, 201);
+    watching.assert_same_as_fresh(&path);
+    // Truncated and written anew.
+    fs::write(&path, "{\"toy\":300}\n").unwrap();
+    watching.until_known(&path, 301);
+    watching.assert_same_as_fresh(&path);
+    // Replaced, and longer than before.
+    fs::rename(&path, dir.path().join("one.old")).unwrap();
+    append(&path, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":400}\n");
+    watching.until_known(&path, 401);
+    watching.assert_same_as_fresh(&path);
+    assert_eq!(watching.fleet.len(), 2, "a lane of its own");
+    assert!(!watching.seen.contains(&"vanished"));
+    // Rewritten in place, to the same length.
+    fs::write(&path, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":500}\n").unwrap();
+    watching.until_known(&path, 501);
+    // A last line without its newline counts when nobody goes on.
+    append(&path, "{\"toy\":600}");
+    watching.until_known(&path, 601);
+    append(&path, "\n{\"toy\":700}\n");
+    watching.until_known(&path, 701);
+    watching.assert_same_as_fresh(&path);
+    fs::remove_file(&path).unwrap();
+    watching.until("vanished", |fleet| fleet.is_empty());
+}
+
+#[test]
+fn new_files_in_new_folders_appear() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("logs");
+    fs::create_dir(&root).unwrap();
+    let mut watching = Watching::folder(&root);
+    watching.until("caught up", |fleet| fleet.caught_up);
+    assert!(watching.fleet.is_empty());
+    let path = root.join("a/b/c/new.toy");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    append(&path, "{\"toy\":7}\n");
+    watching.until_known(&path, 8);
+    append(&path, "{\"toy\":9}\n");
+    watching.until_known(&path, 10);
+}
+
+#[test]
+fn what_is_looked_at_is_counted() {
+    let (dir, path) = folder();
+    let text = "word ".repeat(100_000);
+    append(
+        &path,
+        &format!("{{\"say\":\"{text}\"}}\n{{\"toy\":5}}\n{{\"reset\":1}}\n"),
+    );
+    append(
+        &path,
+        "{\"say\":\"some words here\"}\n{\"toy\":9}\n{\"say\":\"and more of them\"}\n",
+    );
+    let mut watching = Watching::folder(dir.path());
+    watching.until("caught up", |fleet| fleet.caught_up);
+    assert!(
+        watching
+            .session(&path)
+            .items
+            .iter()
+            .all(|item| !item.size.counted)
+    );
+    watching.handle.look_at(file_id(&path));
+    let key = key(&path);
+    watching.until("counted", |fleet| {
+        let session = fleet.get(key).unwrap();
+        session.items.iter().all(|item| item.size.counted)
+    });
+    assert_eq!(watching.session(&path).coverage, Coverage::Whole);
+    assert_eq!(watching.session(&path).items[0].size.local, 100_001);
+    // What is appended from now on is counted too.
+    append(&path, "{\"say\":\"one two three\"}\n");
+    watching.until("appended", |fleet| fleet.get(key).unwrap().items.len() == 6);
+    assert!(watching.session(&path).items[5].size.counted);
+}
+
+#[test]
+fn a_document_is_followed_though_it_is_torn() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("d.toys");
+    fs::write(&path, "[{\"toy\":5}]").unwrap();
+    let mut watching = Watching::folder(dir.path());
+    watching.until_known(&path, 6);
+    let mut file = fs::File::create(&path).unwrap();
+    file.write_all(b"[{\"toy\":5},").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    file.write_all(b"{\"toy\":8}]").unwrap();
+    watching.until_known(&path, 9);
+    assert_eq!(watching.session(&path).unreadable, 0);
+}
+
+#[test]
+fn standard_input_is_a_log_too() {
+    let mut options = options(Vec::new());
+    options.stdin = Some(Box::new(
+        &b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n"[..],
+    ));
+    let mut watching = Watching::new(options);
+    let path = Path::new(spool::STDIN);
+    watching.until_known(path, 201);
+    assert_eq!(watching.session(path).requests.len(), 2);
+
+    let mut options = self::options(Vec::new());
+    options.stdin = Some(Box::new(&b"nothing of that kind"[..]));
+    let mut watching = Watching::new(options);
+    watching.until("a problem", |fleet| !fleet.problems.is_empty());
+}
+
+#[test]
+fn binary_junk_is_counted() {
+    let (dir, path) = folder();
+    fs::write(
+        &path,
+        [
+            &[0_u8, 159, 146, 150, b'\n'][..],
+            b"{\"toy\":3}\n\xff\xfe\n",
+        ]
+        .concat(),
+    )
+    .unwrap();
+    let mut watching = Watching::folder(dir.path());
+    watching.until_known(&path, 4);
+    assert_eq!(watching.session(&path).unreadable, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission_is_a_problem_and_the_others_are_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, path) = folder();
+    append(&path, "{\"toy\":3}\n");
+    let closed = dir.path().join("closed.toy");
+    append(&closed, "{\"toy\":4}\n");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    if fs::File::open(&closed).is_ok() {
+        return; // root may read anything
+    }
+    let mut watching = Watching::folder(dir.path());
+    watching.until("caught up", |fleet| fleet.caught_up);
+    assert_eq!(watching.fleet.problems.len(), 1);
+    assert_eq!(watching.session(&path).context().known, 4);
+}
+
+#[test]
+fn the_reading_ends_when_nobody_listens() {
+    let (dir, path) = folder();
+    append(&path, "{\"toy\":3}\n");
+    let (sender, updates) = sync_channel(0);
+    let handle = start(
+        options(vec![Spot::Usual(&TOY, dir.path().to_path_buf())]),
+        move |update| match sender.send(update) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        },
+    );
+    updates.recv_timeout(Duration::from_secs(10)).unwrap();
+    drop(handle);
+    let end = Instant::now() + Duration::from_secs(10);
+    while !matches!(
+        updates.recv_timeout(Duration::from_secs(10)),
+        Err(RecvTimeoutError::Disconnected)
+    ) {
+        assert!(Instant::now() < end);
+    }
+}

@@ -1,0 +1,74 @@
+//! Hints that something was written, from the system. Only hints: what is true is what stat says.
+//!
+//! notify's own poll watcher compares whole seconds and loses appends, so there is none here; where
+//! the system gives no hints, the worker's own looks at the files are all there is.
+
+use super::discover::Spot;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What the system says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// Something happened to this path.
+    Changed(PathBuf),
+    /// Something happened, and it is not known what.
+    Anything,
+}
+
+/// Watches for as long as it lives.
+pub struct Watch {
+    watcher: RecommendedWatcher,
+    watched: BTreeSet<PathBuf>,
+}
+
+impl Watch {
+    /// Begins to give hints, of nothing yet. `hint` is called on a thread of the watcher.
+    pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<Watch> {
+        let on_event = move |event: notify::Result<notify::Event>| match event {
+            Err(_) => hint(Hint::Anything),
+            Ok(event) if event.need_rescan() => hint(Hint::Anything),
+            // Our own reading is an access too.
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
+            Ok(event) => event
+                .paths
+                .into_iter()
+                .for_each(|path| hint(Hint::Changed(path))),
+        };
+        Ok(Watch {
+            watcher: notify::recommended_watcher(on_event)?,
+            watched: BTreeSet::new(),
+        })
+    }
+
+    /// Watches the places that exist and are not watched yet; returns those that cannot be.
+    pub fn cover(&mut self, spots: &[Spot]) -> Vec<(PathBuf, notify::Error)> {
+        let mut failed = Vec::new();
+        self.watched.retain(|path| path.exists());
+        for spot in spots {
+            let path = spot.path();
+            let (path, mode) = if path.is_dir() {
+                (path, RecursiveMode::Recursive)
+            } else if path.is_file() {
+                // The folder's watch survives the file's replacement.
+                let folder = path.parent().filter(|folder| *folder != Path::new(""));
+                (
+                    folder.unwrap_or(Path::new(".")),
+                    RecursiveMode::NonRecursive,
+                )
+            } else {
+                continue;
+            };
+            if self.watched.contains(path) {
+                continue;
+            }
+            if let Err(e) = self.watcher.watch(path, mode) {
+                failed.push((path.to_path_buf(), e));
+            }
+            // What failed once is not tried every few seconds.
+            self.watched.insert(path.to_path_buf());
+        }
+        failed
+    }
+}

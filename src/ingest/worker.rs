@@ -1,0 +1,585 @@
+//! The thread that reads.
+
+use super::backwards;
+use super::discover::{Found, LogFile, Scout, file_id};
+use super::problem;
+use super::reader::{Follower, More, Pass, Progress, SETTLED};
+use super::tail::Stamp;
+use super::watch::{Hint, Watch};
+use super::{Wake, Wanted};
+use crate::model::event::{ByLength, Lane, Measure};
+use crate::model::fleet::{FileId, Update};
+use crate::model::session::Coverage;
+use crate::model::window::Rules;
+use crate::tokens::Counter;
+use jiff::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often live files are looked at even without a hint.
+const LIVE_LOOK: Duration = Duration::from_millis(250);
+/// A file that was written to so lately is live.
+const LIVE: Duration = Duration::from_secs(600);
+/// How often everything is looked at, at most.
+const WALK: Duration = Duration::from_secs(5);
+/// A walk may take this part of the time, so that an idle monitor costs nothing: 10 ms of 10 s with
+/// 2,000 files.
+const WALK_SHARE: u32 = 1000;
+/// One turn of reading before hints and requests are looked at again.
+const TURN: Duration = Duration::from_millis(10);
+/// A file that is being replaced is not there for a moment.
+const GRACE: Duration = Duration::from_secs(1);
+/// The watcher begins to watch a new folder only after it was made: it is looked into again.
+const NEW_FOLDER: Duration = Duration::from_millis(100);
+
+type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
+
+/// What the worker knows of a file.
+struct Known {
+    log: LogFile,
+    follower: Option<Follower>,
+    /// As it was when last looked at.
+    stamp: Option<Stamp>,
+    /// How much of it was read.
+    read: Coverage,
+    /// How much of it was read with exact counts.
+    counted: Coverage,
+    missing_since: Option<Instant>,
+    /// Not to be read before: it failed, or is being rewritten.
+    not_before: Option<Instant>,
+}
+
+/// A reading under way.
+struct Reading {
+    file: FileId,
+    pass: Pass,
+}
+
+/// Something to look at again.
+enum Again {
+    File(FileId),
+    Below(PathBuf),
+}
+
+pub(super) struct Worker {
+    scout: Scout,
+    rules: Arc<Rules>,
+    counter: Arc<Counter>,
+    wanted: Arc<Wanted>,
+    inbox: Receiver<Wake>,
+    sink: Sink,
+    known: HashMap<FileId, Known>,
+    by_path: HashMap<PathBuf, FileId>,
+    told: HashSet<(PathBuf, String)>,
+    live: Vec<FileId>,
+    again: Vec<(Instant, Again)>,
+    looked_at: Option<FileId>,
+    /// With exact counts, of what is looked at.
+    foreground: Option<Reading>,
+    /// By length, of all else.
+    background: Option<Reading>,
+    caught_up: bool,
+    next_walk: Instant,
+    next_look: Instant,
+}
+
+impl Worker {
+    pub(super) fn new(
+        scout: Scout,
+        rules: Arc<Rules>,
+        counter: Arc<Counter>,
+        wanted: Arc<Wanted>,
+        inbox: Receiver<Wake>,
+        sink: Sink,
+    ) -> Worker {
+        let now = Instant::now();
+        Worker {
+            scout,
+            rules,
+            counter,
+            wanted,
+            inbox,
+            sink,
+            known: HashMap::new(),
+            by_path: HashMap::new(),
+            told: HashSet::new(),
+            live: Vec::new(),
+            again: Vec::new(),
+            looked_at: None,
+            foreground: None,
+            background: None,
+            caught_up: false,
+            next_walk: now,
+            next_look: now,
+        }
+    }
+
+    /// Works until nobody listens any more.
+    pub(super) fn run(mut self, hint: impl Fn(Hint) + Send + 'static) {
+        let _ = self.work(hint);
+    }
+
+    fn work(&mut self, hint: impl Fn(Hint) + Send + 'static) -> ControlFlow<()> {
+        let found = self.scout.look();
+        self.take_in(found)?;
+        (self.sink)(Update::GaugesStand)?;
+        let mut watch = match Watch::new(hint) {
+            Ok(watch) => Some(watch),
+            Err(e) => {
+                self.no_hints(Path::new(""), &e)?;
+                None
+            }
+        };
+        // What was written before the watch began is found by the first walk after it.
+        self.next_walk = Instant::now();
+        loop {
+            if self.wanted.stop.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            let now = Instant::now();
+            if self.wanted.overflow.swap(false, Ordering::Relaxed) {
+                self.next_walk = now;
+            }
+            if self.next_walk <= now {
+                let failed = watch.as_mut().map(|watch| watch.cover(self.scout.spots()));
+                for (path, e) in failed.into_iter().flatten() {
+                    self.no_hints(&path, &e)?;
+                }
+                self.walk()?;
+            }
+            if self.next_look <= now {
+                self.look_at_live()?;
+            }
+            self.look_again(now)?;
+            let asked = *self
+                .wanted
+                .looked_at
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            self.looked_at = asked;
+            let busy = self.read_on()?;
+            self.take_wakes(if busy {
+                Duration::ZERO
+            } else {
+                self.until_next()
+            })?;
+        }
+    }
+
+    fn until_next(&self) -> Duration {
+        let mut next = self.next_walk;
+        if !self.live.is_empty() {
+            next = next.min(self.next_look);
+        }
+        let again = self.again.iter().map(|(at, _)| *at).min();
+        let next = again.map_or(next, |at| next.min(at));
+        next.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits for a wake, and takes all that are there: of many hints of one file one is enough.
+    fn take_wakes(&mut self, wait: Duration) -> ControlFlow<()> {
+        let mut next = match self.inbox.recv_timeout(wait) {
+            Ok(wake) => Some(wake),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
+        };
+        let mut paths = HashSet::new();
+        while let Some(wake) = next {
+            match wake {
+                Wake::Hint(Hint::Changed(path)) => {
+                    paths.insert(path);
+                }
+                Wake::Hint(Hint::Anything) => self.next_walk = Instant::now(),
+                Wake::Spooled(update) => (self.sink)(*update)?,
+                Wake::Look => {}
+            }
+            next = self.inbox.try_recv().ok();
+        }
+        paths.into_iter().try_for_each(|path| self.changed(&path))
+    }
+
+    fn changed(&mut self, path: &Path) -> ControlFlow<()> {
+        let known = self.by_path.get(path).copied();
+        let known = known.or_else(|| Some(file_id(path)).filter(|id| self.known.contains_key(id)));
+        if let Some(file) = known {
+            return self.check(file);
+        }
+        if path.is_dir() {
+            self.again.push((
+                Instant::now() + NEW_FOLDER,
+                Again::Below(path.to_path_buf()),
+            ));
+        }
+        let found = self.scout.look_below(path);
+        self.take_in(found)
+    }
+
+    /// Takes in what is new and looks at what has changed.
+    fn take_in(&mut self, found: Found) -> ControlFlow<()> {
+        for (path, what) in found.problems {
+            self.tell(path, what)?;
+        }
+        let mut new = Vec::new();
+        for log in found.files {
+            let facts = &log.facts;
+            match self.known.get(&facts.file) {
+                None => {
+                    (self.sink)(Update::Found(Box::new(facts.clone())))?;
+                    self.by_path.insert(facts.path.to_path_buf(), facts.file);
+                    new.push(facts.file);
+                    self.known.insert(
+                        facts.file,
+                        Known {
+                            log,
+                            follower: None,
+                            stamp: None,
+                            read: Coverage::Unread,
+                            counted: Coverage::Unread,
+                            missing_since: None,
+                            not_before: None,
+                        },
+                    );
+                }
+                Some(known) => {
+                    let seen = &known.log.facts;
+                    if (seen.len, seen.modified) != (facts.len, facts.modified) {
+                        self.check(facts.file)?;
+                    }
+                }
+            }
+        }
+        new.into_iter().try_for_each(|file| self.check(file))
+    }
+
+    /// Looks at everything.
+    fn walk(&mut self) -> ControlFlow<()> {
+        let begun = Instant::now();
+        let found = self.scout.look();
+        let took = begun.elapsed();
+        let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
+        self.take_in(found)?;
+        let gone: Vec<FileId> = self
+            .known
+            .keys()
+            .filter(|file| !there.contains(file))
+            .copied()
+            .collect();
+        for file in gone {
+            let path = self
+                .known
+                .get(&file)
+                .map(|known| Arc::clone(&known.log.facts.path));
+            // Still there: it is a copy of a more complete log now.
+            match path {
+                Some(path) if path.exists() => self.vanish(file)?,
+                _ => self.check(file)?,
+            }
+        }
+        self.live = self
+            .known
+            .iter()
+            .filter(|(_, known)| is_live(known))
+            .map(|(id, _)| *id)
+            .collect();
+        self.next_walk = Instant::now() + WALK.max(took * WALK_SHARE);
+        ControlFlow::Continue(())
+    }
+
+    fn look_at_live(&mut self) -> ControlFlow<()> {
+        for file in self.live.clone() {
+            self.check(file)?;
+        }
+        self.next_look = Instant::now() + LIVE_LOOK;
+        ControlFlow::Continue(())
+    }
+
+    fn look_again(&mut self, now: Instant) -> ControlFlow<()> {
+        let (due, later) = std::mem::take(&mut self.again)
+            .into_iter()
+            .partition(|(at, _)| *at <= now);
+        self.again = later;
+        let due: Vec<(Instant, Again)> = due;
+        for (_, again) in due {
+            match again {
+                Again::File(file) => self.check(file)?,
+                Again::Below(path) => {
+                    let found = self.scout.look_below(&path);
+                    self.take_in(found)?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Looks at a file and reads what has come.
+    fn check(&mut self, file: FileId) -> ControlFlow<()> {
+        let now = Instant::now();
+        let Some(known) = self.known.get_mut(&file) else {
+            return ControlFlow::Continue(());
+        };
+        let path = Arc::clone(&known.log.facts.path);
+        let stamp = match Stamp::of(&path) {
+            Ok(stamp) => stamp,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let since = *known.missing_since.get_or_insert(now);
+                if now.duration_since(since) >= GRACE {
+                    return self.vanish(file);
+                }
+                self.again.push((since + GRACE, Again::File(file)));
+                return ControlFlow::Continue(());
+            }
+            Err(e) => return self.tell(path.to_path_buf(), problem::unreadable(&e, "look at it")),
+        };
+        known.missing_since = None;
+        let changed = known.stamp != Some(stamp);
+        let failed = known.not_before.is_some_and(|at| now < at);
+        let settled = stamp.age() >= SETTLED;
+        let inside = known
+            .follower
+            .as_ref()
+            .is_some_and(Follower::is_inside_line);
+        if !changed && known.follower.is_some() && !(inside && settled) || failed {
+            return ControlFlow::Continue(());
+        }
+        let first = known.stamp.is_none();
+        known.stamp = Some(stamp);
+        if stamp.age() < LIVE && !self.live.contains(&file) {
+            self.live.push(file);
+        }
+        if changed && !first {
+            let facts = &mut known.log.facts;
+            facts.len = stamp.len;
+            facts.modified = stamp.modified.and_then(|at| Timestamp::try_from(at).ok());
+            let facts = facts.clone();
+            (self.sink)(Update::Found(Box::new(facts)))?;
+        }
+        self.read_appended(file, inside && settled)
+    }
+
+    fn read_appended(&mut self, file: FileId, finish: bool) -> ControlFlow<()> {
+        let measure: &dyn Measure = if self.counter.is_warm() {
+            self.counter.as_ref()
+        } else {
+            &ByLength
+        };
+        loop {
+            let Some(known) = self.known.get_mut(&file) else {
+                break;
+            };
+            let Some(follower) = &mut known.follower else {
+                return self.read_end(file);
+            };
+            let more = if finish {
+                follower.finish(measure)
+            } else {
+                follower.more(measure)
+            };
+            let (entries, more) = match more {
+                Ok(More::Entries(entries)) => (entries, false),
+                Ok(More::Batch(entries)) => (entries, true),
+                Ok(More::Restart) => return self.read_end(file),
+                Err(e) => return self.failed(file, &e),
+            };
+            if !entries.is_empty() {
+                (self.sink)(Update::Appended { file, entries })?;
+            }
+            if !more {
+                break;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Reads the end of a file afresh; whatever was read of it no longer holds.
+    fn read_end(&mut self, file: FileId) -> ControlFlow<()> {
+        for reading in [&mut self.foreground, &mut self.background] {
+            if reading.as_ref().is_some_and(|reading| reading.file == file) {
+                *reading = None;
+            }
+        }
+        let Some(known) = self.known.get_mut(&file) else {
+            return ControlFlow::Continue(());
+        };
+        let looked_at = self.looked_at == Some(file) && self.counter.is_warm();
+        let measure: &dyn Measure = if looked_at {
+            self.counter.as_ref()
+        } else {
+            &ByLength
+        };
+        match backwards::tail(&known.log, measure, &self.rules) {
+            Ok(pass) => self.rebuilt(file, pass, looked_at),
+            Err(e) => self.failed(file, &e),
+        }
+    }
+
+    /// The sessions of a file, read anew.
+    fn rebuilt(&mut self, file: FileId, mut pass: Pass, exact: bool) -> ControlFlow<()> {
+        let measure: &dyn Measure = if exact {
+            self.counter.as_ref()
+        } else {
+            &ByLength
+        };
+        let settled = pass.settle(measure);
+        let (sessions, follower) = pass.finish();
+        let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+        if let Some(known) = self.known.get_mut(&file) {
+            known.read = main.map_or(Coverage::Unread, |(_, session)| session.coverage);
+            known.counted = if exact { known.read } else { Coverage::Unread };
+            known.follower = Some(follower);
+            known.not_before = None;
+        }
+        (self.sink)(Update::Rebuilt { file, sessions })?;
+        match settled {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => self.failed(file, &e),
+        }
+    }
+
+    /// Reads on for one turn, what somebody waits for first. Whether there was anything to read.
+    fn read_on(&mut self) -> ControlFlow<(), bool> {
+        if let Some(file) = self.looked_at
+            && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
+            && known.counted < Coverage::Whole
+        {
+            // What was read through already is not taken back for the sake of a quicker count.
+            let epoch_first = known.counted < Coverage::Epoch && known.read < Coverage::Whole;
+            let under_way = self
+                .foreground
+                .take()
+                .filter(|reading| reading.file == file);
+            let reading = match under_way {
+                Some(reading) => Ok(reading),
+                None if epoch_first => {
+                    backwards::epoch(&known.log, &self.rules).map(|pass| Reading { file, pass })
+                }
+                None => Ok(Reading {
+                    file,
+                    pass: Pass::whole(&known.log, &self.rules),
+                }),
+            };
+            return self.turn(file, reading, true);
+        }
+        self.foreground = None;
+        let under_way = self.background.take().filter(|reading| {
+            let known = self.known.get(&reading.file);
+            known.is_some_and(|known| known.read < Coverage::Whole && may_read(known))
+        });
+        if let Some(reading) = under_way {
+            return self.turn(reading.file, Ok(reading), false);
+        }
+        let unread = self
+            .known
+            .values()
+            .filter(|known| known.read < Coverage::Whole);
+        let next = unread
+            .filter(|known| may_read(known))
+            .max_by_key(|known| known.log.facts.modified);
+        if let Some(known) = next {
+            let file = known.log.facts.file;
+            let pass = Pass::whole(&known.log, &self.rules);
+            return self.turn(file, Ok(Reading { file, pass }), false);
+        }
+        if !self.caught_up {
+            self.caught_up = true;
+            (self.sink)(Update::CaughtUp)?;
+        }
+        ControlFlow::Continue(false)
+    }
+
+    fn turn(
+        &mut self,
+        file: FileId,
+        reading: io::Result<Reading>,
+        exact: bool,
+    ) -> ControlFlow<(), bool> {
+        let until = Instant::now() + TURN;
+        let measure: &dyn Measure = if exact {
+            self.counter.as_ref()
+        } else {
+            &ByLength
+        };
+        let step = reading.and_then(|mut reading| {
+            let progress = reading
+                .pass
+                .step(measure, &mut || Instant::now() >= until)?;
+            Ok((reading, progress))
+        });
+        match step {
+            Ok((reading, Progress::More)) => {
+                let slot = if exact {
+                    &mut self.foreground
+                } else {
+                    &mut self.background
+                };
+                *slot = Some(reading);
+            }
+            Ok((reading, Progress::Done)) => self.rebuilt(file, reading.pass, exact)?,
+            Ok((_, Progress::Restart)) => self.rest(file, LIVE_LOOK),
+            Err(e) => self.failed(file, &e)?,
+        }
+        ControlFlow::Continue(true)
+    }
+
+    /// Leaves a file alone for a while.
+    fn rest(&mut self, file: FileId, time: Duration) {
+        let at = Instant::now() + time;
+        if let Some(known) = self.known.get_mut(&file) {
+            known.not_before = Some(at);
+            self.again.push((at, Again::File(file)));
+        }
+    }
+
+    fn failed(&mut self, file: FileId, error: &io::Error) -> ControlFlow<()> {
+        let torn = error.kind() == io::ErrorKind::WouldBlock;
+        self.rest(file, if torn { LIVE_LOOK } else { WALK });
+        let Some(known) = self.known.get_mut(&file) else {
+            return ControlFlow::Continue(());
+        };
+        known.follower = None;
+        // Gone, or half written, is not a problem: the next look at it will see.
+        if torn || error.kind() == io::ErrorKind::NotFound {
+            return ControlFlow::Continue(());
+        }
+        let path = known.log.facts.path.to_path_buf();
+        self.tell(path, problem::unreadable(error, "read it"))
+    }
+
+    fn vanish(&mut self, file: FileId) -> ControlFlow<()> {
+        if let Some(known) = self.known.remove(&file) {
+            self.by_path.remove(known.log.facts.path.as_path());
+            self.live.retain(|live| *live != file);
+            (self.sink)(Update::Vanished(file))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn no_hints(&mut self, path: &Path, error: &notify::Error) -> ControlFlow<()> {
+        let what = format!(
+            "the system gives no notice of what is written here ({error}): new sessions may show \
+             only after some seconds; on Linux, raise fs.inotify.max_user_watches"
+        );
+        self.tell(path.to_path_buf(), what)
+    }
+
+    /// Tells a problem, once.
+    fn tell(&mut self, path: PathBuf, what: String) -> ControlFlow<()> {
+        if !self.told.insert((path.clone(), what.clone())) {
+            return ControlFlow::Continue(());
+        }
+        (self.sink)(Update::Problem { path, what })
+    }
+}
+
+fn is_live(known: &Known) -> bool {
+    known.stamp.is_some_and(|stamp| stamp.age() < LIVE)
+}
+
+fn may_read(known: &Known) -> bool {
+    known.missing_since.is_none() && known.not_before.is_none_or(|at| at <= Instant::now())
+}
