@@ -105,14 +105,14 @@ impl Counter {
 
 impl Measure for Counter {
     fn text(&self, text: &str) -> Size {
+        let guess = ByLength.text(text);
         match self.count(text) {
             Some(local) => Size {
-                bytes: text.len() as u64,
                 local,
                 counted: true,
-                ..Size::default()
+                ..guess
             },
-            None => ByLength.text(text),
+            None => guess,
         }
     }
 }
