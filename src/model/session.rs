@@ -73,6 +73,7 @@ pub struct Session {
     pub(super) calibration: Calibration,
     /// How the models before it counted.
     calibrations: HashMap<Arc<str>, Calibration>,
+    last_place: Option<Place>,
     model: Option<Arc<str>>,
     set_window: Option<u64>,
 }
@@ -104,6 +105,7 @@ impl Session {
             calibration: Calibration::new(rules.tokenizer(agent, None)),
             calibrations: HashMap::new(),
             rules,
+            last_place: None,
             model: None,
             set_window: None,
         }
@@ -172,6 +174,10 @@ impl Session {
             self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
         }
         let (place, at) = (entry.place, entry.at);
+        // One record tells several things, all of the same place.
+        if self.last_place.replace(place) != Some(place) {
+            self.records += 1;
+        }
         match entry.event {
             Event::Meta(meta) => self.learn(*meta),
             Event::Node(node) => self.add_node(*node, place, at),

@@ -3,3 +3,155 @@
 pub mod json;
 pub mod ls;
 pub mod text;
+
+use crate::agents::Format;
+use crate::ingest::discover::{LogFile, Scout, Spot};
+use crate::ingest::reader::{Sessions, each_usage, read_stream, read_whole, tail_only};
+use crate::ingest::spool::{self, STDIN};
+use crate::model::event::Lane;
+use crate::model::fleet::{Fleet, Update};
+use crate::model::session::Session;
+use crate::model::window::Rules;
+use crate::tokens::Counter;
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Whether a list ends with totals over everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// The list alone, from the ends of the logs.
+    None,
+    /// All logs are read through.
+    Totals,
+}
+
+/// What reports are made from.
+pub struct Ground {
+    /// The formats that count.
+    pub formats: Vec<&'static dyn Format>,
+    /// Where the logs are.
+    pub spots: Vec<Spot>,
+    /// The models table.
+    pub rules: Arc<Rules>,
+}
+
+/// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`).
+pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -> Result<()> {
+    let counter = Counter::new();
+    let (log, sessions) = if path == Path::new(STDIN) {
+        let spool = spool::recognise(Box::new(std::io::stdin()), &ground.formats)
+            .context("cannot read standard input")?;
+        let Some(mut spool) = spool else {
+            bail!(
+                "standard input is no log that can be read here; `ctxgauge --help` tells how to name its agent"
+            );
+        };
+        let sessions = read_stream(&mut spool.source, &spool.log, &counter, &ground.rules)?;
+        (spool.log, sessions)
+    } else {
+        let log = find_one(ground, path)?;
+        let sessions = read_whole(&log, &counter, &ground.rules).with_context(|| {
+            format!(
+                "cannot read '{}'; check that it is still there and may be read",
+                log.facts.path.display()
+            )
+        })?;
+        (log, sessions)
+    };
+    let session = main_session(sessions, &log, &ground.rules);
+    match style {
+        Style::Text => text::write(out, &session, &log.facts)?,
+        Style::Json => {
+            serde_json::to_writer(&mut *out, &json::Report::new(&session, &log.facts))?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The conversation a file is named for; an empty one where it holds none.
+fn main_session(sessions: Sessions, log: &LogFile, rules: &Arc<Rules>) -> Session {
+    let main = sessions.into_iter().find(|(lane, _)| *lane == Lane::Main);
+    main.map_or_else(
+        || Session::new(log.format.id(), Arc::clone(rules)),
+        |(_, session)| session,
+    )
+}
+
+/// The log at a path; in a folder, the newest that is no sub-agent's.
+fn find_one(ground: &Ground, path: &Path) -> Result<LogFile> {
+    if !path.exists() {
+        bail!("there is no '{}'; check the path", path.display());
+    }
+    let spots = vec![Spot::Given(path.to_path_buf())];
+    let found = Scout::new(spots, ground.formats.clone()).look();
+    let newest = found
+        .files
+        .iter()
+        .find(|log| log.facts.parent.is_none())
+        .or(found.files.first());
+    match (newest, found.problems.first()) {
+        (Some(log), _) => Ok(log.clone()),
+        (None, Some((at, what))) => bail!("'{}': {what}", at.display()),
+        (None, None) => bail!(
+            "'{}' holds no log that can be read here; known are: {}",
+            path.display(),
+            names(&ground.formats)
+        ),
+    }
+}
+
+fn names(formats: &[&'static dyn Format]) -> String {
+    let names: Vec<&str> = formats.iter().map(|format| format.id()).collect();
+    names.join(", ")
+}
+
+/// Lists all sessions. What could not be read is told on `err`.
+pub fn list(
+    ground: &Ground,
+    style: Style,
+    sums: Sums,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let found = Scout::new(ground.spots.clone(), ground.formats.clone()).look();
+    let mut problems: Vec<(PathBuf, String)> = found.problems;
+    let mut fleet = Fleet::new(Arc::clone(&ground.rules));
+    let mut totals = (sums == Sums::Totals).then(ls::Totals::default);
+    for log in found.files {
+        let file = log.facts.file;
+        let read = tail_only(&log, &ground.rules).and_then(|sessions| {
+            fleet.apply(Update::Found(Box::new(log.facts.clone())));
+            fleet.apply(Update::Rebuilt { file, sessions });
+            match &mut totals {
+                Some(totals) => each_usage(&log, &mut |entry| totals.add(log.format, &entry)),
+                None => Ok(()),
+            }
+        });
+        if let Err(error) = read {
+            problems.push((log.facts.path.to_path_buf(), error.to_string()));
+        }
+    }
+    for (path, what) in problems {
+        writeln!(err, "{}: {what}", text::clean(&path.display().to_string()))?;
+    }
+    match style {
+        Style::Text => ls::write(out, &fleet, totals.as_ref())?,
+        Style::Json => {
+            serde_json::to_writer(&mut *out, &ls::List::new(&fleet, totals.as_ref()))?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
