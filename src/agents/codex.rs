@@ -18,6 +18,7 @@ mod usage;
 mod wire;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
 use super::{Base, Claim, Decoder, Format, Root, Shape, Term};

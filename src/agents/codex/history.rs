@@ -35,7 +35,7 @@ impl Reader {
         let setting = Setting {
             tool: tool.as_deref(),
             summary: "",
-            opens: self.turns.opens(),
+            opens: self.turns.waits(),
         };
         let Some(piece) = item::piece(&item, setting, out) else {
             return Ok(Done::Skipped);

@@ -135,7 +135,8 @@ fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<
         };
         match kind {
             Some(kind) => items.push(add(out.item(Role::Container, kind), part).done()),
-            None => said.push(part),
+            None if part.holds_something() => said.push(part),
+            None => {}
         }
     }
     if !said.is_empty() {

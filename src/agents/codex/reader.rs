@@ -9,6 +9,7 @@ use crate::model::Source;
 use crate::model::event::{Billed, Event, Key, Lane, Meta, Place, Sink, Usage};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Reads one rollout.
@@ -58,7 +59,14 @@ impl Decoder for Reader {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let text = String::from_utf8_lossy(bytes);
+        if let Some((at, kind)) = passed_over(&bytes[..bytes.len().min(HEAD)]) {
+            let event = skipped("event_msg", kind);
+            return out.push(Lane::Main, place, at.parse().ok(), event);
+        }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
+        };
         match serde_json::from_str::<Line<'_>>(&text) {
             Ok(line) => self.line(&line, &text, place, out),
             Err(error) => {
@@ -122,18 +130,14 @@ impl Reader {
         }
         match self.history("", text, stamp, out) {
             Ok(Done::Read) => {}
-            _ if line.record_type.is_some() => {
-                push(
-                    out,
-                    stamp,
-                    skipped("record_type", str_of(&line.record_type)),
-                );
+            _ => {
+                let record = str_of(&line.record_type);
+                let event = match record {
+                    "" => skipped(kind, ""),
+                    record => skipped("record_type", record),
+                };
+                push(out, stamp, event);
             }
-            _ => push(
-                out,
-                stamp,
-                skipped(if kind.is_empty() { "unknown" } else { kind }, ""),
-            ),
         }
     }
 
@@ -272,12 +276,38 @@ impl Reader {
     }
 }
 
+/// The events that tell of the context. All others repeat what the history holds, for the screen.
+const EVENTS: [&str; 5] = [
+    "token_count",
+    "task_started",
+    "turn_started",
+    "thread_rolled_back",
+    "thread_name_updated",
+];
+
+/// How much of a line is looked at to pass it over.
+const HEAD: usize = 160;
+
+/// The time and type of an event that tells nothing, from its line's beginning alone: such lines are
+/// a third of a log, and their bodies need not be parsed.
+fn passed_over(head: &[u8]) -> Option<(&str, &str)> {
+    let head = match std::str::from_utf8(head) {
+        Ok(head) => head,
+        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
+    };
+    let (at, rest) = head.strip_prefix("{\"timestamp\":\"")?.split_once('"')?;
+    let rest = rest.strip_prefix(",\"type\":\"event_msg\",\"payload\":{\"type\":\"")?;
+    let (kind, _) = rest.split_once('"')?;
+    (!EVENTS.contains(&kind)).then_some((at, kind))
+}
+
 pub(super) fn push(out: &mut Sink<'_>, stamp: Stamp, event: Event) {
     out.push(Lane::Main, stamp.place, stamp.at, event);
 }
 
 /// A record that is passed over, by its type and its payload's.
 fn skipped(kind: &str, of: &str) -> Event {
+    let kind = if kind.is_empty() { "unknown" } else { kind };
     let mut name: String = kind.chars().take(40).collect();
     if !of.is_empty() {
         name.push('/');

@@ -1,1 +1,658 @@
-//! tests
+//! What each trap of the format decodes to, on logs of `tests/fixtures/codex`.
+
+use super::*;
+use crate::agents::Input;
+use crate::model::Role;
+use crate::model::event::{ByLength, ELIDED, Entry, Event, Key, Place, Sink};
+use crate::model::session::Session;
+use proptest::prelude::*;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+fn fixture(name: &str) -> Vec<u8> {
+    let root = env!("CARGO_MANIFEST_DIR");
+    std::fs::read(format!("{root}/tests/fixtures/codex/{name}/log.jsonl")).unwrap()
+}
+
+fn decode(log: &[u8]) -> Vec<Entry> {
+    let mut decoder = Codex.decoder();
+    let mut out = Sink::new(&ByLength);
+    let mut place = Place::default();
+    for line in log.split(|byte| *byte == b'\n') {
+        place.line += 1;
+        place.len = line.len() as u64;
+        decoder.read(Input::Line(place, line), &mut out);
+        place.offset += place.len + 1;
+    }
+    out.entries
+}
+
+/// A fixture's entries, one a line; requests are `r1`, `r2`, … in the order in which they come.
+fn story(name: &str) -> String {
+    tell(&decode(&fixture(name)))
+}
+
+/// The lines of a story that begin with this word, each with the number of its line in the log.
+fn only(story: &str, word: &str) -> Vec<String> {
+    let says = |line: &&str| line.split(' ').nth(1) == Some(word);
+    story.lines().filter(says).map(Into::into).collect()
+}
+
+fn session(name: &str) -> Session {
+    let mut session = Session::new("codex", Arc::default());
+    for entry in decode(&fixture(name)) {
+        session.apply(entry);
+    }
+    session
+}
+
+/// What is in the context at the end, in the order of the log.
+fn alive(session: &Session) -> Vec<String> {
+    let items = session.alive().into_iter().map(|ix| &session.items[ix]);
+    items
+        .map(|item| format!("{} {}", item.role.name(), item.preview))
+        .collect()
+}
+
+/// A log of one tool result.
+fn output_of(output: &str) -> Vec<Entry> {
+    let line = serde_json::json!({
+        "type": "response_item",
+        "payload": {"type": "function_call_output", "call_id": "c", "output": output},
+    });
+    decode(line.to_string().as_bytes())
+}
+
+fn size_of(entries: &[Entry]) -> crate::model::event::Size {
+    match &entries[0].event {
+        Event::Node(node) => node.items[0].size,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn tell(entries: &[Entry]) -> String {
+    let mut requests: Vec<Key> = Vec::new();
+    let mut number = |key: Key| {
+        let at = requests.iter().position(|known| *known == key);
+        at.unwrap_or_else(|| {
+            requests.push(key);
+            requests.len() - 1
+        }) + 1
+    };
+    let mut story = String::new();
+    for entry in entries {
+        write!(story, "{} ", entry.place.line).unwrap();
+        match &entry.event {
+            Event::Meta(meta) => {
+                let facts = [
+                    ("id", &meta.id),
+                    ("title", &meta.title),
+                    ("cwd", &meta.cwd),
+                    ("model", &meta.model),
+                    ("version", &meta.version),
+                    ("parent", &meta.parent),
+                ];
+                story += "meta";
+                for (name, fact) in facts {
+                    if let Some(fact) = fact {
+                        write!(story, " {name}={fact}").unwrap();
+                    }
+                }
+                if let Some(window) = meta.window {
+                    write!(story, " window={window}").unwrap();
+                }
+            }
+            Event::Node(node) => {
+                story += if node.turn { "node turn" } else { "node" };
+                if let Some(request) = node.request {
+                    write!(story, " r{}", number(request)).unwrap();
+                }
+                for item in &node.items {
+                    write!(story, " {}/{}", item.role.name(), item.kind.name()).unwrap();
+                    if let Some(tool) = &item.tool {
+                        write!(story, " [{tool}]").unwrap();
+                    }
+                    for (name, size) in [("fixed", item.size.fixed), ("opaque", item.size.opaque)] {
+                        if size > 0 {
+                            write!(story, " {name}={size}").unwrap();
+                        }
+                    }
+                    write!(story, " '{}'", item.preview).unwrap();
+                }
+            }
+            Event::Usage(usage) => {
+                let (b, r) = (usage.billed, number(usage.request));
+                let or = |n: Option<u64>| n.map_or("?".into(), |n| n.to_string());
+                write!(
+                    story,
+                    "usage r{r} {} {}+{} out {} ({}) billed {} {} {} {}",
+                    usage.source.name(),
+                    usage.prompt - usage.cached,
+                    usage.cached,
+                    or(usage.output),
+                    or(usage.reasoning),
+                    b.input,
+                    b.cache_read,
+                    b.output,
+                    b.reasoning,
+                )
+                .unwrap();
+            }
+            Event::Reset(reset) => write!(story, "reset {}", reset.cause).unwrap(),
+            Event::Rollback { turns } => write!(story, "rollback {turns}").unwrap(),
+            Event::Skipped(kind) => write!(story, "skipped {kind}").unwrap(),
+            Event::Unreadable(_) => story += "unreadable",
+            other => write!(story, "{other:?}").unwrap(),
+        }
+        story.push('\n');
+    }
+    story
+}
+
+#[test]
+fn outputs_stand_before_the_count_that_does_not_include_them() {
+    let story = story("outputs-before-count");
+    assert_eq!(
+        story.lines().skip(5).collect::<Vec<_>>(),
+        [
+            "4 node turn user/text 'fix the total'",
+            "5 node r1 assistant/thinking opaque=68 'Looking at the cart'",
+            "6 node r1 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
+            "7 node r1 assistant/tool_call [apply_patch] '{}'",
+            "8 node tool/tool_result [exec_command] '3 failed'",
+            "9 node tool/tool_result [apply_patch] 'done'",
+            "10 usage r1 reported 9000+0 out 100 (40) billed 9000 0 100 40",
+            "11 node r2 assistant/text 'Fixed.'",
+            "12 usage r2 reported 130+9000 out 20 (0) billed 9130 9000 20 0",
+        ]
+    );
+    let session = session("outputs-before-count");
+    // 9,130 of prompt less 9,100 before: what the two outputs cost.
+    let outputs = session.items.iter().filter(|item| item.role == Role::Tool);
+    assert_eq!(
+        outputs.map(|item| item.settled.unwrap().0).sum::<u64>(),
+        30
+    );
+    assert_eq!(session.context().known, 9_150);
+}
+
+#[test]
+fn the_first_line_holds_a_prompt_and_tools() {
+    let story = story("outputs-before-count");
+    assert_eq!(
+        only(&story, "node")[0],
+        "1 node container/prompt 'You are Codex.' container/tool_list \
+         '[{\"name\":\"open_page\",\"description\":\"Opens a page\"}]'"
+    );
+    assert_eq!(
+        only(&story, "meta"),
+        [
+            "1 meta id=11111111-1111-7111-8111-111111111111 cwd=/home/ada/shop version=0.146.0",
+            "2 meta window=258400",
+            "3 meta model=gpt-5.6-sol",
+        ]
+    );
+}
+
+#[test]
+fn events_that_repeat_the_history_are_passed_over() {
+    let story = story("duplicate-events");
+    assert_eq!(
+        only(&story, "node"),
+        [
+            "4 node turn user/text 'hello'",
+            "7 node r1 assistant/text 'hi'"
+        ]
+    );
+    assert!(story.contains("5 skipped event_msg/user_message\n"));
+    assert!(story.contains("8 skipped event_msg/agent_message\n"));
+    assert!(story.contains("11 skipped world_state\n"));
+    // The short way around such a line and the long one come to the same.
+    let spaced = br#"{"timestamp": "2026-08-01T10:00:00Z", "type": "event_msg", "payload": {"type": "user_message", "message": "hello"}}"#;
+    let close = String::from_utf8_lossy(spaced)
+        .replace(": ", ":")
+        .replace(", ", ",");
+    let (long, short) = (decode(spaced), decode(close.as_bytes()));
+    assert_eq!((long[0].at, &long[0].event), (short[0].at, &short[0].event));
+    assert!(long[0].at.is_some());
+}
+
+#[test]
+fn a_repeated_count_is_no_new_call() {
+    assert_eq!(
+        only(&story("repeated-count"), "usage"),
+        [
+            "7 usage r1 reported 5000+0 out 10 (0) billed 5000 0 10 0",
+            "14 usage r2 reported 38+4992 out 10 (0) billed 5030 4992 10 0",
+        ]
+    );
+}
+
+#[test]
+fn after_a_compaction_codex_estimates() {
+    let story = story("encrypted-compaction");
+    assert_eq!(
+        story.lines().skip(9).take(4).collect::<Vec<_>>(),
+        [
+            "8 reset auto",
+            "8 node container/reminder '<permissions instructions>ask first</permissions instructions>'",
+            "8 node user/text 'count the rows'",
+            "8 node container/summary opaque=40 '[encrypted summary]'",
+        ]
+    );
+    // The estimate once, though its line is repeated; the message after it is of the same turn.
+    assert_eq!(
+        only(&story, "usage")[1..],
+        [
+            "11 usage r2 agent 6120+0 out ? (?) billed 0 0 0 0",
+            "16 usage r3 reported 8000+0 out 10 (0) billed 8000 0 10 0",
+        ]
+    );
+    assert!(story.contains("14 node user/text 'and quickly'"));
+    let session = session("encrypted-compaction");
+    assert_eq!(session.turns, 1);
+    assert_eq!(
+        alive(&session),
+        [
+            "container You are Codex.",
+            "container <permissions instructions>ask first</permissions instructions>",
+            "user count the rows",
+            "container [encrypted summary]",
+            "user and quickly",
+            "assistant Twelve.",
+        ]
+    );
+}
+
+#[test]
+fn a_summary_among_user_messages_is_the_containers() {
+    let story = story("local-compaction");
+    let nodes = only(&story, "node");
+    assert_eq!(nodes[2], "8 node user/text 'count the rows'");
+    assert!(nodes[3].starts_with("8 node container/summary 'Another language model"));
+    // The call that wrote the summary has a count and no line of its own.
+    assert_eq!(
+        only(&story, "usage")[1],
+        "7 usage r2 reported 100+200000 out 490 (0) billed 200100 200000 490 0"
+    );
+    // Without the usual beginning, it is told by the payload's own message.
+    assert_eq!(
+        alive(&session("summary-alone")),
+        ["container Rows counted: 12."]
+    );
+}
+
+#[test]
+fn an_old_compaction_keeps_the_opening_and_the_users_words() {
+    assert_eq!(
+        alive(&session("legacy-compaction")),
+        [
+            "container <environment_context> <cwd>/home/ada/shop</cwd> </environment_context>",
+            "user count the rows",
+            "user and the columns",
+            "container Rows counted: 12.",
+        ]
+    );
+}
+
+#[test]
+fn an_old_compaction_keeps_no_more_of_the_users_words_than_fits() {
+    let says = |text: &str| {
+        let part = serde_json::json!([{"type": "input_text", "text": text}]);
+        serde_json::json!({"type": "response_item",
+            "payload": {"type": "message", "role": "user", "content": part}})
+        .to_string()
+    };
+    let long = "word ".repeat(15_000);
+    let compacted = r#"{"type":"compacted","payload":{"message":"Short."}}"#;
+    let log = [&says("first"), &says(&long), &says("last"), compacted].map(String::from);
+    let mut session = Session::new("codex", Arc::default());
+    for entry in decode(log.join("\n").as_bytes()) {
+        session.apply(entry);
+    }
+    assert_eq!(session.alive().len(), 4);
+    let log = [&says("first"), &says(&long), &says(&long), compacted].map(String::from);
+    let mut session = Session::new("codex", Arc::default());
+    for entry in decode(log.join("\n").as_bytes()) {
+        session.apply(entry);
+    }
+    assert_eq!(session.alive().len(), 2);
+}
+
+#[test]
+fn a_compaction_before_the_users_message_is_the_users_own() {
+    assert_eq!(
+        only(&story("manual-compaction"), "reset"),
+        ["8 reset manual"]
+    );
+}
+
+#[test]
+fn an_overflow_fills_the_count_and_reports_nothing() {
+    assert_eq!(
+        only(&story("overflow"), "usage"),
+        [
+            "6 usage r1 reported 250000+0 out 10 (0) billed 250000 0 10 0",
+            "9 usage r2 reported 100000+0 out 20 (0) billed 100000 0 20 0",
+        ]
+    );
+}
+
+#[test]
+fn what_the_harness_says_as_the_user_is_the_containers() {
+    let nodes = only(&story("contextual-messages"), "node");
+    let kinds: Vec<_> = nodes
+        .iter()
+        .map(|node| node.split(" '").next().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "2 node container/reminder",
+            "3 node container/memory",
+            "6 node turn user/text", // a mark without its end is a user's word
+            "7 node container/skill",
+            "8 node container/reminder",
+            "9 node container/reminder",
+            "10 node container/reminder",
+            "11 node container/reminder",
+            "12 node container/reminder",
+        ]
+    );
+    assert!(nodes[0].contains("' container/tool_list '<skills_instructions>"));
+    assert!(nodes[1].contains("' container/reminder '<environment_context>"));
+}
+
+#[test]
+fn a_message_put_into_a_running_turn_begins_none() {
+    let nodes = only(&story("steered-turn"), "node");
+    assert_eq!(nodes[0], "4 node turn user/text 'fix it'");
+    assert_eq!(nodes[3], "7 node user/text 'and be quick'");
+    assert_eq!(nodes[5], "13 node turn user/text 'now ship it'");
+}
+
+#[test]
+fn a_response_that_was_broken_off_is_a_request_of_its_own() {
+    let story = story("aborted-response");
+    assert!(story.contains("6 node r1 assistant/tool_call"));
+    assert!(story.contains("12 node r2 assistant/text 'done'"));
+    assert_eq!(
+        only(&story, "usage"),
+        ["13 usage r2 reported 5000+0 out 10 (0) billed 5000 0 10 0"]
+    );
+}
+
+#[test]
+fn a_fork_repeats_its_parents_requests_under_the_same_keys() {
+    let keys = |name| -> Vec<Key> {
+        decode(&fixture(name))
+            .iter()
+            .filter_map(|entry| match &entry.event {
+                Event::Usage(usage) => Some(usage.request),
+                _ => None,
+            })
+            .collect()
+    };
+    let (parent, fork) = (keys("fork-parent"), keys("fork"));
+    assert_eq!(parent[..2], fork[..2]);
+    assert_ne!(parent[2], fork[2]);
+    let facts = only(&story("fork"), "meta");
+    assert!(facts[0].starts_with("1 meta id=11111111-") && !facts[0].contains("parent"));
+    assert!(facts.iter().skip(1).all(|fact| !fact.contains("id=")));
+}
+
+#[test]
+fn a_sub_agent_has_a_parent_and_does_not_pay_for_the_past() {
+    let story = story("sub-agent");
+    let meta = &only(&story, "meta")[0];
+    assert!(meta.contains("title=Euler (explorer)"));
+    assert!(meta.contains("parent=22222222-2222-7222-8222-222222222222"));
+    assert!(story.contains("9 node turn user/text opaque=20 '/root Message Type: NEW_TASK"));
+    assert_eq!(
+        only(&story, "usage"),
+        [
+            "4 usage r1 reported 9000+0 out 100 (40) billed 0 0 0 0",
+            "6 usage r2 reported 100+9000 out 10 (0) billed 0 0 0 0",
+            "11 usage r3 reported 200+9000 out 10 (0) billed 9200 9000 10 0",
+        ]
+    );
+    assert_eq!(
+        only(&super::tests::story("sub-agent-ordinals"), "usage"),
+        [
+            "2 usage r1 reported 9000+0 out 100 (40) billed 0 0 0 0",
+            "3 usage r2 reported 100+9000 out 10 (0) billed 9100 9000 10 0",
+        ]
+    );
+}
+
+#[test]
+fn other_agents_words_come_back_like_a_tools() {
+    let nodes = only(&story("between-agents"), "node");
+    assert_eq!(
+        nodes[1],
+        "5 node r1 assistant/tool_call [collaboration.spawn_agent] '{\"task_name\":\"one\"}'"
+    );
+    assert_eq!(
+        nodes[3..5],
+        [
+            "9 node tool/tool_result [agent_message] '/root/one Message Type: FINAL_ANSWER \
+             Payload: No findings.'",
+            "10 node tool/tool_result [agent_message] '/root/two One finding.'",
+        ]
+    );
+}
+
+#[test]
+fn images_cost_their_formula() {
+    let story = story("images");
+    // 1280 × 720: 40 × 23 patches.
+    assert!(story.contains("4 node turn user/text fixed=920 'what is this? [image]'"));
+    assert!(story.contains("6 node tool/tool_result [view_image] fixed=1844 'attached [image]'"));
+    assert!(story.ends_with("7 node\n"));
+    let cut = String::from_utf8(fixture("images"))
+        .unwrap()
+        .replace("AAElFTkSuQmCC", &format!("{ELIDED}90000{ELIDED}"));
+    assert!(tell(&decode(cut.as_bytes())).contains("4 node turn user/text fixed=920"));
+}
+
+#[test]
+fn every_kind_of_tool_is_named() {
+    let nodes = only(&story("other-tools"), "node");
+    assert_eq!(
+        nodes[1..],
+        [
+            "5 node r1 assistant/tool_call [web_search] '{\"type\":\"search\",\"query\":\"rows\"}'",
+            "6 node r1 assistant/tool_call [apply_patch] '*** Begin Patch'",
+            "7 node r1 assistant/tool_call [local_shell] '{\"type\":\"exec\",\"command\":[\"ls\"]}'",
+            "8 node r1 assistant/tool_call [tool_search] '{\"query\":\"page\"}'",
+            "9 node tool/tool_result [apply_patch] \
+             '{\"output\":\"Success.\",\"metadata\":{\"exit_code\":0}}'",
+            "10 node tool/tool_result [local_shell] 'a.txt'",
+            "11 node container/tool_list [tool_search] '[{\"name\":\"open_page\"}]'",
+            "12 node r1 assistant/tool_call [mcp__docs__search] '{}'",
+            "13 node tool/tool_result [mcp__docs__search] 'one two'",
+        ]
+    );
+}
+
+#[test]
+fn the_model_and_its_window_change() {
+    let facts = only(&story("model-switch"), "meta");
+    assert_eq!(
+        facts[1..],
+        [
+            "2 meta window=258400",
+            "3 meta model=gpt-5.5",
+            "7 meta window=121600",
+            "8 meta model=gpt-5.3-codex-spark",
+            "13 meta title=Faster hello",
+        ]
+    );
+    let entries = decode(&fixture("model-switch"));
+    let models = entries.iter().filter_map(|entry| match &entry.event {
+        Event::Usage(usage) => usage.model.as_deref(),
+        _ => None,
+    });
+    assert_eq!(
+        models.collect::<Vec<_>>(),
+        ["gpt-5.5", "gpt-5.3-codex-spark", "gpt-5.3-codex-spark"]
+    );
+}
+
+#[test]
+fn a_count_that_begins_anew_or_skips_a_line_still_sums_up() {
+    let story = story("resumed");
+    assert_eq!(
+        only(&story, "usage"),
+        [
+            "6 usage r1 reported 5000+0 out 10 (0) billed 5000 0 10 0",
+            "12 usage r2 reported 108+4992 out 10 (0) billed 5100 4992 10 0",
+            // The line between, 5,100 in and 10 out, is lost; the total is not.
+            "13 usage r3 reported 208+4992 out 10 (0) billed 10300 4992 20 0",
+        ]
+    );
+    assert!(story.contains("7 meta cwd=/home/ada/cart version=0.147.0"));
+}
+
+#[test]
+fn a_rollback_takes_the_last_turn_away() {
+    assert_eq!(only(&story("rollback"), "rollback"), ["12 rollback 1"]);
+    assert_eq!(
+        alive(&session("rollback")),
+        ["user one", "assistant 1", "user three"]
+    );
+}
+
+#[test]
+fn files_without_payloads_are_read() {
+    assert_eq!(
+        story("unwrapped").lines().collect::<Vec<_>>(),
+        [
+            "1 meta id=22222222-2222-7222-8222-222222222222",
+            "2 skipped record_type/state",
+            "3 node container/reminder '<environment_context> <cwd>/home/ada</cwd> </environment_context>'",
+            "4 skipped record_type/state",
+            "5 node turn user/text 'hello'",
+            "6 node r1 assistant/thinking opaque=50 'Greeting'",
+            "7 node r1 assistant/tool_call [shell] '{\"command\":[\"ls\"]}'",
+            "8 node tool/tool_result [shell] \
+             '{\"output\":\"a.txt\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}'",
+            "9 node user/text 'put in between'",
+            "10 node r1 assistant/text 'hi'",
+            "11 skipped record_type/state",
+            "12 node turn user/text 'bye'",
+        ]
+    );
+}
+
+#[test]
+fn numbers_that_cannot_be_are_absent() {
+    let story = story("hostile-numbers");
+    assert_eq!(
+        only(&story, "usage"),
+        ["10 usage r1 reported 0+5000 out 10 (10) billed 5000 5000 10 10"]
+    );
+    assert_eq!(only(&story, "meta").len(), 3);
+    assert!(only(&story, "rollback").is_empty());
+}
+
+#[test]
+fn broken_lines_are_counted_and_the_rest_is_read() {
+    let story = story("broken-lines");
+    assert_eq!(
+        only(&story, "unreadable"),
+        ["2 unreadable", "3 unreadable", "8 unreadable"]
+    );
+    assert!(story.contains("7 node turn user/text 'plain words'"));
+}
+
+#[test]
+fn an_output_is_cut_in_its_middle_as_the_model_gets_it() {
+    assert_eq!(size_of(&output_of(&"x".repeat(48_000))).bytes, 48_000);
+    assert_eq!(size_of(&output_of(&"x".repeat(48_001))).bytes, 48_000);
+    // 16,001 characters of three bytes: 8,000 from each end, on character boundaries.
+    assert_eq!(size_of(&output_of(&"水".repeat(16_001))).bytes, 48_000);
+    assert_eq!(
+        size_of(&output_of(&format!("x{}", "水".repeat(20_000)))).bytes,
+        47_998
+    );
+    // The reader kept 1,000 bytes and cut the rest: the size is the same.
+    let cut = |rest: u64| format!("{}{ELIDED}{rest}{ELIDED}", "x".repeat(1_000));
+    assert_eq!(size_of(&output_of(&cut(200_000))).bytes, 48_000);
+    assert_eq!(size_of(&output_of(&cut(2_000))).bytes, 3_000);
+}
+
+#[test]
+fn the_texts_of_one_output_share_the_limit() {
+    let text = "x".repeat(40_000);
+    let part = serde_json::json!({"type": "input_text", "text": text});
+    let line = serde_json::json!({"type": "response_item", "payload":
+        {"type": "function_call_output", "call_id": "c", "output": [part, part, part]}});
+    assert_eq!(size_of(&decode(line.to_string().as_bytes())).bytes, 48_000);
+}
+
+#[test]
+fn the_text_of_an_item_can_be_read_again_from_its_line() {
+    let log = fixture("contextual-messages");
+    let line = log.split(|byte| *byte == b'\n').nth(2).unwrap();
+    let mut out = Sink::capturing(&ByLength, 1);
+    let place = Place {
+        line: 3,
+        offset: 512,
+        len: line.len() as u64,
+    };
+    Codex.decoder().read(Input::Line(place, line), &mut out);
+    assert_eq!(
+        out.captured().unwrap(),
+        "<environment_context>\n<cwd>/home/ada/shop</cwd>\n</environment_context>"
+    );
+}
+
+#[test]
+fn a_name_tells_a_rollout_and_its_thread() {
+    let id = |name: &str| Codex.claims(Path::new(name)).map(|claim| claim.id);
+    let thread = "019f80ed-65ac-7eb3-9c28-9885c0fbca91";
+    let path = format!("/x/sessions/2026/07/20/rollout-2026-07-20T19-07-49-{thread}.jsonl");
+    assert_eq!(id(&path), Some(Some(thread.into())));
+    let reverted = format!("rollout-2026-07-20T19-07-49-{thread}_019f.jsonl");
+    assert_eq!(id(&reverted), Some(Some(thread.into())));
+    assert_eq!(id("rollout-2026.jsonl"), Some(None));
+    assert_eq!(id("history.jsonl"), None);
+    assert_eq!(id(&format!("{path}.zst")), None);
+}
+
+#[test]
+fn a_beginning_tells_a_rollout() {
+    for name in ["outputs-before-count", "unwrapped", "sub-agent-ordinals"] {
+        let log = fixture(name);
+        assert!(
+            (140..log.len()).all(|end| Codex.recognise(&log[..end])),
+            "{name}"
+        );
+    }
+    let claude = br#"{"type":"user","message":{"content":"{\"type\":\"session_meta\"}"}}"#;
+    assert!(!Codex.recognise(claude));
+    assert!(!Codex.recognise(br#"{"type":"session","id":"x","timestamp":"2026"}"#));
+    assert!(!Codex.recognise(b""));
+}
+
+proptest! {
+    #[test]
+    fn nothing_makes_it_panic(
+        name in prop::sample::select(vec!["other-tools", "images", "sub-agent", "local-compaction"]),
+        at in any::<prop::sample::Index>(),
+        bytes in prop::collection::vec(any::<u8>(), 0..12),
+        keep in any::<bool>(),
+    ) {
+        let mut log = fixture(name);
+        let at = at.index(log.len());
+        let end = if keep { at } else { (at + bytes.len()).min(log.len()) };
+        log.splice(at..end, bytes);
+        let mut session = Session::new("codex", Arc::default());
+        for entry in decode(&log) {
+            session.apply(entry);
+        }
+        let context = session.context();
+        prop_assert_eq!(context.known + context.estimated, context.used);
+    }
+}

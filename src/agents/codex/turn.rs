@@ -56,7 +56,7 @@ impl Turns {
     }
 
     /// Whether what the user says now begins a turn.
-    pub fn opens(&self) -> bool {
+    fn opens(&self) -> bool {
         match self.state {
             State::Untold => !self.busy,
             State::Waiting => true,

@@ -89,12 +89,13 @@ fn covers(spent: &Billed, last: &TokenUsage) -> bool {
 }
 
 fn billed(usage: &TokenUsage) -> Billed {
+    let (input, output) = (value(usage.input), value(usage.output));
     Billed {
-        input: value(usage.input),
+        input,
         cache_creation: 0,
-        cache_read: value(usage.cached),
-        output: value(usage.output),
-        reasoning: value(usage.reasoning),
+        cache_read: value(usage.cached).min(input),
+        output,
+        reasoning: value(usage.reasoning).min(output),
     }
 }
 

@@ -200,6 +200,13 @@ pub(super) struct ContentPart<'a> {
     pub encrypted_content: Option<Text<'a>>,
 }
 
+impl ContentPart<'_> {
+    /// Whether there is anything in it: an image may be named without being there.
+    pub fn holds_something(&self) -> bool {
+        self.text.is_some() || self.image_url.is_some() || self.encrypted_content.is_some()
+    }
+}
+
 /// A number of tokens or turns, at most 1e12: a larger or negative one is not to be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count(pub u64);
