@@ -183,6 +183,10 @@ impl Reader {
                 self.learn_window(event.model_context_window, stamp, out);
                 Ok(Done::Skipped)
             }
+            "turn_aborted" => {
+                self.turns.aborted();
+                Ok(Done::Skipped)
+            }
             "thread_rolled_back" => {
                 let event: wire::EventMsg<'_> = serde_json::from_str(payload)?;
                 let Some(turns) = event.num_turns else {
@@ -195,7 +199,7 @@ impl Reader {
                 push(out, stamp, Event::Rollback { turns: turns.0 });
                 Ok(Done::Read)
             }
-            "thread_name_updated" => {
+            "thread_name_updated" if !self.thread.is_copied(stamp) => {
                 let event: wire::EventMsg<'_> = serde_json::from_str(payload)?;
                 let meta = Meta {
                     title: event.thread_name.map(|name| name.0.into()),
@@ -277,10 +281,11 @@ impl Reader {
 }
 
 /// The events that tell of the context. All others repeat what the history holds, for the screen.
-const EVENTS: [&str; 5] = [
+const EVENTS: [&str; 6] = [
     "token_count",
     "task_started",
     "turn_started",
+    "turn_aborted",
     "thread_rolled_back",
     "thread_name_updated",
 ];

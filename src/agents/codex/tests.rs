@@ -169,10 +169,7 @@ fn outputs_stand_before_the_count_that_does_not_include_them() {
     let session = session("outputs-before-count");
     // 9,130 of prompt less 9,100 before: what the two outputs cost.
     let outputs = session.items.iter().filter(|item| item.role == Role::Tool);
-    assert_eq!(
-        outputs.map(|item| item.settled.unwrap().0).sum::<u64>(),
-        30
-    );
+    assert_eq!(outputs.map(|item| item.settled.unwrap().0).sum::<u64>(), 30);
     assert_eq!(session.context().known, 9_150);
 }
 
@@ -369,6 +366,33 @@ fn a_message_put_into_a_running_turn_begins_none() {
     assert_eq!(nodes[0], "4 node turn user/text 'fix it'");
     assert_eq!(nodes[3], "7 node user/text 'and be quick'");
     assert_eq!(nodes[5], "13 node turn user/text 'now ship it'");
+}
+
+#[test]
+fn old_files_tell_of_turns_by_their_settings_or_by_answers() {
+    let said = |name: &str| -> Vec<String> {
+        let nodes = only(&story(name), "node");
+        nodes
+            .into_iter()
+            .filter(|node| node.contains(" user/text"))
+            .collect()
+    };
+    assert_eq!(
+        said("settings-each-request"),
+        [
+            "2 node turn user/text 'fix it'",
+            "9 node user/text 'and be quick'",
+            "12 node turn user/text 'now ship it'",
+            "17 node turn user/text 'no, wait'",
+        ]
+    );
+    assert_eq!(
+        said("settings-first"),
+        [
+            "3 node turn user/text 'fix it'",
+            "7 node turn user/text 'now ship it'"
+        ]
+    );
 }
 
 #[test]
@@ -589,6 +613,24 @@ fn the_texts_of_one_output_share_the_limit() {
     let line = serde_json::json!({"type": "response_item", "payload":
         {"type": "function_call_output", "call_id": "c", "output": [part, part, part]}});
     assert_eq!(size_of(&decode(line.to_string().as_bytes())).bytes, 48_000);
+}
+
+#[test]
+fn reading_may_begin_anywhere() {
+    let log = fixture("fork");
+    let lines: Vec<_> = log.split(|byte| *byte == b'\n').collect();
+    for from in 1..lines.len() - 2 {
+        let mut decoder = Codex.decoder();
+        let mut out = Sink::new(&ByLength);
+        for line in &lines[from..] {
+            decoder.read(Input::Line(Place::default(), line), &mut out);
+        }
+        let story = tell(&out.entries);
+        let last = only(&story, "usage").pop().unwrap();
+        assert!(last.ends_with("reported 300+9000 out 10 (0) billed 9300 9000 10 0"));
+        // The parent's `session_meta` on line 2 is not taken for the file's own.
+        assert!(!story.contains("id="), "{story}");
+    }
 }
 
 #[test]

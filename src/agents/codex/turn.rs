@@ -1,26 +1,19 @@
 //! Which message of a user begins a turn, and which is put into the running one.
-
-/// Where the conversation stands between turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
-    /// No line has told: the first message begins a turn, and each that follows an answer.
-    #[default]
-    Untold,
-    /// A turn has begun, the user's message comes.
-    Waiting,
-    /// It came: what the user says now is put into the running turn.
-    Running,
-}
+//!
+//! Newer files tell by `task_started`. Older ones write the turn's settings, before the user's message
+//! or after it, and some of them again before each request; the oldest write nothing. There, what the
+//! user says after an answer begins a turn, and what is said while tools run does not.
 
 /// Follows the turns of a rollout.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    state: State,
-    /// Whether `task_started` lines tell of turns; older files have the settings only.
+    /// A turn has begun in which the user has said nothing yet.
+    waiting: bool,
+    /// Whether `task_started` lines tell of turns.
     told: bool,
     /// Whether the history was just rebuilt, after which the running turn's settings are repeated.
     rebuilt: bool,
-    /// Whether the model has spoken last with something else than an answer.
+    /// Whether an answer of the model is still to come.
     busy: bool,
 }
 
@@ -29,14 +22,17 @@ impl Turns {
     pub fn started(&mut self) {
         self.told = true;
         self.rebuilt = false;
-        self.state = State::Waiting;
+        self.waiting = true;
     }
 
     /// A `turn_context`.
     pub fn settings(&mut self) {
-        if !self.told && !self.rebuilt {
-            self.state = State::Waiting;
-        }
+        self.waiting |= !self.told && !self.rebuilt;
+    }
+
+    /// A `turn_aborted`.
+    pub fn aborted(&mut self) {
+        self.busy = false;
     }
 
     /// A `compacted`.
@@ -48,6 +44,8 @@ impl Turns {
     pub fn spoke(&mut self, answer: bool) {
         self.rebuilt = false;
         self.busy = !answer;
+        // The settings were those of the running turn, written again.
+        self.waiting &= self.told;
     }
 
     /// A tool gave something back.
@@ -55,28 +53,17 @@ impl Turns {
         self.rebuilt = false;
     }
 
-    /// Whether what the user says now begins a turn.
-    fn opens(&self) -> bool {
-        match self.state {
-            State::Untold => !self.busy,
-            State::Waiting => true,
-            State::Running => false,
-        }
-    }
-
     /// Whether a turn was begun in which the user has said nothing yet.
     pub fn waits(&self) -> bool {
-        self.state == State::Waiting
+        self.waiting
     }
 
     /// The user said something. Returns whether that begins a turn.
     pub fn said(&mut self) -> bool {
-        let opens = self.opens();
+        let begins = self.waiting || !self.told && !self.busy;
         self.rebuilt = false;
-        match self.state {
-            State::Untold => self.busy = true,
-            State::Waiting | State::Running => self.state = State::Running,
-        }
-        opens
+        self.waiting = false;
+        self.busy = true;
+        begins
     }
 }
