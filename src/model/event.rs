@@ -199,6 +199,8 @@ pub struct NewItem {
     pub hash: u64,
     /// Whether it leaves at the end of its turn.
     pub ephemeral: bool,
+    /// Which of its record's items it is, counted from 0, to find its text again.
+    pub nth: u32,
 }
 
 /// How large an item is, as counted here.
@@ -352,6 +354,8 @@ pub struct Sink<'m> {
     pub entries: Vec<Entry>,
     /// The text of one item instead of its size, for whoever wants to read it.
     capture: Option<Capture>,
+    /// The record that was told last, and the items of it so far.
+    record: (Place, u32),
 }
 
 struct Capture {
@@ -366,6 +370,7 @@ impl<'m> Sink<'m> {
             measure,
             entries: Vec::new(),
             capture: None,
+            record: (Place::default(), 0),
         }
     }
 
@@ -386,7 +391,16 @@ impl<'m> Sink<'m> {
     }
 
     /// Writes an event.
-    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, event: Event) {
+    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, mut event: Event) {
+        if let Event::Node(node) = &mut event {
+            if self.record.0 != place {
+                self.record = (place, 0);
+            }
+            for item in &mut node.items {
+                item.nth = self.record.1;
+                self.record.1 += 1;
+            }
+        }
         self.entries.push(Entry {
             lane,
             place,
@@ -412,6 +426,7 @@ impl<'m> Sink<'m> {
                 preview: Box::default(),
                 hash: 0,
                 ephemeral: false,
+                nth: 0,
             },
             preview: String::new(),
             sink: self,

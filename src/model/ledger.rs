@@ -11,7 +11,7 @@
 
 use super::calibration::{Calibration, Expected};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::session::{Item, ItemIx, Request, RequestIx, Session};
+use super::session::{Coverage, Item, ItemIx, Request, RequestIx, Session};
 use super::{Kind, Role, Source};
 use jiff::Timestamp;
 
@@ -131,15 +131,12 @@ impl Session {
             }
             None => {
                 let items: u64 = roles.iter().map(|share| share.tokens).sum();
-                let unlogged = match self.agent_says {
-                    Some(total) if self.prefix == 0 => total.saturating_sub(items),
-                    _ => self.prefix,
-                };
+                let (unlogged, spread) = self.expected_prefix(items);
                 let system = &mut roles[Role::System.index()];
                 system.tokens += unlogged;
                 system.estimated += unlogged;
                 // The prefix comes back, more or less: text that is put in anew is in no log.
-                error += unlogged as f64 * PREFIX_SPREAD;
+                error += unlogged as f64 * spread;
             }
         }
         let used: u64 = roles.iter().map(|share| share.tokens).sum();
@@ -161,6 +158,16 @@ impl Session {
                 (Some(_), _) => Basis::Delta,
             },
             roles,
+        }
+    }
+
+    /// The unlogged prefix to expect where no report has come since the last reset, and half the width
+    /// of its 90 % interval as a share of it. `items` is what is logged.
+    fn expected_prefix(&self, items: u64) -> (u64, f64) {
+        match (self.prefix, self.agent_says) {
+            (Some(learned), _) => (learned, LEARNED_PREFIX_SPREAD),
+            (None, Some(total)) => (total.saturating_sub(items), LEARNED_PREFIX_SPREAD),
+            (None, None) => (self.rules.usual_prefix(self.agent), USUAL_PREFIX_SPREAD),
         }
     }
 
@@ -304,7 +311,7 @@ impl Session {
 
         let unlogged = match self.anchor {
             Some(anchor) => self.requests[anchor].system,
-            None => self.prefix,
+            None => self.prefix.unwrap_or(0),
         };
         if self.anchor.is_some() {
             self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
@@ -314,13 +321,17 @@ impl Session {
             self.calibrate(&fresh, rest as f64);
         }
         let system = if self.anchor.is_none() {
-            self.prefix = self.share_whole(&fresh, &estimates, prompt, held);
+            let system = self.share_whole(&fresh, &estimates, prompt, held);
+            // At the end of a log the rest is what was not read, not the prefix.
+            if self.coverage != Coverage::Tail || !self.resets.is_empty() {
+                self.prefix = Some(system);
+            }
             if let Some(reset) = self.resets.last_mut() {
                 if reset.request == ix {
                     (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
                 }
             }
-            Some(self.prefix)
+            Some(system)
         } else if rest as f64 > sum + tolerance {
             // More came than was logged: the excess is unlogged text.
             let given = self.give(&fresh, &estimates, sum.round() as u64, Source::Shared);
@@ -392,7 +403,7 @@ impl Session {
         let sum: f64 = sizes.iter().sum();
         let prompt = self.requests[ix].prompt;
         self.generation += 1;
-        let system = self.prefix.min(prompt / 2);
+        let system = self.prefix.unwrap_or(0).min(prompt / 2);
         let target = (sum.round() as u64).min(prompt - system);
         let given = self.give(&held, &sizes, target, Source::Shared);
         prompt - given
@@ -492,8 +503,9 @@ impl Session {
             preview: "(not in the log)".into(),
             hash: 0,
             ephemeral: false,
+            nth: u32::MAX,
         };
-        self.add_item(node, item, usize::MAX, place, at, Some(request));
+        self.add_item(node, item, place, at, Some(request));
         self.items.len() - 1
     }
 
@@ -536,8 +548,10 @@ impl Session {
     }
 }
 
-/// Half the width of the 90 % interval of the unlogged prefix after a reset, as a share of it.
-const PREFIX_SPREAD: f64 = 0.25;
+/// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own
+/// reports showed it before the reset, and as is usual with the agent.
+const LEARNED_PREFIX_SPREAD: f64 = 0.25;
+const USUAL_PREFIX_SPREAD: f64 = 0.6;
 
 /// The smallest share of their estimates that items are believed to have cost. Below it, something
 /// else has left the context.

@@ -72,6 +72,7 @@ fn item() -> impl Strategy<Value = NewItem> {
             preview: "".into(),
             hash: local,
             ephemeral,
+            nth: 0,
         },
     )
 }

@@ -66,7 +66,7 @@ pub struct Session {
     /// Counts how often settled numbers were given anew; older reports do not add up any more.
     pub(super) generation: u32,
     /// The unlogged prefix as the first report after the last reset showed it.
-    pub(super) prefix: u64,
+    pub(super) prefix: Option<u64>,
     /// The agent's own number since the last reset, while no report has come.
     pub(super) agent_says: Option<u64>,
     /// How the model now counts.
@@ -100,7 +100,7 @@ impl Session {
             anchor: None,
             newest_start: 0,
             generation: 0,
-            prefix: 0,
+            prefix: None,
             agent_says: None,
             calibration: Calibration::new(rules.tokenizer(agent, None)),
             calibrations: HashMap::new(),
@@ -291,8 +291,8 @@ impl Session {
             self.end_turn();
         }
         let node = self.chain.last();
-        for (nth, item) in items.into_iter().enumerate() {
-            self.add_item(node, item, nth, place, at, request);
+        for item in items {
+            self.add_item(node, item, place, at, request);
         }
         if let Some(request) = request {
             self.output_grew(request);
@@ -303,7 +303,6 @@ impl Session {
         &mut self,
         node: usize,
         item: NewItem,
-        nth: usize,
         place: Place,
         at: Option<Timestamp>,
         output_of: Option<Key>,
@@ -319,7 +318,7 @@ impl Session {
             size: item.size,
             preview: item.preview,
             hash: item.hash,
-            nth: u32::try_from(nth).unwrap_or(u32::MAX),
+            nth: item.nth,
             settled: None,
             output_of,
             entered: None,
@@ -347,10 +346,9 @@ impl Session {
             .copied()
             .filter(|ix| self.items[*ix].in_context() || !self.chain.is_live(node))
             .collect();
-        let fresh: Vec<(usize, NewItem)> = new
+        let fresh: Vec<NewItem> = new
             .into_iter()
-            .enumerate()
-            .filter(|(_, item)| {
+            .filter(|item| {
                 let same = old.iter().position(|ix| {
                     let held = &self.items[*ix];
                     held.hash == item.hash && held.kind == item.kind && held.call == item.call
@@ -367,8 +365,8 @@ impl Session {
         for ix in old {
             self.leave(ix, Gone::Replaced);
         }
-        for (nth, item) in fresh {
-            self.add_item(node, item, nth, place, at, request);
+        for item in fresh {
+            self.add_item(node, item, place, at, request);
         }
         if let Some(request) = request {
             self.output_grew(request);

@@ -81,6 +81,10 @@ pub struct Policy {
     /// Whether it compacts before the window is full at all.
     #[serde(default = "yes")]
     pub proactive: bool,
+    /// The unlogged prefix that is usual with this agent: system prompt and tool schemas, in tokens.
+    /// Holds until a session's own reports show it.
+    #[serde(default)]
+    pub prefix: u64,
     /// What survives, in words.
     pub keeps: String,
     /// Where this is from.
@@ -210,6 +214,12 @@ impl Rules {
             .or_else(|| self.tokenizer.get(agent))
             .cloned()
             .unwrap_or_else(Tokenizer::unknown)
+    }
+
+    /// The unlogged prefix that is usual with an agent, in tokens; 0: not known.
+    pub fn usual_prefix(&self, agent: &str) -> u64 {
+        let mut own = self.policy.iter().filter(|p| p.agent == agent);
+        own.find(|p| p.prefix > 0).map_or(0, |p| p.prefix)
     }
 
     /// Whether two models count alike, so that a number reported for one still holds for the other.
