@@ -64,7 +64,7 @@ impl Format for ClaudeCode {
         let below = folders.iter().rposition(|part| *part == "subagents");
         Some(Claim {
             shape: Shape::Lines,
-            id: Some(name.to_owned()),
+            id: is_id(name).then(|| name.to_owned()),
             parent: below
                 .and_then(|at| folders.get(at.checked_sub(1)?))
                 .map(|id| (*id).to_owned()),
@@ -97,6 +97,12 @@ impl Format for ClaudeCode {
             ("output", |b: &Billed| b.output),
         ]
     }
+}
+
+/// Whether a file's name is a session's or a sub-agent's id, rather than one that somebody chose.
+fn is_id(name: &str) -> bool {
+    let uuid = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    uuid || name.starts_with("agent-")
 }
 
 /// The envelope of a record. What is not named here (`toolUseResult` above all) is skipped, not read.

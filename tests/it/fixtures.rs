@@ -1,0 +1,39 @@
+//! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, with
+//! the report expected of it beside it. A case is one trap of one format, by name.
+
+use crate::support::{json_report, manifest_folder};
+use insta::{Settings, assert_json_snapshot, glob};
+use serde_json::{Value, json};
+
+#[test]
+fn every_fixture_reports_as_expected() {
+    glob!("../fixtures", "*/*/log.*", |path| {
+        let mut report = json_report(path);
+        report["session"]["path"] = json!("[path]");
+        lines_on_one(&mut report["messages"]);
+        lines_on_one(&mut report["calls"]);
+        let mut settings = Settings::clone_current();
+        settings.set_snapshot_path(path.parent().unwrap());
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_snapshot_suffix("");
+        settings.set_omit_expression(true);
+        settings.set_input_file(path.strip_prefix(manifest_folder()).unwrap());
+        settings.bind(|| assert_json_snapshot!("report", report));
+    });
+}
+
+/// Puts each element of a list on a line of its own, so that a snapshot reads like a table.
+fn lines_on_one(list: &mut Value) {
+    for element in list.as_array_mut().into_iter().flatten() {
+        let line = element
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(key, value)| match value {
+                Value::Null => format!("{key}=–"),
+                Value::String(text) => format!("{key}={text}"),
+                other => format!("{key}={other}"),
+            });
+        *element = Value::String(line.collect::<Vec<_>>().join(" "));
+    }
+}

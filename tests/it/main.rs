@@ -1,0 +1,5 @@
+//! The tests that look at the project from outside, in one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod fixtures;
+mod support;
