@@ -5,5 +5,4 @@ pub mod cli;
 pub mod config;
 pub mod ingest;
 pub mod model;
-pub mod report;
-pub mod tokens;
+pub mod tui;

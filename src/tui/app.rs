@@ -1,0 +1,515 @@
+//! What the screens know, and what a message does to it. No terminal, no clock: the time comes with
+//! each message.
+
+mod brief;
+mod cursor;
+pub mod layout;
+
+pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, seconds_since};
+pub use cursor::Cursor;
+
+use super::keymap::{self, Action, Press, Scope};
+use crate::model::event::Lane;
+use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
+use crate::model::session::{ItemIx, Session};
+use crate::model::{Kind, Source};
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// A session is live while its last sign of life is at most this old, in seconds.
+pub const LIVE: i64 = 120;
+
+/// Rows that one notch of the mouse wheel moves.
+const WHEEL: isize = 3;
+
+/// What is on screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Screen {
+    /// All sessions.
+    Overview,
+    /// One of them.
+    Session(SessionKey),
+}
+
+/// What lies over the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlay {
+    /// The keys.
+    Help,
+    /// What could not be read.
+    Problems,
+}
+
+/// Where typed characters go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// To the key bindings.
+    #[default]
+    Browse,
+    /// Into the filter.
+    Filter,
+}
+
+/// Which items a session's screen lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Listed {
+    /// Those in the context now.
+    #[default]
+    InContext,
+    /// All, those that have left too.
+    All,
+}
+
+/// An item, across rereads of its log: offset of its line, place among the line's items, kind.
+pub type ItemId = (u64, u32, Kind);
+
+/// What happens to the screens.
+#[derive(Debug)]
+pub enum Msg {
+    /// A key.
+    Press(Press),
+    /// A click on this column and row.
+    Click(u16, u16),
+    /// The wheel, down for positive notches.
+    Wheel(isize),
+    /// The screen has this many columns and rows.
+    Resize(u16, u16),
+    /// The logs tell something.
+    Update(Update),
+}
+
+/// What the runtime is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing but to draw.
+    None,
+    /// A session of this file is being looked at: read it first, and further back.
+    LookAt(FileId),
+    /// To the shell.
+    Suspend,
+    /// The end.
+    Quit,
+}
+
+/// What the user has set, by key and mouse.
+#[derive(Debug)]
+pub struct Ui {
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// The screen.
+    pub screen: Screen,
+    /// What lies over it.
+    pub overlay: Option<Overlay>,
+    /// Where typed characters go.
+    pub mode: Mode,
+    /// The order of the sessions.
+    pub sort: Sort,
+    /// The filter of the sessions.
+    pub filter: String,
+    /// The list of sessions.
+    pub sessions: Cursor<SessionKey>,
+    /// Which items are listed.
+    pub listed: Listed,
+    /// The list of items.
+    pub items: Cursor<ItemId>,
+}
+
+/// All that is shown.
+#[derive(Debug)]
+pub struct App {
+    /// The sessions.
+    pub fleet: Fleet,
+    /// What the user has set.
+    pub ui: Ui,
+    /// The time of the last [`App::prepare`].
+    pub now: Timestamp,
+    /// A line above all else, such as "this is a demo"; empty: none.
+    pub banner: String,
+    /// Where logs were looked for, to tell where there are none.
+    pub looked_in: Vec<String>,
+    shown: Shown,
+    stale: Stale,
+}
+
+/// What is worked out for the screen.
+#[derive(Debug, Default)]
+struct Shown {
+    rows: Vec<Row>,
+    keys: Vec<SessionKey>,
+    live: usize,
+    briefs: HashMap<SessionKey, Brief>,
+    items: Vec<ItemIx>,
+    item_ids: Vec<ItemId>,
+    largest: Option<(SessionKey, Option<(ItemIx, u64, Source)>)>,
+}
+
+/// What no longer fits the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stale {
+    Nothing,
+    /// The lists.
+    Lists,
+}
+
+impl App {
+    /// The screens of a fleet.
+    pub fn new(fleet: Fleet, now: Timestamp) -> App {
+        App {
+            fleet,
+            ui: Ui {
+                size: (80, 24),
+                screen: Screen::Overview,
+                overlay: None,
+                mode: Mode::Browse,
+                sort: Sort::default(),
+                filter: String::new(),
+                sessions: Cursor::default(),
+                listed: Listed::InContext,
+                items: Cursor::default(),
+            },
+            now,
+            banner: String::new(),
+            looked_in: Vec::new(),
+            shown: Shown::default(),
+            stale: Stale::Lists,
+        }
+    }
+
+    /// Takes in what has happened.
+    pub fn update(&mut self, msg: Msg) -> Effect {
+        match msg {
+            Msg::Press(press) => self.press(press),
+            Msg::Click(_, row) => self.click(row),
+            Msg::Wheel(notches) => {
+                self.step(notches.saturating_mul(WHEEL));
+                Effect::None
+            }
+            Msg::Resize(columns, rows) => {
+                self.ui.size = (columns, rows);
+                Effect::None
+            }
+            Msg::Update(update) => {
+                self.forget(&update);
+                if self.fleet.apply(update) {
+                    self.stale = Stale::Lists;
+                }
+                Effect::None
+            }
+        }
+    }
+
+    /// Works out what the screen shows, and no more. Call it before drawing.
+    pub fn prepare(&mut self, now: Timestamp) {
+        self.now = now;
+        if self.stale == Stale::Lists {
+            self.shown.rows = self.fleet.rows(self.ui.sort, &self.ui.filter);
+            self.shown.keys = self.shown.rows.iter().map(|row| row.key).collect();
+        }
+        if let Screen::Session(key) = self.ui.screen {
+            match self.fleet.get(key) {
+                None => self.ui.screen = Screen::Overview,
+                Some(_) if self.stale == Stale::Lists => self.list_items(key),
+                Some(_) => {}
+            }
+        }
+        self.stale = Stale::Nothing;
+        self.shown.live = self.count_live();
+
+        let rows = usize::from(self.overview_layout().list.count);
+        self.ui.sessions.fit(&self.shown.keys, rows);
+        let rows = usize::from(self.session_layout().list.count);
+        self.ui.items.fit(&self.shown.item_ids, rows);
+
+        let mut wanted: Vec<SessionKey> = self.visible_rows().map(|row| row.key).collect();
+        wanted.extend(self.current());
+        for key in wanted {
+            if let (false, Some(session)) =
+                (self.shown.briefs.contains_key(&key), self.fleet.get(key))
+            {
+                self.shown.briefs.insert(key, Brief::of(session));
+            }
+        }
+        self.find_largest();
+    }
+
+    /// How long until an age on screen reads differently; `None`: for hours.
+    pub fn next_change(&self) -> Option<Duration> {
+        let youngest = self
+            .fleet
+            .sessions()
+            .filter_map(|(key, _)| self.fleet.last_activity(key))
+            .map(|at| seconds_since(at, self.now))
+            .min()?;
+        match youngest {
+            ..=59 => Some(Duration::from_secs(1)),
+            ..=3599 => Some(Duration::from_secs(60)),
+            _ => None,
+        }
+    }
+
+    /// The session that keys go to: the one on screen, or the selected one.
+    pub fn current(&self) -> Option<SessionKey> {
+        match self.ui.screen {
+            Screen::Session(key) => Some(key),
+            Screen::Overview => self.shown.keys.get(self.ui.sessions.index()).copied(),
+        }
+    }
+
+    /// The rows of the list of sessions that are on screen, from the top.
+    pub fn visible_rows(&self) -> impl Iterator<Item = &Row> {
+        let count = usize::from(self.overview_layout().list.count);
+        let from = self.ui.sessions.offset();
+        self.shown.rows.iter().skip(from).take(count)
+    }
+
+    /// The number of sessions that match the filter.
+    pub fn matching(&self) -> usize {
+        self.shown.rows.len()
+    }
+
+    /// The number of sessions that show signs of life.
+    pub fn live(&self) -> usize {
+        self.shown.live
+    }
+
+    /// A session in short; of those on screen only.
+    pub fn brief(&self, key: SessionKey) -> Option<&Brief> {
+        self.shown.briefs.get(&key)
+    }
+
+    /// The items of the session on screen, newest first.
+    pub fn items(&self) -> &[ItemIx] {
+        &self.shown.items
+    }
+
+    /// The largest item in the context of the current session.
+    pub fn largest(&self) -> Option<(ItemIx, u64, Source)> {
+        self.shown.largest.and_then(|(_, largest)| largest)
+    }
+
+    /// Whole seconds since a session's last sign of life.
+    pub fn age(&self, key: SessionKey) -> Option<i64> {
+        let at = self.fleet.last_activity(key)?;
+        Some(seconds_since(at, self.now))
+    }
+
+    /// Which rows of the screen hold what, on the list of sessions.
+    pub fn overview_layout(&self) -> layout::Overview {
+        let line = |shown: bool| u16::from(shown);
+        let notice = line(!self.fleet.problems.is_empty());
+        layout::Overview::of(self.ui.size.1, line(!self.banner.is_empty()), notice)
+    }
+
+    /// Which rows of the screen hold what, on a session's screen.
+    pub fn session_layout(&self) -> layout::Session {
+        layout::Session::of(self.ui.size.1)
+    }
+
+    /// Whose keys hold.
+    pub fn scope(&self) -> Scope {
+        match self.ui.screen {
+            Screen::Overview => Scope::Overview,
+            Screen::Session(_) => Scope::Session,
+        }
+    }
+
+    fn press(&mut self, press: Press) -> Effect {
+        if self.ui.mode == Mode::Filter && self.typed(press) {
+            return Effect::None;
+        }
+        let Some(action) = keymap::action(self.scope(), press) else {
+            self.ui.overlay = None;
+            return Effect::None;
+        };
+        self.act(action)
+    }
+
+    /// A key while the filter is typed. Returns whether it was taken.
+    fn typed(&mut self, press: Press) -> bool {
+        match press {
+            Press::Char(c) => self.ui.filter.push(c),
+            Press::Backspace => {
+                self.ui.filter.pop();
+            }
+            Press::Ctrl('u') => self.ui.filter.clear(),
+            Press::Enter => self.ui.mode = Mode::Browse,
+            Press::Esc => {
+                self.ui.mode = Mode::Browse;
+                self.ui.filter.clear();
+            }
+            _ => return false,
+        }
+        self.stale = Stale::Lists;
+        true
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        match action {
+            Action::Quit => return Effect::Quit,
+            Action::Suspend => return Effect::Suspend,
+            Action::Help => return self.toggle(Overlay::Help),
+            Action::Problems => return self.toggle(Overlay::Problems),
+            _ => {}
+        }
+        // An overlay goes away with the next key, which does nothing else.
+        if self.ui.overlay.take().is_some() {
+            return Effect::None;
+        }
+        let page = self.page();
+        match action {
+            Action::Up => self.step(-1),
+            Action::Down => self.step(1),
+            Action::PageUp => self.step(-page),
+            Action::PageDown => self.step(page),
+            Action::First => self.step(isize::MIN),
+            Action::Last => self.step(isize::MAX),
+            Action::Open => return self.open(),
+            Action::Back => self.back(),
+            Action::Filter => self.ui.mode = Mode::Filter,
+            Action::Sort => {
+                let at = Sort::ALL.iter().position(|sort| *sort == self.ui.sort);
+                let next = at.map_or(0, |at| (at + 1) % Sort::ALL.len());
+                self.ui.sort = Sort::ALL[next];
+                self.stale = Stale::Lists;
+            }
+            Action::Items => {
+                self.ui.listed = match self.ui.listed {
+                    Listed::InContext => Listed::All,
+                    Listed::All => Listed::InContext,
+                };
+                self.stale = Stale::Lists;
+            }
+            Action::Help | Action::Problems | Action::Suspend | Action::Quit => {}
+        }
+        Effect::None
+    }
+
+    fn toggle(&mut self, overlay: Overlay) -> Effect {
+        self.ui.overlay = match self.ui.overlay {
+            Some(open) if open == overlay => None,
+            _ => Some(overlay),
+        };
+        Effect::None
+    }
+
+    fn open(&mut self) -> Effect {
+        let (Screen::Overview, Some(key)) = (self.ui.screen, self.current()) else {
+            return Effect::None;
+        };
+        self.ui.mode = Mode::Browse;
+        self.ui.sessions.pin(key);
+        self.ui.screen = Screen::Session(key);
+        self.ui.items = Cursor::default();
+        self.stale = Stale::Lists;
+        Effect::LookAt(key.file)
+    }
+
+    fn back(&mut self) {
+        match self.ui.screen {
+            Screen::Session(_) => self.ui.screen = Screen::Overview,
+            Screen::Overview => self.ui.filter.clear(),
+        }
+        self.stale = Stale::Lists;
+    }
+
+    fn step(&mut self, by: isize) {
+        match self.ui.screen {
+            Screen::Overview => self.ui.sessions.step(&self.shown.keys, by),
+            Screen::Session(_) => self.ui.items.step(&self.shown.item_ids, by),
+        }
+    }
+
+    fn page(&self) -> isize {
+        let list = match self.ui.screen {
+            Screen::Overview => self.overview_layout().list,
+            Screen::Session(_) => self.session_layout().list,
+        };
+        isize::try_from(list.count).unwrap_or(1).max(1)
+    }
+
+    /// A click selects; on what is selected already it opens.
+    fn click(&mut self, row: u16) -> Effect {
+        if self.ui.overlay.take().is_some() {
+            return Effect::None;
+        }
+        match self.ui.screen {
+            Screen::Overview => {
+                let Some(at) = self.overview_layout().list.position(row) else {
+                    return Effect::None;
+                };
+                let index = self.ui.sessions.offset() + at;
+                if index >= self.shown.keys.len() {
+                    return Effect::None;
+                }
+                if index == self.ui.sessions.index() {
+                    return self.open();
+                }
+                self.ui.sessions.select(&self.shown.keys, index);
+            }
+            Screen::Session(_) => {
+                if let Some(at) = self.session_layout().list.position(row) {
+                    let index = self.ui.items.offset() + at;
+                    self.ui.items.select(&self.shown.item_ids, index);
+                }
+            }
+        }
+        Effect::None
+    }
+
+    /// Drops what was worked out of the sessions that an update changes.
+    fn forget(&mut self, update: &Update) {
+        let file = match update {
+            Update::Found(facts) => facts.file,
+            Update::Rebuilt { file, .. } | Update::Appended { file, .. } => *file,
+            Update::Vanished(file) => *file,
+            Update::Problem { .. } | Update::GaugesStand | Update::CaughtUp => return,
+        };
+        self.shown.briefs.retain(|key, _| key.file != file);
+        self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
+    }
+
+    fn list_items(&mut self, key: SessionKey) {
+        let Some(session) = self.fleet.get(key) else {
+            return;
+        };
+        self.shown.items = match self.ui.listed {
+            Listed::InContext => session.alive(),
+            Listed::All => (0..session.items.len()).collect(),
+        };
+        self.shown.items.reverse();
+        self.shown.item_ids = ids(session, &self.shown.items);
+    }
+
+    fn find_largest(&mut self) {
+        let Some(key) = self.current() else {
+            self.shown.largest = None;
+            return;
+        };
+        if self.shown.largest.is_none_or(|(known, _)| known != key) {
+            let largest = self.fleet.get(key).and_then(brief::largest_item);
+            self.shown.largest = Some((key, largest));
+        }
+    }
+
+    fn count_live(&self) -> usize {
+        self.fleet
+            .sessions()
+            .filter(|(key, _)| self.age(*key).is_some_and(|age| age <= LIVE))
+            .count()
+    }
+
+    /// Whether a session is a sub-agent's.
+    pub fn is_child(&self, key: SessionKey) -> bool {
+        let parent = self.fleet.get(key).and_then(|s| s.meta.parent.as_ref());
+        key.lane != Lane::Main || parent.is_some()
+    }
+}
+
+fn ids(session: &Session, items: &[ItemIx]) -> Vec<ItemId> {
+    items
+        .iter()
+        .filter_map(|ix| session.items.get(*ix))
+        .map(|item| (item.place.offset, item.nth, item.kind))
+        .collect()
+}

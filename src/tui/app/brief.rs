@@ -1,0 +1,182 @@
+//! What a row of the list shows of a session, worked out once for each change of it.
+
+use crate::model::Source;
+use crate::model::event::Lane;
+use crate::model::fleet::{Fleet, SessionKey};
+use crate::model::ledger::Context;
+use crate::model::session::{ItemIx, Session};
+use crate::model::window::Limits;
+use crate::model::{Gone, event::is_unsafe_to_show};
+use jiff::Timestamp;
+
+/// How many requests a growth line shows.
+pub const GROWTH_BARS: usize = 8;
+
+/// How long a compaction is news, in seconds.
+const NEWS: i64 = 120;
+
+/// A session in short.
+#[derive(Debug, Clone)]
+pub struct Brief {
+    /// How full it is.
+    pub context: Context,
+    /// Its window and trigger.
+    pub limits: Limits,
+    /// What the prompt grew by with each of the last requests, oldest first; 0 where it shrank.
+    pub growth: Vec<u64>,
+    /// Its last compaction.
+    pub compacted: Option<Compacted>,
+}
+
+/// A compaction that took place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compacted {
+    /// Tokens before.
+    pub before: u64,
+    /// Tokens after, where known.
+    pub after: Option<u64>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Whether a usage report has come since.
+    pub since: Since,
+}
+
+/// What has come since a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// Nothing that the provider reported.
+    NoReport,
+    /// At least one usage report.
+    Reports,
+}
+
+/// How near a context is to its trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// Far enough.
+    Calm,
+    /// Less than an eighth of the trigger is left.
+    Near,
+    /// The next requests reach it: less than twice the usual growth is left, or less than a fiftieth.
+    Next,
+}
+
+impl Brief {
+    /// Works it out.
+    pub fn of(session: &Session) -> Brief {
+        Brief {
+            context: session.context(),
+            limits: session.limits(),
+            growth: growth(session),
+            compacted: last_compaction(session),
+        }
+    }
+
+    /// Tokens left before the agent compacts; `None`: it is not known to.
+    pub fn headroom(&self) -> Option<u64> {
+        let trigger = self.limits.trigger?;
+        Some(trigger.saturating_sub(self.context.used))
+    }
+
+    /// How near the trigger is.
+    pub fn nearness(&self) -> Nearness {
+        let (Some(trigger), Some(left)) = (self.limits.trigger, self.headroom()) else {
+            return Nearness::Calm;
+        };
+        if self.context.used == 0 {
+            return Nearness::Calm;
+        }
+        let grows = match self.growth.len() as u64 {
+            0 => 0,
+            n => self.growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
+        };
+        let near = left < trigger / 8;
+        if left < trigger / 50 || (near && left < grows.saturating_mul(2)) {
+            Nearness::Next
+        } else if near {
+            Nearness::Near
+        } else {
+            Nearness::Calm
+        }
+    }
+
+    /// The last compaction, while it is news: nothing was reported since, or it was just now.
+    pub fn just_compacted(&self, now: Timestamp) -> Option<Compacted> {
+        self.compacted.filter(|c| {
+            let recent = c.at.is_some_and(|at| seconds_since(at, now) <= NEWS);
+            c.since == Since::NoReport || recent
+        })
+    }
+}
+
+fn growth(session: &Session) -> Vec<u64> {
+    let from = session.requests.len().saturating_sub(GROWTH_BARS + 1);
+    let last = session.requests.get(from..).unwrap_or_default();
+    last.windows(2)
+        .map(|pair| pair[1].prompt.saturating_sub(pair[0].prompt))
+        .collect()
+}
+
+fn last_compaction(session: &Session) -> Option<Compacted> {
+    let reset = session.resets.last()?;
+    (reset.gone == Gone::Compaction).then(|| Compacted {
+        before: reset.before,
+        after: reset.after,
+        at: reset.at,
+        since: if reset.request >= session.requests.len() {
+            Since::NoReport
+        } else {
+            Since::Reports
+        },
+    })
+}
+
+/// The largest item in the context: which, its tokens, how they are known.
+pub fn largest_item(session: &Session) -> Option<(ItemIx, u64, Source)> {
+    session
+        .alive()
+        .into_iter()
+        .map(|ix| {
+            let (tokens, source) = session.tokens(ix);
+            (ix, tokens, source)
+        })
+        .max_by_key(|(_, tokens, _)| *tokens)
+        .filter(|(_, tokens, _)| *tokens > 0)
+}
+
+/// Whole seconds from then to now; 0 for a time to come, since clocks differ.
+pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
+    now.as_second().saturating_sub(then.as_second()).max(0)
+}
+
+/// What to call a session: its project, else its title, else the start of its id or its file's name.
+/// A sub-agent goes by its title, which says its type.
+pub fn name(fleet: &Fleet, key: SessionKey) -> String {
+    let Some(session) = fleet.get(key) else {
+        return String::new();
+    };
+    let title = session.meta.title.as_deref().unwrap_or_default();
+    let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
+    let named = if is_child && !title.is_empty() {
+        title
+    } else if session.project().is_empty() {
+        title
+    } else {
+        session.project()
+    };
+    if named
+        .chars()
+        .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
+    {
+        return named.to_owned();
+    }
+    let id = session.meta.id.as_deref().unwrap_or_default();
+    if !id.is_empty() {
+        return id.chars().take(8).collect();
+    }
+    let stem = fleet.facts(key).and_then(|facts| facts.path.file_stem());
+    stem.map_or_else(
+        || "unnamed".to_owned(),
+        |s| s.to_string_lossy().into_owned(),
+    )
+}

@@ -1,0 +1,129 @@
+//! A list's selection and scroll position. The selection goes by key, so it stays with its row when
+//! the order changes.
+
+/// A selection in a list of keys.
+#[derive(Debug, Clone)]
+pub struct Cursor<K> {
+    /// `None`: whatever stands first, so that an untouched list follows the newest.
+    selected: Option<K>,
+    /// Where the selection stands; says which of several equal keys is meant.
+    index: usize,
+    offset: usize,
+}
+
+impl<K> Default for Cursor<K> {
+    fn default() -> Self {
+        Cursor {
+            selected: None,
+            index: 0,
+            offset: 0,
+        }
+    }
+}
+
+impl<K: Copy + PartialEq> Cursor<K> {
+    /// The selected row.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The first row on screen.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Selects a row; the first row is "whatever stands first".
+    pub fn select(&mut self, keys: &[K], index: usize) {
+        self.index = index.min(keys.len().saturating_sub(1));
+        self.selected = if self.index == 0 {
+            None
+        } else {
+            keys.get(self.index).copied()
+        };
+    }
+
+    /// Moves the selection by rows.
+    pub fn step(&mut self, keys: &[K], by: isize) {
+        self.select(keys, self.index.saturating_add_signed(by));
+    }
+
+    /// Stays with what is selected now, even where that is the first row.
+    pub fn pin(&mut self, key: K) {
+        self.selected = Some(key);
+    }
+
+    /// Finds the selection again in a new list, and scrolls so that it is among the `rows` on screen.
+    pub fn fit(&mut self, keys: &[K], rows: usize) {
+        self.index = match self.selected {
+            None => 0,
+            Some(key) if keys.get(self.index) == Some(&key) => self.index,
+            Some(key) => match keys.iter().position(|k| *k == key) {
+                Some(index) => index,
+                // It is gone: its neighbour takes its place.
+                None => {
+                    self.select(keys, self.index);
+                    self.index
+                }
+            },
+        };
+        let rows = rows.max(1);
+        let last_page = keys.len().saturating_sub(rows);
+        self.offset = self
+            .offset
+            .clamp(self.index.saturating_sub(rows - 1), self.index)
+            .min(last_page);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_selection_stays_with_its_key() {
+        let mut cursor = Cursor::default();
+        cursor.select(&[1, 2, 3], 1);
+        cursor.fit(&[3, 1, 2], 10);
+        assert_eq!(cursor.index(), 2);
+    }
+
+    #[test]
+    fn an_untouched_list_follows_its_top() {
+        let mut cursor = Cursor::default();
+        cursor.fit(&[1, 2], 10);
+        cursor.fit(&[9, 1, 2], 10);
+        assert_eq!(cursor.index(), 0);
+    }
+
+    #[test]
+    fn a_lost_key_hands_over_to_its_neighbour() {
+        let mut cursor = Cursor::default();
+        cursor.select(&[1, 2, 3], 2);
+        cursor.fit(&[1, 2], 10);
+        assert_eq!(cursor.index(), 1);
+        cursor.fit(&[] as &[i32], 10);
+        assert_eq!(cursor.index(), 0);
+    }
+
+    #[test]
+    fn equal_keys_do_not_trap_the_cursor() {
+        let keys = [1, 7, 7, 2];
+        let mut cursor = Cursor::default();
+        for _ in 0..3 {
+            cursor.step(&keys, 1);
+            cursor.fit(&keys, 2);
+        }
+        assert_eq!(cursor.index(), 3);
+    }
+
+    #[test]
+    fn scrolling_keeps_the_selection_on_screen() {
+        let keys: Vec<u32> = (0..100).collect();
+        let mut cursor = Cursor::default();
+        for by in [1, 30, -5, 200, -7, -300, 55] {
+            cursor.step(&keys, by);
+            cursor.fit(&keys, 10);
+            assert!((cursor.offset()..cursor.offset() + 10).contains(&cursor.index()));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! From a buffer to the terminal: only what has changed, in one synchronized update, and not a byte
+//! where nothing has.
+
+use crossterm::queue;
+use crossterm::terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate};
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::io::{self, Write};
+
+/// What is on the terminal, and the way there.
+#[derive(Debug)]
+pub(super) struct Painter<W: Write> {
+    backend: CrosstermBackend<W>,
+    shown: Buffer,
+    next: Buffer,
+    known: Known,
+}
+
+/// Whether the terminal shows what was painted last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Yes,
+    No,
+}
+
+impl<W: Write> Painter<W> {
+    pub(super) fn new(writer: W) -> Painter<W> {
+        Painter {
+            backend: CrosstermBackend::new(writer),
+            shown: Buffer::empty(Rect::ZERO),
+            next: Buffer::empty(Rect::ZERO),
+            known: Known::No,
+        }
+    }
+
+    /// Something else wrote to the terminal: the next frame is painted whole.
+    pub(super) fn forget(&mut self) {
+        self.known = Known::No;
+    }
+
+    /// Paints a frame of this many columns and rows.
+    pub(super) fn paint(
+        &mut self,
+        (columns, rows): (u16, u16),
+        draw: impl FnOnce(&mut Buffer),
+    ) -> io::Result<()> {
+        let area = Rect::new(0, 0, columns, rows);
+        if self.shown.area != area {
+            self.known = Known::No;
+        }
+        self.next.resize(area);
+        self.next.reset();
+        draw(&mut self.next);
+        let clear = self.known == Known::No;
+        if clear {
+            self.shown.resize(area);
+            self.shown.reset();
+        }
+        let changes = self.shown.diff(&self.next);
+        if changes.is_empty() && !clear {
+            return Ok(());
+        }
+        queue!(self.backend, BeginSynchronizedUpdate)?;
+        if clear {
+            queue!(self.backend, Clear(ClearType::All))?;
+        }
+        self.backend.draw(changes.into_iter())?;
+        queue!(self.backend, EndSynchronizedUpdate)?;
+        io::Write::flush(&mut self.backend)?;
+        std::mem::swap(&mut self.shown, &mut self.next);
+        self.known = Known::Yes;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use ratatui::style::Style;
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    /// Counts what it is given.
+    #[derive(Clone, Default)]
+    struct Count(Rc<Cell<usize>>);
+
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.set(self.0.get() + bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn paint(painter: &mut Painter<Count>, count: &Count, text: &str) -> usize {
+        let draw = |buffer: &mut Buffer| buffer.set_string(0, 0, text, Style::new());
+        painter.paint((40, 12), draw).unwrap();
+        count.0.take()
+    }
+
+    #[test]
+    fn what_does_not_change_costs_no_byte() {
+        let count = Count::default();
+        let mut painter = Painter::new(count.clone());
+        assert!(paint(&mut painter, &count, "12 s") > 0);
+        assert_eq!(paint(&mut painter, &count, "12 s"), 0);
+        let changed = paint(&mut painter, &count, "13 s");
+        assert!((1..60).contains(&changed), "{changed}");
+    }
+
+    #[test]
+    fn what_was_forgotten_is_painted_whole() {
+        let count = Count::default();
+        let mut painter = Painter::new(count.clone());
+        let first = paint(&mut painter, &count, "12 s");
+        painter.forget();
+        assert_eq!(paint(&mut painter, &count, "12 s"), first);
+    }
+}

@@ -1,0 +1,236 @@
+//! The one task: keys, updates and frames, and what they ask of the world.
+
+use super::app::{App, Effect, Msg};
+use super::keymap::Press;
+use super::pacer::Pacer;
+use super::paint::Painter;
+use super::signals::{Heard, Signals};
+use super::terminal::Terminal;
+use super::theme::Theme;
+use super::views;
+use crate::model::fleet::{FileId, Fleet, Update};
+use crate::model::window::Rules;
+use anyhow::Context;
+use crossterm::event::{
+    Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+};
+use jiff::Timestamp;
+use std::io::{self, BufWriter, IsTerminal, Stdout};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Receiver;
+use tokio_stream::StreamExt;
+
+/// The longest that waiting updates are taken in before keys are asked again.
+const TAKE_IN: Duration = Duration::from_millis(15);
+
+/// All that the screens need of the world.
+pub struct Start {
+    /// The models table.
+    pub rules: Arc<Rules>,
+    /// How things look.
+    pub theme: Theme,
+    /// Where logs are looked for, to say so where there are none.
+    pub looked_in: Vec<String>,
+    /// A line above all else while a demo plays.
+    pub demo: Option<String>,
+    /// The time.
+    pub now: Box<dyn Fn() -> Timestamp + Send>,
+    /// What the ingest tells. Bounded, so that it waits for the screens and not the other way round.
+    pub updates: Receiver<Update>,
+    /// Asks the ingest to read this file first, and further back.
+    pub look_at: Box<dyn Fn(FileId) + Send>,
+}
+
+/// Runs the screens until the user or the system ends them.
+pub fn run(start: Start) -> anyhow::Result<()> {
+    if !io::stdout().is_terminal() {
+        anyhow::bail!("the screens need a terminal; `ctxgauge ls` and `ctxgauge report` do not");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("could not start the event loop")?;
+    runtime.block_on(Screens::open(start)?.run())
+}
+
+struct Screens {
+    app: App,
+    theme: Theme,
+    now: Box<dyn Fn() -> Timestamp + Send>,
+    updates: Receiver<Update>,
+    look_at: Box<dyn Fn(FileId) + Send>,
+    terminal: Terminal,
+    painter: Painter<BufWriter<Stdout>>,
+    pacer: Pacer,
+}
+
+/// Whether the loop goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Go,
+    End,
+}
+
+impl Screens {
+    fn open(start: Start) -> anyhow::Result<Screens> {
+        let mut app = App::new(Fleet::new(start.rules), (start.now)());
+        app.looked_in = start.looked_in;
+        app.banner = start.demo.unwrap_or_default();
+        let (columns, rows) = crossterm::terminal::size().context("the terminal has no size")?;
+        app.update(Msg::Resize(columns, rows));
+        Ok(Screens {
+            app,
+            theme: start.theme,
+            now: start.now,
+            updates: start.updates,
+            look_at: start.look_at,
+            terminal: Terminal::take().context("could not take over the terminal")?,
+            painter: Painter::new(BufWriter::new(io::stdout())),
+            pacer: Pacer::default(),
+        })
+    }
+
+    async fn run(mut self) -> anyhow::Result<()> {
+        let mut signals = Signals::listen().context("could not listen for signals")?;
+        let mut events = EventStream::new();
+        self.draw()?;
+        let mut dirty = false;
+        let mut fed = true;
+        loop {
+            // Sleeps until a frame is due, or until an age on screen reads differently.
+            let wake = if dirty {
+                Some(self.pacer.due(Instant::now()))
+            } else {
+                self.app.next_change().map(|wait| Instant::now() + wait)
+            };
+            let next = tokio::select! {
+                biased;
+                heard = signals.next() => self.hear(heard)?,
+                event = events.next() => match event {
+                    Some(Ok(event)) => self.take_event(event)?,
+                    // The terminal is gone.
+                    Some(Err(_)) | None => Next::End,
+                },
+                () = sleep_until(wake) => {
+                    self.draw()?;
+                    dirty = false;
+                    continue;
+                }
+                update = self.updates.recv(), if fed => {
+                    match update {
+                        Some(update) => self.take_in(update),
+                        None => fed = false,
+                    }
+                    Next::Go
+                }
+            };
+            if next == Next::End {
+                return Ok(());
+            }
+            dirty = true;
+        }
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        let drawn = Instant::now();
+        self.app.prepare((self.now)());
+        let (app, theme) = (&self.app, self.theme);
+        self.painter
+            .paint(app.ui.size, |buffer| views::draw(app, theme, buffer))
+            .context("could not write to the terminal")?;
+        self.pacer.drawn(drawn);
+        Ok(())
+    }
+
+    /// An update and all that wait behind it, for as long as keys can wait.
+    fn take_in(&mut self, first: Update) {
+        let begun = Instant::now();
+        let mut next = Some(first);
+        while let Some(update) = next {
+            self.app.update(Msg::Update(update));
+            next = (begun.elapsed() < TAKE_IN)
+                .then(|| self.updates.try_recv().ok())
+                .flatten();
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) -> anyhow::Result<Next> {
+        match heard {
+            Heard::End => Ok(Next::End),
+            Heard::Continued => {
+                self.terminal.enter()?;
+                self.measure_again();
+                Ok(Next::Go)
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: Event) -> anyhow::Result<Next> {
+        let Some(msg) = message(event) else {
+            return Ok(Next::Go);
+        };
+        // Keys act on what is on screen now, not on what was drawn a moment ago.
+        self.app.prepare((self.now)());
+        match self.app.update(msg) {
+            Effect::None => {}
+            Effect::LookAt(file) => (self.look_at)(file),
+            Effect::Suspend => {
+                self.terminal.suspend()?;
+                self.measure_again();
+            }
+            Effect::Quit => return Ok(Next::End),
+        }
+        Ok(Next::Go)
+    }
+
+    /// After something else had the terminal: its size may be another one, and nothing is on it.
+    fn measure_again(&mut self) {
+        if let Ok((columns, rows)) = crossterm::terminal::size() {
+            self.app.update(Msg::Resize(columns, rows));
+        }
+        self.painter.forget();
+    }
+}
+
+async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => tokio::time::sleep_until(wake.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a terminal's event means to the screens; `None`: nothing.
+fn message(event: Event) -> Option<Msg> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => press(key).map(Msg::Press),
+        Event::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => Some(Msg::Click(mouse.column, mouse.row)),
+            MouseEventKind::ScrollDown => Some(Msg::Wheel(1)),
+            MouseEventKind::ScrollUp => Some(Msg::Wheel(-1)),
+            _ => None,
+        },
+        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+        _ => None,
+    }
+}
+
+fn press(key: KeyEvent) -> Option<Press> {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char(c) if control => Press::Ctrl(c.to_ascii_lowercase()),
+        KeyCode::Char(c) => Press::Char(c),
+        KeyCode::Up => Press::Up,
+        KeyCode::Down => Press::Down,
+        KeyCode::Left => Press::Left,
+        KeyCode::Right => Press::Right,
+        KeyCode::PageUp => Press::PageUp,
+        KeyCode::PageDown => Press::PageDown,
+        KeyCode::Home => Press::Home,
+        KeyCode::End => Press::End,
+        KeyCode::Enter => Press::Enter,
+        KeyCode::Esc => Press::Esc,
+        KeyCode::Backspace => Press::Backspace,
+        _ => return None,
+    })
+}

@@ -1,0 +1,327 @@
+//! The screens as a user sees them, at four sizes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use super::app::{App, Effect, Msg, Screen};
+use super::keymap::Press;
+use super::testing::{app, cells, item, logs, now, rules, text, type_keys};
+use super::theme::{Colours, Glyphs, Theme};
+use crate::model::event::is_unsafe_to_show;
+use crate::model::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
+use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
+use crate::model::{Kind, Role, Source};
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (200, 60)];
+
+/// The same keys at each size.
+fn at_each_size(name: &str, keys: &str, logs: fn() -> Vec<super::testing::Log>) {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        type_keys(&mut app, keys);
+        insta::assert_snapshot!(
+            format!("{name}_{columns}x{rows}"),
+            text(&app, Theme::default())
+        );
+    }
+}
+
+#[test]
+fn overview() {
+    at_each_size("overview", "", logs);
+}
+
+#[test]
+fn session() {
+    at_each_size("session", "⏎", logs);
+}
+
+#[test]
+fn session_of_the_past() {
+    // The last row: an old one with lines that could not be read.
+    at_each_size("session_unreadable", "G⏎", logs);
+}
+
+#[test]
+fn help() {
+    at_each_size("help", "?", logs);
+}
+
+#[test]
+fn no_logs() {
+    for (columns, rows) in SIZES {
+        let mut app = app(Vec::new(), columns, rows);
+        app.looked_in = vec!["~/.claude/projects".into(), "~/.codex/sessions".into()];
+        app.banner = "No agent logs here yet: this is a demo".into();
+        insta::assert_snapshot!(
+            format!("empty_{columns}x{rows}"),
+            text(&app, Theme::default())
+        );
+    }
+}
+
+#[test]
+fn problems() {
+    let mut app = app(logs(), 80, 24);
+    let path = PathBuf::from("/home/ada/.codex/sessions");
+    let what = "permission denied; may this user read it?".to_owned();
+    app.update(Msg::Update(Update::Problem { path, what }));
+    app.prepare(now());
+    insta::assert_snapshot!("problem_line", text(&app, Theme::default()));
+    type_keys(&mut app, "!");
+    insta::assert_snapshot!("problem_overlay", text(&app, Theme::default()));
+}
+
+#[test]
+fn all_items() {
+    let mut app = app(logs(), 80, 24);
+    let row = app
+        .visible_rows()
+        .position(|row| row.key.file == FileId(5))
+        .unwrap();
+    type_keys(&mut app, &"j".repeat(row));
+    type_keys(&mut app, "⏎c");
+    insta::assert_snapshot!("all_items", text(&app, Theme::default()));
+}
+
+#[test]
+fn without_colours() {
+    let theme = Theme {
+        colours: Colours::None,
+        ..Theme::default()
+    };
+    let mut app = app(logs(), 80, 24);
+    insta::assert_snapshot!("no_color_overview", text(&app, theme));
+    type_keys(&mut app, "⏎");
+    insta::assert_snapshot!("no_color_session", text(&app, theme));
+    let coloured = cells(&app, theme).content.iter().any(|cell| {
+        cell.fg != ratatui::style::Color::Reset || cell.bg != ratatui::style::Color::Reset
+    });
+    assert!(!coloured);
+}
+
+#[test]
+fn in_ascii() {
+    let theme = Theme {
+        glyphs: Glyphs::Ascii,
+        ..Theme::default()
+    };
+    let mut app = app(logs(), 80, 24);
+    insta::assert_snapshot!("ascii_overview", text(&app, theme));
+    type_keys(&mut app, "⏎");
+    insta::assert_snapshot!("ascii_session", text(&app, theme));
+    type_keys(&mut app, "?");
+    let text = text(&app, theme);
+    assert!(text.is_ascii() && !text.contains("? ?"), "{text}");
+}
+
+#[test]
+fn rows_carry_their_styles() {
+    let app = app(logs(), 80, 12);
+    insta::assert_debug_snapshot!("overview_styles", cells(&app, Theme::default()));
+}
+
+#[test]
+fn keys_reach_what_they_name() {
+    let mut app = app(logs(), 80, 24);
+    assert_eq!(app.update(Msg::Press(Press::Ctrl('c'))), Effect::Quit);
+    assert_eq!(app.update(Msg::Press(Press::Ctrl('z'))), Effect::Suspend);
+    let first = app.current().unwrap();
+    assert_eq!(
+        app.update(Msg::Press(Press::Enter)),
+        Effect::LookAt(first.file)
+    );
+    assert_eq!(app.ui.screen, Screen::Session(first));
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.ui.screen, Screen::Overview);
+}
+
+#[test]
+fn a_filter_is_typed_live_and_cleared_by_escape() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/gemq");
+    assert_eq!(app.matching(), 0);
+    app.update(Msg::Press(Press::Backspace));
+    app.prepare(now());
+    assert_eq!(app.matching(), 1);
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.matching(), app.fleet.len());
+}
+
+#[test]
+fn the_selection_survives_another_order() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "jj");
+    let selected = app.current();
+    for _ in 0..5 {
+        type_keys(&mut app, "s");
+        assert_eq!(app.current(), selected);
+    }
+}
+
+#[test]
+fn a_click_selects_and_a_second_opens() {
+    let mut app = app(logs(), 80, 24);
+    let row = app.overview_layout().list.top + 2;
+    app.update(Msg::Click(10, row));
+    app.prepare(now());
+    let selected = app.current().unwrap();
+    assert_eq!(app.visible_rows().nth(2).unwrap().key, selected);
+    assert_eq!(
+        app.update(Msg::Click(10, row)),
+        Effect::LookAt(selected.file)
+    );
+}
+
+#[test]
+fn a_session_that_vanishes_leads_back_to_the_list() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "⏎");
+    let file = app.current().unwrap().file;
+    app.update(Msg::Update(Update::Vanished(file)));
+    app.prepare(now());
+    assert_eq!(app.ui.screen, Screen::Overview);
+}
+
+#[test]
+fn ages_tick_only_while_something_lives() {
+    let live = app(logs(), 80, 24);
+    assert_eq!(live.next_change().unwrap().as_secs(), 1);
+    let old = app(logs().split_off(5), 80, 24);
+    assert_eq!(old.next_change(), None);
+}
+
+/// Five thousand sessions: what is worked out is what is on screen.
+#[test]
+fn a_large_fleet_works_out_its_visible_rows_only() {
+    let many =
+        (0..5_000).map(|n| super::testing::Log::found(n, "codex", &format!("s{n}"), n as i64));
+    let mut app = app(many.collect(), 80, 24);
+    type_keys(&mut app, "G");
+    let known = app
+        .fleet
+        .sessions()
+        .filter(|(key, _)| app.brief(*key).is_some());
+    assert!(known.count() <= 2 * 24);
+    assert!(text(&app, Theme::default()).contains("5000 of 5000"));
+}
+
+/// Log text that tries all it can.
+fn hostile() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        Just("\u{1b}[2J\u{1b}]0;owned\u{7}".to_owned()),
+        Just("\u{202e}evil\u{2066}\u{200b}".to_owned()),
+        Just("日本語👩‍👩‍👧\u{fe0f}e\u{301}\u{301}".repeat(20)),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let meta = (hostile(), hostile(), hostile(), any::<Option<u32>>()).prop_map(
+        |(cwd, model, title, window)| {
+            Event::Meta(Box::new(Meta {
+                cwd: Some(cwd.into()),
+                model: Some(model.into()),
+                title: Some(title.into()),
+                window: window.map(u64::from),
+                trigger: window.map(|w| u64::from(w / 2)),
+                ..Meta::default()
+            }))
+        },
+    );
+    let node = (0u64..1_000_000, hostile(), 0usize..5).prop_map(|(tokens, tool, role)| {
+        let item = item(
+            Role::ALL[role],
+            Kind::ToolResult,
+            Some(&tool),
+            tokens,
+            "preview",
+        );
+        Event::Node(Box::new(Node {
+            part: Part::Injected,
+            turn: tokens % 2 == 0,
+            items: vec![item],
+            ..Node::default()
+        }))
+    });
+    let usage = (0u64..1 << 40, any::<u64>()).prop_map(|(prompt, key)| {
+        Event::Usage(Box::new(Usage {
+            request: Key(key),
+            model: None,
+            prompt,
+            cached: 0,
+            output: Some(prompt / 7),
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed::default(),
+        }))
+    });
+    let reset = any::<Option<u32>>().prop_map(|before| {
+        Event::Reset(Box::new(crate::model::event::Reset {
+            key: None,
+            gone: crate::model::Gone::Compaction,
+            cause: "auto".into(),
+            before: before.map(u64::from),
+            after: None,
+            kept: crate::model::event::Kept::Nothing,
+        }))
+    });
+    let unreadable = hostile().prop_map(|why| Event::Unreadable(why.into()));
+    prop_oneof![meta, node, usage, reset, unreadable]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn drawing_never_panics_and_nothing_unsafe_reaches_the_screen(
+        sessions in prop::collection::vec(prop::collection::vec(event(), 0..12), 0..6),
+        id in hostile(),
+        columns in 0u16..=200,
+        rows in 0u16..=80,
+        keys in "[jkgGhlsc?!/ q⏎⎋x]{0,12}",
+        wheel in -5isize..5,
+        click: (u16, u16),
+    ) {
+        let mut app = App::new(Fleet::new(rules()), now());
+        for (n, events) in sessions.into_iter().enumerate() {
+            let file = FileId(n as u64);
+            app.update(Msg::Update(Update::Found(Box::new(FileFacts {
+                file,
+                agent: "codex",
+                label: "codex",
+                path: Arc::new(PathBuf::from(&id)),
+                id: Some(format!("{id}{n}")),
+                parent: (n > 2).then(|| format!("{id}0")),
+                len: 0,
+                modified: Some(now()),
+            }))));
+            let entries = events.into_iter().map(|event| Entry {
+                lane: Lane::Main,
+                place: Place::default(),
+                at: Some(now()),
+                event,
+            });
+            app.update(Msg::Update(Update::Appended { file, entries: entries.collect() }));
+        }
+        app.update(Msg::Update(Update::Problem { path: PathBuf::from(&id), what: id.clone() }));
+        app.update(Msg::Resize(columns, rows));
+        app.prepare(now());
+        let themes = [
+            Theme::default(),
+            Theme { colours: Colours::None, glyphs: Glyphs::Ascii },
+        ];
+        for theme in themes {
+            type_keys(&mut app, &keys);
+            app.update(Msg::Wheel(wheel));
+            app.update(Msg::Click(click.0 % 200, click.1 % 80));
+            app.prepare(now());
+            let buffer = cells(&app, theme);
+            for cell in &buffer.content {
+                // Emoji are joined by a mark that is unsafe alone; it was replaced before it got here.
+                prop_assert!(!cell.symbol().contains(is_unsafe_to_show), "{:?}", cell.symbol());
+            }
+        }
+    }
+}

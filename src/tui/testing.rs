@@ -1,0 +1,362 @@
+//! A fleet by hand, for tests of the screens: events as a decoder would write them.
+
+use super::app::{App, Msg};
+use super::keymap::Press;
+use super::theme::Theme;
+use super::views;
+use crate::model::event::{
+    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
+};
+use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
+use crate::model::window::Rules;
+use crate::model::{Gone, Kind, Role, Source};
+use jiff::{SignedDuration, Timestamp};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const RULES: &str = r#"
+[[model]]
+ids = ["claude-*"]
+window = 200_000
+tokenizer = "test"
+source = "test"
+
+[[model]]
+ids = ["gpt-*"]
+window = 258_400
+tokenizer = "test"
+source = "test"
+
+[[model]]
+ids = ["gemini-*"]
+window = 1_048_576
+tokenizer = "test"
+source = "test"
+
+[tokenizer.test]
+per_token = 1.0
+per_item = 4.0
+spread = 0.1
+spread_floor = 10.0
+source = "test"
+
+[[policy]]
+agent = "claude-code"
+name = "claude-code"
+reserve = 33_000
+keeps = "a summary"
+source = "test"
+
+[[policy]]
+agent = "codex"
+name = "codex"
+share = 0.95
+keeps = "user messages"
+source = "test"
+"#;
+
+/// The time at which all tests look.
+pub(super) fn now() -> Timestamp {
+    "2026-03-14T15:09:26Z".parse().expect("a time")
+}
+
+pub(super) fn rules() -> Arc<Rules> {
+    Arc::new(toml::from_str(RULES).expect("rules"))
+}
+
+/// Writes a session's log as events, one line after the other.
+pub(super) struct Log {
+    file: FileId,
+    lane: Lane,
+    line: u64,
+    at: Timestamp,
+    updates: Vec<Update>,
+}
+
+impl Log {
+    /// A file that was found; its last record will be written about `age` seconds ago.
+    pub(super) fn found(n: u64, agent: &'static str, id: &str, age: i64) -> Log {
+        let at = now() - SignedDuration::from_secs(age);
+        let label = agent.split('-').next().unwrap_or(agent);
+        let facts = FileFacts {
+            file: FileId(n),
+            agent,
+            label,
+            path: Arc::new(PathBuf::from(format!("/logs/{agent}/{id}.jsonl"))),
+            id: Some(id.to_owned()),
+            parent: None,
+            len: 0,
+            modified: Some(at),
+        };
+        Log {
+            file: FileId(n),
+            lane: Lane::Main,
+            line: 0,
+            at,
+            updates: vec![Update::Found(Box::new(facts))],
+        }
+    }
+
+    pub(super) fn event(mut self, event: Event) -> Log {
+        self.line += 1;
+        let entry = Entry {
+            lane: self.lane,
+            place: Place {
+                line: self.line,
+                offset: self.line * 1_000,
+                len: 900,
+            },
+            at: Some(self.at),
+            event,
+        };
+        self.updates.push(Update::Appended {
+            file: self.file,
+            entries: vec![entry],
+        });
+        self
+    }
+
+    pub(super) fn meta(
+        self,
+        cwd: &str,
+        model: &str,
+        title: Option<&str>,
+        parent: Option<&str>,
+    ) -> Log {
+        self.event(Event::Meta(Box::new(Meta {
+            cwd: Some(cwd.into()),
+            model: Some(model.into()),
+            title: title.map(Into::into),
+            parent: parent.map(Into::into),
+            version: Some("2.1.39".into()),
+            ..Meta::default()
+        })))
+    }
+
+    fn node(self, part: Part, items: Vec<NewItem>) -> Log {
+        let request = (part == Part::Output).then(|| Key::of_number("request", self.line));
+        self.event(Event::Node(Box::new(Node {
+            part,
+            request,
+            turn: part == Part::Input,
+            items,
+            ..Node::default()
+        })))
+    }
+
+    pub(super) fn user(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::User, Kind::Text, None, tokens, text);
+        self.node(Part::Input, vec![item])
+    }
+
+    pub(super) fn skill(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Container, Kind::Skill, None, tokens, text);
+        self.node(Part::Injected, vec![item])
+    }
+
+    pub(super) fn result(self, tool: &str, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Tool, Kind::ToolResult, Some(tool), tokens, text);
+        self.node(Part::Result, vec![item])
+    }
+
+    /// A response that calls a tool, with its report.
+    pub(super) fn answer(self, prompt: u64, output: u64, tool: &str, text: &str) -> Log {
+        let request = Key::of_number("request", self.line);
+        let call = item(Role::Assistant, Kind::ToolCall, Some(tool), output, text);
+        self.node(Part::Output, vec![call])
+            .event(Event::Usage(Box::new(Usage {
+                request,
+                model: None,
+                prompt,
+                cached: prompt / 2,
+                output: Some(output),
+                reasoning: None,
+                source: Source::Reported,
+                billed: Billed::default(),
+            })))
+    }
+
+    pub(super) fn compact(self, before: u64, after: Option<u64>) -> Log {
+        self.event(Event::Reset(Box::new(Reset {
+            key: None,
+            gone: Gone::Compaction,
+            cause: "auto".into(),
+            before: Some(before),
+            after,
+            kept: Kept::Nothing,
+        })))
+    }
+
+    pub(super) fn unreadable(self, why: &str) -> Log {
+        self.event(Event::Unreadable(why.into()))
+    }
+
+    pub(super) fn into_updates(self) -> Vec<Update> {
+        self.updates
+    }
+}
+
+pub(super) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text: &str) -> NewItem {
+    NewItem {
+        role,
+        kind,
+        tool: tool.map(Into::into),
+        call: None,
+        size: Size {
+            bytes: tokens.saturating_mul(4),
+            local: tokens,
+            counted: true,
+            ..Size::default()
+        },
+        preview: text.into(),
+        hash: tokens,
+        ephemeral: false,
+    }
+}
+
+/// A session of each kind that a row can show.
+pub(super) fn logs() -> Vec<Log> {
+    let near = Log::found(1, "codex", "019a-near", 8)
+        .meta("/home/ada/work/api-gateway", "gpt-5.4", None, None)
+        .user(900, "why does the retry loop spin")
+        .answer(190_000, 600, "shell", "rg -n retry src")
+        .result("shell", 14_000, "src/retry.rs:14: loop {")
+        .answer(204_700, 900, "shell", "cargo test retry")
+        .result("shell", 21_500, "running 214 tests")
+        .answer(227_200, 800, "apply_patch", "*** Begin Patch")
+        .result(
+            "apply_patch",
+            13_100,
+            "Success. Updated the following files:",
+        )
+        .answer(241_000, 500, "shell", "cargo test")
+        .result("shell", 1_200, "test result: ok. 214 passed");
+    let mid = Log::found(2, "claude-code", "5f0c-mid", 2)
+        .meta(
+            "/home/ada/work/shop",
+            "claude-opus-4-6-20260115",
+            None,
+            None,
+        )
+        .skill(3_100, "commit: how commits are written here")
+        .user(480, "the cart loses its lines when two tabs are open")
+        .answer(31_200, 350, "Read", "src/db.rs")
+        .result("Read", 18_400, "src/db.rs 1 use std::sync::Arc;")
+        .answer(50_100, 900, "Bash", "cargo test 2>&1")
+        .result("Bash", 9_700, "running 41 tests")
+        .answer(60_900, 2_100, "Grep", "fn connect")
+        .result("Grep", 61_000, "src/main.rs:12: fn connect(url: &str)")
+        .answer(124_100, 1_400, "Edit", "src/db.rs")
+        .result(
+            "Edit",
+            3_900,
+            "The file src/db.rs has been updated. 日本語 ok",
+        );
+    let sub = Log::found(3, "claude-code", "agent-a1", 40)
+        .meta(
+            "/home/ada/work/shop",
+            "claude-haiku-4-5",
+            Some("Explore"),
+            Some("5f0c-mid"),
+        )
+        .user(700, "find all callers of connect")
+        .answer(14_000, 200, "Grep", "connect\\(")
+        .result("Grep", 22_000, "src/main.rs:12")
+        .answer(36_200, 300, "Read", "src/main.rs");
+    let gemini = Log::found(4, "gemini-cli", "session-7", 95)
+        .meta("/home/ada/docs", "gemini-3-pro", None, None)
+        .user(400, "proofread chapter two")
+        .answer(98_000, 900, "read_file", "ch02.md")
+        .result("read_file", 27_000, "# Chapter two")
+        .answer(126_000, 700, "replace", "ch02.md");
+    let compacted = Log::found(5, "claude-code", "77aa-comp", 12)
+        .meta(
+            "/home/ada/work/billing",
+            "claude-sonnet-4-5-20250929",
+            None,
+            None,
+        )
+        .user(300, "add invoices")
+        .answer(31_000, 400, "Bash", "ls")
+        .result("Bash", 120_000, "a very long listing")
+        .answer(151_600, 900, "Bash", "make")
+        .result("Bash", 15_000, "cc -o main")
+        .compact(167_400, None)
+        .skill(
+            9_000,
+            "This session is being continued from a previous conversation",
+        )
+        .user(200, "go on");
+    let unread = Log::found(6, "pi", "0b-unread", 3 * 3_600);
+    let broken = Log::found(7, "claude-code", "dead-beef", 5 * 86_400)
+        .meta(
+            "/home/ada/work/notes",
+            "claude-sonnet-4-5",
+            Some("tidy \u{1b}[31mup"),
+            None,
+        )
+        .user(90, "tidy up")
+        .answer(161_000, 300, "Read", "notes.md")
+        .result("Read", 4_400, "# Notes")
+        .unreadable("expected value at column 1")
+        .unreadable("not UTF-8")
+        .unreadable("cut off")
+        .answer(165_800, 200, "Write", "notes.md");
+    vec![near, mid, sub, gemini, compacted, unread, broken]
+}
+
+/// The screens of some logs, read through.
+pub(super) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
+    let mut app = App::new(Fleet::new(rules()), now());
+    for update in logs.into_iter().flat_map(Log::into_updates) {
+        app.update(Msg::Update(update));
+    }
+    app.update(Msg::Update(Update::GaugesStand));
+    app.update(Msg::Resize(columns, rows));
+    app.prepare(now());
+    app
+}
+
+/// Presses keys, one character each; `⏎` and `⎋` are Enter and Escape.
+pub(super) fn type_keys(app: &mut App, keys: &str) {
+    for c in keys.chars() {
+        let press = match c {
+            '⏎' => Press::Enter,
+            '⎋' => Press::Esc,
+            c => Press::Char(c),
+        };
+        app.update(Msg::Press(press));
+        app.prepare(now());
+    }
+}
+
+/// The screen as cells.
+pub(super) fn cells(app: &App, theme: Theme) -> Buffer {
+    let (columns, rows) = app.ui.size;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+    views::draw(app, theme, &mut buffer);
+    buffer
+}
+
+/// The screen as text, a line a row.
+pub(super) fn text(app: &App, theme: Theme) -> String {
+    let buffer = cells(app, theme);
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let mut skip = 0;
+        let mut line = String::new();
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip == 0 {
+                line.push_str(symbol);
+                skip = super::widgets::text::width(symbol).max(1);
+            }
+            skip -= 1;
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,73 @@
+//! The keys and the signs, from the table of bindings.
+
+use crate::model::Role;
+use crate::tui::keymap::{self, Scope};
+use crate::tui::theme::{Theme, letter};
+use crate::tui::widgets::{line, text};
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// The columns that the keys take.
+const KEYS: usize = 16;
+
+pub(super) fn draw(scope: Scope, theme: Theme, buffer: &mut Buffer) {
+    let mut lines: Vec<Vec<Span<'static>>> = Vec::new();
+    for part in [scope, Scope::Anywhere] {
+        for binding in keymap::in_scope(part) {
+            let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
+            lines.push(vec![
+                line::span(text::left(&keys.join(" "), KEYS), theme.key()),
+                line::plain(binding.help),
+            ]);
+        }
+    }
+    // The signs come where there is room for them: the keys matter more.
+    let signs = signs(theme);
+    if lines.len() + 1 + signs.len() + 2 <= usize::from(buffer.area.height) {
+        lines.push(Vec::new());
+        lines.extend(signs);
+    }
+    let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
+    let title = format!("keys: {}", scope.name());
+    let inside = super::window(&title, (columns, lines.len() as u16), theme, buffer);
+    for (spans, y) in lines.into_iter().zip(inside.top()..inside.bottom()) {
+        line::write(buffer, (inside.left(), y), inside.right(), spans);
+    }
+}
+
+fn width(line: &[Span<'_>]) -> usize {
+    line.iter().map(Span::width).sum()
+}
+
+/// How to read a gauge and a number.
+fn signs(theme: Theme) -> Vec<Vec<Span<'static>>> {
+    let mut roles = Vec::new();
+    for role in Role::ALL {
+        roles.push(line::span(format!("{} ", letter(role)), theme.role(role)));
+        roles.push(line::plain(format!("{}  ", role.name())));
+    }
+    let fill: String = std::iter::repeat_n(theme.fill(Role::Tool), 3).collect();
+    let bar = vec![
+        line::span(fill, theme.role(Role::Tool)),
+        line::plain(" known  "),
+        line::span("╱╱╱", theme.role(Role::Tool)),
+        line::plain(" estimated  ┄┄ its error  "),
+        line::span("┃", theme.trigger()),
+        line::plain(" compacts here"),
+    ];
+    let sign = |sign: &'static str, word: &'static str| {
+        [
+            line::span(sign, theme.strong()),
+            line::span(format!(" {word}  "), Style::new()),
+        ]
+    };
+    let sources = [
+        sign("=", "reported"),
+        sign("══", "derived"),
+        sign("≈", "shared"),
+        sign("~", "estimated"),
+        sign("?", "by the agent"),
+    ];
+    vec![roles, bar, sources.into_iter().flatten().collect()]
+}

@@ -1,0 +1,111 @@
+//! The screens, pure: an [`App`] that was prepared, into cells.
+
+mod help;
+mod notices;
+mod overview;
+mod session;
+
+use super::app::{App, Mode, Overlay, Screen, layout};
+use super::keymap;
+use super::theme::Theme;
+use super::widgets::{line, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// Draws all there is to see. The buffer is blank and as large as the screen.
+pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
+    let area = buffer.area;
+    let (columns, rows) = layout::SMALLEST;
+    if area.width < columns || area.height < rows {
+        too_small(area, buffer);
+    } else {
+        match app.ui.screen {
+            Screen::Overview => overview::draw(app, theme, buffer),
+            Screen::Session(key) => session::draw(app, key, theme, buffer),
+        }
+        match app.ui.overlay {
+            Some(Overlay::Help) => help::draw(app.scope(), theme, buffer),
+            Some(Overlay::Problems) => notices::draw_all(app, theme, buffer),
+            None => {}
+        }
+    }
+    theme.finish(buffer);
+}
+
+fn too_small(area: Rect, buffer: &mut Buffer) {
+    let (columns, rows) = layout::SMALLEST;
+    let said = format!(
+        "{columns}×{rows} needed, this is {}×{}",
+        area.width, area.height
+    );
+    let x = (usize::from(area.width).saturating_sub(text::width(&said)) / 2) as u16;
+    line::write(
+        buffer,
+        (x, area.height / 2),
+        area.right(),
+        [line::plain(said)],
+    );
+}
+
+/// The keys that matter here, as many as fit.
+fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let hints = match app.ui.mode {
+        Mode::Filter => vec![
+            ("⏎".to_owned(), "keep the filter"),
+            ("Esc".to_owned(), "clear it"),
+        ],
+        Mode::Browse => keymap::hints(app.scope()),
+    };
+    let mut x = 1;
+    for (keys, word) in hints {
+        let columns = (text::width(&keys) + 1 + text::width(word)) as u16;
+        if x + columns >= buffer.area.width {
+            break;
+        }
+        let spans = [
+            line::span(keys, theme.key()),
+            line::span(format!(" {word}"), theme.quiet()),
+        ];
+        x = line::write(buffer, (x, y), buffer.area.right(), spans) + 2;
+    }
+}
+
+/// A box in the middle of the screen, wiped. Returns its inside.
+fn window(title: &str, (columns, rows): (u16, u16), theme: Theme, buffer: &mut Buffer) -> Rect {
+    let all = buffer.area;
+    let (width, height) = ((columns + 4).min(all.width), (rows + 2).min(all.height));
+    let frame = Rect::new(
+        (all.width - width) / 2,
+        (all.height - height) / 2,
+        width,
+        height,
+    );
+    for y in frame.top()..frame.bottom() {
+        for x in frame.left()..frame.right() {
+            let glyph = match (x, y) {
+                (x, y) if x == frame.left() && y == frame.top() => '┌',
+                (x, y) if x + 1 == frame.right() && y == frame.top() => '┐',
+                (x, y) if x == frame.left() && y + 1 == frame.bottom() => '└',
+                (x, y) if x + 1 == frame.right() && y + 1 == frame.bottom() => '┘',
+                (_, y) if y == frame.top() || y + 1 == frame.bottom() => '─',
+                (x, _) if x == frame.left() || x + 1 == frame.right() => '│',
+                _ => ' ',
+            };
+            let cell = &mut buffer[(x, y)];
+            cell.reset();
+            cell.set_char(glyph).set_style(theme.quiet());
+            if glyph == ' ' {
+                cell.reset();
+            }
+        }
+    }
+    let at = (frame.left() + 2, frame.top());
+    let heading = line::span(format!(" {title} "), theme.strong());
+    line::write(buffer, at, frame.right().saturating_sub(1), [heading]);
+    Rect::new(
+        frame.left() + 2,
+        frame.top() + 1,
+        width.saturating_sub(4),
+        height.saturating_sub(2),
+    )
+}

@@ -1,0 +1,468 @@
+//! The list of sessions: a row each.
+//!
+//! ```text
+//!  ctxgauge  14 sessions, 3 live                                       sort recent ▾   / filter
+//!     AGENT   PROJECT      MODEL      CONTEXT                   KNOWN    EST  HEADROOM  GROWTH  AGE
+//!  ▌● codex   api-gateway  gpt-5.4    ████████████████╱┃░ 94%  241.0k  +1.2k      2.6k  ▂▁▃▂▂    8s
+//!   ● claude  shop         opus-4-6   █████████╱╱     ┃░░ 64%  124.1k  +3.9k       39k  ▁█▂▂     2s
+//!  ──────────────────────────────────────────────────────────────────────────────────────────────
+//!  shop · opus-4-6 · 2.1.39 · window 200k (log) · compacts at 167k (policy)
+//!  S 27.5k  C 3.2k  U 0.5k  A 5.2k  T 33.9k  · largest: Read src/db.rs 18.4k (9% of window)
+//!  ↑↓ move  ⏎ open  / filter  s sort  ? help  q quit
+//! ```
+
+use super::super::app::{self, App, Brief, Mode, Nearness};
+use super::super::theme::{Theme, letter};
+use super::super::widgets::{gauge::Gauge, line, number, sparkline, text};
+use crate::model::Role;
+use crate::model::fleet::{Row, SessionKey};
+use crate::model::session::Session;
+use crate::tui::app::layout::Fold;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// The widest that a gauge in a row gets: wider, and the eye loses its row.
+const WIDEST_GAUGE: u16 = 80;
+
+/// The columns of a width. A column of no width is not shown.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    agent: usize,
+    project: usize,
+    model: usize,
+    gauge: u16,
+    /// Known, estimated, headroom and age are shown.
+    numbers: usize,
+    growth: usize,
+}
+
+impl Columns {
+    fn of(width: u16) -> Columns {
+        let (agent, project, model, rest) = match Fold::of(width) {
+            // Pointer and mark 3, percent 5, a space after each column.
+            Fold::Narrow => (6, 11, 0, 27),
+            Fold::Medium => (7, 13, 0, 59),
+            Fold::Wide => (8, 16, 14, 88),
+        };
+        let free = width.saturating_sub(rest);
+        let gauge = free.min(if width < 160 { free } else { free - (free / 5) });
+        let gauge = gauge.min(WIDEST_GAUGE);
+        let spare = usize::from(free - gauge);
+        let fold = Fold::of(width);
+        Columns {
+            agent,
+            project: project + spare * 2 / 3,
+            model: if model > 0 {
+                model + spare - spare * 2 / 3
+            } else {
+                0
+            },
+            gauge,
+            numbers: usize::from(fold > Fold::Narrow),
+            growth: if fold == Fold::Wide {
+                app::GROWTH_BARS
+            } else {
+                0
+            },
+        }
+    }
+}
+
+pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
+    let width = buffer.area.width;
+    let rows = app.overview_layout();
+    if rows.banner.count > 0 {
+        let said = text::left(&format!(" {}", app.banner), usize::from(width));
+        line::write(
+            buffer,
+            (0, rows.banner.top),
+            width,
+            [line::span(said, theme.banner())],
+        );
+    }
+    header(app, rows.header.top, theme, buffer);
+    if app.matching() == 0 {
+        nothing(app, rows.list.top, theme, buffer);
+    } else {
+        let columns = Columns::of(width);
+        headings(columns, rows.columns.top, theme, buffer);
+        for (row, y) in app.visible_rows().zip(rows.list.top..) {
+            session_row(app, row, columns, y, theme, buffer);
+        }
+        rule(app, rows.rule.top, theme, buffer);
+        detail(app, rows.detail.top, rows.detail.count, theme, buffer);
+    }
+    if rows.notice.count > 0 {
+        super::notices::draw_newest(app, rows.notice.top, theme, buffer);
+    }
+    super::footer(app, rows.footer.top, theme, buffer);
+}
+
+fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let (all, matching) = (app.fleet.len(), app.matching());
+    let mut left = vec![line::span("ctxgauge", theme.accent())];
+    let counts = match (all, matching) {
+        (0, _) => String::new(),
+        (1, 1) => "1 session".to_owned(),
+        (all, matching) if matching < all => format!("{matching} of {all} sessions"),
+        _ => format!("{all} sessions"),
+    };
+    left.push(line::plain(format!("  {counts}")));
+    if app.live() > 0 {
+        left.push(line::span(format!(", {} live", app.live()), theme.live()));
+    }
+    if !app.fleet.gauges_stand {
+        left.push(line::span("  reading…", theme.quiet()));
+    }
+    let end = line::write(buffer, (1, y), buffer.area.right(), left);
+
+    let mut right = Vec::new();
+    if app.ui.mode == Mode::Filter || !app.ui.filter.is_empty() {
+        let columns = usize::from(buffer.area.width.saturating_sub(end + 8));
+        right.push(line::span("/", theme.key()));
+        right.push(line::plain(tail(&app.ui.filter, columns)));
+        let cursor = if app.ui.mode == Mode::Filter {
+            "▏"
+        } else {
+            " "
+        };
+        right.push(line::span(cursor, theme.accent()));
+    } else {
+        right.push(line::span("sort ", theme.quiet()));
+        right.push(line::plain(format!("{} ", app.ui.sort.name())));
+    }
+    line::write_right(buffer, (end + 1, y), buffer.area.right(), right);
+}
+
+/// The end of what is typed, where it is longer than there is room.
+fn tail(typed: &str, columns: usize) -> &str {
+    let from = typed
+        .char_indices()
+        .rev()
+        .map(|(at, _)| at)
+        .take_while(|at| text::width(&typed[*at..]) <= columns)
+        .last();
+    from.map_or("", |at| &typed[at..])
+}
+
+/// Why the list is empty.
+fn nothing(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let mut lines = Vec::new();
+    if !app.fleet.is_empty() {
+        lines.push(line::plain(format!("nothing matches '{}'", app.ui.filter)));
+        lines.push(line::span("Esc shows all sessions again", theme.quiet()));
+    } else if app.fleet.gauges_stand {
+        lines.push(line::plain("no agent logs found in:"));
+        lines.extend(
+            app.looked_in
+                .iter()
+                .map(|root| line::span(format!("  {root}"), theme.quiet())),
+        );
+        lines.push(line::plain("new ones show up here by themselves"));
+    } else {
+        lines.push(line::span("looking for the logs of agents…", theme.quiet()));
+    }
+    let end = app.overview_layout().list;
+    for (said, y) in lines.into_iter().zip(y..end.top + end.count) {
+        let columns = usize::from(buffer.area.width).saturating_sub(4);
+        let said = line::span(text::cut(&said.content, columns), said.style);
+        line::write(buffer, (3, y), buffer.area.right(), [said]);
+    }
+}
+
+fn headings(columns: Columns, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let mut heads = vec![text::left("", 3), text::left("AGENT", columns.agent + 1)];
+    heads.push(text::left("PROJECT", columns.project + 1));
+    if columns.model > 0 {
+        heads.push(text::left("MODEL", columns.model + 1));
+    }
+    heads.push(text::left("CONTEXT", usize::from(columns.gauge)));
+    heads.push(" ".repeat(5));
+    if columns.numbers > 0 {
+        heads.push(text::right("KNOWN", 8));
+        heads.push(text::right("EST", 7));
+        heads.push(text::right("HEADROOM", 9));
+    }
+    if columns.growth > 0 {
+        heads.push(format!(" {}", text::left("GROWTH", columns.growth)));
+    }
+    if columns.numbers > 0 {
+        heads.push(text::right("AGE", 5));
+    }
+    line::write(
+        buffer,
+        (0, y),
+        buffer.area.right(),
+        [line::span(heads.concat(), theme.quiet())],
+    );
+}
+
+fn session_row(app: &App, row: &Row, columns: Columns, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let key = row.key;
+    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
+        return;
+    };
+    let selected = app.current() == Some(key);
+    let age = app.age(key);
+    let live = age.is_some_and(|age| age <= app::LIVE);
+    // What no longer moves stands back, unless it is selected.
+    let name_style = match (selected, live) {
+        (true, _) => theme.strong(),
+        (false, true) => Style::new(),
+        (false, false) => theme.quiet(),
+    };
+    let pointer = if selected { "▌" } else { " " };
+    let mark = if live { "●" } else { " " };
+    let mut spans = vec![
+        line::span(pointer, theme.accent()),
+        line::span(mark, theme.live()),
+        line::plain(" "),
+        line::span(text::left(&agent(app, row), columns.agent + 1), name_style),
+    ];
+    let name = app::name(&app.fleet, key);
+    spans.push(line::span(text::left(&name, columns.project), name_style));
+    spans.push(line::plain(" "));
+    if columns.model > 0 {
+        let model = text::short_model(session.model().unwrap_or("—"));
+        spans.push(line::span(text::left(model, columns.model), theme.quiet()));
+        spans.push(line::plain(" "));
+    }
+    let x = line::write(buffer, (0, y), buffer.area.right(), spans);
+    gauge(app, brief, Rect::new(x, y, columns.gauge, 1), theme, buffer);
+    let end = buffer.area.right();
+    line::write(
+        buffer,
+        (x + columns.gauge, y),
+        end,
+        numbers(brief, columns, age, theme),
+    );
+}
+
+/// The agent's name; a sub-agent's stands indented below its parent's.
+fn agent(app: &App, row: &Row) -> String {
+    let facts = app.fleet.facts(row.key);
+    let label = facts.map_or("", |facts| facts.label);
+    match row.depth {
+        0 => label.to_owned(),
+        depth => format!("{}└ {label}", " ".repeat(usize::from(depth.min(3)) - 1)),
+    }
+}
+
+/// The gauge, with what the session just went through written into its free space.
+fn gauge(app: &App, brief: &Brief, area: Rect, theme: Theme, buffer: &mut Buffer) {
+    if brief.context.used == 0 {
+        let said = if app.fleet.gauges_stand {
+            "no usage reported yet"
+        } else {
+            "reading…"
+        };
+        let said = text::cut(said, usize::from(area.width));
+        line::write(
+            buffer,
+            (area.x, area.y),
+            area.right(),
+            [line::span(said, theme.quiet())],
+        );
+        return;
+    }
+    let gauge = Gauge {
+        context: &brief.context,
+        limits: &brief.limits,
+        theme,
+    };
+    gauge.bar(area, buffer);
+    let Some(compacted) = brief.just_compacted(app.now) else {
+        return;
+    };
+    let after = compacted.after.unwrap_or(brief.context.used);
+    let sizes = format!(
+        "{} → {}",
+        number::short(compacted.before),
+        number::short(after)
+    );
+    let room = gauge.room(area.width);
+    let columns = room.end.saturating_sub(room.start).saturating_sub(1);
+    let said = [format!(" compacted {sizes} "), format!(" {sizes} ")]
+        .into_iter()
+        .find(|said| text::width(said) <= usize::from(columns));
+    if let Some(said) = said {
+        let at = (area.x + room.start, area.y);
+        line::write(buffer, at, area.right(), [line::span(said, theme.strong())]);
+    }
+}
+
+fn numbers(brief: &Brief, columns: Columns, age: Option<i64>, theme: Theme) -> Vec<Span<'static>> {
+    let context = &brief.context;
+    let nearness = theme.nearness(brief.nearness());
+    let none = || "—".to_owned();
+    let percent = number::percent(context.used, brief.limits.window)
+        .filter(|_| context.used > 0)
+        .map_or_else(none, |p| format!("{p}%"));
+    let fill = 5usize.saturating_sub(text::width(&percent));
+    let mut spans = vec![
+        line::plain(" ".repeat(fill)),
+        line::span(
+            percent,
+            match brief.nearness() {
+                Nearness::Calm => theme.strong(),
+                _ => nearness,
+            },
+        ),
+    ];
+    if columns.numbers == 0 {
+        return spans;
+    }
+    let known = if context.known > 0 {
+        number::tokens(context.known)
+    } else {
+        none()
+    };
+    let estimated = match (context.known, context.estimated) {
+        (_, 0) => String::new(),
+        (0, n) => format!("~{}", number::tokens(n)),
+        (_, n) => format!("+{}", number::tokens(n)),
+    };
+    let headroom = match brief.headroom().filter(|_| context.used > 0) {
+        Some(0) => "now".to_owned(),
+        Some(left) => number::short(left),
+        None => none(),
+    };
+    spans.push(line::plain(text::right(&known, 8)));
+    spans.push(line::span(text::right(&estimated, 7), theme.estimated()));
+    let fill = 9usize.saturating_sub(text::width(&headroom));
+    spans.push(line::plain(" ".repeat(fill)));
+    spans.push(line::span(headroom, nearness));
+    if columns.growth > 0 {
+        let bars = sparkline::bars(&brief.growth, brief.limits.window);
+        spans.push(line::plain(" "));
+        spans.push(line::span(
+            text::right(&bars, columns.growth),
+            theme.quiet(),
+        ));
+    }
+    let age = age.map_or_else(none, number::age);
+    spans.push(line::span(text::right(&age, 5), theme.quiet()));
+    spans
+}
+
+/// The line below the list; says where in the list one is, if not all of it is on screen.
+fn rule(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let width = buffer.area.width;
+    let bar = "─".repeat(usize::from(width.saturating_sub(2)));
+    line::write(buffer, (1, y), width, [line::span(bar, theme.quiet())]);
+    if app.matching() > usize::from(app.overview_layout().list.count) {
+        let at = format!(" {} of {} ", app.ui.sessions.index() + 1, app.matching());
+        line::write_right(
+            buffer,
+            (1, y),
+            width.saturating_sub(3),
+            [line::span(at, theme.quiet())],
+        );
+    }
+}
+
+/// What the columns have no room for, of the selected session.
+fn detail(app: &App, y: u16, rows: u16, theme: Theme, buffer: &mut Buffer) {
+    let Some(key) = app.current() else {
+        return;
+    };
+    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
+        return;
+    };
+    let columns = usize::from(buffer.area.width.saturating_sub(2));
+    let mut lines = vec![contents(app, session, brief, columns, theme)];
+    if rows > 1 {
+        lines.insert(0, identity(app, key, session, brief, columns, theme));
+    }
+    for (spans, y) in lines.into_iter().zip(y..) {
+        line::write(buffer, (1, y), buffer.area.right(), spans);
+    }
+}
+
+fn identity(
+    app: &App,
+    key: SessionKey,
+    session: &Session,
+    brief: &Brief,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let name = text::cut(&app::name(&app.fleet, key), columns / 3);
+    let mut groups = vec![vec![line::span(name, theme.strong())]];
+    if let Some(model) = session.model() {
+        let model = text::cut(text::short_model(model), 24);
+        groups.push(vec![line::plain(model)]);
+    }
+    groups.push(super::session::trigger(brief, theme));
+    if Fold::of(buffer_width(columns)) < Fold::Wide && !brief.growth.is_empty() {
+        let bars = sparkline::bars(&brief.growth, brief.limits.window);
+        groups.push(vec![
+            line::span("growth ", theme.quiet()),
+            line::plain(bars),
+        ]);
+    }
+    groups.push(super::session::window(brief, theme));
+    if let Some(title) = session.meta.title.as_deref() {
+        groups.push(vec![line::span(
+            text::cut(title, columns / 3),
+            theme.quiet(),
+        )]);
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
+fn buffer_width(columns: usize) -> u16 {
+    u16::try_from(columns + 2).unwrap_or(u16::MAX)
+}
+
+/// Who holds the context, and the largest item in it.
+fn contents(
+    app: &App,
+    session: &Session,
+    brief: &Brief,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let mut groups = vec![roles(brief, theme)];
+    if let Some((ix, tokens, _)) = app.largest() {
+        if let Some(item) = session.items.get(ix) {
+            let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+            let size = format!(" {}", number::tokens(tokens));
+            let share = number::percent(tokens, brief.limits.window);
+            let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
+            let used: usize = groups[0].iter().map(Span::width).sum();
+            let room = columns
+                .saturating_sub(used + 12 + size.len() + share.len())
+                .min(60);
+            let what = text::cut(&format!("{tool} {}", item.preview), room);
+            if room >= 8 {
+                groups.push(vec![
+                    line::span("largest ", theme.quiet()),
+                    line::plain(what),
+                    line::span(size, theme.strong()),
+                    line::span(share, theme.quiet()),
+                ]);
+            }
+        }
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
+/// The roles' letters and tokens in a line.
+pub(super) fn roles(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for role in Role::ALL {
+        let tokens = brief.context.role(role).tokens;
+        if tokens == 0 {
+            continue;
+        }
+        if !spans.is_empty() {
+            spans.push(line::plain(" "));
+        }
+        spans.push(line::span(letter(role).to_string(), theme.role(role)));
+        spans.push(line::plain(format!(" {}", number::short(tokens))));
+    }
+    spans
+}

@@ -1,0 +1,459 @@
+//! One session: the large gauge, the roles, the items.
+//!
+//! ```text
+//!  shop  claude  claude-opus-4-6  2.1.39                                                  ● 2s
+//!  window 200k (log) · compacts at 167k (policy)
+//!   S   C A      T                                        ~~  ±      ▾167k                200k
+//!  ██▓██████████████████████████████████████████████████╱╱╱╱┄┄      ┃░░░░░░░░░░░░░░░░░░░░░░░░▕
+//!  124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k
+//!
+//!  S system     27.5k  ████████████                                27.5k known
+//!  …
+//!   TOKENS     ROLE  TOOL        WHEN  WHAT
+//!    18.4k ══  T     Read          2m  src/db.rs
+//! ```
+
+use super::super::app::{self, App, Brief, Listed};
+use super::super::theme::{Theme, letter};
+use super::super::widgets::{gauge::Gauge, line, number, text};
+use super::overview;
+use crate::model::fleet::SessionKey;
+use crate::model::ledger::Context;
+use crate::model::session::{Coverage, Item, ItemIx, Session};
+use crate::model::{Role, Source};
+use crate::tui::app::layout::{Fold, Rows};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer) {
+    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
+        return;
+    };
+    let rows = app.session_layout();
+    let (width, columns) = (
+        buffer.area.width,
+        usize::from(buffer.area.width.saturating_sub(2)),
+    );
+    header(app, key, session, rows.header.top, theme, buffer);
+    let facts = facts(session, brief, columns, theme);
+    line::write(buffer, (1, rows.facts.top), width, facts);
+
+    let gauge = Gauge {
+        context: &brief.context,
+        limits: &brief.limits,
+        theme,
+    };
+    let across = |rows: Rows| Rect::new(1, rows.top, width.saturating_sub(3), rows.count);
+    gauge.scale(across(rows.scale), buffer);
+    gauge.bar(across(rows.bar), buffer);
+    for y in rows.bar.top..rows.bar.top + rows.bar.count {
+        line::write(
+            buffer,
+            (width - 2, y),
+            width,
+            [line::span("▕", theme.quiet())],
+        );
+    }
+    let numbers = numbers(brief, columns, theme);
+    line::write(buffer, (1, rows.numbers.top), width, numbers);
+
+    if rows.legend.count > 1 {
+        legend(brief, rows.legend.top, theme, buffer);
+    } else {
+        line::write(
+            buffer,
+            (1, rows.legend.top),
+            width,
+            overview::roles(brief, theme),
+        );
+    }
+    items(app, session, brief, theme, buffer);
+    super::footer(app, rows.footer.top, theme, buffer);
+}
+
+fn header(
+    app: &App,
+    key: SessionKey,
+    session: &Session,
+    y: u16,
+    theme: Theme,
+    buffer: &mut Buffer,
+) {
+    let age = app.age(key);
+    let live = age.is_some_and(|age| age <= app::LIVE);
+    let width = buffer.area.width;
+    let age = age.map_or_else(|| "—".to_owned(), number::age);
+    let right = [
+        line::span(if live { "● " } else { "" }, theme.live()),
+        line::plain(format!("{age} ")),
+    ];
+    let end = width.saturating_sub(right.iter().map(Span::width).sum::<usize>() as u16 + 1);
+    let columns = usize::from(end.saturating_sub(2));
+
+    let label = app
+        .fleet
+        .facts(key)
+        .map_or(session.agent, |facts| facts.label);
+    let mut groups = vec![
+        vec![line::span(
+            text::cut(&app::name(&app.fleet, key), columns / 3),
+            theme.accent(),
+        )],
+        vec![line::plain(label)],
+    ];
+    let mut add = |part: Option<&str>, style: Style| {
+        if let Some(part) = part {
+            groups.push(vec![line::span(text::cut(part, columns / 3), style)]);
+        }
+    };
+    add(session.model(), Style::new());
+    add(session.meta.version.as_deref(), theme.quiet());
+    add(session.meta.title.as_deref(), theme.quiet());
+    let left = line::joined(groups, columns, theme.quiet());
+    line::write(buffer, (1, y), end, left);
+    line::write_right(buffer, (1, y), width, right);
+}
+
+/// How far the numbers can be trusted, and why.
+fn facts(session: &Session, brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+    let mut groups = Vec::new();
+    if session.unreadable > 0 {
+        let lines = if session.unreadable == 1 {
+            "line"
+        } else {
+            "lines"
+        };
+        groups.push(vec![line::span(
+            format!("{} unreadable {lines}", number::short(session.unreadable)),
+            theme.warn(),
+        )]);
+        if let Some((place, why)) = &session.first_unreadable {
+            let at = match place.line {
+                0 => format!("first: byte {}: {why}", place.offset),
+                line => format!("first: line {line}: {why}"),
+            };
+            groups.push(vec![line::span(text::cut(&at, columns / 2), theme.quiet())]);
+        }
+    }
+    if session.coverage != Coverage::Whole {
+        groups.push(vec![line::span("reading…", theme.quiet())]);
+    }
+    groups.push(window(brief, theme));
+    groups.push(trigger(brief, theme));
+    let resets = session.resets.len() as u64;
+    if resets > 0 {
+        let word = if resets == 1 { "reset" } else { "resets" };
+        groups.push(vec![line::span(
+            format!("{} {word}", number::short(resets)),
+            theme.quiet(),
+        )]);
+    }
+    let skipped = session
+        .skipped
+        .values()
+        .fold(0u64, |a, b| a.saturating_add(*b));
+    if skipped > 0 {
+        let said = format!("{} records passed over", number::short(skipped));
+        groups.push(vec![line::span(said, theme.quiet())]);
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
+/// The window and how it is known.
+pub(super) fn window(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
+    let limits = &brief.limits;
+    vec![
+        line::span("window ", theme.quiet()),
+        line::plain(number::short(limits.window)),
+        line::span(format!(" ({})", limits.window_source.name()), theme.quiet()),
+    ]
+}
+
+/// The trigger and how it is known.
+pub(super) fn trigger(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
+    let limits = &brief.limits;
+    match limits.trigger {
+        None => vec![line::span("no compaction known", theme.quiet())],
+        Some(trigger) => vec![
+            line::span("compacts at ", theme.quiet()),
+            line::plain(number::short(trigger)),
+            line::span(
+                format!(" ({})", limits.trigger_source.name()),
+                theme.quiet(),
+            ),
+        ],
+    }
+}
+
+/// The gauge in numbers, always in this shape:
+/// `124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k`
+fn numbers(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+    let (context, limits) = (&brief.context, &brief.limits);
+    if context.used == 0 {
+        return vec![line::span("no usage reported yet", theme.quiet())];
+    }
+    let mut groups = vec![amount(context, theme)];
+    if let Some(percent) = number::percent(context.used, limits.window) {
+        groups.push(vec![
+            line::span(format!("{percent}%"), theme.strong()),
+            line::plain(format!(" of {}", number::short(limits.window))),
+        ]);
+    }
+    if let Some(left) = brief.headroom() {
+        // Headroom matters more than the trigger, so it comes first where only one of both fits.
+        let headroom = vec![
+            line::plain("headroom "),
+            line::span(number::short(left), theme.nearness(brief.nearness())),
+        ];
+        let used: usize = groups.iter().flatten().map(Span::width).sum();
+        let trigger = trigger(brief, theme);
+        let both = used
+            + 12
+            + trigger
+                .iter()
+                .chain(&headroom)
+                .map(Span::width)
+                .sum::<usize>();
+        if both <= columns {
+            groups.push(trigger);
+        }
+        groups.push(headroom);
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
+fn amount(context: &Context, theme: Theme) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    if context.known > 0 {
+        spans.push(line::span(number::tokens(context.known), theme.strong()));
+        spans.push(line::plain(" known"));
+    }
+    if context.estimated > 0 {
+        let error = context.high.saturating_sub(context.used);
+        spans.push(line::plain(if context.known > 0 { " + " } else { "~" }));
+        spans.push(line::span(
+            format!(
+                "{} ±{} est",
+                number::tokens(context.estimated),
+                number::tokens(error)
+            ),
+            theme.estimated(),
+        ));
+    }
+    spans
+}
+
+/// A line a role: tokens, a bar, what is known of them, items.
+fn legend(brief: &Brief, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let width = buffer.area.width;
+    let fixed = 62;
+    let bar = width.saturating_sub(fixed).min(100);
+    let most = Role::ALL.map(|role| brief.context.role(role).tokens);
+    let most = most.into_iter().max().unwrap_or(0);
+    for (role, y) in Role::ALL.into_iter().zip(y..) {
+        let share = brief.context.role(role);
+        let cells = |tokens: u64| {
+            let all = u128::from(tokens) * u128::from(bar) + u128::from(most / 2);
+            all.checked_div(u128::from(most))
+                .unwrap_or(0)
+                .min(u128::from(bar)) as usize
+        };
+        let (filled, solid) = (cells(share.tokens), cells(share.known));
+        let fill: String = std::iter::repeat_n(theme.fill(role), solid).collect();
+        let hatch = "╱".repeat(filled.saturating_sub(solid));
+        let none = |n: u64, said: String| if n == 0 { String::new() } else { said };
+        let tokens = if share.tokens == 0 {
+            "—".to_owned()
+        } else {
+            number::tokens(share.tokens)
+        };
+        let items = match (share.items, role) {
+            (0, Role::System) if share.tokens > 0 => "not logged".to_owned(),
+            (0, _) => String::new(),
+            (1, _) => "1 item".to_owned(),
+            (n, _) => format!("{n} items"),
+        };
+        let spans = [
+            line::span(format!("{} ", letter(role)), theme.role(role)),
+            line::plain(text::left(role.name(), 10)),
+            line::span(text::right(&tokens, 7), theme.strong()),
+            line::plain("  "),
+            line::span(fill, theme.role(role)),
+            line::span(hatch, theme.role(role)),
+            line::plain(" ".repeat(usize::from(bar) - filled)),
+            line::plain(text::right(
+                &none(
+                    share.known,
+                    format!("{} known", number::tokens(share.known)),
+                ),
+                14,
+            )),
+            line::span(
+                text::right(
+                    &none(
+                        share.estimated,
+                        format!("+{} est", number::tokens(share.estimated)),
+                    ),
+                    12,
+                ),
+                theme.estimated(),
+            ),
+            line::span(text::right(&items, 12), theme.quiet()),
+        ];
+        line::write(buffer, (1, y), width, spans);
+    }
+}
+
+/// How the list of items is cut into columns.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    share: usize,
+    tool: usize,
+    when: usize,
+}
+
+impl Columns {
+    fn of(width: u16) -> Columns {
+        match Fold::of(width) {
+            Fold::Narrow => Columns {
+                share: 0,
+                tool: 8,
+                when: 0,
+            },
+            Fold::Medium => Columns {
+                share: 5,
+                tool: 12,
+                when: 5,
+            },
+            Fold::Wide => Columns {
+                share: 5,
+                tool: 18,
+                when: 5,
+            },
+        }
+    }
+}
+
+fn items(app: &App, session: &Session, brief: &Brief, theme: Theme, buffer: &mut Buffer) {
+    let rows = app.session_layout();
+    let width = buffer.area.width;
+    let columns = Columns::of(width);
+    let heads = [
+        text::right("TOKENS", 9),
+        "    ".to_owned(),
+        text::left(if columns.share > 0 { "SHARE" } else { "" }, columns.share),
+        text::left("   TOOL", columns.tool + 4),
+        text::right(if columns.when > 0 { "WHEN" } else { "" }, columns.when),
+        "  WHAT".to_owned(),
+    ];
+    let y = rows.columns.top;
+    let end = line::write(
+        buffer,
+        (0, y),
+        width,
+        [line::span(heads.concat(), theme.quiet())],
+    );
+    let count = match app.ui.listed {
+        Listed::InContext => format!("{} in context ", app.items().len()),
+        Listed::All => format!("all {} ", app.items().len()),
+    };
+    line::write_right(
+        buffer,
+        (end + 1, y),
+        width,
+        [line::span(count, theme.quiet())],
+    );
+
+    if app.items().is_empty() {
+        let said = match (session.coverage, app.ui.listed) {
+            (Coverage::Unread, _) => "reading…",
+            (_, Listed::InContext) => "no item is in the context",
+            (_, Listed::All) => "no items yet",
+        };
+        line::write(
+            buffer,
+            (3, rows.list.top),
+            width,
+            [line::span(said, theme.quiet())],
+        );
+    }
+    let shown = app.items().iter().enumerate().skip(app.ui.items.offset());
+    for ((index, ix), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
+        if let Some(item) = session.items.get(*ix) {
+            let selected = index == app.ui.items.index();
+            let spans = item_row(app, session, brief, (*ix, item), columns, theme);
+            let pointer = line::span(if selected { "▌" } else { " " }, theme.accent());
+            let x = line::write(buffer, (0, y), width, [pointer]);
+            line::write(buffer, (x, y), width, spans);
+        }
+    }
+}
+
+fn item_row(
+    app: &App,
+    session: &Session,
+    brief: &Brief,
+    (ix, item): (ItemIx, &Item),
+    columns: Columns,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let (tokens, source) = session.tokens(ix);
+    let here = item.in_context();
+    let style = |style: Style| if here { style } else { theme.quiet() };
+    let share = number::percent(tokens, brief.limits.window).unwrap_or(0);
+    let share = match (columns.share, share) {
+        (0, _) => String::new(),
+        (_, 0) => String::new(),
+        (_, share) => format!("{share}%"),
+    };
+    let when = item.at.map_or_else(String::new, |at| {
+        number::age(app::seconds_since(at, app.now))
+    });
+    let when = if columns.when > 0 {
+        when
+    } else {
+        String::new()
+    };
+    let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+    let mut spans = vec![
+        line::span(
+            text::right(&number::tokens(tokens), 8),
+            style(if source.is_known() {
+                theme.strong()
+            } else {
+                theme.estimated()
+            }),
+        ),
+        line::span(format!(" {} ", text::left(sign(source), 2)), theme.quiet()),
+        line::span(text::right(&share, columns.share), theme.quiet()),
+        line::span(
+            format!(" {} ", letter(item.role)),
+            style(theme.role(item.role)),
+        ),
+        line::span(
+            format!("{} ", text::left(tool, columns.tool)),
+            style(Style::new()),
+        ),
+        line::span(text::right(&when, columns.when), theme.quiet()),
+        line::plain("  "),
+    ];
+    if let Some((_, why)) = item.left {
+        let why = why.name().replace('_', " ");
+        spans.push(line::span(format!("left: {why} · "), theme.quiet()));
+    }
+    spans.push(line::span(&item.preview, style(Style::new())));
+    spans
+}
+
+/// How a number is known, in a sign.
+const fn sign(source: Source) -> &'static str {
+    match source {
+        Source::Reported => "=",
+        Source::Derived => "══",
+        Source::Shared => "≈",
+        Source::Estimated => "~",
+        Source::Agent => "?",
+    }
+}

@@ -1,0 +1,424 @@
+//! The gauge: how full, how sure, how long, who.
+//!
+//! ```text
+//!  S▏C▏A  ▏T                        ~  ±        ▾167k        200k
+//!  ██▓████████████████████████████╱╱╱╱╱┄┄       ┃░░░░░░░░░░░░░░░▕
+//!  └── known, by role ───────────┘└est.┘└ error ┘trigger        window
+//! ```
+//!
+//! Known is solid, estimated hatched, both in the colours of the roles; the error is a thin line past
+//! its end; the room behind the trigger is dim: it will not be reached.
+
+use super::{line, number};
+use crate::model::Role;
+use crate::model::ledger::{Context, Share};
+use crate::model::window::Limits;
+use crate::tui::theme::{Theme, letter};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+/// Parts of a cell that blocks can show.
+const EIGHTHS: u64 = 8;
+/// A cell filled from the left by one to seven eighths.
+const BLOCKS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/// A context in its window.
+#[derive(Debug, Clone, Copy)]
+pub struct Gauge<'a> {
+    /// How full it is.
+    pub context: &'a Context,
+    /// The window and the trigger.
+    pub limits: &'a Limits,
+    /// How it looks.
+    pub theme: Theme,
+}
+
+/// One cell of a gauge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cell {
+    glyph: char,
+    style: Style,
+}
+
+/// Where things stand on a bar, in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Marks {
+    /// The first cell that is not known.
+    known: u16,
+    /// The first cell after the estimate.
+    used: u16,
+    /// The first cell after the error.
+    high: u16,
+    /// The trigger's.
+    trigger: Option<u16>,
+}
+
+impl Gauge<'_> {
+    /// Draws the bar in each row of an area.
+    pub fn bar(&self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        for (cell, x) in self.cells(area.width).into_iter().zip(area.left()..) {
+            for y in area.top()..area.bottom() {
+                buffer[(x, y)].set_char(cell.glyph).set_style(cell.style);
+            }
+        }
+    }
+
+    /// Draws the line that goes above a large bar: the roles' letters, the signs of estimate and error,
+    /// the sizes of trigger and window.
+    pub fn scale(&self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let (width, y) = (area.width, area.top());
+        let marks = self.marks(width);
+        let at = |cell: u16| (area.left() + cell, y);
+
+        // The letters: each at the middle of its part, if that is a cell wide at least.
+        for (role, from, to) in self.known_parts(width) {
+            let (from, to) = (from.div_ceil(EIGHTHS) as u16, (to / EIGHTHS) as u16);
+            if to > from {
+                let text = line::span(letter(role).to_string(), self.theme.role(role));
+                line::write(buffer, at(from + (to - from - 1) / 2), area.right(), [text]);
+            }
+        }
+        if marks.used > marks.known {
+            let middle = marks.known + (marks.used - marks.known - 1) / 2;
+            line::write(buffer, at(middle), area.right(), [line::plain("~")]);
+        }
+        if marks.high > marks.used {
+            let middle = marks.used + (marks.high - marks.used - 1) / 2;
+            line::write(buffer, at(middle), area.right(), [line::plain("±")]);
+        }
+
+        let mut free = (marks.high, width);
+        if let Some(trigger) = marks.trigger {
+            let size = number::short(self.limits.trigger.unwrap_or(0));
+            let columns = size.len() as u16 + 1;
+            if trigger + columns <= width {
+                let text = line::span(format!("▾{size}"), self.theme.trigger());
+                line::write(buffer, at(trigger), area.right(), [text]);
+                free.0 = trigger + columns;
+            } else if let Some(x) = (trigger + 1)
+                .checked_sub(columns)
+                .filter(|x| *x > marks.high)
+            {
+                let text = line::span(format!("{size}▾"), self.theme.trigger());
+                line::write(buffer, at(x), area.right(), [text]);
+                free.0 = trigger + 1;
+            }
+        }
+        let size = number::short(self.limits.window);
+        line::write_right(
+            buffer,
+            (area.left() + (free.0 + 1).min(width), y),
+            area.right(),
+            [line::span(size, self.theme.quiet())],
+        );
+    }
+
+    /// The cells that a text may be written to: after the fill, before the trigger or the end.
+    pub fn room(&self, width: u16) -> std::ops::Range<u16> {
+        let marks = self.marks(width);
+        let end = marks.trigger.filter(|t| *t >= marks.high).unwrap_or(width);
+        marks.high.min(end)..end
+    }
+
+    fn cells(&self, width: u16) -> Vec<Cell> {
+        let theme = self.theme;
+        let marks = self.marks(width);
+        let known = self.known_parts(width);
+        let guessed = self.guessed_parts(marks);
+        let mut cells: Vec<Cell> = (0..width)
+            .map(|x| {
+                if x < marks.known {
+                    known_cell(&known, u64::from(x), marks.known > 0, theme)
+                } else if x < marks.used {
+                    let role = guessed
+                        .iter()
+                        .find(|(_, end)| x < *end)
+                        .map(|(role, _)| *role);
+                    Cell {
+                        glyph: '╱',
+                        style: role.map_or_else(Style::new, |role| theme.role(role)),
+                    }
+                } else if x < marks.high {
+                    Cell {
+                        glyph: '┄',
+                        style: Style::new(),
+                    }
+                } else if marks.trigger.is_some_and(|t| x > t) {
+                    Cell {
+                        glyph: '░',
+                        style: theme.quiet(),
+                    }
+                } else {
+                    Cell {
+                        glyph: '·',
+                        style: theme.quiet(),
+                    }
+                }
+            })
+            .collect();
+        if let Some(cell) = marks.trigger.and_then(|t| cells.get_mut(usize::from(t))) {
+            let under = cell.style.fg.filter(|_| cell.glyph == '█');
+            *cell = Cell {
+                glyph: '┃',
+                style: theme.trigger(),
+            };
+            // Over the fill the mark stands on its colour.
+            if let Some(colour) = under {
+                cell.style = Style::new().fg(ratatui::style::Color::Black).bg(colour);
+            }
+        }
+        cells
+    }
+
+    fn marks(&self, width: u16) -> Marks {
+        let context = self.context;
+        let known_eighths = self.scaled(context.known, width);
+        // A token at least is shown as something; beside an estimate the known part ends on a cell.
+        let known = if context.estimated == 0 && self.theme.splits_cells() {
+            known_eighths.div_ceil(EIGHTHS)
+        } else {
+            (known_eighths + EIGHTHS / 2) / EIGHTHS
+        };
+        let width64 = u64::from(width);
+        let known = known.max(u64::from(context.known > 0)).min(width64);
+        let cell = |tokens| (self.scaled(tokens, width) + EIGHTHS / 2) / EIGHTHS;
+        let used = if context.estimated > 0 {
+            cell(context.used).max(known + 1).min(width64)
+        } else {
+            known
+        };
+        let high = if context.estimated > 0 {
+            cell(context.high).clamp(used, width64.max(used))
+        } else {
+            used
+        };
+        let trigger = self.limits.trigger.map(|trigger| {
+            let cell = self.scaled(trigger, width) / EIGHTHS;
+            cell.min(width64.saturating_sub(1)) as u16
+        });
+        Marks {
+            known: known as u16,
+            used: used as u16,
+            high: high.min(width64) as u16,
+            trigger: trigger.filter(|_| width > 0),
+        }
+    }
+
+    /// Tokens as eighths of cells; what is more than the window ends with it.
+    fn scaled(&self, tokens: u64, width: u16) -> u64 {
+        let all = u64::from(width) * EIGHTHS;
+        let scaled =
+            (u128::from(tokens) * u128::from(all)).checked_div(u128::from(self.limits.window));
+        // No window: anything fills it.
+        let scaled = scaled.unwrap_or(if tokens > 0 { u128::from(all) } else { 0 });
+        u64::try_from(scaled).unwrap_or(u64::MAX).min(all)
+    }
+
+    /// The known parts by role with their ends in eighths of cells, in the gauge's order.
+    fn known_parts(&self, width: u16) -> Vec<(Role, u64, u64)> {
+        let mut sum = 0u64;
+        let mut parts = Vec::with_capacity(Role::ALL.len());
+        for role in Role::ALL {
+            let from = self.scaled(sum, width);
+            sum = sum.saturating_add(self.context.role(role).known);
+            let to = self.scaled(sum, width);
+            if to > from {
+                parts.push((role, from, to));
+            }
+        }
+        parts
+    }
+
+    /// The estimated cells by role with the cell after each.
+    fn guessed_parts(&self, marks: Marks) -> Vec<(Role, u16)> {
+        let cells = u128::from(marks.used - marks.known);
+        let guess = |share: &Share| u128::from(share.estimated);
+        let total: u128 = self.context.roles.iter().map(guess).sum();
+        let mut sum = 0;
+        let mut parts = Vec::new();
+        for role in Role::ALL {
+            sum += guess(self.context.role(role));
+            let end = (sum * cells * 2 + total)
+                .checked_div(total * 2)
+                .unwrap_or(0);
+            parts.push((role, marks.known + end.min(cells) as u16));
+        }
+        parts
+    }
+}
+
+/// One cell of the known part: whole, or split between its two largest roles, or ending.
+fn known_cell(parts: &[(Role, u64, u64)], x: u64, any: bool, theme: Theme) -> Cell {
+    let (start, end) = (x * EIGHTHS, (x + 1) * EIGHTHS);
+    let mut here: Vec<(Role, u64)> = parts
+        .iter()
+        .map(|(role, from, to)| (*role, (*to).min(end).saturating_sub((*from).max(start))))
+        .filter(|(_, eighths)| *eighths > 0)
+        .collect();
+    let filled: u64 = here.iter().map(|(_, eighths)| eighths).sum();
+    while here.len() > 2 {
+        let least = (0..here.len()).min_by_key(|at| here[*at].1).unwrap_or(0);
+        here.remove(least);
+    }
+    let whole = |role| Cell {
+        glyph: theme.fill(role),
+        style: theme.role(role),
+    };
+    if !theme.splits_cells() {
+        let most = here.iter().max_by_key(|(_, eighths)| *eighths);
+        return most.map_or_else(|| whole(nearest(parts, any)), |(role, _)| whole(*role));
+    }
+    let block = |eighths: u64| BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize];
+    match here[..] {
+        [] => Cell {
+            glyph: block(1),
+            style: theme.role(nearest(parts, any)),
+        },
+        [(role, eighths)] if eighths == EIGHTHS => whole(role),
+        [(role, eighths)] => Cell {
+            glyph: block(eighths),
+            style: theme.role(role),
+        },
+        [(first, eighths), (second, _), ..] if filled == EIGHTHS => Cell {
+            glyph: block(eighths),
+            style: theme.role(first).bg(theme.role_colour(second)),
+        },
+        // Two roles and then nothing: a cell has two colours, so the larger takes the cell's fill.
+        [(first, a), (second, b), ..] => Cell {
+            glyph: block(filled),
+            style: theme.role(if a >= b { first } else { second }),
+        },
+    }
+}
+
+/// The role of a fill that is too small for a part of its own.
+fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
+    match parts.last() {
+        Some((role, ..)) if any => *role,
+        _ => Role::System,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::ledger::Basis;
+    use crate::model::window::{TriggerSource, WindowSource};
+    use crate::tui::theme::{Colours, Glyphs};
+    use proptest::prelude::*;
+
+    fn context(known: [u64; 5], estimated: [u64; 5], error: u64) -> Context {
+        let mut roles = [Share::default(); 5];
+        for ((share, known), estimated) in roles.iter_mut().zip(known).zip(estimated) {
+            *share = Share {
+                tokens: known + estimated,
+                known,
+                estimated,
+                items: 1,
+            };
+        }
+        let (known, estimated) = (known.iter().sum::<u64>(), estimated.iter().sum::<u64>());
+        let used = known + estimated;
+        Context {
+            used,
+            known,
+            estimated,
+            low: used.saturating_sub(error),
+            high: used + error,
+            basis: Basis::Delta,
+            roles,
+        }
+    }
+
+    fn limits(window: u64, trigger: Option<u64>) -> Limits {
+        Limits {
+            window,
+            window_source: WindowSource::Log,
+            trigger,
+            trigger_source: TriggerSource::Policy,
+            policy: "test".to_owned(),
+        }
+    }
+
+    const MID: ([u64; 5], [u64; 5], u64) = (
+        [27_500, 3_200, 500, 15_200, 53_700],
+        [0, 0, 1_000, 0, 18_000],
+        6_000,
+    );
+
+    fn drawn(theme: Theme, width: u16) -> Buffer {
+        let (context, limits) = (context(MID.0, MID.1, MID.2), limits(200_000, Some(167_000)));
+        let gauge = Gauge {
+            context: &context,
+            limits: &limits,
+            theme,
+        };
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, 2));
+        gauge.scale(Rect::new(0, 0, width, 1), &mut buffer);
+        gauge.bar(Rect::new(0, 1, width, 1), &mut buffer);
+        theme.finish(&mut buffer);
+        buffer
+    }
+
+    #[test]
+    fn roles_have_colours() {
+        insta::assert_debug_snapshot!(drawn(Theme::default(), 80));
+    }
+
+    #[test]
+    fn without_colours_roles_have_fills() {
+        let theme = Theme {
+            colours: Colours::None,
+            ..Theme::default()
+        };
+        insta::assert_debug_snapshot!(drawn(theme, 80));
+    }
+
+    #[test]
+    fn in_ascii_roles_have_letters() {
+        let theme = Theme {
+            colours: Colours::None,
+            glyphs: Glyphs::Ascii,
+        };
+        insta::assert_debug_snapshot!(drawn(theme, 80));
+    }
+
+    proptest! {
+        #[test]
+        fn a_gauge_is_as_full_as_its_context(
+            known in prop::array::uniform5(0u64..60_000),
+            width in 1u16..200,
+        ) {
+            let (context, limits) = (context(known, [0; 5], 0), limits(300_000, None));
+            let gauge = Gauge { context: &context, limits: &limits, theme: Theme::default() };
+            let filled = gauge.cells(width).iter().filter(|cell| cell.glyph != '·').count() as f64;
+            let exact = context.used as f64 / 300_000.0 * f64::from(width);
+            prop_assert!((filled - exact).abs() <= 1.0, "{filled} of {exact}");
+        }
+
+        #[test]
+        fn no_numbers_break_it(
+            known in prop::array::uniform5(0u64..1 << 60),
+            estimated in prop::array::uniform5(0u64..1 << 60),
+            window: u64,
+            trigger: Option<u64>,
+            width in 0u16..200,
+        ) {
+            let (context, limits) = (context(known, estimated, 1 << 59), limits(window, trigger));
+            for colours in [Colours::Ansi16, Colours::None] {
+                let theme = Theme { colours, ..Theme::default() };
+                let gauge = Gauge { context: &context, limits: &limits, theme };
+                prop_assert_eq!(gauge.cells(width).len(), usize::from(width));
+                let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));
+                gauge.scale(buffer.area, &mut buffer);
+            }
+        }
+    }
+}

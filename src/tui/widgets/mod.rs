@@ -1,0 +1,7 @@
+//! What more than one view draws, and the shapes of numbers and names.
+
+pub mod gauge;
+pub mod line;
+pub mod number;
+pub mod sparkline;
+pub mod text;

@@ -1,0 +1,86 @@
+//! Numbers in fixed shapes, so that columns can be compared at a glance.
+
+/// Tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
+pub fn tokens(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        // From here on it would round to 1000.0k.
+        1_000..999_950 => format!("{:.1}k", n as f64 / 1e3),
+        999_950..999_950_000 => format!("{:.1}M", n as f64 / 1e6),
+        _ => format!("{:.1}G", n as f64 / 1e9),
+    }
+}
+
+/// Tokens in short, for sizes that need no more: `2.6k`, `39k`, `200k`, `1.0M`. At most four columns up
+/// to 999 million.
+pub fn short(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..9_950 => format!("{:.1}k", n as f64 / 1e3),
+        9_950..999_500 => format!("{:.0}k", n as f64 / 1e3),
+        999_500..9_950_000 => format!("{:.1}M", n as f64 / 1e6),
+        9_950_000..999_500_000 => format!("{:.0}M", n as f64 / 1e6),
+        _ => format!("{:.0}G", n as f64 / 1e9),
+    }
+}
+
+/// A part of a whole in whole percent; `None`: there is no whole. At most 999.
+pub fn percent(part: u64, whole: u64) -> Option<u64> {
+    let percent =
+        (u128::from(part) * 100 + u128::from(whole) / 2).checked_div(u128::from(whole))?;
+    Some(u64::try_from(percent).unwrap_or(u64::MAX).min(999))
+}
+
+/// An age in one unit: `8s`, `14m`, `3h`, `5d`, `12w`.
+pub fn age(seconds: i64) -> String {
+    match seconds.max(0) {
+        s @ 0..60 => format!("{s}s"),
+        s @ 60..3_600 => format!("{}m", s / 60),
+        s @ 3_600..86_400 => format!("{}h", s / 3_600),
+        s @ 86_400..1_209_600 => format!("{}d", s / 86_400),
+        s => format!("{}w", s / 604_800),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_hold_at_the_edges() {
+        let cases = [
+            (0, "0", "0"),
+            (999, "999", "999"),
+            (1_000, "1.0k", "1.0k"),
+            (9_949, "9.9k", "9.9k"),
+            (9_950, "9.9k", "10k"),
+            (124_100, "124.1k", "124k"),
+            (999_499, "999.5k", "999k"),
+            (999_949, "999.9k", "1.0M"),
+            (999_950, "1.0M", "1.0M"),
+            (1_048_576, "1.0M", "1.0M"),
+            (10_000_000, "10.0M", "10M"),
+        ];
+        for (n, long, brief) in cases {
+            assert_eq!(
+                (tokens(n).as_str(), short(n).as_str()),
+                (long, brief),
+                "{n}"
+            );
+        }
+    }
+
+    #[test]
+    fn percents_never_overflow() {
+        assert_eq!(percent(1, 2), Some(50));
+        assert_eq!(percent(1, 0), None);
+        assert_eq!(percent(u64::MAX, 1), Some(999));
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        let ages = [-5, 59, 60, 3_599, 3_600, 86_400, 14 * 86_400].map(age);
+        assert_eq!(ages, ["0s", "59s", "1m", "59m", "1h", "1d", "2w"]);
+    }
+}

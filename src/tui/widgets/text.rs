@@ -1,0 +1,109 @@
+//! Text from logs, made fit for a screen.
+
+use crate::model::event::is_unsafe_to_show;
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// What stands for a character that must not reach a terminal.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// A text that cannot drive a terminal or reorder a line. All text that comes from a log or a file's
+/// name goes through here.
+pub fn inert(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe_to_show) {
+        return Cow::Borrowed(text);
+    }
+    let safe = |c| if is_unsafe_to_show(c) { REPLACEMENT } else { c };
+    Cow::Owned(text.chars().map(safe).collect())
+}
+
+/// The columns a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// An inert text cut to at most `columns`, with a mark where it was cut.
+pub fn cut(text: &str, columns: usize) -> String {
+    // Marks without a width could pile up without end on one column.
+    let most = columns.saturating_mul(4).saturating_add(16);
+    let end = text
+        .char_indices()
+        .nth(most)
+        .map_or(text.len(), |(at, _)| at);
+    let head = inert(&text[..end]);
+    if end == text.len() && head.width() <= columns {
+        return head.into_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in head.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide + 1 > columns {
+            break;
+        }
+        used += wide;
+        kept.push(c);
+    }
+    if columns > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+/// An inert text in exactly `columns`: cut, or filled up with spaces at its end.
+pub fn left(text: &str, columns: usize) -> String {
+    let mut text = cut(text, columns);
+    let fill = columns.saturating_sub(text.width());
+    text.extend(std::iter::repeat_n(' ', fill));
+    text
+}
+
+/// An inert text in exactly `columns`: cut, or filled up with spaces before it.
+pub fn right(text: &str, columns: usize) -> String {
+    let text = cut(text, columns);
+    let fill = columns.saturating_sub(text.width());
+    format!("{:fill$}{text}", "")
+}
+
+/// A model's id without its maker, its path and its date.
+pub fn short_model(id: &str) -> &str {
+    let id = id.rsplit('/').next().unwrap_or(id);
+    let id = id.strip_prefix("claude-").unwrap_or(id);
+    match id.rsplit_once('-') {
+        Some((name, date)) if date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => id,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_bidi_marks_become_visible() {
+        assert_eq!(inert("a\u{1b}[31mb\u{202e}c"), "a\u{fffd}[31mb\u{fffd}c");
+        assert!(matches!(inert("日本 plain"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn wide_characters_count_double() {
+        assert_eq!(left("日本語", 5), "日本…");
+        assert_eq!(left("日本語", 4), "日… ");
+        assert_eq!(left("日本", 6), "日本  ");
+        assert_eq!(right("ab", 4), "  ab");
+        assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn marks_do_not_pile_up() {
+        let hostile = format!("a{}", "\u{301}".repeat(100_000));
+        assert!(cut(&hostile, 10).chars().count() < 100);
+    }
+
+    #[test]
+    fn models_lose_what_does_not_tell_them_apart() {
+        assert_eq!(short_model("claude-sonnet-4-5-20250929"), "sonnet-4-5");
+        assert_eq!(short_model("anthropic/claude-opus-4-6"), "opus-4-6");
+        assert_eq!(short_model("gpt-5.4"), "gpt-5.4");
+    }
+}
