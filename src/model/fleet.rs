@@ -4,6 +4,7 @@ use super::event::{Entry, Key, Lane};
 use super::session::Session;
 use super::window::Rules;
 use jiff::Timestamp;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -251,7 +252,7 @@ impl Fleet {
             .sessions()
             .filter(|(key, session)| self.matches(*key, session, &words))
             .collect();
-        found.sort_by(|a, b| self.compare(sort, *a, *b));
+        found.sort_by_cached_key(|(key, session)| self.rank(sort, *key, session));
 
         let by_id: BTreeMap<&str, SessionKey> = found
             .iter()
@@ -311,23 +312,22 @@ impl Fleet {
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
-    fn compare(
-        &self,
-        sort: Sort,
-        (a, x): (SessionKey, &Session),
-        (b, y): (SessionKey, &Session),
-    ) -> std::cmp::Ordering {
-        let recent = || self.last_activity(b).cmp(&self.last_activity(a));
-        let order = match sort {
-            Sort::Recent => std::cmp::Ordering::Equal,
-            Sort::Headroom => headroom(x).cmp(&headroom(y)),
-            Sort::Used => y.context().used.cmp(&x.context().used),
-            Sort::Agent => x.agent.cmp(y.agent),
-            Sort::Project => x.project().cmp(y.project()),
+    /// What a session is ordered by; each is worked out once, since a context takes a walk through its
+    /// items.
+    fn rank<'s>(&'s self, sort: Sort, key: SessionKey, session: &'s Session) -> Rank<'s> {
+        let (number, name) = match sort {
+            Sort::Recent => (0, ""),
+            Sort::Headroom => (headroom(session), ""),
+            Sort::Used => (u64::MAX - session.context().used, ""),
+            Sort::Agent => (0, session.agent),
+            Sort::Project => (0, session.project()),
         };
-        order.then_with(recent).then(a.cmp(&b))
+        (number, name, Reverse(self.last_activity(key)), key)
     }
 }
+
+/// A number, a name, the newest first, and the key for an order that never wavers.
+type Rank<'s> = (u64, &'s str, Reverse<Option<Timestamp>>, SessionKey);
 
 fn headroom(session: &Session) -> u64 {
     let limits = session.limits();

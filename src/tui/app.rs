@@ -9,7 +9,6 @@ pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, seconds_si
 pub use cursor::Cursor;
 
 use super::keymap::{self, Action, Press, Scope};
-use crate::model::event::Lane;
 use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
 use crate::model::session::{ItemIx, Session};
 use crate::model::{Kind, Source};
@@ -141,8 +140,11 @@ struct Shown {
     briefs: HashMap<SessionKey, Brief>,
     items: Vec<ItemIx>,
     item_ids: Vec<ItemId>,
-    largest: Option<(SessionKey, Option<(ItemIx, u64, Source)>)>,
+    largest: Option<(SessionKey, Option<SizedItem>)>,
 }
+
+/// An item, its tokens, how they are known.
+pub type SizedItem = (ItemIx, u64, Source);
 
 /// What no longer fits the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,8 +244,8 @@ impl App {
             .map(|at| seconds_since(at, self.now))
             .min()?;
         match youngest {
-            ..=59 => Some(Duration::from_secs(1)),
-            ..=3599 => Some(Duration::from_secs(60)),
+            0..=59 => Some(Duration::from_secs(1)),
+            60..=3599 => Some(Duration::from_secs(60)),
             _ => None,
         }
     }
@@ -284,7 +286,7 @@ impl App {
     }
 
     /// The largest item in the context of the current session.
-    pub fn largest(&self) -> Option<(ItemIx, u64, Source)> {
+    pub fn largest(&self) -> Option<SizedItem> {
         self.shown.largest.and_then(|(_, largest)| largest)
     }
 
@@ -318,11 +320,11 @@ impl App {
         if self.ui.mode == Mode::Filter && self.typed(press) {
             return Effect::None;
         }
-        let Some(action) = keymap::action(self.scope(), press) else {
-            self.ui.overlay = None;
+        // An overlay goes away with the next key, which does nothing else.
+        if !matches!(press, Press::Ctrl(_)) && self.ui.overlay.take().is_some() {
             return Effect::None;
-        };
-        self.act(action)
+        }
+        keymap::action(self.scope(), press).map_or(Effect::None, |action| self.act(action))
     }
 
     /// A key while the filter is typed. Returns whether it was taken.
@@ -345,17 +347,6 @@ impl App {
     }
 
     fn act(&mut self, action: Action) -> Effect {
-        match action {
-            Action::Quit => return Effect::Quit,
-            Action::Suspend => return Effect::Suspend,
-            Action::Help => return self.toggle(Overlay::Help),
-            Action::Problems => return self.toggle(Overlay::Problems),
-            _ => {}
-        }
-        // An overlay goes away with the next key, which does nothing else.
-        if self.ui.overlay.take().is_some() {
-            return Effect::None;
-        }
         let page = self.page();
         match action {
             Action::Up => self.step(-1),
@@ -380,16 +371,11 @@ impl App {
                 };
                 self.stale = Stale::Lists;
             }
-            Action::Help | Action::Problems | Action::Suspend | Action::Quit => {}
+            Action::Help => self.ui.overlay = Some(Overlay::Help),
+            Action::Problems => self.ui.overlay = Some(Overlay::Problems),
+            Action::Suspend => return Effect::Suspend,
+            Action::Quit => return Effect::Quit,
         }
-        Effect::None
-    }
-
-    fn toggle(&mut self, overlay: Overlay) -> Effect {
-        self.ui.overlay = match self.ui.overlay {
-            Some(open) if open == overlay => None,
-            _ => Some(overlay),
-        };
         Effect::None
     }
 
@@ -497,12 +483,6 @@ impl App {
             .sessions()
             .filter(|(key, _)| self.age(*key).is_some_and(|age| age <= LIVE))
             .count()
-    }
-
-    /// Whether a session is a sub-agent's.
-    pub fn is_child(&self, key: SessionKey) -> bool {
-        let parent = self.fleet.get(key).and_then(|s| s.meta.parent.as_ref());
-        key.lane != Lane::Main || parent.is_some()
     }
 }
 

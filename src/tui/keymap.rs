@@ -47,7 +47,7 @@ impl fmt::Display for Press {
             Press::PageDown => f.write_str("PgDn"),
             Press::Home => f.write_str("Home"),
             Press::End => f.write_str("End"),
-            Press::Enter => f.write_str("⏎"),
+            Press::Enter => f.write_str("Enter"),
             Press::Esc => f.write_str("Esc"),
             Press::Backspace => f.write_str("⌫"),
         }

@@ -8,6 +8,7 @@ use crate::model::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
 };
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
+use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::{SignedDuration, Timestamp};
@@ -193,7 +194,15 @@ impl Log {
         self.event(Event::Unreadable(why.into()))
     }
 
-    pub(super) fn into_updates(self) -> Vec<Update> {
+    /// The records, half a minute apart, the last at the time that was given.
+    pub(super) fn into_updates(mut self) -> Vec<Update> {
+        let mut at = self.at;
+        for update in self.updates.iter_mut().rev() {
+            if let Update::Appended { entries, .. } = update {
+                entries[0].at = Some(at);
+                at -= SignedDuration::from_secs(31);
+            }
+        }
         self.updates
     }
 }
@@ -312,6 +321,12 @@ pub(super) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
     let mut app = App::new(Fleet::new(rules()), now());
     for update in logs.into_iter().flat_map(Log::into_updates) {
         app.update(Msg::Update(update));
+    }
+    let keys: Vec<_> = app.fleet.sessions().map(|(key, _)| key).collect();
+    for key in keys {
+        if let Some(session) = app.fleet.get_mut(key).filter(|s| s.meta.model.is_some()) {
+            session.coverage = Coverage::Whole;
+        }
     }
     app.update(Msg::Update(Update::GaugesStand));
     app.update(Msg::Resize(columns, rows));

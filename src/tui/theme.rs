@@ -93,6 +93,11 @@ impl Theme {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
+    /// What is written over a gauge.
+    pub fn over(self) -> Style {
+        self.strong().fg(Color::Reset)
+    }
+
     /// The program's name and the pointer of the selected row.
     pub fn accent(self) -> Style {
         self.fg(Color::Cyan).add_modifier(Modifier::BOLD)
@@ -180,14 +185,13 @@ const STAND_INS: &[(&str, char)] = &[
     ("┌", '+'),
     ("┐", '+'),
     ("┘", '+'),
-    ("·", '-'),
+    ("·", '.'),
     ("…", '~'),
     ("—", '-'),
     ("→", '>'),
     ("←", '<'),
     ("↑", '^'),
     ("↓", 'v'),
-    ("⏎", '<'),
     ("⌫", '<'),
     ("±", '~'),
     ("≈", '&'),

@@ -55,7 +55,7 @@ pub enum Since {
 pub enum Nearness {
     /// Far enough.
     Calm,
-    /// Less than an eighth of the trigger is left.
+    /// Less than an eighth of the way is left.
     Near,
     /// The next requests reach it: less than twice the usual growth is left, or less than a fiftieth.
     Next,
@@ -78,20 +78,19 @@ impl Brief {
         Some(trigger.saturating_sub(self.context.used))
     }
 
-    /// How near the trigger is.
+    /// How near the trigger is; where none is known, how near the window's end is.
     pub fn nearness(&self) -> Nearness {
-        let (Some(trigger), Some(left)) = (self.limits.trigger, self.headroom()) else {
-            return Nearness::Calm;
-        };
         if self.context.used == 0 {
             return Nearness::Calm;
         }
+        let end = self.limits.trigger.unwrap_or(self.limits.window);
+        let left = end.saturating_sub(self.context.used);
         let grows = match self.growth.len() as u64 {
             0 => 0,
             n => self.growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
         };
-        let near = left < trigger / 8;
-        if left < trigger / 50 || (near && left < grows.saturating_mul(2)) {
+        let near = left < end / 8;
+        if left < end / 50 || (near && left < grows.saturating_mul(2)) {
             Nearness::Next
         } else if near {
             Nearness::Near
@@ -119,7 +118,10 @@ fn growth(session: &Session) -> Vec<u64> {
 
 fn last_compaction(session: &Session) -> Option<Compacted> {
     let reset = session.resets.last()?;
-    (reset.gone == Gone::Compaction).then(|| Compacted {
+    if reset.gone != Gone::Compaction {
+        return None;
+    }
+    Some(Compacted {
         before: reset.before,
         after: reset.after,
         at: reset.at,
@@ -157,12 +159,10 @@ pub fn name(fleet: &Fleet, key: SessionKey) -> String {
     };
     let title = session.meta.title.as_deref().unwrap_or_default();
     let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
-    let named = if is_child && !title.is_empty() {
-        title
-    } else if session.project().is_empty() {
-        title
-    } else {
-        session.project()
+    let named = match session.project() {
+        "" => title,
+        _ if is_child && !title.is_empty() => title,
+        project => project,
     };
     if named
         .chars()

@@ -9,18 +9,24 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// The columns that the keys take.
-const KEYS: usize = 16;
+const KEYS: usize = 14;
 
 pub(super) fn draw(scope: Scope, theme: Theme, buffer: &mut Buffer) {
     let mut lines: Vec<Vec<Span<'static>>> = Vec::new();
-    for part in [scope, Scope::Anywhere] {
-        for binding in keymap::in_scope(part) {
-            let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
-            lines.push(vec![
-                line::span(text::left(&keys.join(" "), KEYS), theme.key()),
-                line::plain(binding.help),
-            ]);
-        }
+    let here = keymap::in_scope(scope).chain(keymap::in_scope(Scope::Anywhere));
+    let mut bindings: Vec<_> = here.collect();
+    // Where not all fit, those go first that a footer has no word for.
+    let room = usize::from(buffer.area.height.saturating_sub(2));
+    while bindings.len() > room {
+        let least = bindings.iter().rposition(|binding| binding.hint.is_none());
+        bindings.remove(least.unwrap_or(bindings.len() - 1));
+    }
+    for binding in bindings {
+        let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
+        lines.push(vec![
+            line::span(text::left(&keys.join(" "), KEYS), theme.key()),
+            line::plain(binding.help),
+        ]);
     }
     // The signs come where there is room for them: the keys matter more.
     let signs = signs(theme);

@@ -1,12 +1,13 @@
 //! The screens, pure: an [`App`] that was prepared, into cells.
 
+mod detail;
 mod help;
 mod notices;
 mod overview;
 mod session;
 
 use super::app::{App, Mode, Overlay, Screen, layout};
-use super::keymap;
+use super::keymap::{self, Press};
 use super::theme::Theme;
 use super::widgets::{line, text};
 use ratatui::buffer::Buffer;
@@ -49,19 +50,22 @@ fn too_small(area: Rect, buffer: &mut Buffer) {
 
 /// The keys that matter here, as many as fit.
 fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
-    let hints = match app.ui.mode {
+    let mut hints = match app.ui.mode {
         Mode::Filter => vec![
-            ("⏎".to_owned(), "keep the filter"),
-            ("Esc".to_owned(), "clear it"),
+            (Press::Enter.to_string(), "keep the filter"),
+            (Press::Esc.to_string(), "clear it"),
         ],
         Mode::Browse => keymap::hints(app.scope()),
     };
+    let columns = |hint: &(String, &str)| text::width(&hint.0) + text::width(hint.1) + 3;
+    // The last two, help and quit, are what a newcomer needs most: the others make room.
+    while hints.len() > 2
+        && hints.iter().map(columns).sum::<usize>() > usize::from(buffer.area.width)
+    {
+        hints.remove(hints.len() - 3);
+    }
     let mut x = 1;
     for (keys, word) in hints {
-        let columns = (text::width(&keys) + 1 + text::width(word)) as u16;
-        if x + columns >= buffer.area.width {
-            break;
-        }
         let spans = [
             line::span(keys, theme.key()),
             line::span(format!(" {word}"), theme.quiet()),

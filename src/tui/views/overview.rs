@@ -12,19 +12,25 @@
 //! ```
 
 use super::super::app::{self, App, Brief, Mode, Nearness};
-use super::super::theme::{Theme, letter};
-use super::super::widgets::{gauge::Gauge, line, number, sparkline, text};
-use crate::model::Role;
-use crate::model::fleet::{Row, SessionKey};
-use crate::model::session::Session;
+use super::super::theme::Theme;
+use super::super::widgets::{
+    gauge::{Gauge, Place},
+    line, number, sparkline, text,
+};
+use crate::model::fleet::Row;
+use crate::model::session::{Coverage, Session};
 use crate::tui::app::layout::Fold;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
+/// A gauge of this width can spare some for names.
+const WIDE_GAUGE: u16 = 60;
+/// The most that it spares.
+const MORE_NAMES: u16 = 18;
 /// The widest that a gauge in a row gets: wider, and the eye loses its row.
-const WIDEST_GAUGE: u16 = 80;
+const WIDEST_GAUGE: u16 = 120;
 
 /// The columns of a width. A column of no width is not shown.
 #[derive(Debug, Clone, Copy)]
@@ -46,11 +52,12 @@ impl Columns {
             Fold::Medium => (7, 13, 0, 59),
             Fold::Wide => (8, 16, 14, 88),
         };
-        let free = width.saturating_sub(rest);
-        let gauge = free.min(if width < 160 { free } else { free - (free / 5) });
-        let gauge = gauge.min(WIDEST_GAUGE);
-        let spare = usize::from(free - gauge);
         let fold = Fold::of(width);
+        let free = width.saturating_sub(rest);
+        // A wide screen gives to the names first, as much as names need.
+        let spare = free.saturating_sub(WIDE_GAUGE).min(MORE_NAMES);
+        let gauge = (free - spare).min(WIDEST_GAUGE);
+        let spare = usize::from(spare);
         Columns {
             agent,
             project: project + spare * 2 / 3,
@@ -92,7 +99,7 @@ pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
             session_row(app, row, columns, y, theme, buffer);
         }
         rule(app, rows.rule.top, theme, buffer);
-        detail(app, rows.detail.top, rows.detail.count, theme, buffer);
+        super::detail::draw(app, rows.detail.top, rows.detail.count, theme, buffer);
     }
     if rows.notice.count > 0 {
         super::notices::draw_newest(app, rows.notice.top, theme, buffer);
@@ -111,7 +118,8 @@ fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     };
     left.push(line::plain(format!("  {counts}")));
     if app.live() > 0 {
-        left.push(line::span(format!(", {} live", app.live()), theme.live()));
+        left.push(line::plain(", "));
+        left.push(line::span(format!("{} live", app.live()), theme.live()));
     }
     if !app.fleet.gauges_stand {
         left.push(line::span("  reading…", theme.quiet()));
@@ -219,7 +227,8 @@ fn session_row(app: &App, row: &Row, columns: Columns, y: u16, theme: Theme, buf
         line::span(pointer, theme.accent()),
         line::span(mark, theme.live()),
         line::plain(" "),
-        line::span(text::left(&agent(app, row), columns.agent + 1), name_style),
+        line::span(text::left(&agent(app, row), columns.agent), name_style),
+        line::plain(" "),
     ];
     let name = app::name(&app.fleet, key);
     spans.push(line::span(text::left(&name, columns.project), name_style));
@@ -230,7 +239,14 @@ fn session_row(app: &App, row: &Row, columns: Columns, y: u16, theme: Theme, buf
         spans.push(line::plain(" "));
     }
     let x = line::write(buffer, (0, y), buffer.area.right(), spans);
-    gauge(app, brief, Rect::new(x, y, columns.gauge, 1), theme, buffer);
+    gauge(
+        app,
+        session,
+        brief,
+        Rect::new(x, y, columns.gauge, 1),
+        theme,
+        buffer,
+    );
     let end = buffer.area.right();
     line::write(
         buffer,
@@ -251,12 +267,18 @@ fn agent(app: &App, row: &Row) -> String {
 }
 
 /// The gauge, with what the session just went through written into its free space.
-fn gauge(app: &App, brief: &Brief, area: Rect, theme: Theme, buffer: &mut Buffer) {
+fn gauge(
+    app: &App,
+    session: &Session,
+    brief: &Brief,
+    area: Rect,
+    theme: Theme,
+    buffer: &mut Buffer,
+) {
     if brief.context.used == 0 {
-        let said = if app.fleet.gauges_stand {
-            "no usage reported yet"
-        } else {
-            "reading…"
+        let said = match session.coverage {
+            Coverage::Unread => "reading…",
+            _ => "no usage reported yet",
         };
         let said = text::cut(said, usize::from(area.width));
         line::write(
@@ -271,6 +293,7 @@ fn gauge(app: &App, brief: &Brief, area: Rect, theme: Theme, buffer: &mut Buffer
         context: &brief.context,
         limits: &brief.limits,
         theme,
+        place: Place::Row,
     };
     gauge.bar(area, buffer);
     let Some(compacted) = brief.just_compacted(app.now) else {
@@ -283,34 +306,34 @@ fn gauge(app: &App, brief: &Brief, area: Rect, theme: Theme, buffer: &mut Buffer
         number::short(after)
     );
     let room = gauge.room(area.width);
-    let columns = room.end.saturating_sub(room.start).saturating_sub(1);
-    let said = [format!(" compacted {sizes} "), format!(" {sizes} ")]
-        .into_iter()
-        .find(|said| text::width(said) <= usize::from(columns));
+    let columns = room.end.saturating_sub(room.start);
+    let said = [
+        format!(" compacted {sizes} "),
+        format!(" {sizes} "),
+        format!(" ↓{} ", number::short(compacted.before)),
+    ]
+    .into_iter()
+    .find(|said| text::width(said) <= usize::from(columns));
     if let Some(said) = said {
         let at = (area.x + room.start, area.y);
-        line::write(buffer, at, area.right(), [line::span(said, theme.strong())]);
+        line::write(buffer, at, area.right(), [line::span(said, theme.over())]);
     }
 }
 
 fn numbers(brief: &Brief, columns: Columns, age: Option<i64>, theme: Theme) -> Vec<Span<'static>> {
     let context = &brief.context;
-    let nearness = theme.nearness(brief.nearness());
+    // One number of the row shouts; the other says the same in a lower voice.
+    let loud = match brief.nearness() {
+        Nearness::Calm => theme.strong(),
+        near => theme.nearness(near),
+    };
+    let nearness = theme.nearness(brief.nearness().min(Nearness::Near));
     let none = || "—".to_owned();
     let percent = number::percent(context.used, brief.limits.window)
         .filter(|_| context.used > 0)
         .map_or_else(none, |p| format!("{p}%"));
     let fill = 5usize.saturating_sub(text::width(&percent));
-    let mut spans = vec![
-        line::plain(" ".repeat(fill)),
-        line::span(
-            percent,
-            match brief.nearness() {
-                Nearness::Calm => theme.strong(),
-                _ => nearness,
-            },
-        ),
-    ];
+    let mut spans = vec![line::plain(" ".repeat(fill)), line::span(percent, loud)];
     if columns.numbers == 0 {
         return spans;
     }
@@ -361,108 +384,4 @@ fn rule(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
             [line::span(at, theme.quiet())],
         );
     }
-}
-
-/// What the columns have no room for, of the selected session.
-fn detail(app: &App, y: u16, rows: u16, theme: Theme, buffer: &mut Buffer) {
-    let Some(key) = app.current() else {
-        return;
-    };
-    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
-        return;
-    };
-    let columns = usize::from(buffer.area.width.saturating_sub(2));
-    let mut lines = vec![contents(app, session, brief, columns, theme)];
-    if rows > 1 {
-        lines.insert(0, identity(app, key, session, brief, columns, theme));
-    }
-    for (spans, y) in lines.into_iter().zip(y..) {
-        line::write(buffer, (1, y), buffer.area.right(), spans);
-    }
-}
-
-fn identity(
-    app: &App,
-    key: SessionKey,
-    session: &Session,
-    brief: &Brief,
-    columns: usize,
-    theme: Theme,
-) -> Vec<Span<'static>> {
-    let name = text::cut(&app::name(&app.fleet, key), columns / 3);
-    let mut groups = vec![vec![line::span(name, theme.strong())]];
-    if let Some(model) = session.model() {
-        let model = text::cut(text::short_model(model), 24);
-        groups.push(vec![line::plain(model)]);
-    }
-    groups.push(super::session::trigger(brief, theme));
-    if Fold::of(buffer_width(columns)) < Fold::Wide && !brief.growth.is_empty() {
-        let bars = sparkline::bars(&brief.growth, brief.limits.window);
-        groups.push(vec![
-            line::span("growth ", theme.quiet()),
-            line::plain(bars),
-        ]);
-    }
-    groups.push(super::session::window(brief, theme));
-    if let Some(title) = session.meta.title.as_deref() {
-        groups.push(vec![line::span(
-            text::cut(title, columns / 3),
-            theme.quiet(),
-        )]);
-    }
-    line::joined(groups, columns, theme.quiet())
-}
-
-fn buffer_width(columns: usize) -> u16 {
-    u16::try_from(columns + 2).unwrap_or(u16::MAX)
-}
-
-/// Who holds the context, and the largest item in it.
-fn contents(
-    app: &App,
-    session: &Session,
-    brief: &Brief,
-    columns: usize,
-    theme: Theme,
-) -> Vec<Span<'static>> {
-    let mut groups = vec![roles(brief, theme)];
-    if let Some((ix, tokens, _)) = app.largest() {
-        if let Some(item) = session.items.get(ix) {
-            let tool = item.tool.as_deref().unwrap_or(item.kind.name());
-            let size = format!(" {}", number::tokens(tokens));
-            let share = number::percent(tokens, brief.limits.window);
-            let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
-            let used: usize = groups[0].iter().map(Span::width).sum();
-            let room = columns
-                .saturating_sub(used + 12 + size.len() + share.len())
-                .min(60);
-            let what = text::cut(&format!("{tool} {}", item.preview), room);
-            if room >= 8 {
-                groups.push(vec![
-                    line::span("largest ", theme.quiet()),
-                    line::plain(what),
-                    line::span(size, theme.strong()),
-                    line::span(share, theme.quiet()),
-                ]);
-            }
-        }
-    }
-    line::joined(groups, columns, theme.quiet())
-}
-
-/// The roles' letters and tokens in a line.
-pub(super) fn roles(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
-    for role in Role::ALL {
-        let tokens = brief.context.role(role).tokens;
-        if tokens == 0 {
-            continue;
-        }
-        if !spans.is_empty() {
-            spans.push(line::plain(" "));
-        }
-        spans.push(line::span(letter(role).to_string(), theme.role(role)));
-        spans.push(line::plain(format!(" {}", number::short(tokens))));
-    }
-    spans
 }

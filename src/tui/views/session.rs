@@ -15,8 +15,11 @@
 
 use super::super::app::{self, App, Brief, Listed};
 use super::super::theme::{Theme, letter};
-use super::super::widgets::{gauge::Gauge, line, number, text};
-use super::overview;
+use super::super::widgets::{
+    gauge::{Gauge, Place},
+    line, number, text,
+};
+use super::detail;
 use crate::model::fleet::SessionKey;
 use crate::model::ledger::Context;
 use crate::model::session::{Coverage, Item, ItemIx, Session};
@@ -44,6 +47,7 @@ pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer
         context: &brief.context,
         limits: &brief.limits,
         theme,
+        place: Place::Large,
     };
     let across = |rows: Rows| Rect::new(1, rows.top, width.saturating_sub(3), rows.count);
     gauge.scale(across(rows.scale), buffer);
@@ -66,7 +70,7 @@ pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer
             buffer,
             (1, rows.legend.top),
             width,
-            overview::roles(brief, theme),
+            detail::roles(brief, theme),
         );
     }
     items(app, session, brief, theme, buffer);
@@ -134,7 +138,7 @@ fn facts(session: &Session, brief: &Brief, columns: usize, theme: Theme) -> Vec<
                 0 => format!("first: byte {}: {why}", place.offset),
                 line => format!("first: line {line}: {why}"),
             };
-            groups.push(vec![line::span(text::cut(&at, columns / 2), theme.quiet())]);
+            groups.push(vec![line::span(text::cut(&at, columns / 3), theme.quiet())]);
         }
     }
     if session.coverage != Coverage::Whole {
@@ -194,6 +198,9 @@ fn numbers(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
     if context.used == 0 {
         return vec![line::span("no usage reported yet", theme.quiet())];
     }
+    if columns < NARROW {
+        return numbers_in_short(brief, columns, theme);
+    }
     let mut groups = vec![amount(context, theme)];
     if let Some(percent) = number::percent(context.used, limits.window) {
         groups.push(vec![
@@ -224,6 +231,29 @@ fn numbers(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
     line::joined(groups, columns, theme.quiet())
 }
 
+/// The columns under which the numbers come in short.
+const NARROW: usize = 60;
+
+/// The same where there is less room: `124.1k + 3.9k ±0.4k · 64% · 39k left`
+fn numbers_in_short(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+    let mut amount = amount(&brief.context, theme);
+    amount.retain(|span| span.content != " known");
+    for span in &mut amount {
+        if let Some(short) = span.content.strip_suffix(" est") {
+            span.content = short.to_owned().into();
+        }
+    }
+    let mut groups = vec![amount];
+    if let Some(percent) = number::percent(brief.context.used, brief.limits.window) {
+        groups.push(vec![line::span(format!("{percent}%"), theme.strong())]);
+    }
+    if let Some(left) = brief.headroom() {
+        let left = format!("{} left", number::short(left));
+        groups.push(vec![line::span(left, theme.nearness(brief.nearness()))]);
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
 fn amount(context: &Context, theme: Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     if context.known > 0 {
@@ -237,7 +267,7 @@ fn amount(context: &Context, theme: Theme) -> Vec<Span<'static>> {
             format!(
                 "{} ±{} est",
                 number::tokens(context.estimated),
-                number::tokens(error)
+                number::error(error)
             ),
             theme.estimated(),
         ));

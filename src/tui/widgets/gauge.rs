@@ -32,6 +32,17 @@ pub struct Gauge<'a> {
     pub limits: &'a Limits,
     /// How it looks.
     pub theme: Theme,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// Where a gauge stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In a row of a list: a hair lower than its row, so that each row's stays its own.
+    Row,
+    /// By itself: cells are split between roles, as exact as blocks can be.
+    Large,
 }
 
 /// One cell of a gauge.
@@ -134,7 +145,7 @@ impl Gauge<'_> {
         let mut cells: Vec<Cell> = (0..width)
             .map(|x| {
                 if x < marks.known {
-                    known_cell(&known, u64::from(x), marks.known > 0, theme)
+                    self.known_cell(&known, u64::from(x), marks.known > 0)
                 } else if x < marks.used {
                     let role = guessed
                         .iter()
@@ -163,7 +174,8 @@ impl Gauge<'_> {
             })
             .collect();
         if let Some(cell) = marks.trigger.and_then(|t| cells.get_mut(usize::from(t))) {
-            let under = cell.style.fg.filter(|_| cell.glyph == '█');
+            let solid = cell.glyph == '█' && self.splits_cells();
+            let under = cell.style.fg.filter(|_| solid);
             *cell = Cell {
                 glyph: '┃',
                 style: theme.trigger(),
@@ -180,7 +192,7 @@ impl Gauge<'_> {
         let context = self.context;
         let known_eighths = self.scaled(context.known, width);
         // A token at least is shown as something; beside an estimate the known part ends on a cell.
-        let known = if context.estimated == 0 && self.theme.splits_cells() {
+        let known = if context.estimated == 0 && self.splits_cells() {
             known_eighths.div_ceil(EIGHTHS)
         } else {
             (known_eighths + EIGHTHS / 2) / EIGHTHS
@@ -251,49 +263,62 @@ impl Gauge<'_> {
         }
         parts
     }
-}
 
-/// One cell of the known part: whole, or split between its two largest roles, or ending.
-fn known_cell(parts: &[(Role, u64, u64)], x: u64, any: bool, theme: Theme) -> Cell {
-    let (start, end) = (x * EIGHTHS, (x + 1) * EIGHTHS);
-    let mut here: Vec<(Role, u64)> = parts
-        .iter()
-        .map(|(role, from, to)| (*role, (*to).min(end).saturating_sub((*from).max(start))))
-        .filter(|(_, eighths)| *eighths > 0)
-        .collect();
-    let filled: u64 = here.iter().map(|(_, eighths)| eighths).sum();
-    while here.len() > 2 {
-        let least = (0..here.len()).min_by_key(|at| here[*at].1).unwrap_or(0);
-        here.remove(least);
-    }
-    let whole = |role| Cell {
-        glyph: theme.fill(role),
-        style: theme.role(role),
-    };
-    if !theme.splits_cells() {
-        let most = here.iter().max_by_key(|(_, eighths)| *eighths);
-        return most.map_or_else(|| whole(nearest(parts, any)), |(role, _)| whole(*role));
-    }
-    let block = |eighths: u64| BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize];
-    match here[..] {
-        [] => Cell {
-            glyph: block(1),
-            style: theme.role(nearest(parts, any)),
-        },
-        [(role, eighths)] if eighths == EIGHTHS => whole(role),
-        [(role, eighths)] => Cell {
-            glyph: block(eighths),
+    /// One cell of the known part: whole, or split between its two largest roles, or ending.
+    fn known_cell(&self, parts: &[(Role, u64, u64)], x: u64, any: bool) -> Cell {
+        let theme = self.theme;
+        let (start, end) = (x * EIGHTHS, (x + 1) * EIGHTHS);
+        let mut here: Vec<(Role, u64)> = parts
+            .iter()
+            .map(|(role, from, to)| (*role, (*to).min(end).saturating_sub((*from).max(start))))
+            .filter(|(_, eighths)| *eighths > 0)
+            .collect();
+        let filled: u64 = here.iter().map(|(_, eighths)| eighths).sum();
+        while here.len() > 2 {
+            let least = (0..here.len()).min_by_key(|at| here[*at].1).unwrap_or(0);
+            here.remove(least);
+        }
+        let whole = |role| Cell {
+            glyph: self.fill(role),
             style: theme.role(role),
-        },
-        [(first, eighths), (second, _), ..] if filled == EIGHTHS => Cell {
-            glyph: block(eighths),
-            style: theme.role(first).bg(theme.role_colour(second)),
-        },
-        // Two roles and then nothing: a cell has two colours, so the larger takes the cell's fill.
-        [(first, a), (second, b), ..] => Cell {
-            glyph: block(filled),
-            style: theme.role(if a >= b { first } else { second }),
-        },
+        };
+        if !self.splits_cells() {
+            let most = here.iter().max_by_key(|(_, eighths)| *eighths);
+            return most.map_or_else(|| whole(nearest(parts, any)), |(role, _)| whole(*role));
+        }
+        let block = |eighths: u64| BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize];
+        match here[..] {
+            [] => Cell {
+                glyph: block(1),
+                style: theme.role(nearest(parts, any)),
+            },
+            [(role, eighths)] if eighths == EIGHTHS => whole(role),
+            [(role, eighths)] => Cell {
+                glyph: block(eighths),
+                style: theme.role(role),
+            },
+            [(first, eighths), (second, _), ..] if filled == EIGHTHS => Cell {
+                glyph: block(eighths),
+                style: theme.role(first).bg(theme.role_colour(second)),
+            },
+            // Two roles and then nothing: a cell has two colours, so the larger takes the cell's fill.
+            [(first, a), (second, b), ..] => Cell {
+                glyph: block(filled),
+                style: theme.role(if a >= b { first } else { second }),
+            },
+        }
+    }
+
+    /// Whether a cell can be split between two roles.
+    fn splits_cells(&self) -> bool {
+        self.place == Place::Large && self.theme.splits_cells()
+    }
+
+    fn fill(&self, role: Role) -> char {
+        match (self.place, self.theme.fill(role)) {
+            (Place::Row, '█') if self.theme.splits_cells() => '▇',
+            (_, fill) => fill,
+        }
     }
 }
 
@@ -353,12 +378,13 @@ mod tests {
         6_000,
     );
 
-    fn drawn(theme: Theme, width: u16) -> Buffer {
+    fn drawn(theme: Theme, place: Place, width: u16) -> Buffer {
         let (context, limits) = (context(MID.0, MID.1, MID.2), limits(200_000, Some(167_000)));
         let gauge = Gauge {
             context: &context,
             limits: &limits,
             theme,
+            place,
         };
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, 2));
         gauge.scale(Rect::new(0, 0, width, 1), &mut buffer);
@@ -369,7 +395,12 @@ mod tests {
 
     #[test]
     fn roles_have_colours() {
-        insta::assert_debug_snapshot!(drawn(Theme::default(), 80));
+        insta::assert_debug_snapshot!(drawn(Theme::default(), Place::Large, 80));
+    }
+
+    #[test]
+    fn a_row_has_whole_cells() {
+        insta::assert_debug_snapshot!(drawn(Theme::default(), Place::Row, 24));
     }
 
     #[test]
@@ -378,7 +409,7 @@ mod tests {
             colours: Colours::None,
             ..Theme::default()
         };
-        insta::assert_debug_snapshot!(drawn(theme, 80));
+        insta::assert_debug_snapshot!(drawn(theme, Place::Large, 80));
     }
 
     #[test]
@@ -387,7 +418,7 @@ mod tests {
             colours: Colours::None,
             glyphs: Glyphs::Ascii,
         };
-        insta::assert_debug_snapshot!(drawn(theme, 80));
+        insta::assert_debug_snapshot!(drawn(theme, Place::Large, 80));
     }
 
     proptest! {
@@ -397,7 +428,7 @@ mod tests {
             width in 1u16..200,
         ) {
             let (context, limits) = (context(known, [0; 5], 0), limits(300_000, None));
-            let gauge = Gauge { context: &context, limits: &limits, theme: Theme::default() };
+            let gauge = Gauge { context: &context, limits: &limits, theme: Theme::default(), place: Place::Large };
             let filled = gauge.cells(width).iter().filter(|cell| cell.glyph != '·').count() as f64;
             let exact = context.used as f64 / 300_000.0 * f64::from(width);
             prop_assert!((filled - exact).abs() <= 1.0, "{filled} of {exact}");
@@ -412,9 +443,10 @@ mod tests {
             width in 0u16..200,
         ) {
             let (context, limits) = (context(known, estimated, 1 << 59), limits(window, trigger));
-            for colours in [Colours::Ansi16, Colours::None] {
+            let ways = [(Colours::Ansi16, Place::Large), (Colours::Ansi16, Place::Row), (Colours::None, Place::Large)];
+            for (colours, place) in ways {
                 let theme = Theme { colours, ..Theme::default() };
-                let gauge = Gauge { context: &context, limits: &limits, theme };
+                let gauge = Gauge { context: &context, limits: &limits, theme, place };
                 prop_assert_eq!(gauge.cells(width).len(), usize::from(width));
                 let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));
                 gauge.scale(buffer.area, &mut buffer);

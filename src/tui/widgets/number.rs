@@ -24,6 +24,15 @@ pub fn short(n: u64) -> String {
     }
 }
 
+/// Half the width of an interval: as [`tokens`], but in thousands from a hundred on, to be compared with
+/// the number before it: `±0.4k`.
+pub fn error(n: u64) -> String {
+    match n {
+        100..1_000 => format!("{:.1}k", n as f64 / 1e3),
+        n => tokens(n),
+    }
+}
+
 /// A part of a whole in whole percent; `None`: there is no whole. At most 999.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     let percent =

@@ -1,0 +1,124 @@
+//! The lines below the list: what its columns have no room for, of the selected session.
+
+use crate::model::Role;
+use crate::model::fleet::SessionKey;
+use crate::model::session::Session;
+use crate::tui::app::{self, App, Brief, layout::Fold};
+use crate::tui::theme::{Theme, letter};
+use crate::tui::widgets::{line, number, sparkline, text};
+use ratatui::buffer::Buffer;
+use ratatui::text::Span;
+
+/// What the columns have no room for, of the selected session.
+pub(super) fn draw(app: &App, y: u16, rows: u16, theme: Theme, buffer: &mut Buffer) {
+    let Some(key) = app.current() else {
+        return;
+    };
+    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
+        return;
+    };
+    let columns = usize::from(buffer.area.width.saturating_sub(2));
+    let mut lines = vec![contents(app, session, brief, columns, theme)];
+    if rows > 1 {
+        lines.insert(0, identity(app, key, session, brief, columns, theme));
+    }
+    for (spans, y) in lines.into_iter().zip(y..) {
+        line::write(buffer, (1, y), buffer.area.right(), spans);
+    }
+}
+
+fn identity(
+    app: &App,
+    key: SessionKey,
+    session: &Session,
+    brief: &Brief,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let name = text::cut(&app::name(&app.fleet, key), columns / 3);
+    let mut groups = vec![vec![line::span(name, theme.strong())]];
+    if let Some(compacted) = brief.just_compacted(app.now) {
+        let after = compacted.after.unwrap_or(brief.context.used);
+        let ago = compacted
+            .at
+            .map(|at| number::age(app::seconds_since(at, app.now)));
+        let ago = ago.map_or_else(String::new, |ago| format!(", {ago} ago"));
+        let sizes = format!(
+            "{} → {}",
+            number::short(compacted.before),
+            number::short(after)
+        );
+        groups.push(vec![line::plain(format!("compacted {sizes}{ago}"))]);
+    }
+    if let Some(model) = session.model() {
+        let model = text::cut(text::short_model(model), 24);
+        groups.push(vec![line::plain(model)]);
+    }
+    groups.push(super::session::trigger(brief, theme));
+    if Fold::of(app.ui.size.0) < Fold::Wide && !brief.growth.is_empty() {
+        let bars = sparkline::bars(&brief.growth, brief.limits.window);
+        groups.push(vec![
+            line::span("growth ", theme.quiet()),
+            line::plain(bars),
+        ]);
+    }
+    groups.push(super::session::window(brief, theme));
+    if let Some(title) = session.meta.title.as_deref() {
+        groups.push(vec![line::span(
+            text::cut(title, columns / 3),
+            theme.quiet(),
+        )]);
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
+/// Who holds the context, and the largest item in it.
+fn contents(
+    app: &App,
+    session: &Session,
+    brief: &Brief,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let mut groups = vec![roles(brief, theme)];
+    let largest = app
+        .largest()
+        .and_then(|(ix, tokens, _)| Some((session.items.get(ix)?, tokens)));
+    if let Some((item, tokens)) = largest {
+        let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+        let size = format!(" {}", number::tokens(tokens));
+        let share = number::percent(tokens, brief.limits.window);
+        let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
+        let used: usize = groups[0].iter().map(Span::width).sum();
+        let room = columns
+            .saturating_sub(used + 12 + size.len() + share.len())
+            .min(60);
+        if room >= 8 {
+            let what = text::cut(&format!("{tool} {}", item.preview), room);
+            groups.push(vec![
+                line::span("largest ", theme.quiet()),
+                line::plain(what),
+                line::span(size, theme.strong()),
+                line::span(share, theme.quiet()),
+            ]);
+        }
+    }
+    line::joined(groups, columns, theme.quiet())
+}
+
+/// The roles' letters and tokens in a line.
+pub(super) fn roles(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for role in Role::ALL {
+        let tokens = brief.context.role(role).tokens;
+        if tokens == 0 {
+            continue;
+        }
+        if !spans.is_empty() {
+            spans.push(line::plain(" "));
+        }
+        spans.push(line::span(letter(role).to_string(), theme.role(role)));
+        spans.push(line::plain(format!(" {}", number::short(tokens))));
+    }
+    spans
+}
