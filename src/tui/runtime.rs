@@ -234,3 +234,44 @@ fn press(key: KeyEvent) -> Option<Press> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::tui::keymap::BINDINGS;
+
+    fn code(press: Press) -> (KeyCode, KeyModifiers) {
+        let plain = |code| (code, KeyModifiers::NONE);
+        match press {
+            Press::Char(c) => plain(KeyCode::Char(c)),
+            Press::Ctrl(c) => (KeyCode::Char(c), KeyModifiers::CONTROL),
+            Press::Up => plain(KeyCode::Up),
+            Press::Down => plain(KeyCode::Down),
+            Press::Left => plain(KeyCode::Left),
+            Press::Right => plain(KeyCode::Right),
+            Press::PageUp => plain(KeyCode::PageUp),
+            Press::PageDown => plain(KeyCode::PageDown),
+            Press::Home => plain(KeyCode::Home),
+            Press::End => plain(KeyCode::End),
+            Press::Enter => plain(KeyCode::Enter),
+            Press::Esc => plain(KeyCode::Esc),
+            Press::Backspace => plain(KeyCode::Backspace),
+        }
+    }
+
+    #[test]
+    fn every_bound_key_can_be_pressed() {
+        for bound in BINDINGS.iter().flat_map(|binding| binding.presses) {
+            let (code, modifiers) = code(*bound);
+            assert_eq!(press(KeyEvent::new(code, modifiers)), Some(*bound));
+        }
+    }
+
+    #[test]
+    fn releases_are_no_presses() {
+        let mut key = KeyEvent::new(KeyCode::Char('q'), KeyModifiers::NONE);
+        key.kind = KeyEventKind::Release;
+        assert!(message(Event::Key(key)).is_none());
+    }
+}

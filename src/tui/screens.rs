@@ -151,6 +151,24 @@ fn a_filter_is_typed_live_and_cleared_by_escape() {
 }
 
 #[test]
+fn a_filter_is_seen_while_it_is_typed() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/shop");
+    insta::assert_snapshot!("filter", text(&app, Theme::default()));
+    type_keys(&mut app, "zzz");
+    insta::assert_snapshot!("filter_without_match", text(&app, Theme::default()));
+}
+
+#[test]
+fn any_key_closes_an_overlay_and_does_nothing_else() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "?");
+    assert!(app.ui.overlay.is_some());
+    assert_eq!(app.update(Msg::Press(Press::Char('q'))), Effect::None);
+    assert!(app.ui.overlay.is_none());
+}
+
+#[test]
 fn the_selection_survives_another_order() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "jj");

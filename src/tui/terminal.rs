@@ -8,6 +8,10 @@ use crossterm::terminal::{
     enable_raw_mode,
 };
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the terminal is taken over. The panic hook outlives all else and has to know.
+static HELD: AtomicBool = AtomicBool::new(false);
 
 /// Holds the terminal; gives it back when dropped.
 #[derive(Debug)]
@@ -28,6 +32,7 @@ impl Terminal {
 
     /// Takes it over again, after something else had it.
     pub(super) fn enter(&self) -> io::Result<()> {
+        HELD.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, Hide)
     }
@@ -49,6 +54,10 @@ impl Drop for Terminal {
 /// Leaves the terminal as it was. Errors are passed over: there is no one left to tell, and each step
 /// is worth trying whatever became of the one before.
 fn give_back() {
+    // Leaving twice would put the cursor back into what was printed in between: a panic's message.
+    if !HELD.swap(false, Ordering::SeqCst) {
+        return;
+    }
     let _ = execute!(io::stdout(), EndSynchronizedUpdate, DisableMouseCapture);
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();

@@ -90,7 +90,7 @@ impl Brief {
             n => self.growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
         };
         let near = left < end / 8;
-        if left < end / 50 || (near && left < grows.saturating_mul(2)) {
+        if left == 0 || left < end / 50 || (near && left < grows.saturating_mul(2)) {
             Nearness::Next
         } else if near {
             Nearness::Near
@@ -179,4 +179,58 @@ pub fn name(fleet: &Fleet, key: SessionKey) -> String {
         || "unnamed".to_owned(),
         |s| s.to_string_lossy().into_owned(),
     )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::fleet::FileId;
+    use crate::tui::testing::{app, logs, now};
+
+    fn brief(file: u64) -> Brief {
+        let app = app(logs(), 80, 24);
+        let key = SessionKey {
+            file: FileId(file),
+            lane: Lane::Main,
+        };
+        app.brief(key).expect("a row on screen").clone()
+    }
+
+    #[test]
+    fn growth_is_between_neighbours() {
+        assert_eq!(brief(1).growth, [14_700, 22_500, 13_800]);
+    }
+
+    #[test]
+    fn nearness_follows_what_is_left() {
+        let mut brief = brief(1);
+        brief.limits.trigger = Some(1_000_000);
+        assert_eq!(brief.nearness(), Nearness::Calm);
+        brief.limits.trigger = Some(brief.context.used + 30_000);
+        brief.growth = vec![100];
+        assert_eq!(brief.nearness(), Nearness::Near);
+        brief.growth = vec![20_000];
+        assert_eq!(brief.nearness(), Nearness::Next);
+        brief.limits.trigger = Some(1);
+        assert_eq!(brief.nearness(), Nearness::Next);
+    }
+
+    #[test]
+    fn a_compaction_is_news_until_a_report_and_a_while() {
+        let compacted = brief(5);
+        assert!(compacted.just_compacted(now()).is_some());
+        let mut reported = compacted.clone();
+        reported.compacted.as_mut().expect("compacted").since = Since::Reports;
+        assert!(reported.just_compacted(now()).is_some());
+        let later = now() + jiff::SignedDuration::from_secs(NEWS * 2);
+        assert_eq!(reported.just_compacted(later), None);
+        assert!(compacted.just_compacted(later).is_some());
+    }
+
+    #[test]
+    fn a_time_to_come_is_now() {
+        let later = now() + jiff::SignedDuration::from_secs(60);
+        assert_eq!(seconds_since(later, now()), 0);
+    }
 }

@@ -47,10 +47,10 @@ struct Columns {
 impl Columns {
     fn of(width: u16) -> Columns {
         let (agent, project, model, rest) = match Fold::of(width) {
-            // Pointer and mark 3, percent 5, a space after each column.
-            Fold::Narrow => (6, 11, 0, 27),
-            Fold::Medium => (7, 13, 0, 59),
-            Fold::Wide => (8, 16, 14, 88),
+            // What is not gauge: pointer and mark 3, percent 5, a space after each column.
+            Fold::Narrow => (6, 11, 0, 28),
+            Fold::Medium => (7, 13, 0, 60),
+            Fold::Wide => (8, 16, 14, 89),
         };
         let fold = Fold::of(width);
         let free = width.saturating_sub(rest);
@@ -356,7 +356,10 @@ fn numbers(brief: &Brief, columns: Columns, age: Option<i64>, theme: Theme) -> V
     spans.push(line::span(text::right(&estimated, 7), theme.estimated()));
     let fill = 9usize.saturating_sub(text::width(&headroom));
     spans.push(line::plain(" ".repeat(fill)));
-    spans.push(line::span(headroom, nearness));
+    spans.push(match brief.headroom() {
+        Some(_) => line::span(headroom, nearness),
+        None => line::span(headroom, theme.quiet()),
+    });
     if columns.growth > 0 {
         let bars = sparkline::bars(&brief.growth, brief.limits.window);
         spans.push(line::plain(" "));

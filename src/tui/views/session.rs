@@ -96,15 +96,13 @@ fn header(
     let end = width.saturating_sub(right.iter().map(Span::width).sum::<usize>() as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 
+    let name = app::name(&app.fleet, key);
     let label = app
         .fleet
         .facts(key)
         .map_or(session.agent, |facts| facts.label);
     let mut groups = vec![
-        vec![line::span(
-            text::cut(&app::name(&app.fleet, key), columns / 3),
-            theme.accent(),
-        )],
+        vec![line::span(text::cut(&name, columns / 3), theme.accent())],
         vec![line::plain(label)],
     ];
     let mut add = |part: Option<&str>, style: Style| {
@@ -114,7 +112,8 @@ fn header(
     };
     add(session.model(), Style::new());
     add(session.meta.version.as_deref(), theme.quiet());
-    add(session.meta.title.as_deref(), theme.quiet());
+    let title = session.meta.title.as_deref();
+    add(title.filter(|title| *title != name), theme.quiet());
     let left = line::joined(groups, columns, theme.quiet());
     line::write(buffer, (1, y), end, left);
     line::write_right(buffer, (1, y), width, right);
@@ -291,7 +290,7 @@ fn legend(brief: &Brief, y: u16, theme: Theme, buffer: &mut Buffer) {
                 .min(u128::from(bar)) as usize
         };
         let (filled, solid) = (cells(share.tokens), cells(share.known));
-        let fill: String = std::iter::repeat_n(theme.fill(role), solid).collect();
+        let fill: String = std::iter::repeat_n(theme.low_fill(role), solid).collect();
         let hatch = "╱".repeat(filled.saturating_sub(solid));
         let none = |n: u64, said: String| if n == 0 { String::new() } else { said };
         let tokens = if share.tokens == 0 {

@@ -315,9 +315,9 @@ impl Gauge<'_> {
     }
 
     fn fill(&self, role: Role) -> char {
-        match (self.place, self.theme.fill(role)) {
-            (Place::Row, '█') if self.theme.splits_cells() => '▇',
-            (_, fill) => fill,
+        match self.place {
+            Place::Row => self.theme.low_fill(role),
+            Place::Large => self.theme.fill(role),
         }
     }
 }
