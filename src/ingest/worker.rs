@@ -368,10 +368,7 @@ impl Worker {
         } else {
             &ByLength
         };
-        loop {
-            let Some(known) = self.known.get_mut(&file) else {
-                break;
-            };
+        while let Some(known) = self.known.get_mut(&file) {
             let Some(follower) = &mut known.follower else {
                 return self.read_end(file);
             };
