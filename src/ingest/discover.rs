@@ -608,7 +608,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let closed = dir.path().join("closed");
         fs::create_dir(&closed).unwrap();
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
         let found = look(vec![Spot::Usual(&TOY, dir.path().to_path_buf())]);
         let is_root = fs::read_dir(&closed).is_ok();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();

@@ -12,6 +12,9 @@ use std::time::{Duration, SystemTime};
 const HEAD: u64 = 1 << 10;
 /// Bytes before the cursor that are remembered by hash.
 const BEFORE: u64 = 4 << 10;
+/// File systems keep the time of writing in ticks of up to 10 ms: what was written in the same tick as
+/// what was read shows by no stamp.
+const TICK: Duration = Duration::from_millis(20);
 
 /// What the file system tells of a file: as long as it stays the same, nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,11 @@ impl Stamp {
     pub fn age(&self) -> Duration {
         let since = self.modified.and_then(|at| at.elapsed().ok());
         since.unwrap_or_default()
+    }
+
+    /// Whether a later write is sure to change the stamp.
+    pub fn is_sure(&self) -> bool {
+        self.age() >= TICK
     }
 }
 
@@ -74,6 +82,8 @@ pub struct Cursor {
     number: u64,
     /// The file as it was when last read.
     seen: Option<Stamp>,
+    /// Whether a write since would show in the stamp.
+    sure: bool,
     seal: Seal,
     /// No newline stands between `offset` and here: a line in many pieces is not read again and again.
     scanned: u64,
@@ -141,6 +151,7 @@ impl Cursor {
             offset,
             number,
             seen: None,
+            sure: false,
             seal: Seal::default(),
             scanned: offset,
             end: End::Open,
@@ -164,6 +175,7 @@ impl Cursor {
         self.scanned = self.offset + lines.partial();
         self.seal = Seal::of(file, self.offset)?;
         self.seen = Some(stamp);
+        self.sure = stamp.is_sure();
         self.end = End::Drained;
         Ok(())
     }
@@ -173,11 +185,17 @@ impl Cursor {
         let Some((mut file, stamp)) = self.open(path)? else {
             return Ok(Outcome::Restart);
         };
-        if self.end != End::Open && self.seen == Some(stamp) {
+        if self.end != End::Open && self.seen == Some(stamp) && self.sure {
             return Ok(Outcome::Drained);
         }
         if !self.holds(&mut file)? {
             return Ok(Outcome::Restart);
+        }
+        if self.end == End::Cut {
+            // Nothing stands behind the last line yet.
+            self.seen = Some(stamp);
+            self.sure = stamp.is_sure();
+            return Ok(Outcome::Drained);
         }
         // Written to, but not longer: the piece of a line may be another one.
         if stamp.len <= self.scanned {
@@ -185,6 +203,7 @@ impl Cursor {
         }
         if self.scanned > self.offset && !self.finds_newline(&mut file, stamp.len)? {
             self.seen = Some(stamp);
+            self.sure = stamp.is_sure();
             self.end = End::Drained;
             return Ok(Outcome::Drained);
         }
@@ -423,6 +442,9 @@ mod tests {
         assert_eq!(log.go(true), Outcome::Drained);
         assert_eq!(log.lines(), ["{\"a\":1}", "{\"b\":2}"]);
         assert_eq!(log.go(true), Outcome::Drained);
+        let touched = File::options().write(true).open(&log.path).unwrap();
+        touched.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(log.more(), Outcome::Drained);
         log.append(b"\n{\"c\":3}\n");
         assert_eq!(log.more(), Outcome::Drained);
         assert_eq!(log.lines()[2..], ["{\"c\":3}"]);

@@ -286,7 +286,7 @@ fn a_file_without_permission_is_a_problem_and_the_others_are_read() {
     append(&path, "{\"toy\":3}\n");
     let closed = dir.path().join("closed.toy");
     append(&closed, "{\"toy\":4}\n");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
     if fs::File::open(&closed).is_ok() {
         return; // root may read anything
     }

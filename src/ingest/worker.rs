@@ -46,6 +46,8 @@ struct Known {
     follower: Option<Follower>,
     /// As it was when last looked at.
     stamp: Option<Stamp>,
+    /// Whether a write since would show in the stamp.
+    sure: bool,
     /// How much of it was read.
     read: Coverage,
     /// How much of it was read with exact counts.
@@ -239,6 +241,7 @@ impl Worker {
                             log,
                             follower: None,
                             stamp: None,
+                            sure: false,
                             read: Coverage::Unread,
                             counted: Coverage::Unread,
                             missing_since: None,
@@ -344,11 +347,13 @@ impl Worker {
             .follower
             .as_ref()
             .is_some_and(Follower::is_inside_line);
-        if !changed && known.follower.is_some() && !(inside && settled) || failed {
+        let nothing_to_do = !changed && known.sure && !(inside && settled);
+        if nothing_to_do && known.follower.is_some() || failed {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();
         known.stamp = Some(stamp);
+        known.sure = stamp.is_sure();
         if stamp.age() < LIVE && !self.live.contains(&file) {
             self.live.push(file);
         }
