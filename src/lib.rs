@@ -5,4 +5,6 @@ pub mod cli;
 pub mod config;
 pub mod ingest;
 pub mod model;
+pub mod report;
+pub mod tokens;
 pub mod tui;

@@ -222,6 +222,7 @@ pub(super) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text
         preview: text.into(),
         hash: tokens,
         ephemeral: false,
+        nth: 0,
     }
 }
 
