@@ -50,6 +50,9 @@ pub enum Command {
         /// As JSON, schema `ctxgauge.report/1`.
         #[arg(long)]
         json: bool,
+        /// Go on, and report again whenever the session has changed.
+        #[arg(long)]
+        follow: bool,
     },
     /// List all sessions with how full they are, from the ends of their logs alone.
     Ls {

@@ -4,12 +4,17 @@ use anyhow::{Result, bail};
 use clap::Parser;
 use ctxgauge::agents::{self, Format};
 use ctxgauge::cli::{Cli, Command, Common};
-use ctxgauge::config;
-use ctxgauge::ingest::discover::{Spot, usual};
+use ctxgauge::config::{self, Config};
+use ctxgauge::ingest::discover::{Scout, Spot, usual};
+use ctxgauge::ingest::{self, spool::STDIN};
 use ctxgauge::report::{self, Ground, Style, Sums};
+use ctxgauge::tokens::Counter;
+use ctxgauge::tui::theme::{Colours, Glyphs, Theme};
+use ctxgauge::tui::{self, Start};
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -28,9 +33,14 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match cli.command {
-        Some(Command::Report { path, json }) => {
+        Some(Command::Report { path, json, follow }) => {
             let ground = ground(&cli.common, &[])?;
-            report::session(&ground, &path, style(json), &mut out)?;
+            let report = if follow {
+                report::follow
+            } else {
+                report::session
+            };
+            report(&ground, &path, style(json), &mut out)?;
         }
         Some(Command::Ls {
             paths,
@@ -41,10 +51,89 @@ fn run(cli: Cli) -> Result<()> {
             let sums = if totals { Sums::Totals } else { Sums::None };
             report::list(&ground, style(json), sums, &mut out, &mut io::stderr())?;
         }
-        None => bail!("the screens are not there yet"),
+        None => monitor(&cli)?,
     }
     out.flush()?;
     Ok(())
+}
+
+/// Opens the screens on what was asked for; where there are no logs at all, on the demo.
+fn monitor(cli: &Cli) -> Result<()> {
+    let (stdin, paths): (Vec<PathBuf>, Vec<PathBuf>) = cli
+        .paths
+        .iter()
+        .cloned()
+        .partition(|path| path == Path::new(STDIN));
+    let config = configuration(&cli.common)?;
+    let mut ground = ground(&cli.common, &paths)?;
+    if !stdin.is_empty() && paths.is_empty() {
+        ground.spots.clear();
+    }
+    let looked_in: Vec<String> = ground
+        .spots
+        .iter()
+        .map(|spot| home_relative(spot.path()))
+        .collect();
+    let nothing = || {
+        let mut scout = Scout::new(ground.spots.clone(), ground.formats.clone());
+        cli.paths.is_empty() && scout.look().files.is_empty()
+    };
+    let demo = cli.common.demo || nothing();
+    let counter = Arc::new(Counter::new());
+    let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
+    let sink = move |update| match sender.blocking_send(update) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    let rules = Arc::clone(&ground.rules);
+    let options = ingest::Options {
+        formats: ground.formats,
+        spots: ground.spots,
+        stdin: (!stdin.is_empty()).then(|| Box::new(io::stdin()) as Box<dyn io::Read + Send>),
+        rules: Arc::clone(&rules),
+        counter,
+    };
+    let handle = ingest::start(options, sink)?;
+    tui::run(Start {
+        rules,
+        theme: theme(&cli.common, &config),
+        looked_in,
+        demo: demo.then(|| DEMO.to_owned()),
+        now: Box::new(jiff::Timestamp::now),
+        updates,
+        look_at: Box::new(move |file| handle.look_at(file)),
+    })
+}
+
+/// Updates that may wait for the screens; beyond, the reading waits.
+const UPDATES: usize = 256;
+/// What the banner says while the demo plays.
+const DEMO: &str = "no agent logs found: this is a demo";
+
+fn theme(common: &Common, config: &Config) -> Theme {
+    // The convention of no-color.org: set and not empty.
+    let plain = config.no_color || env("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Theme {
+        colours: if plain {
+            Colours::None
+        } else {
+            Colours::Ansi16
+        },
+        glyphs: if common.ascii || config.ascii {
+            Glyphs::Ascii
+        } else {
+            Glyphs::Unicode
+        },
+    }
+}
+
+/// A path as people write it: `~` for the home folder.
+fn home_relative(path: &Path) -> String {
+    let below = env("HOME").and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
+    below.map_or_else(
+        || path.display().to_string(),
+        |below| format!("~/{}", below.display()),
+    )
 }
 
 fn style(json: bool) -> Style {
@@ -53,6 +142,13 @@ fn style(json: bool) -> Style {
 
 fn env(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+fn configuration(common: &Common) -> Result<Config> {
+    config::load(
+        common.config.as_deref(),
+        config::default_path(&env).as_deref(),
+    )
 }
 
 /// Where to look and for what: the paths given, or the agents' own folders and those of flags and

@@ -461,7 +461,10 @@ mod tests {
         // Lines whole or torn somewhere.
         lines.prop_map(|lines| {
             let piece = |(line, end, tear): &(String, &str, usize)| match tear {
-                0..10 => line.get(..tear % (line.len() + 1)).unwrap_or_default().to_owned(),
+                0..10 => line
+                    .get(..tear % (line.len() + 1))
+                    .unwrap_or_default()
+                    .to_owned(),
                 _ => format!("{line}{end}"),
             };
             lines.iter().map(piece).collect()
@@ -555,7 +558,14 @@ mod tests {
         assert_eq!(batches, 2);
         let mut pass = Pass::whole(&log, &rules);
         let (mut turns, mut lines) = (0, 0);
-        while pass.step(&ByLength, &mut || { lines += 1; lines % 100 == 0 }).unwrap() == Progress::More {
+        while pass
+            .step(&ByLength, &mut || {
+                lines += 1;
+                lines % 100 == 0
+            })
+            .unwrap()
+            == Progress::More
+        {
             turns += 1;
         }
         assert_eq!((turns, lines), (30, 3000));

@@ -8,15 +8,18 @@ use crate::agents::Format;
 use crate::ingest::discover::{LogFile, Scout, Spot};
 use crate::ingest::reader::{Sessions, each_usage, read_stream, read_whole, tail_only};
 use crate::ingest::spool::{self, STDIN};
+use crate::ingest::{self, Options};
 use crate::model::event::Lane;
-use crate::model::fleet::{Fleet, Update};
-use crate::model::session::Session;
+use crate::model::fleet::{Fleet, SessionKey, Update};
+use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
 use crate::tokens::Counter;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +82,62 @@ pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) 
     }
     Ok(())
 }
+
+/// Follows the session of a file and reports whenever it has changed, until whoever reads has enough:
+/// as JSON a report a line, as text the gauge's line.
+pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -> Result<()> {
+    let log = find_one(ground, path)?;
+    let key = SessionKey {
+        file: log.facts.file,
+        lane: Lane::Main,
+    };
+    let (sender, updates) = sync_channel(UPDATES);
+    let sink = move |update| match sender.send(update) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    let options = Options {
+        formats: vec![log.format],
+        spots: vec![Spot::Given(log.facts.path.to_path_buf())],
+        stdin: None,
+        rules: Arc::clone(&ground.rules),
+        counter: Arc::new(Counter::new()),
+    };
+    let handle = ingest::start(options, sink)?;
+    handle.look_at(key.file);
+    let mut fleet = Fleet::new(Arc::clone(&ground.rules));
+    while let Ok(update) = updates.recv() {
+        let mut changed = is_news(&update);
+        fleet.apply(update);
+        // What waits belongs to the same change.
+        while let Ok(update) = updates.try_recv() {
+            changed |= is_news(&update);
+            fleet.apply(update);
+        }
+        let Some(session) = fleet.get(key).filter(|_| changed) else {
+            continue;
+        };
+        if session.coverage != Coverage::Whole {
+            continue;
+        }
+        match style {
+            Style::Text => writeln!(out, "{}", text::gauge_line(session))?,
+            Style::Json => {
+                serde_json::to_writer(&mut *out, &json::Report::new(session, &log.facts))?;
+                writeln!(out)?;
+            }
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn is_news(update: &Update) -> bool {
+    matches!(update, Update::Rebuilt { .. } | Update::Appended { .. })
+}
+
+/// Updates that may wait for a reader; beyond, the reading of logs waits.
+const UPDATES: usize = 256;
 
 /// The conversation a file is named for; an empty one where it holds none.
 fn main_session(sessions: Sessions, log: &LogFile, rules: &Arc<Rules>) -> Session {
