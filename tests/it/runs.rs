@@ -1,0 +1,152 @@
+//! Runs of the whole program in a pseudo-terminal, with the keys a newcomer would press.
+
+use crate::support::manifest_folder;
+use crate::terminal::Terminal;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// A home with one Claude Code session, which does not stand at its end yet, and the rest of it.
+fn home_with_a_session() -> (tempfile::TempDir, PathBuf, Vec<String>) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    let log = folder.join("5e550000-0000-4000-8000-000000000001.jsonl");
+    let source = manifest_folder().join("tests/fixtures/claude-code/response_in_several_lines");
+    let text = fs::read_to_string(source.join("log.jsonl")).unwrap();
+    let mut lines: Vec<String> = text.lines().map(|line| format!("{line}\n")).collect();
+    let rest = lines.split_off(6);
+    fs::write(&log, lines.concat()).unwrap();
+    (home, log, rest)
+}
+
+fn append(log: &Path, text: &str) {
+    let mut file = OpenOptions::new().append(true).open(log).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn the_number_on_screen_follows_a_growing_log() {
+    let (home, log, rest) = home_with_a_session();
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for("the session", |s| s.contains("shop") && s.contains("21.2k"));
+    for line in rest {
+        // A writer is not always done with a line at once.
+        let (head, tail) = line.split_at(line.len() / 2);
+        append(&log, head);
+        std::thread::sleep(Duration::from_millis(30));
+        append(&log, tail);
+    }
+    terminal.wait_for_text("21.6k");
+}
+
+#[test]
+fn a_new_session_appears_while_it_runs() {
+    let (home, log, _) = home_with_a_session();
+    let terminal = Terminal::open(home.path(), &[], (80, 24));
+    terminal.wait_for_text("1 session");
+    let other = log.with_file_name("5e550000-0000-4000-8000-000000000002.jsonl");
+    fs::copy(&log, other).unwrap();
+    terminal.wait_for_text("2 sessions");
+}
+
+#[test]
+fn a_session_opens_shows_its_items_and_closes() {
+    let (home, ..) = home_with_a_session();
+    let mut terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for_text("21.2k");
+    terminal.press("\r");
+    let screen = terminal.wait_for_text("I will read main.rs and db.rs.");
+    for part in [
+        "system",
+        "assistant",
+        "tool",
+        "known",
+        "1.0M",
+        "model table",
+    ] {
+        assert!(screen.contains(part), "{part} is missing:\n{screen}");
+    }
+    terminal.press("?");
+    terminal.wait_for_text("keys:");
+    terminal.press("\x1b");
+    terminal.wait_for("the help to close", |s| !s.contains("keys:"));
+    terminal.press("\x1b");
+    terminal.wait_for_text("1 session");
+    terminal.press("q");
+    assert!(terminal.wait_for_end().success());
+    assert!(!terminal.is_alternate() && !terminal.hides_cursor());
+}
+
+#[test]
+fn typing_a_filter_narrows_the_list() {
+    let (home, log, _) = home_with_a_session();
+    let folder = home.path().join(".codex/sessions/2026/09/20");
+    fs::create_dir_all(&folder).unwrap();
+    let rollout = "rollout-2026-09-20T10-00-00-00000000-0000-4000-8000-000000000009.jsonl";
+    let source = manifest_folder().join("tests/fixtures/codex/repeated-count/log.jsonl");
+    fs::copy(source, folder.join(rollout)).unwrap();
+    assert!(log.exists());
+    let mut terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for("both agents", |s| {
+        s.contains("claude") && s.contains("codex")
+    });
+    terminal.press("/codex");
+    terminal.wait_for("only codex", |s| !s.contains("claude"));
+    terminal.press("\x1b");
+    terminal.wait_for("both again", |s| s.contains("claude"));
+}
+
+#[test]
+fn a_newcomer_without_logs_sees_the_demo() {
+    let home = tempfile::tempdir().unwrap();
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    let screen = terminal.wait_for("the demo", |s| {
+        s.contains("demo") && s.contains("claude") && s.contains("codex")
+    });
+    assert!(screen.contains("no agent logs"), "{screen}");
+}
+
+#[test]
+fn nothing_is_drawn_while_nothing_changes() {
+    let (home, log, _) = home_with_a_session();
+    let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
+    let file = OpenOptions::new().append(true).open(&log).unwrap();
+    file.set_modified(hour_ago).unwrap();
+    let terminal = Terminal::open(home.path(), &[], (80, 24));
+    terminal.wait_for_text("21.2k");
+    std::thread::sleep(Duration::from_millis(1500));
+    let before = terminal.drawn();
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(terminal.drawn(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_the_terminal_clean() {
+    let (home, ..) = home_with_a_session();
+    let mut terminal = Terminal::open(home.path(), &[], (80, 24));
+    terminal.wait_for_text("21.2k");
+    assert!(terminal.is_alternate());
+    let id = terminal.process_id().to_string();
+    assert!(Command::new("kill").arg(&id).status().unwrap().success());
+    terminal.wait_for_end();
+    assert!(!terminal.is_alternate() && !terminal.hides_cursor());
+}
+
+#[test]
+fn a_resize_storm_is_survived() {
+    let (home, ..) = home_with_a_session();
+    let mut terminal = Terminal::open(home.path(), &[], (80, 24));
+    terminal.wait_for_text("21.2k");
+    for size in [(1, 1), (40, 12), (200, 60), (3, 50), (200, 2), (39, 11)].repeat(8) {
+        terminal.resize(size);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    terminal.resize((100, 30));
+    terminal.wait_for_text("21.2k");
+    terminal.press("q");
+    assert!(terminal.wait_for_end().success());
+}

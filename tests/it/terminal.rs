@@ -1,0 +1,161 @@
+//! The program in a terminal of its own: a pseudo-terminal whose screen the tests read.
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a screen may take to show what a test waits for. Loaded machines are slow.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running program and its screen.
+pub struct Terminal {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    keys: Box<dyn Write + Send>,
+    screen: Arc<Mutex<Screen>>,
+}
+
+struct Screen {
+    parser: vt100::Parser,
+    bytes: Vec<u8>,
+}
+
+impl Terminal {
+    /// Starts the program with these arguments in this home, on a screen of columns by rows.
+    pub fn open(home: &Path, arguments: &[&str], (columns, rows): (u16, u16)) -> Terminal {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_ctxgauge"));
+        command.args(arguments);
+        command.env_clear();
+        command.env("HOME", home);
+        command.env("TERM", "xterm-256color");
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let screen = Arc::new(Mutex::new(Screen {
+            parser: vt100::Parser::new(rows, columns, 0),
+            bytes: Vec::new(),
+        }));
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let shared = Arc::clone(&screen);
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(read @ 1..) = reader.read(&mut chunk) {
+                let mut screen = shared.lock().unwrap();
+                screen.parser.process(&chunk[..read]);
+                screen.bytes.extend_from_slice(&chunk[..read]);
+            }
+        });
+        Terminal {
+            keys: pair.master.take_writer().unwrap(),
+            master: pair.master,
+            child,
+            screen,
+        }
+    }
+
+    /// Types keys, as a terminal sends them.
+    pub fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    /// What the screen shows.
+    pub fn text(&self) -> String {
+        self.screen.lock().unwrap().parser.screen().contents()
+    }
+
+    /// The bytes that were drawn so far.
+    pub fn drawn(&self) -> usize {
+        self.screen.lock().unwrap().bytes.len()
+    }
+
+    /// Whether the program is on the alternate screen.
+    pub fn is_alternate(&self) -> bool {
+        self.screen
+            .lock()
+            .unwrap()
+            .parser
+            .screen()
+            .alternate_screen()
+    }
+
+    /// Whether the cursor is hidden.
+    pub fn hides_cursor(&self) -> bool {
+        self.screen.lock().unwrap().parser.screen().hide_cursor()
+    }
+
+    /// Waits until the screen satisfies the test; shows it where it never does.
+    pub fn wait_for(&self, what: &str, test: impl Fn(&str) -> bool) -> String {
+        let start = Instant::now();
+        loop {
+            let text = self.text();
+            if test(&text) {
+                return text;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "the screen never showed {what}:\n{text}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until the screen holds this text.
+    pub fn wait_for_text(&self, text: &str) -> String {
+        self.wait_for(text, |screen| screen.contains(text))
+    }
+
+    /// Gives the screen another size.
+    pub fn resize(&self, (columns, rows): (u16, u16)) {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        self.screen
+            .lock()
+            .unwrap()
+            .parser
+            .screen_mut()
+            .set_size(rows, columns);
+        self.master.resize(size).unwrap();
+    }
+
+    /// The program's process id.
+    pub fn process_id(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// Waits for the program to end.
+    pub fn wait_for_end(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                // What it wrote last is still on its way.
+                std::thread::sleep(Duration::from_millis(100));
+                return status;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "it never ended:\n{}",
+                self.text()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
