@@ -287,7 +287,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A file in a folder: by its name; by its bytes where several agents use such names, or none.
+    /// A file in a folder: by its name in an agent's own, by its bytes elsewhere.
     fn file(
         &mut self,
         spot: &Spot,
@@ -304,19 +304,22 @@ impl Walk<'_> {
                 let Ok(meta) = meta() else { return };
                 (*format, claim, meta)
             }
+            // Names tell little outside of an agent's own folders: most logs are `*.jsonl`.
             Spot::Given(_) => {
-                let claims = self.claims(path);
-                let logs = path
+                let is_log = path
                     .extension()
                     .is_some_and(|ext| ext == "jsonl" || ext == "json");
-                if claims.is_empty() && !logs {
+                if !is_log && self.claims(path).is_empty() {
                     return;
                 }
                 let Ok(meta) = meta() else { return };
-                match self.whose(path, &meta, claims) {
-                    Ok(Some((format, claim))) => (format, claim, meta),
+                match self.scout.recognise(path, meta.len()) {
+                    Ok(Some(ix)) => {
+                        let format = self.scout.formats[ix];
+                        (format, claim_of(format, path), meta)
+                    }
                     Ok(None) => {
-                        self.found.unrecognised += 1;
+                        self.found.unrecognised += u64::from(meta.len() > 0);
                         return;
                     }
                     Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
@@ -361,22 +364,6 @@ impl Walk<'_> {
         formats
             .filter_map(|format| Some((*format, format.claims(path)?)))
             .collect()
-    }
-
-    fn whose(
-        &mut self,
-        path: &Path,
-        meta: &Metadata,
-        mut claims: Vec<(&'static dyn Format, Claim)>,
-    ) -> io::Result<Option<(&'static dyn Format, Claim)>> {
-        if claims.len() == 1 {
-            return Ok(claims.pop());
-        }
-        let Some(ix) = self.scout.recognise(path, meta.len())? else {
-            return Ok(claims.into_iter().next());
-        };
-        let format = self.scout.formats[ix];
-        Ok(Some((format, claim_of(format, path))))
     }
 
     fn add(
@@ -521,26 +508,29 @@ mod tests {
     }
 
     #[test]
-    fn given_folders_and_files_by_name_then_by_bytes() {
+    fn given_folders_and_files_by_their_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let file = |name: &str, text: &str| {
             put(&dir.path().join(name), text);
             dir.path().join(name)
         };
-        file("x/a.toy", "");
+        file("x/a.toy", "{\"toy\":1}\n");
+        file("x/empty.toy", "");
+        file("x/not-one.toy", "hello");
         file("x/b.jsonl", "{\"toy\":1}\n");
         file("x/c.jsonl", "{\"other\":1}\n");
         file("x/readme.md", "{\"toy\":1}\n");
         let found = look(vec![Spot::Given(dir.path().to_path_buf())]);
         assert_eq!(names(&found), ["a.toy", "b.jsonl"]);
-        assert_eq!(found.unrecognised, 1);
+        assert_eq!(found.unrecognised, 2);
 
         let odd = file("named-oddly", "{\"toy\":1}\n");
         let other = file("other.txt", "hello");
         let absent = dir.path().join("absent");
-        let given = [odd, other.clone(), absent.clone()].map(Spot::Given);
+        let empty = dir.path().join("x/empty.toy");
+        let given = [odd, other.clone(), absent.clone(), empty].map(Spot::Given);
         let found = look(given.to_vec());
-        assert_eq!(names(&found), ["named-oddly"]);
+        assert_eq!(names(&found), ["empty.toy", "named-oddly"]);
         assert_eq!(found.problems.len(), 2);
         assert_eq!(found.problems[0].0, other);
         assert!(

@@ -129,6 +129,18 @@ impl Worker {
 
     fn work(&mut self, hint: impl Fn(Hint) + Send + 'static) -> ControlFlow<()> {
         let found = self.scout.look();
+        if found.files.is_empty() && found.unrecognised > 0 {
+            let what = format!(
+                "none of {} files is a log that can be read here",
+                found.unrecognised
+            );
+            let path = self
+                .scout
+                .spots()
+                .first()
+                .map(|spot| spot.path().to_path_buf());
+            self.tell(path.unwrap_or_default(), what)?;
+        }
         self.take_in(found)?;
         (self.sink)(Update::GaugesStand)?;
         let mut watch = match Watch::new(hint) {
@@ -230,6 +242,11 @@ impl Worker {
         let mut new = Vec::new();
         for log in found.files {
             let facts = &log.facts;
+            // An empty file was taken for what its name says, and now shows what it is.
+            let known = self.known.get(&facts.file);
+            if known.is_some_and(|known| known.log.format.id() != log.format.id()) {
+                self.vanish(facts.file)?;
+            }
             match self.known.get(&facts.file) {
                 None => {
                     (self.sink)(Update::Found(Box::new(facts.clone())))?;
