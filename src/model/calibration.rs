@@ -187,9 +187,9 @@ impl Calibration {
                     1.0
                 };
                 let weight = huber / (d.yard * d.yard);
-                for i in 0..PARTS {
-                    for j in 0..PARTS {
-                        left[i][j] += weight * d.parts[i] * d.parts[j];
+                for (i, row) in left.iter_mut().enumerate() {
+                    for (cell, part) in row.iter_mut().zip(d.parts) {
+                        *cell += weight * d.parts[i] * part;
                     }
                     right[i] += weight * d.parts[i] * d.reported;
                 }
@@ -246,8 +246,9 @@ fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
         }
         for row in i + 1..PARTS {
             let factor = left[row][i] / pivot;
-            for column in i..PARTS {
-                left[row][column] -= factor * left[i][column];
+            let upper = left[i];
+            for (cell, above) in left[row].iter_mut().zip(upper).skip(i) {
+                *cell -= factor * above;
             }
             right[row] -= factor * right[i];
         }

@@ -191,10 +191,10 @@ impl Session {
     pub(super) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
         if usage.source != Source::Reported {
             self.agent_says = Some(usage.prompt + usage.output.unwrap_or(0));
-            if let Some(reset) = self.resets.last_mut() {
-                if reset.request == self.requests.len() {
-                    reset.after.get_or_insert(usage.prompt);
-                }
+            if let Some(reset) = self.resets.last_mut()
+                && reset.request == self.requests.len()
+            {
+                reset.after.get_or_insert(usage.prompt);
             }
             return;
         }
@@ -274,11 +274,11 @@ impl Session {
 
     /// Another line of a response's output came.
     pub(super) fn output_grew(&mut self, request: Key) {
-        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request) {
-            if self.requests[ix].output.is_some() {
-                let (place, at) = (self.requests[ix].place, self.requests[ix].at);
-                self.settle_output(ix, place, at);
-            }
+        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request)
+            && self.requests[ix].output.is_some()
+        {
+            let (place, at) = (self.requests[ix].place, self.requests[ix].at);
+            self.settle_output(ix, place, at);
         }
     }
 
@@ -326,10 +326,10 @@ impl Session {
             if self.coverage != Coverage::Tail || !self.resets.is_empty() {
                 self.prefix = Some(system);
             }
-            if let Some(reset) = self.resets.last_mut() {
-                if reset.request == ix {
-                    (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
-                }
+            if let Some(reset) = self.resets.last_mut()
+                && reset.request == ix
+            {
+                (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
             }
             Some(system)
         } else if rest as f64 > sum + tolerance {
@@ -447,10 +447,10 @@ impl Session {
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.unlogged_output(key, Kind::Thinking, place, at));
         }
-        if said.is_empty() && (thinking.is_empty() || (has_reasoning && reasoning < output)) {
-            if thinking.is_empty() || output - reasoning > SMALL_OUTPUT {
-                said.push(self.unlogged_output(key, Kind::Unlogged, place, at));
-            }
+        // What little an output has beside its thinking is framing.
+        let more = has_reasoning && output - reasoning > SMALL_OUTPUT;
+        if said.is_empty() && (thinking.is_empty() || more) {
+            said.push(self.unlogged_output(key, Kind::Unlogged, place, at));
         }
         if has_reasoning && !said.is_empty() {
             let split = if thinking.is_empty() { 0 } else { reasoning };

@@ -177,14 +177,11 @@ fn from_fields(
             [vec![label("filename")], text].concat()
         }
         "compact_file_reference" | "already_read_file" => vec![label("filename")],
-        _ => {
-            let found = ["content", "text", "prompt", "message", "snippet"]
-                .iter()
-                .find_map(|name| body.get(*name))
-                .map(texts_of)
-                .unwrap_or_default();
-            found
-        }
+        _ => ["content", "text", "prompt", "message", "snippet"]
+            .iter()
+            .find_map(|name| body.get(*name))
+            .map(texts_of)
+            .unwrap_or_default(),
     };
     let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     let mut item = out
