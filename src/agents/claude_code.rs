@@ -15,6 +15,7 @@
 
 mod attachment;
 mod content;
+mod wire;
 
 use super::{Base, Claim, Decoder, Format, Input, Root, Shape, Term};
 use crate::model::event::{
@@ -27,6 +28,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
+use wire::{CompactMetadata, Message, Microcompact, Origin, RawUsage, Record, Snip};
 
 /// The format.
 pub struct ClaudeCode;
@@ -103,198 +105,6 @@ impl Format for ClaudeCode {
 fn is_id(name: &str) -> bool {
     let uuid = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     uuid || name.starts_with("agent-")
-}
-
-/// The envelope of a record. What is not named here (`toolUseResult` above all) is skipped, not read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Record<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    subtype: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    uuid: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    parent_uuid: Option<Cow<'a, str>>,
-    timestamp: Option<&'a RawValue>,
-    is_sidechain: Option<bool>,
-    #[serde(borrow)]
-    agent_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    session_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    cwd: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    version: Option<Cow<'a, str>>,
-    is_meta: Option<bool>,
-    is_compact_summary: Option<bool>,
-    is_visible_in_transcript_only: Option<bool>,
-    is_virtual: Option<bool>,
-    #[serde(rename = "sourceToolUseID")]
-    source_tool_use_id: Option<&'a RawValue>,
-    origin: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    request_id: Option<Cow<'a, str>>,
-    is_api_error_message: Option<bool>,
-    attachment: Option<&'a RawValue>,
-    rendered: Option<&'a RawValue>,
-    content: Option<&'a RawValue>,
-    compact_metadata: Option<&'a RawValue>,
-    microcompact_metadata: Option<&'a RawValue>,
-    snip_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
-    retracted_message_uuids: Option<Vec<Cow<'a, str>>>,
-    #[serde(borrow)]
-    leaf_uuid: Option<Cow<'a, str>>,
-    rewound: Option<bool>,
-    #[serde(borrow)]
-    custom_title: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    ai_title: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    summary: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    model: Option<Cow<'a, str>>,
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    stop_reason: Option<Cow<'a, str>>,
-    usage: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-struct RawUsage {
-    input_tokens: content::Number,
-    cache_creation_input_tokens: content::Number,
-    cache_read_input_tokens: content::Number,
-    output_tokens: content::Number,
-    cache_creation: Option<CacheCreation>,
-    output_tokens_details: Option<OutputDetails>,
-    iterations: Option<Vec<Iteration>>,
-}
-
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-struct CacheCreation {
-    ephemeral_5m_input_tokens: content::Number,
-    ephemeral_1h_input_tokens: content::Number,
-}
-
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-struct OutputDetails {
-    thinking_tokens: Option<content::Number>,
-}
-
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-struct Iteration {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    input_tokens: content::Number,
-    cache_creation_input_tokens: content::Number,
-    cache_read_input_tokens: content::Number,
-    output_tokens: content::Number,
-}
-
-impl RawUsage {
-    /// Tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
-    fn cache_creation(&self) -> u64 {
-        let parts = self.cache_creation.as_ref().map_or(0, |c| {
-            c.ephemeral_5m_input_tokens.0 + c.ephemeral_1h_input_tokens.0
-        });
-        self.cache_creation_input_tokens.0.max(parts)
-    }
-
-    fn billed(&self) -> Billed {
-        Billed {
-            input: self.input_tokens.0,
-            cache_creation: self.cache_creation(),
-            cache_read: self.cache_read_input_tokens.0,
-            output: self.output_tokens.0,
-            reasoning: self.thinking().unwrap_or(0),
-        }
-    }
-
-    fn thinking(&self) -> Option<u64> {
-        let details = self.output_tokens_details.as_ref()?;
-        details.thinking_tokens.as_ref().map(|n| n.0)
-    }
-
-    /// Prompt, the cached part of it, and output of the context itself: of the last iteration of type
-    /// `message` where there are several, since the top level is then their sum.
-    fn context(&self) -> (u64, u64, u64) {
-        let top = (
-            self.input_tokens.0 + self.cache_creation() + self.cache_read_input_tokens.0,
-            self.cache_read_input_tokens.0,
-            self.output_tokens.0,
-        );
-        let iterations = self.iterations.as_deref().unwrap_or_default();
-        if iterations.len() < 2 {
-            return top;
-        }
-        let last = iterations
-            .iter()
-            .rfind(|i| i.kind.as_deref() == Some("message"));
-        last.map_or(top, |i| {
-            let input = i.input_tokens.0 + i.cache_creation_input_tokens.0;
-            let cached = i.cache_read_input_tokens.0;
-            (input + cached, cached, i.output_tokens.0)
-        })
-    }
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct CompactMetadata {
-    trigger: Option<String>,
-    pre_tokens: Option<content::Number>,
-    post_tokens: Option<content::Number>,
-    preserved_segment: Option<Segment>,
-    preserved_messages: Option<Preserved>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Segment {
-    head_uuid: Option<String>,
-    tail_uuid: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Preserved {
-    uuids: Option<Vec<String>>,
-    all_uuids: Option<Vec<String>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Microcompact {
-    #[serde(rename = "compactedToolIds")]
-    tool_ids: Vec<String>,
-    #[serde(rename = "clearedAttachmentUUIDs")]
-    attachments: Vec<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Snip {
-    removed_uuids: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Origin<'a> {
-    #[serde(borrow)]
-    kind: Option<Cow<'a, str>>,
 }
 
 /// Reads one file.
@@ -620,4 +430,5 @@ fn part_of(items: &[NewItem]) -> Part {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

@@ -1,1 +1,120 @@
-//! tests
+//! What the fixtures' reports do not show: lanes, claims, recognition, the text behind an item.
+
+use super::*;
+use crate::model::event::{ByLength, Entry};
+
+fn entries(log: &str) -> Vec<Entry> {
+    let mut decoder = ClaudeCode.decoder();
+    let mut out = Sink::new(&ByLength);
+    for (n, line) in log.lines().enumerate() {
+        let place = Place {
+            line: n as u64 + 1,
+            ..Place::default()
+        };
+        decoder.read(Input::Line(place, line.as_bytes()), &mut out);
+    }
+    out.entries
+}
+
+macro_rules! fixture {
+    ($case:literal) => {
+        include_str!(concat!(
+            "../../../tests/fixtures/claude-code/",
+            $case,
+            "/log.jsonl"
+        ))
+    };
+}
+
+#[test]
+fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
+    let entries = entries(fixture!("sidechain_interleaved"));
+    let side: Vec<&Entry> = entries.iter().filter(|e| e.lane != Lane::Main).collect();
+    let lines: Vec<u64> = side
+        .iter()
+        .filter(|e| matches!(e.event, Event::Node(_)))
+        .map(|e| e.place.line)
+        .collect();
+    assert_eq!(lines, [3, 4, 5, 6]);
+    assert!(side.iter().all(|e| e.lane == side[0].lane));
+    let parent = side.iter().find_map(|e| match &e.event {
+        Event::Meta(meta) => meta.parent.as_deref(),
+        _ => None,
+    });
+    assert_eq!(parent, Some("5e55"));
+}
+
+#[test]
+fn a_sub_agents_own_file_is_its_main_lane() {
+    let entries = entries(fixture!("subagent_file"));
+    assert!(entries.iter().all(|e| e.lane == Lane::Main));
+}
+
+#[test]
+fn a_response_reports_under_one_key_on_each_of_its_lines() {
+    let entries = entries(fixture!("response_in_several_lines"));
+    let usages: Vec<(u64, Option<u64>)> = entries
+        .iter()
+        .filter_map(|e| match &e.event {
+            Event::Usage(usage) if usage.request == Key::of("m1") => {
+                Some((usage.prompt, usage.output))
+            }
+            _ => None,
+        })
+        .collect();
+    let placeholder = (21_003, None);
+    assert_eq!(
+        usages,
+        [placeholder, placeholder, placeholder, (21_003, Some(180))]
+    );
+}
+
+#[test]
+fn paths_tell_sub_agents_from_sessions() {
+    let claim = |path: &str| ClaudeCode.claims(Path::new(path));
+    let id = "5e550000-0000-4000-8000-000000000001";
+    let session = claim(&format!("/h/.claude/projects/-p/{id}.jsonl")).unwrap();
+    assert_eq!((session.id.as_deref(), session.parent), (Some(id), None));
+    let sub = claim(&format!(
+        "/h/p/{id}/subagents/workflows/wf_1/agent-a8.jsonl"
+    ))
+    .unwrap();
+    assert_eq!(sub.id.as_deref(), Some("agent-a8"));
+    assert_eq!(sub.parent.as_deref(), Some(id));
+    assert_eq!(claim("/h/p/x/subagents/workflows/wf_1/journal.jsonl"), None);
+    assert_eq!(claim("/h/p/notes.txt"), None);
+}
+
+#[test]
+fn logs_are_recognised_by_their_first_bytes_however_cut() {
+    let log = fixture!("attachments_by_type").as_bytes();
+    assert!(ClaudeCode.recognise(log));
+    assert!(ClaudeCode.recognise(&log[..300]));
+    assert!(!ClaudeCode.recognise(b"{\"type\":\"session_meta\",\"payload\":{}}"));
+    assert!(!ClaudeCode.recognise(b""));
+}
+
+#[test]
+fn the_text_behind_an_item_can_be_had_again() {
+    let line = fixture!("images_and_references").lines().last().unwrap();
+    let mut out = Sink::capturing(&ByLength, 0);
+    let input = Input::Line(Place::default(), line.as_bytes());
+    ClaudeCode.decoder().read(input, &mut out);
+    let text = out.captured().unwrap();
+    assert!(text.starts_with("<persisted-output>") && text.ends_with("</persisted-output>"));
+}
+
+#[test]
+fn reminders_are_split_from_the_text_they_stand_in() {
+    let entries = entries(fixture!("meta_and_reminders_are_container"));
+    let roles: Vec<Role> = entries
+        .iter()
+        .filter_map(|e| match &e.event {
+            Event::Node(node) if e.place.line == 9 => Some(&node.items),
+            _ => None,
+        })
+        .flatten()
+        .map(|item| item.role)
+        .collect();
+    assert_eq!(roles, [Role::User, Role::Container]);
+}
