@@ -5,7 +5,7 @@ use super::session::Session;
 use super::window::Rules;
 use jiff::Timestamp;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -247,12 +247,21 @@ impl Fleet {
 
     /// The sessions in order, sub-agents below their parents; those only that match the filter: every word of it stands in the agent, project, model, title or id.
     pub fn rows(&self, sort: Sort, filter: &str) -> Vec<Row> {
+        self.rows_ranked(filter, |key, session| self.rank(sort, key, session))
+    }
+
+    /// The same in an order of one's own, the smallest rank first. Each rank is asked for once.
+    pub fn rows_ranked<'s, R: Ord>(
+        &'s self,
+        filter: &str,
+        rank: impl Fn(SessionKey, &'s Session) -> R,
+    ) -> Vec<Row> {
         let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
-        let mut found: Vec<(SessionKey, &Session)> = self
+        let mut found: Vec<(SessionKey, &'s Session)> = self
             .sessions()
             .filter(|(key, session)| self.matches(*key, session, &words))
             .collect();
-        found.sort_by_cached_key(|(key, session)| self.rank(sort, *key, session));
+        found.sort_by_cached_key(|(key, session)| rank(*key, session));
 
         let by_id: BTreeMap<&str, SessionKey> = found
             .iter()
@@ -290,6 +299,15 @@ impl Fleet {
                 rows.push(Row { key: child, depth });
                 open.extend(stack(&children, child, depth.saturating_add(1)));
             }
+        }
+        // Sessions that name each other as parents hang below none: they stand by themselves.
+        if rows.len() < found.len() {
+            let placed: BTreeSet<SessionKey> = rows.iter().map(|row| row.key).collect();
+            let left = found.iter().filter(|(key, _)| !placed.contains(key));
+            rows.extend(left.map(|(key, _)| Row {
+                key: *key,
+                depth: 0,
+            }));
         }
         rows
     }
@@ -347,4 +365,27 @@ fn stack(
 fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
     let at = |lane| SessionKey { file, lane };
     at(Lane::Main)..=at(Lane::Side(Key(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_are_each_others_parents_are_listed() {
+        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        for (n, id, parent) in [(1, "a", "b"), (2, "b", "a"), (3, "c", "c")] {
+            fleet.apply(Update::Found(Box::new(FileFacts {
+                file: FileId(n),
+                agent: "codex",
+                label: "codex",
+                path: Arc::new(PathBuf::from(id)),
+                id: Some(id.to_owned()),
+                parent: Some(parent.to_owned()),
+                len: 0,
+                modified: None,
+            })));
+        }
+        assert_eq!(fleet.rows(Sort::Recent, "").len(), 3);
+    }
 }

@@ -13,6 +13,7 @@ use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
 use crate::model::session::{ItemIx, Session};
 use crate::model::{Kind, Source};
 use jiff::Timestamp;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -205,7 +206,7 @@ impl App {
     pub fn prepare(&mut self, now: Timestamp) {
         self.now = now;
         if self.stale == Stale::Lists {
-            self.shown.rows = self.fleet.rows(self.ui.sort, &self.ui.filter);
+            self.shown.rows = self.ordered();
             self.shown.keys = self.shown.rows.iter().map(|row| row.key).collect();
         }
         if let Screen::Session(key) = self.ui.screen {
@@ -233,6 +234,27 @@ impl App {
             }
         }
         self.find_largest();
+    }
+
+    /// The rows in the order that is set. Orders by size go by what was worked out before, so that one
+    /// session's growth does not cost a look at all others.
+    fn ordered(&mut self) -> Vec<Row> {
+        let (sort, filter) = (self.ui.sort, self.ui.filter.as_str());
+        if !matches!(sort, Sort::Headroom | Sort::Used) {
+            return self.fleet.rows(sort, filter);
+        }
+        for (key, session) in self.fleet.sessions() {
+            let briefs = &mut self.shown.briefs;
+            briefs.entry(key).or_insert_with(|| Brief::of(session));
+        }
+        self.fleet.rows_ranked(filter, |key, _| {
+            let brief = self.shown.briefs.get(&key);
+            let size = brief.map(|brief| match sort {
+                Sort::Used => u64::MAX - brief.context.used,
+                _ => brief.left(),
+            });
+            (size, Reverse(self.fleet.last_activity(key)), key)
+        })
     }
 
     /// How long until an age on screen reads differently; `None`: for hours.

@@ -211,6 +211,16 @@ fn ages_tick_only_while_something_lives() {
     assert_eq!(old.next_change(), None);
 }
 
+#[test]
+fn orders_of_the_screen_are_those_of_the_fleet() {
+    let mut app = app(logs(), 80, 24);
+    for _ in 0..5 {
+        let shown: Vec<_> = app.visible_rows().copied().collect();
+        assert_eq!(shown, app.fleet.rows(app.ui.sort, ""), "{:?}", app.ui.sort);
+        type_keys(&mut app, "s");
+    }
+}
+
 /// Five thousand sessions: what is worked out is what is on screen.
 #[test]
 fn a_large_fleet_works_out_its_visible_rows_only() {

@@ -78,13 +78,19 @@ impl Brief {
         Some(trigger.saturating_sub(self.context.used))
     }
 
+    /// Tokens left before the trigger or, where none is known, before the window is full.
+    pub fn left(&self) -> u64 {
+        let end = self.limits.trigger.unwrap_or(self.limits.window);
+        end.saturating_sub(self.context.used)
+    }
+
     /// How near the trigger is; where none is known, how near the window's end is.
     pub fn nearness(&self) -> Nearness {
         if self.context.used == 0 {
             return Nearness::Calm;
         }
         let end = self.limits.trigger.unwrap_or(self.limits.window);
-        let left = end.saturating_sub(self.context.used);
+        let left = self.left();
         let grows = match self.growth.len() as u64 {
             0 => 0,
             n => self.growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,

@@ -104,7 +104,7 @@ fn window(title: &str, (columns, rows): (u16, u16), theme: Theme, buffer: &mut B
         }
     }
     let at = (frame.left() + 2, frame.top());
-    let heading = line::span(format!(" {title} "), theme.strong());
+    let heading = line::span(format!(" {title} "), theme.over());
     line::write(buffer, at, frame.right().saturating_sub(1), [heading]);
     Rect::new(
         frame.left() + 2,
