@@ -1,15 +1,15 @@
 //! The one task: keys, updates and frames, and what they ask of the world.
 
-use super::app::{App, Effect, Msg};
-use super::keymap::Press;
-use super::pacer::Pacer;
-use super::paint::Painter;
-use super::signals::{Heard, Signals};
-use super::terminal::Terminal;
-use super::theme::Theme;
-use super::views;
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::window::Rules;
+use crate::tui::app::{App, Effect, Msg};
+use crate::tui::keymap::Press;
+use crate::tui::pacer::Pacer;
+use crate::tui::paint::Painter;
+use crate::tui::signals::{Heard, Signals};
+use crate::tui::terminal::Terminal;
+use crate::tui::theme::Theme;
+use crate::tui::views;
 use anyhow::Context;
 use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,

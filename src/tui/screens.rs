@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use super::app::{App, Effect, Msg, Screen};
-use super::keymap::Press;
-use super::testing::{app, cells, item, logs, now, rules, text, type_keys};
-use super::theme::{Colours, Glyphs, Theme};
 use crate::model::event::is_unsafe_to_show;
 use crate::model::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
 use crate::model::{Kind, Role, Source};
+use crate::tui::app::{App, Effect, Msg, Screen};
+use crate::tui::keymap::Press;
+use crate::tui::testing::{app, cells, item, logs, now, rules, text, type_keys};
+use crate::tui::theme::{Colours, Glyphs, Theme};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,9 +1,5 @@
 //! A fleet by hand, for tests of the screens: events as a decoder would write them.
 
-use super::app::{App, Msg};
-use super::keymap::Press;
-use super::theme::Theme;
-use super::views;
 use crate::model::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
 };
@@ -11,6 +7,10 @@ use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::model::{Gone, Kind, Role, Source};
+use crate::tui::app::{App, Msg};
+use crate::tui::keymap::Press;
+use crate::tui::theme::Theme;
+use crate::tui::views;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

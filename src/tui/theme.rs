@@ -1,8 +1,8 @@
 //! Styles by meaning. ANSI-16 colours, so that the terminal's own palette decides; without colour the
 //! roles differ by their fill; in ASCII every glyph has a stand-in of the same width.
 
-use super::app::Nearness;
 use crate::model::Role;
+use crate::tui::app::Nearness;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 

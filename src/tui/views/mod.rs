@@ -2,14 +2,15 @@
 
 mod detail;
 mod help;
+mod items;
 mod notices;
 mod overview;
 mod session;
 
-use super::app::{App, Mode, Overlay, Screen, layout};
-use super::keymap::{self, Press};
-use super::theme::Theme;
-use super::widgets::{line, text};
+use crate::tui::app::{App, Mode, Overlay, Screen, layout};
+use crate::tui::keymap::{self, Press};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{line, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

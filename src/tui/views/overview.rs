@@ -11,15 +11,15 @@
 //!  ↑↓ move  ⏎ open  / filter  s sort  ? help  q quit
 //! ```
 
-use super::super::app::{self, App, Brief, Mode, Nearness};
-use super::super::theme::Theme;
-use super::super::widgets::{
-    gauge::{Gauge, Place},
-    line, number, sparkline, text,
-};
 use crate::model::fleet::Row;
 use crate::model::session::{Coverage, Session};
 use crate::tui::app::layout::Fold;
+use crate::tui::app::{self, App, Brief, Mode, Nearness};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{
+    gauge::{Gauge, Place},
+    line, number, sparkline, text,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

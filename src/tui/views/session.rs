@@ -13,18 +13,18 @@
 //!    18.4k ══  T     Read          2m  src/db.rs
 //! ```
 
-use super::super::app::{self, App, Brief, Listed};
-use super::super::theme::{Theme, letter};
-use super::super::widgets::{
+use super::detail;
+use crate::model::Role;
+use crate::model::fleet::SessionKey;
+use crate::model::ledger::Context;
+use crate::model::session::{Coverage, Session};
+use crate::tui::app::layout::Rows;
+use crate::tui::app::{self, App, Brief};
+use crate::tui::theme::{Theme, letter};
+use crate::tui::widgets::{
     gauge::{Gauge, Place},
     line, number, text,
 };
-use super::detail;
-use crate::model::fleet::SessionKey;
-use crate::model::ledger::Context;
-use crate::model::session::{Coverage, Item, ItemIx, Session};
-use crate::model::{Role, Source};
-use crate::tui::app::layout::{Fold, Rows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -73,7 +73,7 @@ pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer
             detail::roles(brief, theme),
         );
     }
-    items(app, session, brief, theme, buffer);
+    super::items::draw(app, session, brief, theme, buffer);
     super::footer(app, rows.footer.top, theme, buffer);
 }
 
@@ -332,157 +332,5 @@ fn legend(brief: &Brief, y: u16, theme: Theme, buffer: &mut Buffer) {
             line::span(text::right(&items, 12), theme.quiet()),
         ];
         line::write(buffer, (1, y), width, spans);
-    }
-}
-
-/// How the list of items is cut into columns.
-#[derive(Debug, Clone, Copy)]
-struct Columns {
-    share: usize,
-    tool: usize,
-    when: usize,
-}
-
-impl Columns {
-    fn of(width: u16) -> Columns {
-        match Fold::of(width) {
-            Fold::Narrow => Columns {
-                share: 0,
-                tool: 8,
-                when: 0,
-            },
-            Fold::Medium => Columns {
-                share: 5,
-                tool: 12,
-                when: 5,
-            },
-            Fold::Wide => Columns {
-                share: 5,
-                tool: 18,
-                when: 5,
-            },
-        }
-    }
-}
-
-fn items(app: &App, session: &Session, brief: &Brief, theme: Theme, buffer: &mut Buffer) {
-    let rows = app.session_layout();
-    let width = buffer.area.width;
-    let columns = Columns::of(width);
-    let heads = [
-        text::right("TOKENS", 9),
-        "    ".to_owned(),
-        text::left(if columns.share > 0 { "SHARE" } else { "" }, columns.share),
-        text::left("   TOOL", columns.tool + 4),
-        text::right(if columns.when > 0 { "WHEN" } else { "" }, columns.when),
-        "  WHAT".to_owned(),
-    ];
-    let y = rows.columns.top;
-    let end = line::write(
-        buffer,
-        (0, y),
-        width,
-        [line::span(heads.concat(), theme.quiet())],
-    );
-    let count = match app.ui.listed {
-        Listed::InContext => format!("{} in context ", app.items().len()),
-        Listed::All => format!("all {} ", app.items().len()),
-    };
-    line::write_right(
-        buffer,
-        (end + 1, y),
-        width,
-        [line::span(count, theme.quiet())],
-    );
-
-    if app.items().is_empty() {
-        let said = match (session.coverage, app.ui.listed) {
-            (Coverage::Unread, _) => "reading…",
-            (_, Listed::InContext) => "no item is in the context",
-            (_, Listed::All) => "no items yet",
-        };
-        line::write(
-            buffer,
-            (3, rows.list.top),
-            width,
-            [line::span(said, theme.quiet())],
-        );
-    }
-    let shown = app.items().iter().enumerate().skip(app.ui.items.offset());
-    for ((index, ix), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
-        if let Some(item) = session.items.get(*ix) {
-            let selected = index == app.ui.items.index();
-            let spans = item_row(app, session, brief, (*ix, item), columns, theme);
-            let pointer = line::span(if selected { "▌" } else { " " }, theme.accent());
-            let x = line::write(buffer, (0, y), width, [pointer]);
-            line::write(buffer, (x, y), width, spans);
-        }
-    }
-}
-
-fn item_row(
-    app: &App,
-    session: &Session,
-    brief: &Brief,
-    (ix, item): (ItemIx, &Item),
-    columns: Columns,
-    theme: Theme,
-) -> Vec<Span<'static>> {
-    let (tokens, source) = session.tokens(ix);
-    let here = item.in_context();
-    let style = |style: Style| if here { style } else { theme.quiet() };
-    let share = number::percent(tokens, brief.limits.window).unwrap_or(0);
-    let share = match (columns.share, share) {
-        (0, _) => String::new(),
-        (_, 0) => String::new(),
-        (_, share) => format!("{share}%"),
-    };
-    let when = item.at.map_or_else(String::new, |at| {
-        number::age(app::seconds_since(at, app.now))
-    });
-    let when = if columns.when > 0 {
-        when
-    } else {
-        String::new()
-    };
-    let tool = item.tool.as_deref().unwrap_or(item.kind.name());
-    let mut spans = vec![
-        line::span(
-            text::right(&number::tokens(tokens), 8),
-            style(if source.is_known() {
-                theme.strong()
-            } else {
-                theme.estimated()
-            }),
-        ),
-        line::span(format!(" {} ", text::left(sign(source), 2)), theme.quiet()),
-        line::span(text::right(&share, columns.share), theme.quiet()),
-        line::span(
-            format!(" {} ", letter(item.role)),
-            style(theme.role(item.role)),
-        ),
-        line::span(
-            format!("{} ", text::left(tool, columns.tool)),
-            style(Style::new()),
-        ),
-        line::span(text::right(&when, columns.when), theme.quiet()),
-        line::plain("  "),
-    ];
-    if let Some((_, why)) = item.left {
-        let why = why.name().replace('_', " ");
-        spans.push(line::span(format!("left: {why} · "), theme.quiet()));
-    }
-    spans.push(line::span(&item.preview, style(Style::new())));
-    spans
-}
-
-/// How a number is known, in a sign.
-const fn sign(source: Source) -> &'static str {
-    match source {
-        Source::Reported => "=",
-        Source::Derived => "══",
-        Source::Shared => "≈",
-        Source::Estimated => "~",
-        Source::Agent => "?",
     }
 }
