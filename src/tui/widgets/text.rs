@@ -2,7 +2,7 @@
 
 use crate::model::event::is_unsafe_to_show;
 use std::borrow::Cow;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// What stands for a character that must not reach a terminal.
 const REPLACEMENT: char = '\u{fffd}';
@@ -35,14 +35,13 @@ pub fn cut(text: &str, columns: usize) -> String {
         return head.into_owned();
     }
     let mut kept = String::new();
-    let mut used = 0;
     for c in head.chars() {
-        let wide = c.width().unwrap_or(0);
-        if used + wide + 1 > columns {
+        kept.push(c);
+        // The whole is measured, not the character: some change the width of the one before.
+        if kept.width() + 1 > columns {
+            kept.pop();
             break;
         }
-        used += wide;
-        kept.push(c);
     }
     if columns > 0 {
         kept.push('…');
@@ -92,6 +91,14 @@ mod tests {
         assert_eq!(left("日本", 6), "日本  ");
         assert_eq!(right("ab", 4), "  ab");
         assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn emoji_that_grow_with_their_selector_stay_in_their_column() {
+        let hearts = "❤\u{fe0f}".repeat(9);
+        for columns in 0..20 {
+            assert_eq!(width(&left(&hearts, columns)), columns, "{columns}");
+        }
     }
 
     #[test]
