@@ -326,8 +326,14 @@ impl Fleet {
 
     /// When a session was last written to: by its log's clock, or its file's time.
     pub fn last_activity(&self, key: SessionKey) -> Option<Timestamp> {
-        let logged = self.get(key).and_then(|session| session.updated_at);
-        logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
+        self.get(key)
+            .and_then(|session| self.activity_of(key, session))
+    }
+
+    /// The same of a session that is at hand.
+    pub fn activity_of(&self, key: SessionKey, session: &Session) -> Option<Timestamp> {
+        let written = || self.facts(key).and_then(|facts| facts.modified);
+        session.updated_at.or_else(written)
     }
 
     /// What a session is ordered by; each is worked out once, since a context takes a walk through its
@@ -340,7 +346,7 @@ impl Fleet {
             Sort::Agent => (0, session.agent),
             Sort::Project => (0, session.project()),
         };
-        (number, name, Reverse(self.last_activity(key)), key)
+        (number, name, Reverse(self.activity_of(key, session)), key)
     }
 }
 

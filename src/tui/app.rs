@@ -136,6 +136,8 @@ struct Shown {
     rows: Vec<Row>,
     keys: Vec<SessionKey>,
     live: usize,
+    /// Seconds since the newest sign of life.
+    youngest: Option<i64>,
     briefs: HashMap<SessionKey, Brief>,
     items: Vec<ItemIx>,
     item_ids: Vec<ItemId>,
@@ -212,7 +214,7 @@ impl App {
             }
         }
         self.stale = Stale::Nothing;
-        self.shown.live = self.count_live();
+        self.count_live();
 
         let rows = usize::from(self.overview_layout().list.count);
         self.ui.sessions.fit(&self.shown.keys, rows);
@@ -242,25 +244,19 @@ impl App {
             let briefs = &mut self.shown.briefs;
             briefs.entry(key).or_insert_with(|| Brief::of(session));
         }
-        self.fleet.rows_ranked(filter, |key, _| {
+        self.fleet.rows_ranked(filter, |key, session| {
             let brief = self.shown.briefs.get(&key);
             let size = brief.map(|brief| match sort {
                 Sort::Used => u64::MAX - brief.context.used,
                 _ => brief.left(),
             });
-            (size, Reverse(self.fleet.last_activity(key)), key)
+            (size, Reverse(self.fleet.activity_of(key, session)), key)
         })
     }
 
     /// How long until an age on screen reads differently; `None`: for hours.
     pub fn next_change(&self) -> Option<Duration> {
-        let youngest = self
-            .fleet
-            .sessions()
-            .filter_map(|(key, _)| self.fleet.last_activity(key))
-            .map(|at| seconds_since(at, self.now))
-            .min()?;
-        match youngest {
+        match self.shown.youngest? {
             0..=59 => Some(Duration::from_secs(1)),
             60..=3599 => Some(Duration::from_secs(60)),
             _ => None,
@@ -368,11 +364,18 @@ impl App {
         }
     }
 
-    fn count_live(&self) -> usize {
-        self.fleet
-            .sessions()
-            .filter(|(key, _)| self.age(*key).is_some_and(|age| age <= LIVE))
-            .count()
+    /// How many show signs of life, and how old the newest of them is.
+    fn count_live(&mut self) {
+        let (mut live, mut youngest) = (0, None);
+        for (key, session) in self.fleet.sessions() {
+            if let Some(at) = self.fleet.activity_of(key, session) {
+                let age = seconds_since(at, self.now);
+                live += usize::from(age <= LIVE);
+                youngest = Some(youngest.map_or(age, |y: i64| y.min(age)));
+            }
+        }
+        self.shown.live = live;
+        self.shown.youngest = youngest;
     }
 }
 

@@ -5,21 +5,29 @@ use std::time::{Duration, Instant};
 /// The least time between two frames: 30 frames a second are more than an eye follows in numbers.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// A frame may take this part of the time there is: thousands of sessions take milliseconds to put in
+/// order, and a monitor should not be what makes the machine warm.
+const PART: u32 = 10;
+
+/// The longest between two frames, however long they take.
+const SLOWEST: Duration = Duration::from_millis(250);
+
 /// Spaces frames out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pacer {
-    last: Option<Instant>,
+    next: Option<Instant>,
 }
 
 impl Pacer {
     /// When the next frame may be drawn: at once after a rest, else a frame after the last.
     pub(super) fn due(&self, now: Instant) -> Instant {
-        self.last.map_or(now, |last| now.max(last + FRAME))
+        self.next.map_or(now, |next| now.max(next))
     }
 
-    /// A frame was drawn.
-    pub(super) fn drawn(&mut self, now: Instant) {
-        self.last = Some(now);
+    /// A frame was drawn, from then to then.
+    pub(super) fn drawn(&mut self, from: Instant, to: Instant) {
+        let took = to.saturating_duration_since(from);
+        self.next = Some(from + (took * PART).clamp(FRAME, SLOWEST));
     }
 }
 
@@ -32,9 +40,20 @@ mod tests {
         let start = Instant::now();
         let mut pacer = Pacer::default();
         assert_eq!(pacer.due(start), start);
-        pacer.drawn(start);
+        pacer.drawn(start, start);
         let later = start + Duration::from_secs(1);
         assert_eq!(pacer.due(later), later);
+    }
+
+    #[test]
+    fn slow_frames_leave_time_for_others() {
+        let start = Instant::now();
+        let ms = Duration::from_millis;
+        let mut pacer = Pacer::default();
+        for (took, gap) in [(1, 33), (10, 100), (1_000, 250)] {
+            pacer.drawn(start, start + ms(took));
+            assert_eq!(pacer.due(start), start + ms(gap));
+        }
     }
 
     #[test]
@@ -44,7 +63,7 @@ mod tests {
         for ms in 0..1_000 {
             let now = start + Duration::from_millis(ms);
             if pacer.due(now) <= now {
-                pacer.drawn(now);
+                pacer.drawn(now, now);
                 frames += 1;
             }
         }

@@ -133,13 +133,13 @@ impl Screens {
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {
-        let drawn = Instant::now();
+        let begun = Instant::now();
         self.app.prepare((self.now)());
         let (app, theme) = (&self.app, self.theme);
         self.painter
             .paint(app.ui.size, |buffer| views::draw(app, theme, buffer))
             .context("could not write to the terminal")?;
-        self.pacer.drawn(drawn);
+        self.pacer.drawn(begun, Instant::now());
         Ok(())
     }
 
