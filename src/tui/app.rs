@@ -7,7 +7,7 @@ mod input;
 pub mod layout;
 
 pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, seconds_since};
-pub use cursor::Cursor;
+pub use cursor::{Cursor, Top};
 
 use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
 use crate::model::session::{ItemIx, Session};
@@ -167,9 +167,9 @@ impl App {
                 mode: Mode::Browse,
                 sort: Sort::default(),
                 filter: String::new(),
-                sessions: Cursor::default(),
+                sessions: Cursor::new(Top::Stays),
                 listed: Listed::InContext,
-                items: Cursor::default(),
+                items: Cursor::new(Top::Follows),
             },
             now,
             banner: String::new(),
@@ -233,20 +233,35 @@ impl App {
         self.find_largest();
     }
 
-    /// The rows in the order that is set. Orders by size go by what was worked out before, so that one
-    /// session's growth does not cost a look at all others.
+    /// The rows in the order that is set, made for a screen on which things move.
     fn ordered(&mut self) -> Vec<Row> {
-        let (sort, filter) = (self.ui.sort, self.ui.filter.as_str());
-        if !matches!(sort, Sort::Headroom | Sort::Used) {
-            return self.fleet.rows(sort, filter);
+        match self.ui.sort {
+            Sort::Recent => self.live_first(),
+            Sort::Headroom | Sort::Used => self.by_size(),
+            sort => self.fleet.rows(sort, &self.ui.filter),
         }
+    }
+
+    /// The live ones first, the last begun at the top, so that they do not change places with every
+    /// line they write; then the others, the newest first.
+    fn live_first(&self) -> Vec<Row> {
+        self.fleet.rows_ranked(&self.ui.filter, |key, session| {
+            let active = self.fleet.activity_of(key, session);
+            let live = active.is_some_and(|at| seconds_since(at, self.now) <= LIVE);
+            let since = if live { session.started_at } else { active };
+            (Reverse(live), Reverse(since), key)
+        })
+    }
+
+    /// By what was worked out before, so that one session's growth does not cost a look at all others.
+    fn by_size(&mut self) -> Vec<Row> {
         for (key, session) in self.fleet.sessions() {
             let briefs = &mut self.shown.briefs;
             briefs.entry(key).or_insert_with(|| Brief::of(session));
         }
-        self.fleet.rows_ranked(filter, |key, session| {
+        self.fleet.rows_ranked(&self.ui.filter, |key, session| {
             let brief = self.shown.briefs.get(&key);
-            let size = brief.map(|brief| match sort {
+            let size = brief.map(|brief| match self.ui.sort {
                 Sort::Used => u64::MAX - brief.context.used,
                 _ => brief.left(),
             });

@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (200, 60)];
 
+/// Finds the session that has some of everything, and opens it.
+const OPEN_SHOP: &str = "/opus⏎⏎";
+
 /// The same keys at each size.
 fn at_each_size(name: &str, keys: &str, logs: fn() -> Vec<super::testing::Log>) {
     for (columns, rows) in SIZES {
@@ -35,7 +38,7 @@ fn overview() {
 
 #[test]
 fn session() {
-    at_each_size("session", "⏎", logs);
+    at_each_size("session", OPEN_SHOP, logs);
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn without_colours() {
     };
     let mut app = app(logs(), 80, 24);
     insta::assert_snapshot!("no_color_overview", text(&app, theme));
-    type_keys(&mut app, "⏎");
+    type_keys(&mut app, OPEN_SHOP);
     insta::assert_snapshot!("no_color_session", text(&app, theme));
     let coloured = cells(&app, theme).content.iter().any(|cell| {
         cell.fg != ratatui::style::Color::Reset || cell.bg != ratatui::style::Color::Reset
@@ -110,7 +113,7 @@ fn in_ascii() {
     };
     let mut app = app(logs(), 80, 24);
     insta::assert_snapshot!("ascii_overview", text(&app, theme));
-    type_keys(&mut app, "⏎");
+    type_keys(&mut app, OPEN_SHOP);
     insta::assert_snapshot!("ascii_session", text(&app, theme));
     type_keys(&mut app, "?");
     let text = text(&app, theme);
@@ -214,11 +217,35 @@ fn ages_tick_only_while_something_lives() {
 #[test]
 fn orders_of_the_screen_are_those_of_the_fleet() {
     let mut app = app(logs(), 80, 24);
-    for _ in 0..5 {
+    for _ in 1..5 {
+        type_keys(&mut app, "s");
         let shown: Vec<_> = app.visible_rows().copied().collect();
         assert_eq!(shown, app.fleet.rows(app.ui.sort, ""), "{:?}", app.ui.sort);
-        type_keys(&mut app, "s");
     }
+}
+
+#[test]
+fn live_sessions_keep_their_places() {
+    let mut app = app(logs(), 80, 24);
+    let before: Vec<_> = app.visible_rows().copied().collect();
+    let last = before
+        .iter()
+        .rfind(|row| app.age(row.key) <= Some(super::app::LIVE));
+    let key = last.unwrap().key;
+    let entry = Entry {
+        lane: key.lane,
+        place: Place::default(),
+        at: Some(now()),
+        event: Event::Skipped("progress".into()),
+    };
+    app.update(Msg::Update(Update::Appended {
+        file: key.file,
+        entries: vec![entry],
+    }));
+    app.prepare(now());
+    let after: Vec<_> = app.visible_rows().copied().collect();
+    assert_eq!(before, after);
+    assert_eq!(app.age(key), Some(0));
 }
 
 /// Five thousand sessions: what is worked out is what is on screen.

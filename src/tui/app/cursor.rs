@@ -1,19 +1,31 @@
 //! A list's selection and scroll position. The selection goes by key, so it stays with its row when
 //! the order changes.
 
-/// A selection in a list of keys.
+/// What selecting the first row means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Top {
+    /// That row, wherever it goes.
+    Stays,
+    /// Whatever stands first: the list follows its newest.
+    Follows,
+}
+
+/// A selection in a list of keys. Until it is touched, whatever stands first is selected.
 #[derive(Debug, Clone)]
 pub struct Cursor<K> {
-    /// `None`: whatever stands first, so that an untouched list follows the newest.
+    top: Top,
+    /// `None`: whatever stands first.
     selected: Option<K>,
     /// Where the selection stands; says which of several equal keys is meant.
     index: usize,
     offset: usize,
 }
 
-impl<K> Default for Cursor<K> {
-    fn default() -> Self {
+impl<K> Cursor<K> {
+    /// An untouched cursor.
+    pub fn new(top: Top) -> Self {
         Cursor {
+            top,
             selected: None,
             index: 0,
             offset: 0,
@@ -32,13 +44,12 @@ impl<K: Copy + PartialEq> Cursor<K> {
         self.offset
     }
 
-    /// Selects a row; the first row is "whatever stands first".
+    /// Selects a row.
     pub fn select(&mut self, keys: &[K], index: usize) {
         self.index = index.min(keys.len().saturating_sub(1));
-        self.selected = if self.index == 0 {
-            None
-        } else {
-            keys.get(self.index).copied()
+        self.selected = match (self.index, self.top) {
+            (0, Top::Follows) => None,
+            (index, _) => keys.get(index).copied(),
         };
     }
 
@@ -81,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_selection_stays_with_its_key() {
-        let mut cursor = Cursor::default();
+        let mut cursor = Cursor::new(Top::Follows);
         cursor.select(&[1, 2, 3], 1);
         cursor.fit(&[3, 1, 2], 10);
         assert_eq!(cursor.index(), 2);
@@ -89,15 +100,24 @@ mod tests {
 
     #[test]
     fn an_untouched_list_follows_its_top() {
-        let mut cursor = Cursor::default();
+        let mut cursor = Cursor::new(Top::Follows);
         cursor.fit(&[1, 2], 10);
         cursor.fit(&[9, 1, 2], 10);
         assert_eq!(cursor.index(), 0);
     }
 
     #[test]
+    fn a_first_row_that_was_chosen_can_stay() {
+        let mut cursor = Cursor::new(Top::Stays);
+        cursor.step(&[1, 2], 1);
+        cursor.step(&[1, 2], -1);
+        cursor.fit(&[9, 1, 2], 10);
+        assert_eq!(cursor.index(), 1);
+    }
+
+    #[test]
     fn a_lost_key_hands_over_to_its_neighbour() {
-        let mut cursor = Cursor::default();
+        let mut cursor = Cursor::new(Top::Follows);
         cursor.select(&[1, 2, 3], 2);
         cursor.fit(&[1, 2], 10);
         assert_eq!(cursor.index(), 1);
@@ -108,7 +128,7 @@ mod tests {
     #[test]
     fn equal_keys_do_not_trap_the_cursor() {
         let keys = [1, 7, 7, 2];
-        let mut cursor = Cursor::default();
+        let mut cursor = Cursor::new(Top::Follows);
         for _ in 0..3 {
             cursor.step(&keys, 1);
             cursor.fit(&keys, 2);
@@ -119,7 +139,7 @@ mod tests {
     #[test]
     fn scrolling_keeps_the_selection_on_screen() {
         let keys: Vec<u32> = (0..100).collect();
-        let mut cursor = Cursor::default();
+        let mut cursor = Cursor::new(Top::Follows);
         for by in [1, 30, -5, 200, -7, -300, 55] {
             cursor.step(&keys, by);
             cursor.fit(&keys, 10);

@@ -1,6 +1,6 @@
 //! What keys, clicks and the wheel do.
 
-use super::{App, Cursor, Effect, Listed, Mode, Overlay, Screen, Stale};
+use super::{App, Cursor, Effect, Listed, Mode, Overlay, Screen, Stale, Top};
 use crate::model::fleet::Sort;
 use crate::tui::keymap::{self, Action, Press};
 
@@ -78,7 +78,7 @@ impl App {
         self.ui.mode = Mode::Browse;
         self.ui.sessions.pin(key);
         self.ui.screen = Screen::Session(key);
-        self.ui.items = Cursor::default();
+        self.ui.items = Cursor::new(Top::Follows);
         self.stale = Stale::Lists;
         Effect::LookAt(key.file)
     }
