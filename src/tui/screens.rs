@@ -333,6 +333,7 @@ proptest! {
     fn drawing_never_panics_and_nothing_unsafe_reaches_the_screen(
         sessions in prop::collection::vec(prop::collection::vec(event(), 0..12), 0..6),
         id in hostile(),
+        parents in prop::collection::vec(0usize..6, 0..6),
         columns in 0u16..=200,
         rows in 0u16..=80,
         keys in "[jkgGhlsc?!/ q⏎⎋x]{0,12}",
@@ -348,7 +349,7 @@ proptest! {
                 label: "codex",
                 path: Arc::new(PathBuf::from(&id)),
                 id: Some(format!("{id}{n}")),
-                parent: (n > 2).then(|| format!("{id}0")),
+                parent: parents.get(n).map(|parent| format!("{id}{parent}")),
                 len: 0,
                 modified: Some(now()),
             }))));
