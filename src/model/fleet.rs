@@ -324,16 +324,17 @@ impl Fleet {
         })
     }
 
-    /// When a session was last written to: by its log's clock, or its file's time.
-    pub fn last_activity(&self, key: SessionKey) -> Option<Timestamp> {
-        self.get(key)
-            .and_then(|session| self.activity_of(key, session))
+    /// The newest time stamp of a session's log, or else its file's time.
+    pub fn newest_record(&self, key: SessionKey) -> Option<Timestamp> {
+        let logged = self.get(key).and_then(|session| session.updated_at);
+        logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
-    /// The same of a session that is at hand.
+    /// When a session last showed a sign of life, in its log or on its file: clocks of other machines
+    /// stand in logs, and a log that is played back tells of another day.
     pub fn activity_of(&self, key: SessionKey, session: &Session) -> Option<Timestamp> {
-        let written = || self.facts(key).and_then(|facts| facts.modified);
-        session.updated_at.or_else(written)
+        let written = self.facts(key).and_then(|facts| facts.modified);
+        session.updated_at.max(written)
     }
 
     /// What a session is ordered by; each is worked out once, since a context takes a walk through its

@@ -57,7 +57,7 @@ fn part<'a>(fleet: &'a Fleet, row: &Row) -> Option<SessionPart<'a>> {
         parent: session.meta.parent.as_deref(),
         project: session.project(),
         model: session.model(),
-        updated_at: fleet.last_activity(row.key),
+        updated_at: fleet.newest_record(row.key),
         context: ContextPart::new(session, &context),
         trigger,
         headroom: trigger.map(|t| t.saturating_sub(context.used)),

@@ -320,7 +320,7 @@ impl App {
 
     /// Whole seconds since a session's last sign of life.
     pub fn age(&self, key: SessionKey) -> Option<i64> {
-        let at = self.fleet.last_activity(key)?;
+        let at = self.fleet.newest_record(key)?;
         Some(seconds_since(at, self.now))
     }
 
