@@ -1,8 +1,8 @@
 //! The built-in demo: two invented logs, played as if two agents were writing them.
 
+use super::lines::Line;
 use super::reader::decode;
 use crate::agents;
-use crate::ingest::lines::Line;
 use crate::model::event::{Entry, Lane, Measure, Place, Sink};
 use crate::model::fleet::{FileFacts, FileId, Update};
 use crate::model::session::{Coverage, Session};
