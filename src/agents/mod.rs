@@ -23,6 +23,7 @@ use std::path::Path;
 pub mod claude_code;
 pub mod codex;
 pub(crate) mod image;
+mod lenient;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
 pub static ALL: &[&dyn Format] = &[&claude_code::ClaudeCode, &codex::Codex];
