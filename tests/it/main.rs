@@ -3,6 +3,7 @@
 
 mod fixtures;
 mod readme;
+mod house;
 mod runs;
 mod support;
 mod terminal;
