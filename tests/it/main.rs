@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod fixtures;
-mod readme;
 mod house;
+mod readme;
 mod runs;
 mod support;
 mod terminal;
