@@ -53,6 +53,8 @@ struct Known {
     read: Coverage,
     /// How much of it was read with exact counts.
     counted: Coverage,
+    /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
+    shed: bool,
     missing_since: Option<Instant>,
     /// Not to be read before: it failed, or is being rewritten.
     not_before: Option<Instant>,
@@ -262,6 +264,7 @@ impl Worker {
                             sure: false,
                             read: Coverage::Unread,
                             counted: Coverage::Unread,
+                            shed: false,
                             missing_since: None,
                             not_before: None,
                         },

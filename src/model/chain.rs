@@ -341,6 +341,25 @@ impl Chain {
         self.tip = Some(ix);
     }
 
+    /// Forgets all nodes but the live ones, which hold these items from now on. There is no going on
+    /// from here.
+    pub(super) fn keep_only_live(&mut self, items: Vec<Vec<ItemIx>>) {
+        self.nodes = items
+            .into_iter()
+            .zip(&self.path)
+            .map(|(items, old)| Link {
+                items,
+                parent: None,
+                reset: None,
+                ..self.nodes[*old].clone()
+            })
+            .collect();
+        self.path = (0..self.nodes.len()).collect();
+        self.tip = self.path.last().copied();
+        self.by_key = HashMap::new();
+        self.first_of = HashMap::new();
+    }
+
     fn range(&self, first: Key, last: Option<Key>) -> Vec<usize> {
         let Some(from) = self.find(first) else {
             return Vec::new();

@@ -17,6 +17,7 @@ pub mod ledger;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod properties;
 pub mod session;
+mod shed;
 pub mod window;
 
 use serde::{Deserialize, Serialize};

@@ -142,7 +142,7 @@ fn a_resize_storm_is_survived() {
     let mut terminal = Terminal::open(home.path(), &[], (80, 24));
     terminal.wait_for_text("21.2k");
     for size in [(1, 1), (40, 12), (200, 60), (3, 50), (200, 2), (39, 11)].repeat(8) {
-        terminal.resize(size);
+        terminal.announce_size(size);
         std::thread::sleep(Duration::from_millis(5));
     }
     terminal.resize((100, 30));

@@ -115,18 +115,24 @@ impl Terminal {
 
     /// Gives the screen another size.
     pub fn resize(&self, (columns, rows): (u16, u16)) {
-        let size = PtySize {
-            rows,
-            cols: columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
         self.screen
             .lock()
             .unwrap()
             .parser
             .screen_mut()
             .set_size(rows, columns);
+        self.announce_size((columns, rows));
+    }
+
+    /// Tells the program of another size, and leaves the screen that is read as it is: the parser
+    /// behind it does not bear the smallest sizes.
+    pub fn announce_size(&self, (columns, rows): (u16, u16)) {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         self.master.resize(size).unwrap();
     }
 

@@ -1,6 +1,6 @@
 //! What the worker reads, and in which order.
 
-use super::{Again, Known, LIVE_LOOK, Reading, TURN, WALK, Worker};
+use super::{Again, Known, LIVE_LOOK, Reading, TURN, WALK, Worker, is_live};
 use crate::ingest::reader::{More, Pass, Progress};
 use crate::ingest::{backwards, problem};
 use crate::model::event::{ByLength, Lane, Measure};
@@ -18,7 +18,7 @@ impl Worker {
             &ByLength
         };
         while let Some(known) = self.known.get_mut(&file) {
-            let Some(follower) = &mut known.follower else {
+            let Some(follower) = known.follower.as_mut().filter(|_| !known.shed) else {
                 return self.read_end(file);
             };
             let more = if finish {
@@ -72,13 +72,17 @@ impl Worker {
             &ByLength
         };
         let settled = pass.settle(measure);
-        let (sessions, follower) = pass.finish();
+        let (mut sessions, follower) = pass.finish();
         let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
         if let Some(known) = self.known.get_mut(&file) {
             known.read = main.map_or(Coverage::Unread, |(_, session)| session.coverage);
             known.counted = if exact { known.read } else { Coverage::Unread };
             known.follower = Some(follower);
             known.not_before = None;
+            known.shed = !exact && known.read == Coverage::Whole && !is_live(known);
+            if known.shed {
+                sessions.iter_mut().for_each(|(_, session)| session.shed());
+            }
         }
         (self.sink)(Update::Rebuilt { file, sessions })?;
         match settled {
