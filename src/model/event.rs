@@ -208,6 +208,8 @@ pub struct NewItem {
 pub struct Size {
     /// Bytes of text that the model gets.
     pub bytes: u64,
+    /// Characters of that text.
+    pub chars: u64,
     /// o200k tokens of that text, or a stand-in from its length.
     pub local: u64,
     /// Digits in it, on which tokenizers differ most: one to three of them make a token.
@@ -225,6 +227,7 @@ pub struct Size {
 impl std::ops::AddAssign for Size {
     fn add_assign(&mut self, other: Size) {
         self.bytes += other.bytes;
+        self.chars += other.chars;
         self.local += other.local;
         self.digits += other.digits;
         self.wide += other.wide;
@@ -339,6 +342,7 @@ impl Measure for ByLength {
         let wide = text.chars().count() as u64 - ascii;
         Size {
             bytes: text.len() as u64,
+            chars: ascii + wide,
             local: (ascii * 10 / 37) + (wide * 10 / 16),
             digits: text.bytes().filter(u8::is_ascii_digit).count() as u64,
             wide,
@@ -451,6 +455,7 @@ impl ItemBuilder<'_, '_> {
         let mut size = self.sink.measure.text(shown);
         if cut > 0 {
             size.bytes += cut;
+            size.chars += cut;
             size.local += cut * 10 / 37;
             size.counted = false;
         }

@@ -63,6 +63,7 @@ fn item() -> impl Strategy<Value = NewItem> {
             call: Some(Key(call)),
             size: Size {
                 bytes: local * 4,
+                chars: local * 4,
                 local,
                 counted,
                 fixed,
