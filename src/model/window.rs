@@ -2,6 +2,7 @@
 //! itself has shown. The table (`assets/models.toml`) holds all numbers; nothing of it is in code.
 
 use super::calibration::Tokenizer;
+use super::estimators::Estimator;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,6 +19,9 @@ pub struct Rules {
     /// Policies; the first row that matches holds.
     #[serde(default)]
     pub policy: Vec<Policy>,
+    /// The estimator that contexts are told by: the user's choice, not the table's.
+    #[serde(skip)]
+    pub estimator: Estimator,
 }
 
 /// What is known of the models whose ids match.
