@@ -7,12 +7,14 @@ use ctxgauge::cli::{Cli, Command, Common};
 use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
 use ctxgauge::ingest::{self, spool::STDIN};
+use ctxgauge::model::window::Rules;
+use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::theme::{Colours, Glyphs, Theme};
 use ctxgauge::tui::{self, Start};
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,6 +52,19 @@ fn run(cli: Cli) -> Result<()> {
             let ground = ground(&cli.common, &paths)?;
             let sums = if totals { Sums::Totals } else { Sums::None };
             report::list(&ground, style(json), sums, &mut out, &mut io::stderr())?;
+        }
+        Some(Command::Audit { paths, json, worst }) => {
+            let ground = ground(&cli.common, &paths)?;
+            let err = &mut io::stderr();
+            let progress = match err.is_terminal() {
+                true => Progress::Shown,
+                false => Progress::Silent,
+            };
+            report::audit::run(&ground, style(json), worst, progress, &mut out, err)?;
+        }
+        Some(Command::Models { json }) => {
+            let rules = rules(&cli.common, &configuration(&cli.common)?)?;
+            report::models::write(&mut out, &rules, style(json))?;
         }
         None => monitor(&cli)?,
     }
@@ -154,10 +169,7 @@ fn configuration(common: &Common) -> Result<Config> {
 /// Where to look and for what: the paths given, or the agents' own folders and those of flags and
 /// configuration.
 fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
-    let config = config::load(
-        common.config.as_deref(),
-        config::default_path(&env).as_deref(),
-    )?;
+    let config = configuration(common)?;
     let formats = formats(common)?;
     let given =
         |paths: &[PathBuf]| -> Vec<Spot> { paths.iter().cloned().map(Spot::Given).collect() };
@@ -172,8 +184,20 @@ fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
     Ok(Ground {
         formats,
         spots,
-        rules: Arc::new(config::rules()?),
+        rules: Arc::new(rules(common, &config)?),
     })
+}
+
+/// What is known of models, by the tables, and the estimator that was asked for.
+fn rules(common: &Common, config: &Config) -> Result<Rules> {
+    let default = config::default_path(&env);
+    let own = config::own_rules(config, common.config.as_deref().or(default.as_deref()))?;
+    let mut rules = config::rules()?;
+    if let Some(own) = own {
+        rules = rules.with_own(own).map_err(anyhow::Error::msg)?;
+    }
+    rules.estimator = common.estimator;
+    Ok(rules)
 }
 
 fn formats(common: &Common) -> Result<Vec<&'static dyn Format>> {

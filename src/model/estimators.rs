@@ -18,7 +18,7 @@ mod replay;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
-pub use replay::{Prediction, between, gone_between, predictions};
+pub use replay::{Prediction, between, predictions};
 
 /// A way to tell how large a prompt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -5,7 +5,7 @@ use super::{
     schema_framing,
 };
 use crate::model::ledger::Basis;
-use crate::model::session::{Item, RequestIx, Session};
+use crate::model::session::{Item, ItemIx, RequestIx, Session};
 use crate::model::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
 
@@ -95,21 +95,20 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
     predictions
 }
 
-/// The items that came between a request and the report it was settled against: the output of that
-/// one included.
-pub fn between(session: &Session, request: RequestIx) -> impl Iterator<Item = &Item> {
+/// What came between a request and the report it was settled against, the output of that one included,
+/// and what left.
+pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
     let previous = session.requests.get(request).and_then(|r| r.previous);
-    session.items.iter().filter(move |item| {
-        item.held_by(request) && !previous.is_some_and(|previous| item.held_by(previous))
-    })
-}
-
-/// The items that were in the prompt of the report before and in this one no more.
-pub fn gone_between(session: &Session, request: RequestIx) -> impl Iterator<Item = &Item> {
-    let previous = session.requests.get(request).and_then(|r| r.previous);
-    session.items.iter().filter(move |item| {
-        !item.held_by(request) && previous.is_some_and(|previous| item.held_by(previous))
-    })
+    let (mut came, mut went) = (Vec::new(), Vec::new());
+    for (ix, item) in session.items.iter().enumerate() {
+        let was_there = previous.is_some_and(|previous| item.held_by(previous));
+        match (was_there, item.held_by(request)) {
+            (false, true) => came.push(ix),
+            (true, false) => went.push(ix),
+            _ => {}
+        }
+    }
+    (came, went)
 }
 
 /// What each prompt of a session held.
