@@ -7,6 +7,7 @@ use ctxgauge::cli::{Cli, Command, Common};
 use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
 use ctxgauge::ingest::{self, spool::STDIN};
+use ctxgauge::model::fleet::FileId;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
@@ -100,30 +101,39 @@ fn monitor(cli: &Cli) -> Result<()> {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     };
-    let rules = Arc::clone(&ground.rules);
-    let options = ingest::Options {
-        formats: ground.formats,
-        spots: ground.spots,
-        stdin: (!stdin.is_empty()).then(|| Box::new(io::stdin()) as Box<dyn io::Read + Send>),
-        rules: Arc::clone(&rules),
-        counter,
+    let look_at: Box<dyn Fn(FileId) + Send> = if demo {
+        ingest::demo::start(Arc::clone(&ground.rules), counter, sink)?;
+        // Its sessions are whole from the start.
+        Box::new(|_| ())
+    } else {
+        let options = ingest::Options {
+            formats: ground.formats,
+            spots: ground.spots,
+            stdin: (!stdin.is_empty()).then(|| Box::new(io::stdin()) as Box<dyn io::Read + Send>),
+            rules: Arc::clone(&ground.rules),
+            counter,
+        };
+        let handle = ingest::start(options, sink)?;
+        Box::new(move |file| handle.look_at(file))
     };
-    let handle = ingest::start(options, sink)?;
+    let banner = match (demo, cli.common.demo) {
+        (false, _) => None,
+        (true, true) => Some("this is a demo"),
+        (true, false) => Some("no agent logs found: this is a demo"),
+    };
     tui::run(Start {
-        rules,
+        rules: ground.rules,
         theme: theme(&cli.common, &config),
         looked_in,
-        demo: demo.then(|| DEMO.to_owned()),
+        demo: banner.map(str::to_owned),
         now: Box::new(jiff::Timestamp::now),
         updates,
-        look_at: Box::new(move |file| handle.look_at(file)),
+        look_at,
     })
 }
 
 /// Updates that may wait for the screens; beyond, the reading waits.
 const UPDATES: usize = 256;
-/// What the banner says while the demo plays.
-const DEMO: &str = "no agent logs found: this is a demo";
 
 fn theme(common: &Common, config: &Config) -> Theme {
     // The convention of no-color.org: set and not empty.

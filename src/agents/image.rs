@@ -33,13 +33,23 @@ pub(crate) fn openai_original(width: u32, height: u32) -> u64 {
 
 /// Tokens of an image for Claude: one for each patch of 28 × 28 pixels, after the image was scaled
 /// down to at most 1,568 pixels a side and 1,568 tokens (Anthropic, "Vision": 1000 × 1000 is 1,296).
-#[allow(dead_code)] // for the logs of agents that speak to Claude
 pub(crate) fn claude(width: u32, height: u32) -> u64 {
     const SIDE: f64 = 1_568.0;
     let longest = f64::from(width.max(height));
     let scale = if longest > SIDE { SIDE / longest } else { 1.0 };
     let side = |pixels: u32| ((f64::from(pixels) * scale).round() as u32).max(1);
     patches(side(width), side(height), 28).min(1_568)
+}
+
+/// Tokens of an image for Gemini: 258 for a small one, and for each tile of 768 × 768 pixels of a larger
+/// one (Google, "Understand and count tokens").
+pub(crate) fn gemini(width: u32, height: u32) -> u64 {
+    let tiles = if width.max(height) <= 384 {
+        1
+    } else {
+        patches(width, height, 768)
+    };
+    tiles.saturating_mul(258)
 }
 
 fn patches(width: u32, height: u32, side: u32) -> u64 {
@@ -190,5 +200,7 @@ mod tests {
         assert_eq!(claude(1000, 1000), 1296);
         assert_eq!(claude(u32::MAX, 1), 56);
         assert_eq!(openai(u32::MAX, u32::MAX), 1536);
+        assert_eq!(gemini(384, 384), 258);
+        assert_eq!(gemini(960, 540), 2 * 258);
     }
 }

@@ -22,10 +22,18 @@ use std::path::Path;
 
 pub mod claude_code;
 pub mod codex;
+pub mod gemini_cli;
 pub(crate) mod image;
+mod lenient;
+pub mod pi;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
-pub static ALL: &[&dyn Format] = &[&claude_code::ClaudeCode, &codex::Codex];
+pub static ALL: &[&dyn Format] = &[
+    &claude_code::ClaudeCode,
+    &codex::Codex,
+    &gemini_cli::GeminiCli,
+    &pi::Pi,
+];
 
 /// The format of this id.
 pub fn by_id(id: &str) -> Option<&'static dyn Format> {

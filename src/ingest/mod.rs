@@ -9,6 +9,7 @@
 //! [`reader::each_usage`] without a thread.
 
 mod backwards;
+pub mod demo;
 pub mod discover;
 pub mod elide;
 pub mod lines;

@@ -1,13 +1,16 @@
 //! From a local count to an estimate, with its error.
 //!
-//! An estimate is `per_token · local + per_item` plus images by their formula. The models table gives
-//! both numbers to begin with; the session's own settled deltas correct them, per exact model id.
-//! Robustly: reports that hidden text has swollen weigh little. The same residuals give the error.
+//! An estimate is `per_token · local + per_item`, a constant of the item's class (its tool) on top,
+//! plus images by their formula. The models table gives these numbers to begin with; the session's own
+//! settled deltas correct them, per exact model id. Robustly: reports that hidden text has swollen
+//! weigh little. The same residuals give the error.
 
 use super::event::Size;
+use super::history::Item;
 use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How a provider's tokenizer relates to the local count: a row of the models table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,12 +23,25 @@ pub struct Tokenizer {
     /// Provider tokens that frame one tool call of the model's.
     #[serde(default)]
     pub per_call: f64,
+    /// What a digit costs beyond its part of the local count.
+    #[serde(default)]
+    pub per_digit: f64,
+    /// What a character outside ASCII that is no letter costs beyond its part of the local count.
+    #[serde(default)]
+    pub per_mark: f64,
     /// Tokens a byte of hidden content: signatures, encrypted reasoning.
     #[serde(default)]
     pub per_opaque_byte: f64,
     /// Bytes of hidden content that stand for nothing.
     #[serde(default)]
     pub opaque_overhead: f64,
+    /// How much faster thinking grows than its readable summary: the exponent of their ratio beyond
+    /// 150 tokens; 0 where the text is whole.
+    #[serde(skip)]
+    pub thinking_growth: f64,
+    /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
+    #[serde(default)]
+    pub per_tool: BTreeMap<String, f64>,
     /// Half the width of the 90 % interval, as a share of the estimate.
     pub spread: f64,
     /// Half the width of the 90 % interval that even the smallest estimate has, in tokens.
@@ -37,7 +53,30 @@ pub struct Tokenizer {
 
 impl Tokenizer {
     fn price(&self) -> Parts {
-        [self.per_token, self.per_item, self.per_call, 0.0, 0.0]
+        [
+            self.per_token,
+            self.per_item,
+            self.per_call,
+            self.per_digit,
+            0.0,
+            self.per_mark,
+        ]
+    }
+
+    fn extra(&self) -> HashMap<Class, f64> {
+        let result = |name: &str| Class::of(Kind::ToolResult, Some(name));
+        let extras = self.per_tool.iter();
+        extras.map(|(name, extra)| (result(name), *extra)).collect()
+    }
+
+    /// The tokens of thinking whose readable text has `text` tokens. Some models show a summary, the
+    /// shorter against the whole the longer that is.
+    fn whole_thinking(&self, text: f64) -> f64 {
+        if self.thinking_growth == 0.0 || text <= SUMMARISED_ABOVE {
+            text
+        } else {
+            text * (text / SUMMARISED_ABOVE).powf(self.thinking_growth)
+        }
     }
 
     /// For models that no table knows: the local count as it is, and little trust in it.
@@ -46,8 +85,12 @@ impl Tokenizer {
             per_token: 1.1,
             per_item: 12.0,
             per_call: 20.0,
+            per_digit: 0.0,
+            per_mark: 0.0,
             per_opaque_byte: 0.15,
             opaque_overhead: 0.0,
+            thinking_growth: 0.0,
+            per_tool: BTreeMap::new(),
             spread: 0.35,
             spread_floor: 40.0,
             source: String::new(),
@@ -55,27 +98,87 @@ impl Tokenizer {
     }
 }
 
-/// A settled delta: what was counted here against what the provider reported.
+/// What of an item its estimate goes by.
 #[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    role: Role,
+    kind: Kind,
+    size: Size,
+    class: Class,
+}
+
+/// Items whose framing is alike: results of one tool, reminders, summaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Class(u64);
+
+impl Class {
+    fn of(kind: Kind, tool: Option<&str>) -> Class {
+        let mut hasher = DefaultHasher::new();
+        (kind, tool).hash(&mut hasher);
+        Class(hasher.finish())
+    }
+}
+
+impl Sample {
+    /// An item's.
+    pub fn of(item: &Item) -> Sample {
+        Sample {
+            role: item.role,
+            kind: item.kind,
+            size: item.size,
+            class: Class::of(item.kind, item.tool.as_deref()),
+        }
+    }
+
+    /// Whether what was reported for it says something of text.
+    fn teaches(&self) -> bool {
+        let size = &self.size;
+        self.kind != Kind::Thinking && size.fixed == 0 && size.opaque == 0 && size.counted
+    }
+
+    /// Whether it is framed, and may thus cost what its class costs.
+    fn is_framed(&self) -> bool {
+        self.role != Role::Assistant
+    }
+
+    fn parts(&self) -> Parts {
+        let one_if = |it: bool| f64::from(u8::from(it));
+        [
+            self.size.local as f64,
+            one_if(self.is_framed()),
+            one_if(self.kind == Kind::ToolCall),
+            self.size.digits as f64,
+            self.size.wide as f64,
+            self.size.marks as f64,
+        ]
+    }
+}
+
+/// A settled delta: what was counted here against what the provider reported.
+#[derive(Debug, Clone)]
 struct Settled {
     /// What is in it.
     parts: Parts,
+    /// The classes of its framed items.
+    classes: Vec<Class>,
     /// What was reported for all of it.
     reported: f64,
     /// The yardstick of its residual; see [`Calibration::yard`].
     yard: f64,
 }
 
-/// Local tokens, framed items, tool calls, digits, characters outside ASCII: what an estimate is made
-/// of, or the price of each.
+/// Local tokens, framed items, tool calls, digits, letters and other characters outside ASCII: what an
+/// estimate is made of, or the price of each.
 type Parts = [f64; PARTS];
-const PARTS: usize = 5;
+const PARTS: usize = 6;
 
 /// How one model counts, as far as this session has shown.
 #[derive(Debug, Clone)]
 pub struct Calibration {
     prior: Tokenizer,
     price: Parts,
+    /// What a class costs beyond `price`.
+    extra: HashMap<Class, f64>,
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
@@ -84,10 +187,12 @@ pub struct Calibration {
 
 /// Settled deltas that are remembered: older ones tell of another phase of the work.
 const MEMORY: usize = 300;
-/// The weight of the models table's numbers, in settled deltas.
+/// The weight of the models table's prices, in settled deltas.
 const PRIOR_WEIGHT: f64 = 4.0;
+/// The weight of the models table's word on a class, in settled deltas.
+const CLASS_PRIOR_WEIGHT: f64 = 6.0;
 /// Residuals beyond this many yards weigh less (Huber).
-const HUBER: f64 = 0.5;
+const HUBER: f64 = 0.2;
 /// An excess this many median residuals large is unlogged text, not a miscount.
 const OUTLIER: f64 = 2.5;
 /// The least yards an excess must have to be unlogged text, however well the counts have fitted.
@@ -98,6 +203,7 @@ impl Calibration {
     pub fn new(prior: Tokenizer) -> Calibration {
         Calibration {
             price: prior.price(),
+            extra: prior.extra(),
             seen: VecDeque::new(),
             p90: 1.0,
             median: 1.0 / OUTLIER,
@@ -106,18 +212,22 @@ impl Calibration {
     }
 
     /// What an item is expected to cost, in provider tokens.
-    pub fn estimate(&self, role: Role, kind: Kind, size: &Size) -> f64 {
-        let parts = parts(role, kind, size);
-        let text: f64 = parts.iter().zip(self.price).map(|(n, p)| n * p).sum();
-        let text = text.max(0.0) + size.fixed as f64;
-        let hidden =
-            (size.opaque as f64 - self.prior.opaque_overhead).max(0.0) * self.prior.per_opaque_byte;
-        if kind == Kind::Thinking {
+    pub fn estimate(&self, item: &Sample) -> f64 {
+        let text = dot(item.parts(), self.price).max(0.0) + item.size.fixed as f64;
+        let hidden = (item.size.opaque as f64 - self.prior.opaque_overhead).max(0.0)
+            * self.prior.per_opaque_byte;
+        if item.kind == Kind::Thinking {
             // Readable thinking may be a summary of what is hidden: the larger of the two.
-            text.max(hidden)
+            self.prior.whole_thinking(text).max(hidden)
+        } else if item.is_framed() {
+            (text + hidden + self.extra_of(item.class)).max(1.0)
         } else {
             text + hidden
         }
+    }
+
+    fn extra_of(&self, class: Class) -> f64 {
+        self.extra.get(&class).copied().unwrap_or(0.0)
     }
 
     /// A residual's yardstick: the models table's 90 % error of such a sum.
@@ -142,26 +252,24 @@ impl Calibration {
 
     /// Learns from a settled delta: the items in it, and what they cost together. Deltas with
     /// thinking or images teach nothing.
-    pub fn learn(&mut self, items: &[(Role, Kind, Size)], reported: f64) {
-        let teaches = |(_, kind, size): &(Role, Kind, Size)| {
-            *kind != Kind::Thinking && size.fixed == 0 && size.opaque == 0 && size.counted
-        };
-        if items.is_empty() || !items.iter().all(teaches) {
+    pub fn learn(&mut self, items: &[Sample], reported: f64) {
+        if items.is_empty() || !items.iter().all(Sample::teaches) {
             return;
         }
-        let estimate: f64 = items.iter().map(|(r, k, s)| self.estimate(*r, *k, s)).sum();
+        let estimate: f64 = items.iter().map(|item| self.estimate(item)).sum();
         if self.seen.len() == MEMORY {
             self.seen.pop_front();
         }
         let mut sum = [0.0; PARTS];
-        for (role, kind, size) in items {
-            let parts = parts(*role, *kind, size);
+        for item in items {
             sum.iter_mut()
-                .zip(parts)
+                .zip(item.parts())
                 .for_each(|(sum, part)| *sum += part);
         }
+        let framed = items.iter().filter(|item| item.is_framed());
         self.seen.push_back(Settled {
             parts: sum,
+            classes: framed.map(|item| item.class).collect(),
             reported,
             yard: self.yard(estimate, items.len()),
         });
@@ -170,43 +278,73 @@ impl Calibration {
 
     fn fit(&mut self) {
         for _ in 0..ROUNDS {
-            // Weighted least squares, each price pulled towards the prior's as by PRIOR_WEIGHT
-            // deltas of a typical size.
-            let prior = self.prior.price();
-            let yard = self.yard(TYPICAL[0] * prior[0], 1);
-            let mut left = [[0.0; PARTS]; PARTS];
-            let mut right = [0.0; PARTS];
-            for (i, typical) in TYPICAL.into_iter().enumerate() {
-                left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
-                right[i] = left[i][i] * prior[i];
-            }
-            for d in &self.seen {
-                let residual = self.residual(d).abs();
-                let huber = if residual > HUBER {
-                    HUBER / residual
-                } else {
-                    1.0
-                };
-                let weight = huber / (d.yard * d.yard);
-                for (i, row) in left.iter_mut().enumerate() {
-                    for (cell, part) in row.iter_mut().zip(d.parts) {
-                        *cell += weight * d.parts[i] * part;
-                    }
-                    right[i] += weight * d.parts[i] * d.reported;
-                }
-            }
-            let Some([per_token, per_item, per_call, per_digit, per_wide]) = solve(left, right)
-            else {
-                return;
-            };
-            self.price = [
-                per_token.clamp(0.3 * prior[0], 3.0 * prior[0]),
-                per_item.clamp(0.0, MOST_FRAMING),
-                per_call.clamp(0.0, MOST_FRAMING),
-                per_digit.clamp(-MOST_SKEW, MOST_SKEW),
-                per_wide.clamp(-MOST_SKEW, MOST_SKEW),
-            ];
+            self.fit_prices();
+            self.fit_classes();
         }
+        self.fit_errors();
+    }
+
+    /// Weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas of
+    /// a typical size.
+    fn fit_prices(&mut self) {
+        let prior = self.prior.price();
+        let yard = self.yard(TYPICAL[0] * prior[0], 1);
+        let mut left = [[0.0; PARTS]; PARTS];
+        let mut right = [0.0; PARTS];
+        for (i, typical) in TYPICAL.into_iter().enumerate() {
+            left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
+            right[i] = left[i][i] * prior[i];
+        }
+        for d in &self.seen {
+            let weight = huber(self.residual(d)) / (d.yard * d.yard);
+            let reported = d.reported - self.extras(d);
+            for (i, row) in left.iter_mut().enumerate() {
+                for (cell, part) in row.iter_mut().zip(d.parts) {
+                    *cell += weight * d.parts[i] * part;
+                }
+                right[i] += weight * d.parts[i] * reported;
+            }
+        }
+        let Some([token, item, call, digit, wide, mark]) = solve(left, right) else {
+            return;
+        };
+        self.price = [
+            token.clamp(0.3 * prior[0], 3.0 * prior[0]),
+            item.clamp(0.0, MOST_FRAMING),
+            call.clamp(0.0, MOST_FRAMING),
+            digit.clamp(-MOST_SKEW, MOST_SKEW),
+            wide.clamp(-MOST_SKEW, MOST_SKEW),
+            mark.clamp(-MOST_MARK_SKEW, MOST_MARK_SKEW),
+        ];
+    }
+
+    /// What is left after the prices, by class, pulled towards the prior's.
+    fn fit_classes(&mut self) {
+        let prior = self.prior.extra();
+        let usual = self.yard(TYPICAL[0] * self.prior.per_token, 1);
+        let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
+        let mut sums: HashMap<Class, (f64, f64)> = HashMap::new();
+        for d in &self.seen {
+            let off = self.residual(d);
+            let weight = huber(off) / (d.yard * d.yard);
+            // What the delta is off by is its items' alike.
+            let share = off * d.yard / d.classes.len().max(1) as f64;
+            for class in &d.classes {
+                let (sum, n) = sums.entry(*class).or_default();
+                *sum += weight * (share + self.extra_of(*class));
+                *n += weight;
+            }
+        }
+        for (class, (sum, n)) in sums {
+            let expected = prior.get(&class).copied().unwrap_or(0.0);
+            let extra = (sum + pull * expected) / (n + pull);
+            self.extra
+                .insert(class, extra.clamp(-MOST_FRAMING, MOST_FRAMING));
+        }
+    }
+
+    /// How far the settled deltas are from their estimates now.
+    fn fit_errors(&mut self) {
         let mut residuals: Vec<f64> = self.seen.iter().map(|d| self.residual(d).abs()).collect();
         residuals.sort_by(f64::total_cmp);
         // The prior's own quantiles count as some residuals do.
@@ -219,22 +357,25 @@ impl Calibration {
 
     /// How far a delta is from its estimate, in yards.
     fn residual(&self, d: &Settled) -> f64 {
-        let estimate: f64 = d.parts.iter().zip(self.price).map(|(n, p)| n * p).sum();
-        (d.reported - estimate) / d.yard
+        (d.reported - dot(d.parts, self.price) - self.extras(d)) / d.yard
+    }
+
+    fn extras(&self, d: &Settled) -> f64 {
+        d.classes.iter().map(|class| self.extra_of(*class)).sum()
     }
 }
 
-/// What an item is made of.
-fn parts(role: Role, kind: Kind, size: &Size) -> Parts {
-    let framed = role != Role::Assistant;
-    let call = kind == Kind::ToolCall;
-    [
-        size.local as f64,
-        f64::from(u8::from(framed)),
-        f64::from(u8::from(call)),
-        size.digits as f64,
-        size.wide as f64,
-    ]
+fn dot(a: Parts, b: Parts) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The weight of a residual, in yards: far ones weigh less.
+fn huber(residual: f64) -> f64 {
+    if residual.abs() > HUBER {
+        HUBER / residual.abs()
+    } else {
+        1.0
+    }
 }
 
 /// Solves linear equations by elimination; `None` where they do not determine the unknowns.
@@ -265,8 +406,12 @@ fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
 /// Rounds of re-weighting: the weights settle within three.
 const ROUNDS: usize = 3;
 /// A typical delta, the prior's stand-in.
-const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0];
-/// No digit or character costs this much more or less than the local count has for it.
+const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
+/// Readable thinking up to this many tokens is taken for the whole of it.
+const SUMMARISED_ABOVE: f64 = 150.0;
+/// No mark costs this much more or less than the local count has for it.
+const MOST_MARK_SKEW: f64 = 3.0;
+/// No digit or letter costs this much more or less than the local count has for it.
 const MOST_SKEW: f64 = 1.0;
 /// No framing is larger than this, in tokens.
 const MOST_FRAMING: f64 = 200.0;

@@ -214,8 +214,10 @@ pub struct Size {
     pub local: u64,
     /// Digits in it, on which tokenizers differ most: one to three of them make a token.
     pub digits: u64,
-    /// Characters outside ASCII, on which they differ as well.
+    /// Letters outside ASCII, on which they differ as well.
     pub wide: u64,
+    /// Other characters outside ASCII: arrows behind line numbers, box drawing, bullets.
+    pub marks: u64,
     /// Whether `local` was counted rather than guessed from the length.
     pub counted: bool,
     /// Tokens of images and documents, by formula.
@@ -231,6 +233,7 @@ impl std::ops::AddAssign for Size {
         self.local += other.local;
         self.digits += other.digits;
         self.wide += other.wide;
+        self.marks += other.marks;
         self.fixed += other.fixed;
         self.opaque += other.opaque;
         self.counted &= other.counted;
@@ -338,14 +341,22 @@ pub struct ByLength;
 
 impl Measure for ByLength {
     fn text(&self, text: &str) -> Size {
-        let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-        let wide = text.chars().count() as u64 - ascii;
+        let (mut ascii, mut digits, mut wide, mut marks) = (0, 0, 0, 0);
+        for c in text.chars() {
+            match c {
+                '0'..='9' => digits += 1,
+                c if c.is_ascii() => ascii += 1,
+                c if c.is_alphabetic() => wide += 1,
+                _ => marks += 1,
+            }
+        }
         Size {
             bytes: text.len() as u64,
-            chars: ascii + wide,
-            local: (ascii * 10 / 37) + (wide * 10 / 16),
-            digits: text.bytes().filter(u8::is_ascii_digit).count() as u64,
+            chars: ascii + digits + wide + marks,
+            local: (ascii + digits) * 10 / 37 + (wide + marks) * 10 / 16,
+            digits,
             wide,
+            marks,
             ..Size::default()
         }
     }

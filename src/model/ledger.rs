@@ -9,7 +9,7 @@
 //! tokens of the items it held; the roles of a [`Context`] sum to its total; known plus estimated is
 //! the total.
 
-use super::calibration::{Calibration, Expected};
+use super::calibration::{Calibration, Expected, Sample};
 use super::estimators::Estimator;
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::session::{Coverage, Item, ItemIx, Request, RequestIx, Session};
@@ -84,9 +84,7 @@ impl Session {
     }
 
     fn estimate(&self, ix: ItemIx) -> f64 {
-        let item = &self.items[ix];
-        self.calibration()
-            .estimate(item.role, item.kind, &item.size)
+        self.calibration().estimate(&Sample::of(&self.items[ix]))
     }
 
     /// What an item costs, and how that is known.
@@ -368,12 +366,11 @@ impl Session {
 
     /// Learns from what the items of a delta cost together.
     fn calibrate(&mut self, items: &[ItemIx], reported: f64) {
-        let sizes: Vec<_> = items
+        let items: Vec<Sample> = items
             .iter()
-            .map(|ix| &self.items[*ix])
-            .map(|item| (item.role, item.kind, item.size))
+            .map(|ix| Sample::of(&self.items[*ix]))
             .collect();
-        self.calibration.learn(&sizes, reported);
+        self.calibration.learn(&items, reported);
     }
 
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.

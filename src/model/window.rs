@@ -44,6 +44,10 @@ pub struct ModelRow {
     /// What becomes of thinking when a new user turn begins.
     #[serde(default)]
     pub thinking: Thinking,
+    /// How much faster thinking grows than the summary of it that a log shows; see
+    /// [`Tokenizer::thinking_growth`].
+    #[serde(default)]
+    pub thinking_growth: f64,
     /// Where these numbers are from; the user's own table need not say it.
     #[serde(default)]
     pub source: String,
@@ -246,12 +250,13 @@ impl Rules {
 
     /// The tokenizer of a model.
     pub fn tokenizer(&self, agent: &str, model: Option<&str>) -> Tokenizer {
-        model
-            .and_then(|id| self.model(agent, id))
-            .and_then(|row| self.tokenizer.get(&row.tokenizer))
-            .or_else(|| self.tokenizer.get(agent))
-            .cloned()
-            .unwrap_or_else(Tokenizer::unknown)
+        let row = model.and_then(|id| self.model(agent, id));
+        let named = row.and_then(|row| self.tokenizer.get(&row.tokenizer));
+        let tokenizer = named.or_else(|| self.tokenizer.get(agent)).cloned();
+        Tokenizer {
+            thinking_growth: row.map_or(0.0, |row| row.thinking_growth),
+            ..tokenizer.unwrap_or_else(Tokenizer::unknown)
+        }
     }
 
     /// The unlogged prefix that is usual with an agent, in tokens; 0: not known.

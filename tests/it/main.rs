@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod fixtures;
+mod house;
+mod readme;
 mod runs;
 mod support;
 mod terminal;

@@ -1,33 +1,28 @@
 //! The worked examples of the analyses that the rules come from, and the rules' own edges.
 
-use super::super::calibration::Tokenizer;
 use super::super::event::{
     Billed, Entry, Event, Key, Lane, NewItem, Node, Parent, Part, Place, Size, Usage,
 };
 use super::super::ledger::Basis;
 use super::super::session::Session;
-use super::super::window::{ModelRow, Rules, Thinking};
+use super::super::window::Rules;
 use super::super::{Kind, Role, Source};
 use super::{Estimator, Prediction, predictions};
 use std::sync::Arc;
 
-fn rules(estimator: Estimator, thinking: Thinking) -> Arc<Rules> {
-    let row = ModelRow {
-        ids: vec!["m-*".to_owned()],
-        agents: Vec::new(),
-        window: 200_000,
-        window_extended: None,
-        tokenizer: "one".to_owned(),
-        thinking,
-        source: "test".to_owned(),
-    };
-    Arc::new(Rules {
-        model: vec![row],
-        tokenizer: [("one".to_owned(), Tokenizer::unknown())].into(),
-        estimator,
-        ..Rules::default()
-    })
-}
+const RULES: &str = r#"
+[[model]]
+ids = ["m-*"]
+window = 200_000
+tokenizer = "one"
+thinking = "leaves"
+
+[tokenizer.one]
+per_token = 1.2
+per_item = 20.0
+spread = 0.3
+spread_floor = 50.0
+"#;
 
 /// A made-up conversation, told event by event.
 struct Talk(Session);
@@ -38,7 +33,8 @@ impl Talk {
     }
 
     fn by(estimator: Estimator) -> Talk {
-        Talk(Session::new("test", rules(estimator, Thinking::Leaves)))
+        let rules: Rules = toml::from_str(RULES).unwrap();
+        Talk(Session::new("test", Arc::new(Rules { estimator, ..rules })))
     }
 
     fn tell(&mut self, event: Event) {
@@ -268,7 +264,7 @@ fn rules_without_reports_know_nothing() {
             Estimator::O200kTools => 1_600 + 12 + 16,
             Estimator::LastTotal => 9_100,
             Estimator::Delta => 9_100 + 504,
-            Estimator::Calibrated => 9_100 + 562,
+            Estimator::Calibrated => 9_100 + 600 + 20,
         };
         assert_eq!(context.used, used, "{estimator}");
         assert!(context.low <= context.used && context.used <= context.high);

@@ -1,0 +1,754 @@
+//! Gemini CLI.
+//!
+//! A session is a JSON Lines file of messages; before version 0.39 one JSON document, rewritten in
+//! place. What its chat recording service says (google-gemini/gemini-cli,
+//! `packages/core/src/services`), checked on two real sessions:
+//!
+//! * A message is written anew, whole, whenever it gains tokens or tool calls: the same id takes the
+//!   place of what was there. So tokens may come before, with or after the text they belong to.
+//! * `{"$set":{"messages":[…]}}` is a checkpoint: the history is this list and no other. It is written
+//!   after a compression, but as well when tool results were masked or a history was loaded; nothing
+//!   else tells a compression. Messages that survive keep the tokens of their time, which say nothing
+//!   of the context after it.
+//! * `{"$rewindTo":id}` takes that message away and all after it; everything, where the id is unknown.
+//! * `input` includes `cached`; `output` does not include `thoughts`, and thoughts leave: 12,207 with
+//!   105 of output and 153 of thoughts became 12,350, the result being 38. Numbers that are missing are
+//!   written as 0, so a prompt of 0 is an unknown one.
+//! * Tool results stand beside their calls; after a checkpoint in messages of the user too, and the
+//!   results of parallel calls then hold each other's.
+
+use super::lenient::{self, Piece};
+use super::{Base, Claim, Decoder, Format, Input, Root, Shape, Term};
+use crate::model::event::{
+    Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role, Source};
+use jiff::Timestamp;
+use serde_json::value::RawValue;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+mod record;
+use record::{Call, Facts, Message, Parts, Record, Response, Tokens, parts};
+
+/// What a summary begins with.
+const SNAPSHOT: &str = "<state_snapshot>";
+/// What stands where a tool result was.
+const MASKED: &str = "<tool_output_masked>";
+/// How the notes begin that the harness writes as the user's: now, and in older versions.
+const NOTES: [&str; 2] = ["<session_context>", "This is the Gemini CLI."];
+
+/// The format.
+pub struct GeminiCli;
+
+impl Format for GeminiCli {
+    fn id(&self) -> &'static str {
+        "gemini-cli"
+    }
+
+    fn label(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        // The variable stands for the home directory, not for the folder in it.
+        &[Root {
+            env: Some("GEMINI_CLI_HOME"),
+            base: Base::Home(""),
+            logs: ".gemini/tmp",
+        }]
+    }
+
+    /// `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        let name = path.file_name()?.to_str()?;
+        let mut above = path
+            .ancestors()
+            .skip(1)
+            .map(|dir| dir.file_name()?.to_str());
+        let (parent, grandparent) = (above.next()??, above.next().flatten());
+        if parent == "chats" && name.starts_with("session-") {
+            let shape = match name.rsplit_once('.')?.1 {
+                "json" => Shape::Document,
+                "jsonl" => Shape::Lines,
+                _ => return None,
+            };
+            // The name holds only the first eight characters of the id.
+            return Some(Claim {
+                shape,
+                ..Claim::LINES
+            });
+        }
+        if grandparent != Some("chats") {
+            return None;
+        }
+        Some(Claim {
+            shape: Shape::Lines,
+            id: Some(name.strip_suffix(".jsonl")?.to_owned()),
+            parent: Some(parent.to_owned()),
+        })
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let has = |needle: &[u8]| memchr::memmem::find(head, needle).is_some();
+        head.trim_ascii_start().starts_with(b"{")
+            && has(br#""sessionId""#)
+            && has(br#""projectHash""#)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<Reader>::default()
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[r#""messages":["#]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[
+            ("input", |b| b.input),
+            ("cached", |b| b.cache_read),
+            ("output", |b| b.output),
+            ("thoughts", |b| b.reasoning),
+        ]
+    }
+}
+
+/// Whether a message's tokens are a new report.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Report {
+    New,
+    Stale,
+}
+
+/// The messages since the last checkpoint, and it.
+#[derive(Default)]
+struct History {
+    order: Vec<Key>,
+    parts: HashMap<Key, Part>,
+}
+
+impl History {
+    fn add(&mut self, key: Key, part: Part) {
+        if self.parts.insert(key, part).is_none() {
+            self.order.push(key);
+        }
+    }
+
+    fn rewind(&mut self, key: Key) {
+        let from = self.order.iter().position(|k| *k == key).unwrap_or(0);
+        for key in self.order.drain(from..) {
+            self.parts.remove(&key);
+        }
+    }
+
+    /// Whether a message is missing from this list. Notices to the user always are.
+    fn lost_some(&self, listed: &HashSet<Key>) -> bool {
+        let lost = |(key, part): (&Key, &Part)| *part != Part::Link && !listed.contains(key);
+        self.parts.iter().any(lost)
+    }
+}
+
+/// Reads one session.
+#[derive(Default)]
+struct Reader {
+    history: History,
+    /// The results seen next to their calls, by the call, with a hash of their text.
+    results: HashMap<Key, u64>,
+    model: Option<Box<str>>,
+}
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        match input {
+            Input::Line(_, line) if line.trim_ascii().is_empty() => {}
+            Input::Line(place, line) => {
+                if let Err(why) = self.line(place, line, out) {
+                    out.push(Lane::Main, place, None, Event::Unreadable(why));
+                }
+            }
+            Input::Document(bytes) => {
+                *self = Reader::default();
+                if let Err(why) = self.document(bytes, out) {
+                    out.push(Lane::Main, Place::default(), None, Event::Unreadable(why));
+                }
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// The order of these questions is the agent's own.
+    fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
+        let record: Record<'_> = lenient::object(line)?;
+        if let Some(id) = record.rewind_to.get() {
+            let key = Key::of(id);
+            self.history.rewind(key);
+            out.push(Lane::Main, place, None, Event::RewindTo(key));
+        } else if record.id.get().is_some() {
+            self.message(&lenient::object(line)?, Report::New, place, out);
+        } else if let Some(facts) = record.set {
+            meta(&facts, place, out);
+            if let Some(messages) = &facts.messages {
+                self.checkpoint(messages, facts.last_updated.time(), place, out);
+            }
+        } else {
+            let facts: Facts<'_> = lenient::object(line)?;
+            if facts.session_id.get().is_none() {
+                return Err("neither a message nor about the session".into());
+            }
+            meta(&facts, place, out);
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
+        let facts: Facts<'_> = lenient::object(bytes)?;
+        let messages = facts.messages.as_ref().ok_or("no messages")?;
+        meta(&facts, Place::default(), out);
+        for (line, message) in (1..).zip(messages) {
+            let place = Place {
+                line,
+                ..Place::default()
+            };
+            match lenient::object(message.get().as_bytes()) {
+                Ok(message) => self.message(&message, Report::New, place, out),
+                Err(why) => out.push(Lane::Main, place, None, Event::Unreadable(why)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The history is this list and no other.
+    fn checkpoint(
+        &mut self,
+        messages: &[&RawValue],
+        at: Option<Timestamp>,
+        place: Place,
+        out: &mut Sink<'_>,
+    ) {
+        let mut read: Vec<Message<'_>> = Vec::new();
+        for message in messages {
+            match lenient::object(message.get().as_bytes()) {
+                Ok(message) => read.push(message),
+                Err(why) => out.push(Lane::Main, place, at, Event::Unreadable(why)),
+            }
+        }
+        let ids: Vec<&str> = read.iter().filter_map(|m| m.id.get()).collect();
+        let listed: HashSet<Key> = ids.iter().map(|id| Key::of(id)).collect();
+        let lost = self.history.lost_some(&listed);
+        let tells = |text: &str| messages.iter().any(|m| m.get().contains(text));
+        let compacted = lost && (tells(SNAPSHOT) || !tells(MASKED));
+        // A reader that begins here has seen none of the reports that these messages repeat.
+        let fresh = self.history.order.is_empty() && !tells(SNAPSHOT);
+        let report = if fresh { Report::New } else { Report::Stale };
+        out.push(
+            Lane::Main,
+            place,
+            at,
+            Event::Retain {
+                keys: ids
+                    .iter()
+                    .flat_map(|id| [Key::of(id), results_of(id)])
+                    .collect(),
+                cause: if compacted {
+                    Gone::Compaction
+                } else {
+                    Gone::Cleared
+                },
+            },
+        );
+        self.history = History::default();
+        for message in &read {
+            self.message(message, report, place, out);
+        }
+    }
+
+    fn message(&mut self, message: &Message<'_>, report: Report, place: Place, out: &mut Sink<'_>) {
+        let mut writer = Writer {
+            key: message.id.get().map(Key::of),
+            place,
+            at: message.timestamp.time(),
+            out,
+        };
+        let part = match message.kind.or_empty() {
+            "user" => self.user(message, &mut writer),
+            "gemini" => self.gemini(message, report, &mut writer),
+            "" => return writer.push(Event::Unreadable("no type".into())),
+            other => {
+                writer.push(Event::Skipped(other.into()));
+                writer.node(Part::Link, None, Vec::new());
+                Part::Link
+            }
+        };
+        if let Some(key) = writer.key {
+            self.history.add(key, part);
+        }
+    }
+
+    fn user(&mut self, message: &Message<'_>, writer: &mut Writer<'_, '_>) -> Part {
+        let mut items: Vec<NewItem> = Vec::new();
+        let text: String = message.texts().collect();
+        let start = text.trim_start();
+        let (role, kind) = if start.starts_with(SNAPSHOT) {
+            (Role::Container, Kind::Summary)
+        } else if NOTES.iter().any(|note| start.starts_with(note)) {
+            (Role::Container, Kind::Reminder)
+        } else {
+            (Role::User, Kind::Text)
+        };
+        let media: Vec<_> = message.parts().filter_map(Parts::media).collect();
+        if !text.is_empty() || !media.is_empty() {
+            let item = message
+                .texts()
+                .fold(writer.out.item(role, kind), |item, text| item.text(text));
+            let item = media
+                .into_iter()
+                .fold(item, |item, (tokens, label)| item.fixed(tokens, label));
+            items.push(item.done());
+        }
+        let said = !items.is_empty();
+        for response in message.parts().filter_map(|p| p.function_response.as_ref()) {
+            // It stands next to its call already.
+            let known = |id: &str| self.results.contains_key(&Key::of(id));
+            if !response.id.get().is_some_and(known) {
+                items.push(writer.response(response, None));
+            }
+        }
+        let part = match (role, said) {
+            (Role::User, true) => Part::Input,
+            (_, true) => Part::Injected,
+            (_, false) if items.is_empty() => Part::Link,
+            (_, false) => Part::Result,
+        };
+        writer.node(part, None, items);
+        part
+    }
+
+    fn gemini(
+        &mut self,
+        message: &Message<'_>,
+        report: Report,
+        writer: &mut Writer<'_, '_>,
+    ) -> Part {
+        if message.model.get().is_some() && message.model.get() != self.model.as_deref() {
+            self.model = message.model.boxed();
+            let model = self.model.clone();
+            writer.push(Event::Meta(Box::new(Meta {
+                model,
+                ..Meta::default()
+            })));
+        }
+        let mut said: Vec<NewItem> = Vec::new();
+        if message.texts().any(|text| !text.is_empty()) {
+            let item = writer.out.item(Role::Assistant, Kind::Text);
+            said.push(
+                message
+                    .texts()
+                    .fold(item, |item, text| item.text(text))
+                    .done(),
+            );
+        }
+        let listed: HashSet<&str> = message.calls().filter_map(|call| call.id.get()).collect();
+        // After a checkpoint the content repeats the calls.
+        let repeats = |call: &Call<'_>| match call.id.get() {
+            Some(id) => listed.contains(id),
+            None => !listed.is_empty(),
+        };
+        for call in message.parts().filter_map(|p| p.function_call.as_ref()) {
+            if !repeats(call) {
+                said.push(writer.call(call));
+            }
+        }
+        said.extend(message.calls().map(|call| writer.call(call)));
+        let request = message.id.get().map(|id| Key::of_parts(&["gemini", id]));
+        writer.node(Part::Output, request, said);
+
+        let mut results: Vec<NewItem> = Vec::new();
+        for call in message.calls() {
+            let responses = parts(&call.result).filter_map(|p| p.function_response.as_ref());
+            let own = |response: &&Response<'_>| {
+                response.id.get().is_none() || response.id.get() == call.id.get()
+            };
+            for response in responses.filter(own) {
+                let item = writer.response(response, Some(call));
+                self.masks(call, &item, writer);
+                results.push(item);
+            }
+        }
+        if let (Some(id), false) = (message.id.get(), results.is_empty()) {
+            let key = writer.key.replace(results_of(id));
+            writer.node(Part::Result, None, results);
+            writer.key = key;
+        }
+        if let (Some(tokens), Some(request), Report::New) = (message.tokens, request, report) {
+            writer.usage(tokens, request, message);
+        }
+        Part::Output
+    }
+
+    /// Where a result became a stub, its text was cleared, not replaced by the model's doing.
+    fn masks(&mut self, call: &Call<'_>, item: &NewItem, writer: &mut Writer<'_, '_>) {
+        let Some(key) = call.id.get().map(Key::of) else {
+            return;
+        };
+        let old = self.results.insert(key, item.hash);
+        if old.is_some_and(|old| old != item.hash) && item.preview.contains(MASKED) {
+            writer.push(Event::Cleared {
+                nodes: Vec::new(),
+                calls: vec![key],
+            });
+        }
+    }
+}
+
+/// Writes what one message says.
+struct Writer<'w, 'm> {
+    key: Option<Key>,
+    place: Place,
+    at: Option<Timestamp>,
+    out: &'w mut Sink<'m>,
+}
+
+impl Writer<'_, '_> {
+    fn push(&mut self, event: Event) {
+        self.out.push(Lane::Main, self.place, self.at, event);
+    }
+
+    fn node(&mut self, part: Part, request: Option<Key>, items: Vec<NewItem>) {
+        self.push(Event::Node(Box::new(Node {
+            key: self.key,
+            part,
+            request,
+            turn: part == Part::Input,
+            items,
+            ..Node::default()
+        })));
+    }
+
+    fn call(&mut self, call: &Call<'_>) -> NewItem {
+        let item = self
+            .out
+            .item(Role::Assistant, Kind::ToolCall)
+            .tool(call.name.get())
+            .call(call.id.get())
+            .text(call.name.or_empty());
+        match call.args {
+            Some(args) => lenient::raw(item, args).done(),
+            None => item.done(),
+        }
+    }
+
+    /// A tool's result, with what was sent beside it.
+    fn response(&mut self, response: &Response<'_>, call: Option<&Call<'_>>) -> NewItem {
+        let name = response
+            .name
+            .get()
+            .or(call.and_then(|call| call.name.get()));
+        let (role, kind) = match name {
+            Some("activate_skill") => (Role::Container, Kind::Skill),
+            _ => (Role::Tool, Kind::ToolResult),
+        };
+        let id = response.id.get().or(call.and_then(|call| call.id.get()));
+        let mut item = self.out.item(role, kind).tool(name).call(id);
+        if let Some(value) = response.response {
+            item = lenient::strings(item, value);
+        }
+        for part in call.into_iter().flat_map(|call| parts(&call.result)) {
+            item = item.text(part.text.or_empty());
+            if let Some((tokens, label)) = part.media() {
+                item = item.fixed(tokens, label);
+            }
+        }
+        item.done()
+    }
+
+    fn usage(&mut self, tokens: Tokens, request: Key, message: &Message<'_>) {
+        let Some(prompt) = tokens.input.0.filter(|prompt| *prompt > 0) else {
+            return;
+        };
+        self.push(Event::Usage(Box::new(Usage {
+            request,
+            model: message.model.boxed(),
+            prompt,
+            cached: tokens.cached.or_zero().min(prompt),
+            output: tokens.output.0,
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed {
+                input: prompt,
+                cache_creation: 0,
+                cache_read: tokens.cached.or_zero(),
+                output: tokens.output.or_zero(),
+                reasoning: tokens.thoughts.or_zero(),
+            },
+        })));
+    }
+}
+
+/// The key of a message's tool results: they are in the prompt after it, so they stand by themselves.
+fn results_of(id: &str) -> Key {
+    Key::of_parts(&["results", id])
+}
+
+fn meta(facts: &Facts<'_>, place: Place, out: &mut Sink<'_>) {
+    let cwd = facts.directories.0.iter().find_map(|piece| match piece {
+        Piece::Text(text) => Some(Box::from(&**text)),
+        Piece::Part(_) => None,
+    });
+    let meta = Meta {
+        id: facts.session_id.boxed(),
+        title: facts.summary.boxed(),
+        cwd,
+        ..Meta::default()
+    };
+    let at = facts.last_updated.time().or(facts.start_time.time());
+    out.push(Lane::Main, place, at, Event::Meta(Box::new(meta)));
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+    use crate::model::event::{ByLength, Entry};
+    use crate::model::session::Session;
+    use std::sync::Arc;
+
+    fn fold(entries: Vec<Entry>) -> Session {
+        let rules = toml::from_str(include_str!("../../assets/models.toml")).unwrap();
+        let mut session = Session::new("gemini-cli", Arc::new(rules));
+        entries.into_iter().for_each(|entry| session.apply(entry));
+        session
+    }
+
+    fn lines<'l>(reader: &mut Reader, log: impl Iterator<Item = &'l str>) -> Vec<Entry> {
+        let mut out = Sink::new(&ByLength);
+        for (line, text) in (1..).zip(log) {
+            let place = Place {
+                line,
+                ..Place::default()
+            };
+            reader.read(Input::Line(place, text.as_bytes()), &mut out);
+        }
+        out.entries
+    }
+
+    fn session(log: &str) -> Session {
+        fold(lines(&mut Reader::default(), log.lines()))
+    }
+
+    fn document(log: &str) -> Session {
+        let mut out = Sink::new(&ByLength);
+        Reader::default().read(Input::Document(log.as_bytes()), &mut out);
+        fold(out.entries)
+    }
+
+    fn previews(session: &Session) -> Vec<&str> {
+        let alive = session.alive();
+        alive
+            .iter()
+            .map(|ix| &*session.items[*ix].preview)
+            .collect()
+    }
+
+    fn prompts(session: &Session) -> Vec<u64> {
+        session.requests.iter().map(|r| r.prompt).collect()
+    }
+
+    macro_rules! case {
+        ($name:literal) => {
+            case!($name, "log.jsonl")
+        };
+        ($name:literal, $file:literal) => {
+            include_str!(concat!(
+                "../../tests/fixtures/gemini-cli/",
+                $name,
+                "/",
+                $file
+            ))
+        };
+    }
+
+    #[test]
+    fn the_same_id_again_is_the_same_message() {
+        let session = session(case!("same-id"));
+        assert_eq!(
+            previews(&session),
+            [
+                "Which files?",
+                "Let me see.",
+                "ls {\"path\":\".\"}",
+                "a.rs b.rs",
+                "Two."
+            ]
+        );
+        assert_eq!(
+            prompts(&session),
+            [12_000, 12_060],
+            "tokens that are repeated count once"
+        );
+        assert_eq!(session.requests[0].output, Some(30));
+        assert_eq!(session.turns, 1);
+    }
+
+    #[test]
+    fn thoughts_leave() {
+        let session = session(case!("thoughts"));
+        assert_eq!(prompts(&session), [12_207, 12_350]);
+        let result = &session.items[session.alive()[2]];
+        assert_eq!(result.settled, Some((38, Source::Derived)));
+        let billed = session.requests[0].billed;
+        assert_eq!((billed.output, billed.reasoning), (105, 153));
+        assert_eq!(session.context().known, 12_350 + 51);
+    }
+
+    #[test]
+    fn no_tokens_or_zeros_are_no_report() {
+        let session = session(case!("no-tokens"));
+        assert_eq!(prompts(&session), [12_000, 12_100]);
+        assert_eq!(session.unreadable, 0);
+    }
+
+    #[test]
+    fn notices_and_what_is_only_shown_are_not_in_the_context() {
+        let session = session(case!("notices"));
+        assert_eq!(
+            previews(&session),
+            ["<session_context> Linux", "run it", "sh {}", "ok"]
+        );
+        let roles: Vec<Role> = session
+            .alive()
+            .iter()
+            .map(|ix| session.items[*ix].role)
+            .collect();
+        assert_eq!(
+            roles,
+            [Role::Container, Role::User, Role::Assistant, Role::Tool]
+        );
+        let skipped: Vec<&str> = session.skipped.keys().map(|kind| &**kind).collect();
+        assert_eq!(skipped, ["error", "info", "warning"]);
+        assert_eq!(session.turns, 1);
+    }
+
+    #[test]
+    fn a_checkpoint_that_lost_messages_is_a_compaction() {
+        let session = session(case!("compaction"));
+        assert_eq!(session.resets.len(), 1);
+        assert_eq!(
+            (session.resets[0].place.line, session.resets[0].before),
+            (6, 12_165)
+        );
+        assert_eq!(
+            previews(&session),
+            [
+                "kept",
+                "Kept too.",
+                "<state_snapshot>All that was.",
+                "Got it."
+            ]
+        );
+        assert_eq!(
+            prompts(&session),
+            [12_000, 12_115],
+            "surviving tokens are old ones"
+        );
+        assert_eq!(session.context().known, 0);
+    }
+
+    #[test]
+    fn the_first_tokens_after_a_compaction_are_an_anchor() {
+        let mut reader = Reader::default();
+        let after =
+            r#"{"id":"n9","type":"gemini","content":"Go.","tokens":{"input":12050,"output":5}}"#;
+        let log = case!("compaction").lines().chain([after]);
+        let session = fold(lines(&mut reader, log));
+        assert_eq!(session.context().known, 12_055);
+        assert_eq!(session.resets[0].after, Some(12_050));
+    }
+
+    #[test]
+    fn a_checkpoint_that_masks_results_is_none() {
+        let session = session(case!("masked"));
+        assert_eq!(session.resets.len(), 0);
+        let masked = session
+            .items
+            .iter()
+            .find(|item| item.preview.starts_with("long"));
+        assert_eq!(
+            masked.unwrap().left.map(|(_, why)| why),
+            Some(Gone::Cleared)
+        );
+        assert_eq!(
+            previews(&session),
+            [
+                "read it",
+                "cat {}",
+                "<tool_output_masked>12 kB</tool_output_masked>",
+                "Read."
+            ]
+        );
+        assert_eq!(prompts(&session), [10_000, 10_085]);
+    }
+
+    #[test]
+    fn results_stand_once_though_parallel_calls_hold_each_others() {
+        let session = session(case!("parallel"));
+        assert_eq!(
+            previews(&session),
+            ["both", "a {}", "b {}", "result a", "result b"]
+        );
+        assert_eq!(session.resets.len(), 0);
+    }
+
+    #[test]
+    fn a_rewind_takes_all_from_there_on() {
+        let log = case!("rewind");
+        assert_eq!(previews(&session(log)), ["one", "One.", "three"]);
+        let unknown = log.replace("{\"$rewindTo\":\"u2\"}", "{\"$rewindTo\":\"nobody\"}");
+        assert_eq!(previews(&session(&unknown)), ["three"]);
+    }
+
+    #[test]
+    fn a_document_is_the_same_conversation() {
+        let session = document(case!("document", "log.json"));
+        assert_eq!(previews(&session), ["hi", "Hello.", "and?"]);
+        assert_eq!(session.items[2].place.line, 4, "the number of the message");
+        assert_eq!(session.meta.id.as_deref(), Some("s-doc"));
+        assert_eq!(session.unreadable, 1);
+    }
+
+    #[test]
+    fn hostile_lines_are_counted() {
+        let session = session(case!("hostile"));
+        assert_eq!(session.unreadable, 6);
+        assert_eq!(prompts(&session), [1_000]);
+        assert_eq!(session.requests[0].output, None);
+        assert_eq!(document("[]").unreadable, 1);
+        assert_eq!(document("").unreadable, 1);
+    }
+
+    #[test]
+    fn names() {
+        let claim = |path: &str| GeminiCli.claims(Path::new(path));
+        let main = claim("/t/p/chats/session-2026-08-01T10-00-aabbccdd.jsonl").unwrap();
+        assert_eq!(
+            (main.shape, main.id, main.parent),
+            (Shape::Lines, None, None)
+        );
+        let old = claim("/t/p/chats/session-2026-01-01T10-00-aabbccdd.json").unwrap();
+        assert_eq!(old.shape, Shape::Document);
+        let side = claim("/t/p/chats/parent-id/side-id.jsonl").unwrap();
+        assert_eq!(side.id.as_deref(), Some("side-id"));
+        assert_eq!(side.parent.as_deref(), Some("parent-id"));
+        for other in [
+            "/t/p/logs.json",
+            "/t/p/chats/x.jsonl",
+            "/t/p/chats/a/b.json",
+            "x",
+        ] {
+            assert_eq!(claim(other), None, "{other}");
+        }
+        assert!(GeminiCli.recognise(b" {\n \"sessionId\": 1,\n \"projectHash\": \"ab"));
+        assert!(!GeminiCli.recognise(b"{\"sessionId\":\"x\",\"type\":\"user\"}"));
+    }
+}

@@ -1,0 +1,753 @@
+//! pi, and the agents that write its format.
+//!
+//! A session is one JSON Lines file: a header, then entries that form a tree by `id` and `parentId`.
+//! The last line is the leaf; the context is the path from it to the root, from the last compaction
+//! on. What pi's own session manager, message conversion and compaction say (badlogic/pi-mono,
+//! `packages/coding-agent/src/core` and `packages/ai`), checked on a session of 1,003 lines:
+//!
+//! * Version 1 has no ids: entries follow each other, and `firstKeptEntryIndex` counts the file's
+//!   entries from 0, the header included. Version 2 has ids; version 3 renamed `hookMessage` to
+//!   `custom`. The version of the format is not the version of pi, which no entry tells.
+//! * A prompt is `input + cacheRead + cacheWrite`; the next prompt was at least this one with its
+//!   output in 850 of 855 pairs.
+//! * A response that was aborted or failed is not sent again, so nothing of it stays, and its output
+//!   number is a placeholder. Most report zeros, which say nothing; where the prompt is not zero it is
+//!   the provider's (six of nineteen, all within a message of the next one), and it counts.
+//! * A compaction keeps all from `firstKeptEntryId` on, and no earlier summary. Nothing says whether
+//!   a person asked for it; only one in the middle of a run cannot have been asked for.
+//! * `custom` entries are an extension's own; `custom_message` entries go to the model, as do commands
+//!   that the user ran, unless `excludeFromContext`. `details` never do.
+//! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
+//!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
+
+use super::lenient::{self, Count, Piece, Pieces, Text};
+use super::{Base, Claim, Decoder, Format, Input, Root, Term, image};
+use crate::model::event::{
+    Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
+    Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role, Source};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::path::Path;
+
+/// What pi counts for an image, whatever its size: 4,800 characters of four to a token. For those
+/// whose size cannot be read.
+const IMAGE_TOKENS: u64 = 1_200;
+
+/// The format.
+pub struct Pi;
+
+impl Format for Pi {
+    fn id(&self) -> &'static str {
+        "pi"
+    }
+
+    fn label(&self) -> &'static str {
+        "pi"
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        &[Root {
+            env: Some("PI_CODING_AGENT_DIR"),
+            base: Base::Home(".pi/agent"),
+            logs: "sessions",
+        }]
+    }
+
+    /// `<time>_<session id>.jsonl`, the time as in `2026-05-12T01-02-27-657Z`.
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        let (time, id) = name.split_once('_')?;
+        let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z');
+        if id.is_empty() || !time.contains('T') || !time.chars().all(digits) {
+            return None;
+        }
+        Some(Claim {
+            id: Some(id.to_owned()),
+            ..Claim::LINES
+        })
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let start: Vec<u8> = head
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .take(64)
+            .collect();
+        start.starts_with(br#"{"type":"session","#)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<Reader>::default()
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[r#""type":"compaction""#]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[
+            ("input", |b| b.input),
+            ("cache_read", |b| b.cache_read),
+            ("cache_write", |b| b.cache_creation),
+            ("output", |b| b.output),
+        ]
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    parent_id: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    #[serde(borrow)]
+    content: Pieces<'a, Block<'a>>,
+    #[serde(borrow)]
+    summary: Text<'a>,
+    tokens_before: Count,
+    #[serde(borrow)]
+    first_kept_entry_id: Text<'a>,
+    first_kept_entry_index: Count,
+    #[serde(borrow)]
+    cwd: Text<'a>,
+    #[serde(borrow)]
+    model_id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    content: Pieces<'a, Block<'a>>,
+    #[serde(borrow)]
+    model: Text<'a>,
+    usage: Option<Numbers>,
+    #[serde(borrow)]
+    stop_reason: Text<'a>,
+    #[serde(borrow)]
+    tool_call_id: Text<'a>,
+    #[serde(borrow)]
+    tool_name: Text<'a>,
+    #[serde(borrow)]
+    command: Text<'a>,
+    #[serde(borrow)]
+    output: Text<'a>,
+    exclude_from_context: Option<bool>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    data: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    thinking_signature: Text<'a>,
+    #[serde(borrow)]
+    id: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Numbers {
+    input: Count,
+    output: Count,
+    cache_read: Count,
+    cache_write: Count,
+    reasoning: Count,
+}
+
+impl Numbers {
+    fn prompt(self) -> u64 {
+        self.input.or_zero() + self.cache_read.or_zero() + self.cache_write.or_zero()
+    }
+}
+
+/// How the newest message left the run.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Run {
+    /// The model has the floor no longer.
+    #[default]
+    Ended,
+    /// Tools were called.
+    Calls,
+    /// Results are there, the model is to go on.
+    Results,
+}
+
+/// Reads one session.
+#[derive(Default)]
+struct Reader {
+    /// The entry before this one.
+    last: Option<Key>,
+    /// The entry that holds the newest summary.
+    summary: Option<Key>,
+    run: Run,
+}
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        let Input::Line(place, line) = input else {
+            return;
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let record: Record<'_> = match lenient::object(line) {
+            Ok(record) => record,
+            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
+        };
+        let mut entry = Writer {
+            key: key_of(&record, place),
+            place,
+            at: record.timestamp.time(),
+            out,
+        };
+        match record.kind.or_empty() {
+            "session" => return entry.push(header(&record)),
+            "compaction" => return self.compaction(&record, &mut entry),
+            _ => self.branch(&record, &mut entry),
+        }
+        match record.kind.or_empty() {
+            "message" => self.message(&record, &mut entry),
+            "custom_message" => entry.injected(&record, Kind::Reminder, &record.content),
+            "branch_summary" => entry.injected(&record, Kind::Summary, &of_text(&record.summary)),
+            "model_change" => entry.facts(&record, |meta| meta.model = record.model_id.boxed()),
+            "session_info" => entry.facts(&record, |meta| meta.title = record.name.boxed()),
+            "" => entry.push(Event::Unreadable("no type".into())),
+            other => entry.skipped(&record, other),
+        }
+    }
+}
+
+impl Reader {
+    /// Each entry hangs below the one before it, unless the user went back: then all since leaves.
+    fn branch(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
+        if let (Some(last), Parent::Key(key)) = (self.last, parent_of(record))
+            && key != last
+        {
+            let rewound = true;
+            entry.push(Event::Leaf { key, rewound });
+        }
+        self.last = entry.key.or(self.last);
+    }
+
+    fn message(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
+        let Some(message) = &record.message else {
+            return entry.push(Event::Unreadable(
+                "a message entry without a message".into(),
+            ));
+        };
+        let run = std::mem::take(&mut self.run);
+        match message.role.or_empty() {
+            "user" => {
+                let item = entry.one(Role::User, Kind::Text, &message.content);
+                entry.node(record, Part::Input, |node| {
+                    // A message that is put in while the run goes on begins no turn.
+                    node.turn = run != Run::Results;
+                    node.items.extend(item);
+                });
+            }
+            "assistant" => self.run = entry.assistant(record, message),
+            "toolResult" => {
+                self.run = Run::Results;
+                entry.result(record, message);
+            }
+            "custom" | "hookMessage" => {
+                self.run = run;
+                entry.injected(record, Kind::Reminder, &message.content);
+            }
+            "bashExecution" if message.exclude_from_context != Some(true) => {
+                self.run = run;
+                entry.command(record, message);
+            }
+            other => {
+                self.run = run;
+                entry.skipped(record, other);
+            }
+        }
+    }
+
+    fn compaction(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
+        self.branch(record, entry);
+        let first = record.first_kept_entry_id.get().map(Key::of).or_else(|| {
+            let index = record.first_kept_entry_index.0?;
+            Some(Key::of_number("pi", index))
+        });
+        let cause = match std::mem::take(&mut self.run) {
+            Run::Ended => "unknown",
+            Run::Calls | Run::Results => "auto",
+        };
+        entry.push(Event::Reset(Box::new(Reset {
+            key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
+            gone: Gone::Compaction,
+            cause: cause.into(),
+            before: record.tokens_before.0,
+            after: None,
+            kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),
+        })));
+        // What is kept may reach back beyond the summary before this one, which it never holds.
+        if let Some(old) = std::mem::replace(&mut self.summary, entry.key) {
+            entry.push(Event::Cleared {
+                nodes: vec![old],
+                calls: Vec::new(),
+            });
+        }
+        let item = entry.one(Role::Container, Kind::Summary, &of_text(&record.summary));
+        entry.add(Node {
+            part: Part::Injected,
+            items: item.into_iter().collect(),
+            ..Node::default()
+        });
+    }
+}
+
+/// Writes what one entry says.
+struct Writer<'w, 'm> {
+    key: Option<Key>,
+    place: Place,
+    at: Option<Timestamp>,
+    out: &'w mut Sink<'m>,
+}
+
+impl Writer<'_, '_> {
+    fn push(&mut self, event: Event) {
+        self.out.push(Lane::Main, self.place, self.at, event);
+    }
+
+    fn add(&mut self, node: Node) {
+        let key = self.key;
+        self.push(Event::Node(Box::new(Node { key, ..node })));
+    }
+
+    fn node(&mut self, record: &Record<'_>, part: Part, fill: impl FnOnce(&mut Node)) {
+        let mut node = Node {
+            parent: parent_of(record),
+            part,
+            ..Node::default()
+        };
+        fill(&mut node);
+        self.add(node);
+    }
+
+    fn facts(&mut self, record: &Record<'_>, fill: impl FnOnce(&mut Meta)) {
+        let mut meta = Meta::default();
+        fill(&mut meta);
+        self.push(Event::Meta(Box::new(meta)));
+        self.node(record, Part::Link, |_| {});
+    }
+
+    fn skipped(&mut self, record: &Record<'_>, kind: &str) {
+        self.push(Event::Skipped(kind.into()));
+        self.node(record, Part::Link, |_| {});
+    }
+
+    fn injected(&mut self, record: &Record<'_>, kind: Kind, content: &Content<'_>) {
+        let item = self.one(Role::Container, kind, content);
+        self.node(record, Part::Injected, |node| node.items.extend(item));
+    }
+
+    /// A whole content as one item; none where it is empty.
+    fn one(&mut self, role: Role, kind: Kind, content: &Content<'_>) -> Option<NewItem> {
+        if content.0.is_empty() {
+            return None;
+        }
+        Some(fill(self.out.item(role, kind), content).done())
+    }
+
+    fn result(&mut self, record: &Record<'_>, message: &Message<'_>) {
+        let item = self
+            .out
+            .item(Role::Tool, Kind::ToolResult)
+            .tool(message.tool_name.get())
+            .call(message.tool_call_id.get());
+        let item = fill(item, &message.content).done();
+        self.node(record, Part::Result, |node| node.items.push(item));
+    }
+
+    /// A command that the user ran: the model gets it and its output as a message of his.
+    fn command(&mut self, record: &Record<'_>, message: &Message<'_>) {
+        let item = self
+            .out
+            .item(Role::User, Kind::Text)
+            .tool(Some("bash"))
+            .text(message.command.or_empty())
+            .text(message.output.or_empty())
+            .done();
+        self.node(record, Part::Input, |node| node.items.push(item));
+    }
+
+    /// A response. Returns how it left the run.
+    fn assistant(&mut self, record: &Record<'_>, message: &Message<'_>) -> Run {
+        let numbers = message.usage.unwrap_or_default();
+        let request = request_of(record, self.place, numbers);
+        let broken = matches!(message.stop_reason.get(), Some("aborted" | "error"));
+        let mut items = Vec::new();
+        if !broken {
+            for piece in &message.content.0 {
+                items.extend(self.said(piece));
+            }
+        }
+        let calls = items.iter().any(|item| item.kind == Kind::ToolCall);
+        self.node(record, Part::Output, |node| {
+            node.request = Some(request);
+            node.items = items;
+        });
+        if numbers.prompt() > 0 {
+            let known = |n: Count| if broken { None } else { n.0 };
+            self.push(Event::Usage(Box::new(Usage {
+                request,
+                model: message.model.boxed(),
+                prompt: numbers.prompt(),
+                cached: numbers.cache_read.or_zero(),
+                output: known(numbers.output),
+                reasoning: known(numbers.reasoning),
+                source: Source::Reported,
+                billed: Billed {
+                    input: numbers.input.or_zero(),
+                    cache_creation: numbers.cache_write.or_zero(),
+                    cache_read: numbers.cache_read.or_zero(),
+                    output: numbers.output.or_zero(),
+                    reasoning: numbers.reasoning.or_zero(),
+                },
+            })));
+        }
+        if calls { Run::Calls } else { Run::Ended }
+    }
+
+    fn said(&mut self, piece: &Piece<'_, Block<'_>>) -> Option<NewItem> {
+        let block = match piece {
+            Piece::Text(text) => {
+                return Some(self.out.item(Role::Assistant, Kind::Text).text(text).done());
+            }
+            Piece::Part(block) => block,
+        };
+        let out = &mut *self.out;
+        let item = match block.kind.or_empty() {
+            "text" => out
+                .item(Role::Assistant, Kind::Text)
+                .text(block.text.or_empty()),
+            "thinking" => out
+                .item(Role::Assistant, Kind::Thinking)
+                .text(block.thinking.or_empty())
+                .opaque(block.thinking_signature.or_empty().len() as u64),
+            "toolCall" => {
+                let call = out
+                    .item(Role::Assistant, Kind::ToolCall)
+                    .tool(block.name.get())
+                    .call(block.id.get())
+                    .text(block.name.or_empty());
+                match block.arguments {
+                    Some(arguments) => lenient::raw(call, arguments),
+                    None => call,
+                }
+            }
+            _ => return None,
+        };
+        Some(item.done())
+    }
+}
+
+type Content<'a> = Pieces<'a, Block<'a>>;
+
+/// A text as a content: nothing where it is empty.
+fn of_text<'a>(text: &'a Text<'_>) -> Content<'a> {
+    let text = text.get().filter(|text| !text.is_empty());
+    Pieces(
+        text.map(|text| Piece::Text(text.into()))
+            .into_iter()
+            .collect(),
+    )
+}
+
+/// Adds texts and images to an item.
+fn fill<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
+    content.0.iter().fold(item, |item, piece| match piece {
+        Piece::Text(text) => item.text(text),
+        // Most models that pi is used with are Claude's.
+        Piece::Part(block) if block.kind.get() == Some("image") => {
+            let size = image::dimensions(block.data.or_empty());
+            let tokens = size.map_or(IMAGE_TOKENS, |(width, height)| image::claude(width, height));
+            item.fixed(tokens, "[image]")
+        }
+        Piece::Part(block) => item.text(block.text.or_empty()),
+    })
+}
+
+fn header(record: &Record<'_>) -> Event {
+    Event::Meta(Box::new(Meta {
+        id: record.id.boxed(),
+        cwd: record.cwd.boxed(),
+        model: record.model_id.boxed(),
+        ..Meta::default()
+    }))
+}
+
+/// An entry's id, or its index in the file, which the oldest format's compactions refer to.
+fn key_of(record: &Record<'_>, place: Place) -> Option<Key> {
+    match record.id.get() {
+        Some(id) => Some(Key::of(id)),
+        None => Some(Key::of_number("pi", place.line.checked_sub(1)?)),
+    }
+}
+
+fn parent_of(record: &Record<'_>) -> Parent {
+    match (record.id.get(), record.parent_id.get()) {
+        (None, _) => Parent::Previous,
+        (Some(_), None) => Parent::Root,
+        (Some(_), Some(parent)) => Parent::Key(Key::of(parent)),
+    }
+}
+
+/// The same in every fork. Ids have 32 bits, which is too few for all sessions of a machine, so the
+/// time belongs to it; where there is no id, the numbers.
+fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
+    let time = record.timestamp.or_empty();
+    match record.id.get() {
+        Some(id) => Key::of_parts(&["pi", id, time]),
+        None if time.is_empty() => Key::of_number("pi request", place.offset),
+        None => {
+            let (prompt, output) = (numbers.prompt(), numbers.output.or_zero());
+            Key::of_parts(&["pi", time, &prompt.to_string(), &output.to_string()])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+    use super::*;
+    use crate::model::event::{ByLength, Entry};
+    use crate::model::session::Session;
+    use crate::model::window::Rules;
+    use std::sync::Arc;
+
+    fn events(log: &str) -> Vec<Entry> {
+        let mut out = Sink::new(&ByLength);
+        let mut reader = Reader::default();
+        let (mut line, mut offset) = (0, 0);
+        for text in log.lines() {
+            line += 1;
+            let len = text.len() as u64;
+            reader.read(
+                Input::Line(Place { line, offset, len }, text.as_bytes()),
+                &mut out,
+            );
+            offset += len + 1;
+        }
+        out.entries
+    }
+
+    fn session(log: &str) -> Session {
+        let rules: Rules = toml::from_str(include_str!("../../assets/models.toml")).unwrap();
+        let mut session = Session::new("pi", Arc::new(rules));
+        events(log)
+            .into_iter()
+            .for_each(|entry| session.apply(entry));
+        session
+    }
+
+    fn previews(session: &Session) -> Vec<&str> {
+        let alive = session.alive();
+        alive
+            .iter()
+            .map(|ix| &*session.items[*ix].preview)
+            .collect()
+    }
+
+    macro_rules! case {
+        ($name:literal) => {
+            include_str!(concat!("../../tests/fixtures/pi/", $name, "/log.jsonl"))
+        };
+    }
+
+    #[test]
+    fn a_branch_that_was_left_is_not_in_the_context() {
+        let session = session(case!("branch"));
+        assert_eq!(
+            previews(&session),
+            [
+                "Which port?",
+                "8080.",
+                "The user tried port 9090 and came back.",
+                "Keep 8080."
+            ]
+        );
+        let known = session.context().known;
+        assert_eq!(known, 1_010, "the newer report was of the other branch");
+    }
+
+    #[test]
+    fn only_what_the_model_gets_is_in_the_context() {
+        let session = session(case!("custom"));
+        let roles: Vec<Role> = session
+            .alive()
+            .iter()
+            .map(|ix| session.items[*ix].role)
+            .collect();
+        assert_eq!(
+            previews(&session),
+            ["Hello", "Lint is on.", "Mode: strict.", "uname Linux"]
+        );
+        assert_eq!(
+            roles,
+            [Role::User, Role::Container, Role::Container, Role::User]
+        );
+        let skipped: Vec<&str> = session.skipped.keys().map(|kind| &**kind).collect();
+        assert_eq!(
+            skipped,
+            ["bashExecution", "custom", "label", "thinking_level_change"]
+        );
+        assert_eq!(session.meta.title.as_deref(), Some("Lint run"));
+    }
+
+    #[test]
+    fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
+        let session = session(case!("compactions"));
+        let resets: Vec<(u64, &str)> = session
+            .resets
+            .iter()
+            .map(|r| (r.before, &*r.cause))
+            .collect();
+        assert_eq!(resets, [(3_060, "unknown"), (3_130, "auto")]);
+        assert_eq!(
+            previews(&session),
+            [
+                "two",
+                "Two.",
+                "three",
+                "read {\"path\":\"a.rs\"}",
+                "Second summary.",
+                "fn a() {}"
+            ]
+        );
+        assert_eq!(session.context().basis.name(), "estimated");
+    }
+
+    #[test]
+    fn the_oldest_format_has_indexes_instead_of_ids() {
+        let session = session(case!("version-1"));
+        assert_eq!(session.resets[0].before, 3_060);
+        assert_eq!(
+            previews(&session),
+            ["kept", "Kept too.", "What was said before.", "go on"]
+        );
+        assert_eq!(session.model(), Some("claude-sonnet-4-5"));
+        assert_eq!(session.meta.parent, None, "a fork is no sub-agent");
+    }
+
+    #[test]
+    fn of_a_broken_response_only_a_prompt_counts() {
+        let session = session(case!("aborted"));
+        let prompts: Vec<(u64, Option<u64>)> = session
+            .requests
+            .iter()
+            .map(|r| (r.prompt, r.output))
+            .collect();
+        assert_eq!(prompts, [(1_100, Some(20)), (1_150, None)]);
+        assert_eq!(previews(&session), ["one", "One.", "two", "three"]);
+        let context = session.context();
+        assert_eq!(context.known, 1_150, "nothing of an aborted response stays");
+        assert!(context.estimated > 0, "what came after it");
+    }
+
+    #[test]
+    fn a_prompt_is_all_input_cached_or_not() {
+        let session = session(case!("usage"));
+        let request = &session.requests[0];
+        assert_eq!((request.prompt, request.cached), (30_110, 30_000));
+        assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
+        let kinds: Vec<Kind> = session
+            .alive()
+            .iter()
+            .map(|ix| session.items[*ix].kind)
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                Kind::Text,
+                Kind::Thinking,
+                Kind::ToolCall,
+                Kind::ToolResult,
+                Kind::Text
+            ]
+        );
+        let image = &session.items[3];
+        assert_eq!(
+            (image.size.fixed, image.tool.as_deref()),
+            (4, Some("screenshot"))
+        );
+        assert_eq!(
+            session.turns, 1,
+            "a message put in during the run begins no turn"
+        );
+    }
+
+    #[test]
+    fn a_fork_repeats_requests_under_their_keys() {
+        let keys = |log: &str| -> Vec<Key> {
+            let usage = |entry: Entry| match entry.event {
+                Event::Usage(usage) => Some(usage.request),
+                _ => None,
+            };
+            events(log).into_iter().filter_map(usage).collect()
+        };
+        let log = case!("usage");
+        let fork = log.replace(
+            "\"id\":\"5e55\"",
+            "\"id\":\"f04c\",\"parentSession\":\"/x.jsonl\"",
+        );
+        assert_ne!(log, fork);
+        assert_eq!(keys(log), keys(&fork));
+    }
+
+    #[test]
+    fn hostile_lines_are_counted() {
+        let session = session(case!("hostile"));
+        assert_eq!(session.unreadable, 4);
+        assert_eq!(previews(&session), ["still here"]);
+        assert_eq!(session.requests.len(), 0);
+    }
+
+    #[test]
+    fn names() {
+        let claim = |name: &str| Pi.claims(Path::new(name));
+        let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
+        assert_eq!(id.as_deref(), Some("019e-aa"));
+        for other in [
+            "rollout-2026-05-12T01-02-27-aa.jsonl",
+            "a_b.jsonl",
+            "2026T_.jsonl",
+            "2026-T_a.json",
+        ] {
+            assert_eq!(claim(other), None, "{other}");
+        }
+        assert!(Pi.recognise(b" {\"type\": \"session\", \"ver"));
+        assert!(!Pi.recognise(b"{\"type\":\"sess"));
+        assert!(!Pi.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));
+    }
+}

@@ -1,0 +1,299 @@
+//! The built-in demo: two invented logs, played as if two agents were writing them.
+
+mod marks;
+
+use super::lines::Line;
+use super::reader::decode;
+use crate::agents;
+use crate::model::event::{Entry, Lane, Measure, Place, Sink};
+use crate::model::fleet::{FileFacts, FileId, Update};
+use crate::model::session::{Coverage, Session};
+use crate::model::window::Rules;
+use crate::tokens::Counter;
+use jiff::{SignedDuration, Timestamp};
+use marks::expand;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The logs: agent, path, text with marks (see [`expand`]).
+const LOGS: [(&str, &str, &str); 2] = [
+    (
+        "claude-code",
+        "demo/claude-code.jsonl",
+        include_str!("../../assets/demo/claude-code.jsonl"),
+    ),
+    (
+        "codex",
+        "demo/codex.jsonl",
+        include_str!("../../assets/demo/codex.jsonl"),
+    ),
+];
+
+/// The share of the lines that have been written when a play begins, so that gauges stand at once.
+const WRITTEN: usize = 3;
+/// Seconds of the logs in one second of the play.
+const PACE: i32 = 12;
+/// How long the end can be looked at before the play begins anew.
+const REST: Duration = Duration::from_secs(5);
+
+/// A line that is written, with what it tells.
+struct Step {
+    log: usize,
+    /// When, by the logs' common clock.
+    at: Timestamp,
+    /// The log's length with it, in bytes.
+    len: u64,
+    entries: Vec<Entry>,
+}
+
+/// Plays the demo on a thread of its own, again and again, until `sink` breaks.
+pub fn start(
+    rules: Arc<Rules>,
+    counter: Arc<Counter>,
+    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+) -> io::Result<()> {
+    std::thread::Builder::new()
+        .name("demo".to_owned())
+        .spawn(move || {
+            let steps = steps(counter.as_ref());
+            play(&steps, &rules, &mut std::thread::sleep, sink)
+        })?;
+    Ok(())
+}
+
+fn play(
+    steps: &[Step],
+    rules: &Arc<Rules>,
+    wait: &mut dyn FnMut(Duration),
+    mut sink: impl FnMut(Update) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let (written, live) = steps.split_at(steps.len() / WRITTEN);
+    let mut stand = false;
+    loop {
+        let mut clock = written.last().map_or(Timestamp::UNIX_EPOCH, |step| step.at);
+        let behind = Timestamp::now().duration_since(clock);
+        for (log, (agent, ..)) in LOGS.iter().enumerate() {
+            let mut session = Session::new(agent, Arc::clone(rules));
+            session.coverage = Coverage::Whole;
+            sink(found(log, 0))?;
+            sink(Update::Rebuilt {
+                file: file(log),
+                sessions: vec![(Lane::Main, session)],
+            })?;
+        }
+        for step in written {
+            write(step, step.at.saturating_add(behind).ok(), &mut sink)?;
+        }
+        if !stand {
+            stand = true;
+            sink(Update::GaugesStand)?;
+            sink(Update::CaughtUp)?;
+        }
+        for step in live {
+            let pause: SignedDuration = step.at.duration_since(clock) / PACE;
+            clock = step.at;
+            wait(pause.unsigned_abs());
+            write(step, Some(Timestamp::now()), &mut sink)?;
+        }
+        wait(REST);
+    }
+}
+
+/// Tells of a line as if it had been written at this time.
+fn write(
+    step: &Step,
+    at: Option<Timestamp>,
+    sink: &mut impl FnMut(Update) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let now = |entry: &Entry| Entry {
+        at,
+        ..entry.clone()
+    };
+    sink(found(step.log, step.len))?;
+    sink(Update::Appended {
+        file: file(step.log),
+        entries: step.entries.iter().map(now).collect(),
+    })
+}
+
+fn file(log: usize) -> FileId {
+    FileId(log as u64)
+}
+
+fn found(log: usize, len: u64) -> Update {
+    let (agent, path, _) = LOGS[log];
+    Update::Found(Box::new(FileFacts {
+        file: file(log),
+        agent,
+        label: agents::by_id(agent).map_or(agent, agents::Format::label),
+        path: Arc::new(PathBuf::from(path)),
+        id: None,
+        parent: None,
+        len,
+        modified: Some(Timestamp::now()),
+    }))
+}
+
+/// Both logs, read line by line, in the order of their time stamps.
+fn steps(measure: &dyn Measure) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (log, (agent, _, text)) in LOGS.iter().enumerate() {
+        let Some(format) = agents::by_id(agent) else {
+            continue;
+        };
+        let mut decoder = format.decoder();
+        let (mut offset, mut clock) = (0, Timestamp::UNIX_EPOCH);
+        for (line, number) in text.lines().zip(1..) {
+            let line = expand(line, number);
+            let len = line.len() as u64;
+            let place = Place {
+                line: number,
+                offset,
+                len,
+            };
+            let mut out = Sink::new(measure);
+            decode(
+                decoder.as_mut(),
+                place,
+                Line::Bytes(line.as_bytes()),
+                &mut out,
+            );
+            offset += len + 1;
+            clock = out.entries.iter().find_map(|e| e.at).unwrap_or(clock);
+            steps.push(Step {
+                log,
+                at: clock,
+                len: offset,
+                entries: out.entries,
+            });
+        }
+    }
+    steps.sort_by_key(|step| step.at);
+    steps
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::config;
+    use crate::model::Role;
+    use crate::model::event::Event;
+    use std::collections::BTreeMap;
+
+    /// The sessions as one whole play leaves them, and how long it took.
+    fn played() -> (Vec<Session>, Duration) {
+        let rules = Arc::new(config::rules().unwrap());
+        let steps = steps(&Counter::new());
+        let mut sessions = BTreeMap::new();
+        let (mut stand, mut took) = (None, Duration::ZERO);
+        let mut wait = |pause| took += pause;
+        let flow = play(&steps, &rules, &mut wait, |update| {
+            match update {
+                Update::Rebuilt {
+                    file,
+                    sessions: new,
+                } => {
+                    if new.iter().any(|_| sessions.contains_key(&file)) {
+                        return ControlFlow::Break(()); // it begins anew
+                    }
+                    sessions.extend(new.into_iter().map(|(_, session)| (file, session)));
+                }
+                Update::Appended { file, entries } => {
+                    let session = sessions.get_mut(&file).expect("it was rebuilt first");
+                    entries.into_iter().for_each(|entry| session.apply(entry));
+                }
+                Update::GaugesStand => {
+                    stand = Some(sessions.values().all(|s: &Session| s.anchor().is_some()));
+                }
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(flow, ControlFlow::Break(()));
+        assert_eq!(stand, Some(true), "gauges stand at once");
+        (sessions.into_values().collect(), took)
+    }
+
+    #[test]
+    fn every_line_is_read() {
+        for step in steps(&crate::model::event::ByLength) {
+            assert!(!step.entries.is_empty());
+            for entry in step.entries {
+                assert!(
+                    !matches!(entry.event, Event::Unreadable(_)),
+                    "{}: {entry:?}",
+                    LOGS[step.log].1
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_play_takes_about_a_minute_and_shows_a_compaction_each() {
+        let (sessions, took) = played();
+        assert!((60..=75).contains(&took.as_secs()), "{took:?}");
+        assert_eq!(sessions.len(), LOGS.len());
+        for session in sessions {
+            let [reset] = session.resets.as_slice() else {
+                panic!("{}: {:?}", session.agent, session.resets);
+            };
+            // Before the log shows a compaction: window - 33,000, and 0.9 of the raw window.
+            let trigger = match session.agent {
+                "claude-code" => 167_000,
+                _ => 244_800,
+            };
+            assert_eq!(&*reset.cause, "auto");
+            assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
+            let before = &session.requests[reset.request - 1];
+            assert!(before.prompt < trigger, "it was not late");
+            assert!(session.requests.len() > reset.request + 3, "it goes on");
+            assert_eq!(session.project(), "teashop");
+            assert!(session.context().roles.iter().all(|role| role.tokens > 0));
+            let largest = session.items.iter().filter(|i| i.role == Role::Tool);
+            assert!(largest.map(|i| i.size.local).max() > Some(15_000));
+        }
+    }
+
+    #[test]
+    fn what_is_reported_fits_the_texts() {
+        for session in played().0 {
+            let mut errors: Vec<f64> = session
+                .requests
+                .iter()
+                .filter_map(|r| {
+                    let error = r.predicted?.tokens.abs_diff(r.prompt);
+                    Some(error as f64 / r.prompt as f64)
+                })
+                .collect();
+            errors.sort_by(f64::total_cmp);
+            let p95 = errors[errors.len() * 95 / 100];
+            assert!(p95 < 0.03, "{}: p95 {p95}", session.agent);
+            let last = session.requests.last().expect("requests");
+            assert_eq!(
+                session.context().known,
+                last.prompt + last.output.expect("a real output")
+            );
+        }
+    }
+
+    #[test]
+    fn it_ends_when_nobody_listens() {
+        let (sender, ended) = std::sync::mpsc::channel();
+        let sink = move |_| {
+            let _ = sender.send(());
+            ControlFlow::Break(())
+        };
+        start(Arc::default(), Arc::default(), sink).unwrap();
+        let minute = Duration::from_secs(60);
+        assert!(ended.recv_timeout(minute).is_ok());
+        assert!(
+            ended
+                .recv_timeout(minute)
+                .is_err_and(|e| e == std::sync::mpsc::RecvTimeoutError::Disconnected)
+        );
+    }
+}

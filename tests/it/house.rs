@@ -1,0 +1,148 @@
+//! The rules of the house that no compiler checks: who may import whom, how large a file may grow, that
+//! a log format is complete, that nothing of one machine is in the tree.
+
+mod imports;
+mod source;
+
+use crate::support::manifest_folder;
+use ctxgauge::agents;
+use ctxgauge::model::window::Rules;
+use source::{Source, files, text};
+use std::fs;
+
+/// The most lines a file of the program may have, its unit tests aside.
+const MOST_LINES: usize = 600;
+
+#[test]
+fn no_file_grows_too_large() {
+    let sources = Source::all();
+    let large: Vec<String> = sources
+        .iter()
+        .filter(|source| source.lines() > MOST_LINES)
+        .map(|source| format!("{}: {} lines", source.path, source.lines()))
+        .collect();
+    assert!(large.is_empty(), "split: {large:#?}");
+}
+
+#[test]
+fn every_decoder_is_registered() {
+    let registry = text("src/agents/mod.rs");
+    for source in Source::all() {
+        let Some((_, format)) = source.code.split_once("impl Format for ") else {
+            continue;
+        };
+        let format = format.split([' ', '{']).next().unwrap();
+        let module = source.path.strip_prefix("src/agents/").unwrap();
+        let entry = format!("&{}::{format}", module.trim_end_matches(".rs"));
+        assert!(registry.contains(&entry), "put {entry} into agents::ALL");
+    }
+}
+
+#[test]
+fn every_format_has_hand_written_logs() {
+    for format in agents::ALL {
+        let folder = manifest_folder().join("tests/fixtures").join(format.id());
+        let logs = files(&folder)
+            .into_iter()
+            .filter(|path| path.file_stem().is_some_and(|stem| stem == "log"))
+            .count();
+        assert!(
+            logs > 0,
+            "{}: no <case>/log.* below {}",
+            format.id(),
+            folder.display()
+        );
+    }
+}
+
+#[test]
+fn every_format_has_a_policy() {
+    let rules: Rules = toml::from_str(&text("assets/models.toml")).unwrap();
+    for format in agents::ALL {
+        let known = rules
+            .policy
+            .iter()
+            .any(|policy| policy.agent == format.id());
+        assert!(
+            known,
+            "{}: no [[policy]] in assets/models.toml",
+            format.id()
+        );
+    }
+}
+
+#[test]
+fn every_format_is_in_the_readme() {
+    let readme = text("README.md");
+    for format in agents::ALL {
+        let id = format!("`{}`", format.id());
+        let mut rows = readme.lines().filter(|line| line.starts_with('|'));
+        assert!(
+            rows.any(|row| row.contains(&id)),
+            "{id}: no row in README.md's table"
+        );
+    }
+}
+
+#[test]
+fn every_format_is_named_once() {
+    let mut ids: Vec<&str> = agents::ALL.iter().map(|format| format.id()).collect();
+    ids.sort_unstable();
+    let all = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "{ids:?}");
+    for format in agents::ALL {
+        assert!(!format.terms().is_empty(), "{}: no terms", format.id());
+        assert!(!format.roots().is_empty(), "{}: no roots", format.id());
+        assert!(agents::by_id(format.id()).is_some());
+    }
+}
+
+/// Folders that hold something else on every machine, so that their names alone tell nothing.
+const USUAL: [&str; 8] = ["home", "root", "Users", "tmp", "usr", "opt", "var", "mnt"];
+
+#[test]
+fn nothing_of_this_machine_is_in_the_tree() {
+    let here = manifest_folder();
+    let mut told: Vec<String> = here
+        .ancestors()
+        .filter(|folder| folder.components().count() > 2)
+        .map(|folder| folder.display().to_string())
+        .collect();
+    let mut parts = here.components().skip(1);
+    let first = parts.next().map(|part| part.as_os_str().to_string_lossy());
+    told.extend(
+        first
+            .filter(|first| !USUAL.contains(&&**first))
+            .map(|first| format!("/{first}/")),
+    );
+    for path in files(&here) {
+        let bytes = fs::read(&path).unwrap();
+        let content = String::from_utf8_lossy(&bytes);
+        for needle in &told {
+            let found = content.match_indices(needle.as_str()).any(|(at, _)| {
+                // The same name further down in some other path is no trace of this one.
+                !content[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~}".contains(c))
+            });
+            assert!(!found, "{}: {needle}", path.display());
+        }
+    }
+}
+
+#[test]
+fn dependencies_come_from_the_public_registry() {
+    let lock = text("Cargo.lock");
+    let sources = lock
+        .lines()
+        .filter_map(|line| line.strip_prefix("source = "));
+    for source in sources {
+        assert_eq!(
+            source,
+            "\"registry+https://github.com/rust-lang/crates.io-index\""
+        );
+    }
+    assert!(
+        !manifest_folder().join(".cargo").exists(),
+        "settings of one machine"
+    );
+}

@@ -1,0 +1,167 @@
+//! Who may import whom.
+
+use super::source::Source;
+
+/// Parts of the program, by module path.
+type Parts = &'static [&'static str];
+
+/// Who may import whom. A part may always import itself; the longest path that fits a module is its
+/// part.
+const MAY: &[(Parts, Parts)] = &[
+    (&["model"], &[]),
+    // Counts for the model: implements its `Measure`.
+    (&["tokens"], &["model"]),
+    (&["agents"], &["model"]),
+    (&["ingest"], &["model", "agents", "tokens"]),
+    (&["tui::app", "tui::keymap"], &["model"]),
+    (
+        &["tui::views", "tui::widgets", "tui::theme"],
+        &["model", "tui::app", "tui::keymap"],
+    ),
+    (&["report"], &["model", "agents", "ingest", "tokens"]),
+    // The runtime, and what it is made of.
+    (
+        &["tui"],
+        &[
+            "model",
+            "agents",
+            "ingest",
+            "tokens",
+            "config",
+            "cli",
+            "tui::app",
+            "tui::keymap",
+            "tui::views",
+            "tui::widgets",
+            "tui::theme",
+        ],
+    ),
+    (&["config", "cli"], &["model", "tui::keymap", "tui::theme"]),
+];
+
+/// Where the parts are put together.
+const ROOTS: [&str; 2] = ["lib", "main"];
+
+#[test]
+fn nobody_imports_what_is_not_theirs() {
+    let mut wrong = Vec::new();
+    for source in Source::all() {
+        if ROOTS.contains(&source.module.as_str()) {
+            continue;
+        }
+        let Some((own, may)) = rule(&source.module) else {
+            panic!("{}: belongs to no part, see MAY", source.path);
+        };
+        for path in imports(&source.code, &source.module) {
+            let part = part(&path);
+            if !part.is_none_or(|part| own.contains(&part) || may.contains(&part)) {
+                wrong.push(format!("{}: {path}", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn rule(module: &str) -> Option<(Parts, Parts)> {
+    let part = part(module)?;
+    MAY.iter().copied().find(|(parts, _)| parts.contains(&part))
+}
+
+fn part(path: &str) -> Option<&'static str> {
+    let holds = |part: &&str| {
+        path.strip_prefix(part)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    };
+    let parts = MAY.iter().flat_map(|(parts, _)| parts.iter().copied());
+    parts.filter(holds).max_by_key(|part| part.len())
+}
+
+/// The paths from the crate's root that a module's code names.
+fn imports(code: &str, module: &str) -> Vec<String> {
+    let code: String = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let mut found = Vec::new();
+    for root in ["crate", "super"] {
+        for (at, _) in code.match_indices(root) {
+            let before = code[..at].chars().next_back();
+            // The second of two is reached from the first.
+            if before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '$')) {
+                continue;
+            }
+            let mut path: Vec<&str> = module.split("::").collect();
+            if root == "crate" {
+                path.clear();
+            } else {
+                path.pop();
+            }
+            tree(&code[at + root.len()..], &mut path, &mut found);
+        }
+    }
+    found
+}
+
+/// Follows what stands after a path: more of it, or a list of what goes on from there. Returns what it
+/// did not read.
+fn tree<'c>(rest: &'c str, path: &mut Vec<&'c str>, found: &mut Vec<String>) -> &'c str {
+    let Some(rest) = rest.strip_prefix("::") else {
+        found.push(path.join("::"));
+        return rest;
+    };
+    if let Some(mut rest) = rest.strip_prefix('{') {
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            if rest.is_empty() || rest.starts_with('}') {
+                return rest.get(1..).unwrap_or_default();
+            }
+            let depth = path.len();
+            let after = name(rest, path, found);
+            path.truncate(depth);
+            // `as` and its name, or what is no use at all.
+            rest = after.trim_start_matches(|c| !matches!(c, ',' | '}'));
+        }
+    }
+    name(rest, path, found)
+}
+
+fn name<'c>(rest: &'c str, path: &mut Vec<&'c str>, found: &mut Vec<String>) -> &'c str {
+    let end = rest
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(rest.len());
+    match &rest[..end] {
+        "super" => {
+            path.pop();
+        }
+        "" | "self" => {}
+        name => path.push(name),
+    }
+    tree(&rest[end..], path, found)
+}
+
+#[test]
+fn imports_are_found_however_they_are_written() {
+    let code = "use crate::model::{event::{Key, Place as At}, Role};\n// use crate::no;\n\
+        fn f() -> super::theme::Style { crate::tokens::count() }\nuse super::super::keymap::*;\n\
+        pub(crate) fn g() {}\nuse super::{Row, gauge};";
+    let mut found = imports(code, "tui::views::help");
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "",
+            "model::Role",
+            "model::event::Key",
+            "model::event::Place",
+            "tokens::count",
+            "tui::keymap",
+            "tui::views::Row",
+            "tui::views::gauge",
+            "tui::views::theme::Style",
+        ]
+    );
+    assert_eq!(part("tui::views::gauge"), Some("tui::views"));
+    assert_eq!(part("tui::viewsome"), Some("tui"));
+    assert_eq!(part("Rows"), None);
+}

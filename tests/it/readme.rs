@@ -1,0 +1,77 @@
+//! The README's tables say what the program does.
+
+use crate::support::manifest_folder;
+use ctxgauge::agents;
+use ctxgauge::tui::keymap::{Scope, in_scope};
+use std::fmt::Write;
+
+fn readme() -> String {
+    std::fs::read_to_string(manifest_folder().join("README.md")).unwrap()
+}
+
+/// What stands between a pair of markers.
+fn between<'a>(readme: &'a str, name: &str) -> &'a str {
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let (_, rest) = readme.split_once(&open).expect("an opening marker");
+    rest.split_once(&close).expect("a closing marker").0
+}
+
+/// The table of keys, as the bindings have it.
+fn keys() -> String {
+    let mut table = "| where | keys | what |\n|---|---|---|\n".to_owned();
+    for scope in [Scope::Anywhere, Scope::Overview, Scope::Session] {
+        for binding in in_scope(scope) {
+            let keys: Vec<String> = binding.presses.iter().map(|p| format!("`{p}`")).collect();
+            let keys = keys.join(" ");
+            writeln!(table, "| {} | {keys} | {} |", scope.name(), binding.help).unwrap();
+        }
+    }
+    table
+}
+
+#[test]
+fn the_keys_are_those_of_the_program() {
+    let (readme, keys) = (readme(), keys());
+    assert!(
+        between(&readme, "keys") == keys,
+        "the bindings have changed: put this between the README's `<!-- keys -->` markers:\n\n{keys}"
+    );
+}
+
+#[test]
+fn every_agent_has_a_row_and_every_row_an_agent() {
+    let readme = readme();
+    let table = between(&readme, "agents");
+    let mut rows = table.lines();
+    let columns = rows.next().expect("a heading").matches('|').count();
+    let mut ids: Vec<&str> = Vec::new();
+    for row in rows.skip(1) {
+        assert_eq!(row.matches('|').count(), columns, "the columns of: {row}");
+        ids.push(row.split('`').nth(1).expect("an agent's id in backticks"));
+    }
+    for format in agents::ALL {
+        let rows = ids.iter().filter(|id| **id == format.id()).count();
+        assert_eq!(
+            rows,
+            1,
+            "rows of '{}' between the README's `<!-- agents -->` markers; there must be one",
+            format.id()
+        );
+    }
+    let stray = ids.iter().find(|id| agents::by_id(id).is_none());
+    assert_eq!(
+        stray, None,
+        "a row in the README of an agent that cannot be read"
+    );
+}
+
+#[test]
+fn the_first_commands_run_and_test() {
+    let readme = readme();
+    let blocks: Vec<&str> = readme
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(blocks[..2], ["cargo run --release\n", "cargo test\n"]);
+}
