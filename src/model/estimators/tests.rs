@@ -90,12 +90,21 @@ impl Talk {
     }
 
     fn report(&mut self, request: u64, model: &str, prompt: u64, output: u64) {
+        self.usage(request, model, prompt, Some(output));
+    }
+
+    /// A report whose output is a placeholder.
+    fn placeholder(&mut self, request: u64, model: &str, prompt: u64) {
+        self.usage(request, model, prompt, None);
+    }
+
+    fn usage(&mut self, request: u64, model: &str, prompt: u64, output: Option<u64>) {
         self.tell(Event::Usage(Box::new(Usage {
             request: Key(request),
             model: Some(model.into()),
             prompt,
             cached: 0,
-            output: Some(output),
+            output,
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
@@ -220,6 +229,21 @@ fn stripped_thinking_is_no_divergence() {
     let last = talk.last();
     assert_eq!(last.delta, Basis::Delta);
     assert_eq!(said(&last, Estimator::Delta), 5_950 + 30 + 20 + 4);
+    assert_eq!(said(&last, Estimator::Outputs), 900 + 30, "as reported");
+}
+
+#[test]
+fn stripped_thinking_takes_nothing_away_that_delta_has_not_counted() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 100);
+    talk.node(Role::Assistant, Kind::Thinking, 700, Some(1));
+    talk.placeholder(1, "m-1", 5_000);
+    talk.item(Role::Tool, Kind::ToolResult, 40);
+    talk.response(2, "m-1", 5_750, 30);
+    assert_eq!(said(&talk.last(), Estimator::Delta), 5_000 + 704 + 44);
+    talk.item(Role::User, Kind::Text, 20);
+    talk.response(3, "m-1", 5_100, 30);
+    assert_eq!(said(&talk.last(), Estimator::Delta), 5_750 + 30 + 24);
 }
 
 #[test]

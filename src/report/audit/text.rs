@@ -83,6 +83,7 @@ pub(super) fn share(share: f64) -> String {
         99.95.. => 0,
         9.995.. => 1,
         0.9995.. => 2,
+        0.09995.. => 3,
         0.0 => 0,
         _ => 4,
     };
@@ -92,4 +93,22 @@ pub(super) fn share(share: f64) -> String {
 fn signed(share_of: f64) -> String {
     let sign = if share_of > 0.0 { "+" } else { "" };
     format!("{sign}{}", share(share_of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_three_digits() {
+        let written = [
+            0.0, 0.00012345, 0.0012345, 0.012345, 0.12345, -1.2345, 123.45,
+        ]
+        .map(share);
+        let percent = [
+            "0 %", "0.0123 %", "0.123 %", "1.23 %", "12.3 %", "-123 %", "1e4 %",
+        ];
+        assert_eq!(written, percent);
+        assert_eq!([signed(0.5), signed(-0.5)], ["+50.0 %", "-50.0 %"]);
+    }
 }
