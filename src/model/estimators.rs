@@ -227,6 +227,11 @@ const PER_SCHEMAS: i128 = 16;
 const PER_SCHEMA: i128 = 8;
 
 impl Session {
+    /// The estimator that contexts are told by.
+    pub fn estimator(&self) -> Estimator {
+        self.rules.estimator
+    }
+
     /// How full the context is, by the estimator that the user chose: what is known stays known where
     /// that estimator builds on reports. The interval remains the calibrated one, widened to hold the
     /// other's number: no other rule knows its error.

@@ -1,6 +1,6 @@
 //! The report of one session for people.
 
-use super::json::{percent, tools};
+use super::json::{other_estimator, percent, tools};
 use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
 use crate::model::session::{Coverage, Session};
@@ -73,6 +73,7 @@ pub(super) fn gauge_line(session: &Session) -> String {
     let share = percent(context.used, window);
     let known = match session.coverage {
         Coverage::Unread => return "— not read yet".to_owned(),
+        _ if !session.estimator().builds_on_report() => "— known".to_owned(),
         _ if context.known > 0 => format!("{} known", tokens(context.known)),
         _ => "— known (no usage report since the last reset)".to_owned(),
     };
@@ -82,10 +83,15 @@ pub(super) fn gauge_line(session: &Session) -> String {
         format!(
             " + {} ±{} est",
             tokens(context.estimated),
-            tokens(context.high.saturating_sub(context.used))
+            tokens((context.high - context.used).max(context.used - context.low))
         )
     };
-    format!("{known}{estimated} · {share:.0} % of {}", tokens(window))
+    let by = other_estimator(session).map(|name| format!(" · by {name}"));
+    format!(
+        "{known}{estimated} · {share:.0} % of {}{}",
+        tokens(window),
+        by.unwrap_or_default()
+    )
 }
 
 fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {

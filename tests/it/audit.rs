@@ -204,6 +204,8 @@ fn a_report_by_another_estimator() {
     let last = context("last-total");
     assert_eq!(last["estimated"], 0);
     assert_eq!(last["source"], "exact");
+    assert_eq!(last["estimator"], "last-total");
+    assert!(context("calibrated").get("estimator").is_none());
     for name in ["delta", "calibrated"] {
         let other = context(name);
         assert_eq!(other["known"], last["known"]);
