@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Without a command it opens the monitor on the logs of this machine, or on the files and folders
 /// given; `-` follows standard input.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(version)]
 pub struct Cli {
     /// What to do; none: open the monitor.
     #[command(subcommand)]

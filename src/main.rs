@@ -34,6 +34,12 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<()> {
+    if let (Some(_), Some(path)) = (&cli.command, cli.paths.first()) {
+        bail!(
+            "'{}' stands before the command; put paths after it",
+            path.display()
+        );
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     match cli.command {
         Some(Command::Report { path, json, follow }) => {

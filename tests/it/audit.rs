@@ -214,6 +214,10 @@ fn a_report_by_another_estimator() {
     }
     assert_eq!(context("chars4")["known"], 0);
     assert_eq!(context("chars4")["source"], "estimated");
+    let before = run(&["--estimator", "chars4", "report"], &[&log]);
+    let after = run(&["report", "--estimator", "chars4"], &[&log]);
+    assert!(before.contains("by chars4"), "{before}");
+    assert_eq!(before, after, "flags may stand before the command");
     let home = tempfile::tempdir().unwrap();
     let output = ctxgauge(home.path())
         .args(["ls", "--estimator", "o300k"])

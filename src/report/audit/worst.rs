@@ -102,7 +102,9 @@ impl Miss {
             clean(&self.path)
         )?;
         for (sign, pieces) in [('+', &self.came), ('-', &self.went)] {
-            for piece in pieces.iter().take(SHOWN) {
+            let mut largest: Vec<&Piece> = pieces.iter().collect();
+            largest.sort_by_key(|piece| std::cmp::Reverse(piece.tokens));
+            for piece in largest.iter().take(SHOWN) {
                 piece.write(out, sign)?;
             }
             if pieces.len() > SHOWN {
@@ -113,7 +115,7 @@ impl Miss {
     }
 }
 
-/// Items of one request that are listed for people.
+/// Items of one request that are listed for people, the largest first.
 const SHOWN: usize = 20;
 
 impl Piece {
