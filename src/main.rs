@@ -7,6 +7,7 @@ use ctxgauge::cli::{Cli, Command, Common};
 use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
 use ctxgauge::ingest::{self, spool::STDIN};
+use ctxgauge::model::estimators::Estimator;
 use ctxgauge::model::fleet::FileId;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::Progress;
@@ -122,16 +123,20 @@ fn monitor(cli: &Cli) -> Result<()> {
         let handle = ingest::start(options, sink)?;
         Box::new(move |file| handle.look_at(file))
     };
-    let banner = match (demo, cli.common.demo) {
+    let playing = match (demo, cli.common.demo) {
         (false, _) => None,
-        (true, true) => Some("this is a demo"),
-        (true, false) => Some("no agent logs found: this is a demo"),
+        (true, true) => Some("this is a demo".to_owned()),
+        (true, false) => Some("no agent logs found: this is a demo".to_owned()),
     };
+    // Numbers by another rule than the usual one do not go unnamed.
+    let by = cli.common.estimator;
+    let other = (by != Estimator::default()).then(|| format!("by {by}: {}", by.rule()));
+    let banner: Vec<String> = playing.into_iter().chain(other).collect();
     tui::run(Start {
         rules: ground.rules,
         theme: theme(&cli.common, &config),
         looked_in,
-        demo: banner.map(str::to_owned),
+        banner: banner.join(" · "),
         now: Box::new(jiff::Timestamp::now),
         updates,
         look_at,
