@@ -11,6 +11,7 @@ pub mod calibration;
 mod chain;
 pub mod event;
 pub mod fleet;
+pub mod forecast;
 pub mod history;
 pub mod ledger;
 #[cfg(test)]
