@@ -183,6 +183,7 @@ fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
         formats,
         spots,
         rules: Arc::new(config::rules()?),
+        now: jiff::Timestamp::now,
     })
 }
 
