@@ -157,9 +157,10 @@ impl Growth {
     fn rate(&self) -> Result<f64, NoForecast> {
         let mut sizes: Vec<f64> = self.steps.iter().map(|step| step.tokens).collect();
         let middle = sizes.len() / 2;
-        let median = match sizes.is_empty() {
-            true => 0.0,
-            false => *sizes.select_nth_unstable_by(middle, f64::total_cmp).1,
+        let median = if sizes.is_empty() {
+            0.0
+        } else {
+            *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
         };
         let cap = STEP_CAP.max(2.0 * median);
         let capped = |step: &Step| Some(step.tokens.clamp(-cap, cap));
@@ -208,9 +209,9 @@ fn weigh(steps: &[Step], of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
     (sum, weights)
 }
 
-/// When a walk of mean step 1 has gone a distance. Its end is the root of k · spread ± walk · √k = distance;
-/// on top comes one request, since a step that passes the trigger is sent whole: k steps fit, the next
-/// one is begun.
+/// When a walk of mean step 1 has gone a distance. The band's ends are the roots of
+/// k · spread + walk · √k = distance and k / spread − walk · √k = distance. On top comes one request, the
+/// one whose step passes the trigger; the lower end goes without it.
 fn crossing(distance: f64) -> Band {
     let sooner = {
         let root = (WALK_SOONER * WALK_SOONER + 4.0 * RATE_SPREAD * distance).sqrt();
