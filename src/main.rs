@@ -206,6 +206,7 @@ fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
         formats,
         spots,
         rules: Arc::new(rules(common, &config)?),
+        now: jiff::Timestamp::now,
     })
 }
 

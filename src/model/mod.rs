@@ -12,6 +12,7 @@ mod chain;
 pub mod estimators;
 pub mod event;
 pub mod fleet;
+pub mod forecast;
 pub mod history;
 pub mod ledger;
 #[cfg(test)]

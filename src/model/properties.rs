@@ -5,6 +5,7 @@ use super::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Size,
     Usage,
 };
+use super::forecast::{backtest, forecast};
 use super::session::Session;
 use super::window::Rules;
 use super::{Gone, Kind, Role, Source};
@@ -247,6 +248,26 @@ proptest! {
             let chars: u64 = held.map(|item| item.size.chars).sum();
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_forecast_is_in_order_for_any_input(events in events(), trigger in any::<u64>()) {
+        let mut session = session(Estimator::Calibrated);
+        session.meta.trigger = Some(trigger);
+        for event in events {
+            session.apply(Entry {
+                lane: Lane::Main,
+                place: Place::default(),
+                at: None,
+                event,
+            });
+        }
+        let now = forecast(&session, None).map(|left| left.requests);
+        let past = backtest(&session).into_iter().map(|point| point.requests);
+        for band in past.chain(now) {
+            assert!(0.0 <= band.p10 && band.p10 <= band.p50 && band.p50 <= band.p90);
+            assert!(band.p90.is_finite());
         }
     }
 }

@@ -142,15 +142,31 @@ impl Session {
 
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
-        let same_model = |model: &Option<Arc<str>>| model.as_deref() == self.model();
-        let largest = self
-            .requests
+        self.limits_from(self.model(), &self.requests, &self.resets)
+    }
+
+    /// The window and the trigger as they were known right after this request: from what had been
+    /// requested and compacted by then.
+    pub fn limits_as_of(&self, request: RequestIx) -> Limits {
+        let requests = &self.requests[..self.requests.len().min(request.saturating_add(1))];
+        let resets = self.resets.partition_point(|r| r.request < requests.len());
+        let model = requests.last().and_then(|r| r.model.as_deref());
+        self.limits_from(model, requests, &self.resets[..resets])
+    }
+
+    fn limits_from(
+        &self,
+        model: Option<&str>,
+        requests: &[Request],
+        resets: &[PastReset],
+    ) -> Limits {
+        let same_model = |other: &Option<Arc<str>>| other.as_deref() == model;
+        let largest = requests
             .iter()
             .filter(|r| same_model(&r.model))
             .map(|r| r.prompt)
             .max();
-        let past: Vec<u64> = self
-            .resets
+        let past: Vec<u64> = resets
             .iter()
             .filter(|r| &*r.cause == "auto" && same_model(&r.model))
             .map(|r| r.before)
@@ -158,7 +174,7 @@ impl Session {
         self.rules.limits(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),
-            model: self.model(),
+            model,
             logged_window: self.meta.window,
             logged_trigger: self.meta.trigger,
             largest: largest.unwrap_or(0),

@@ -2,6 +2,7 @@
 
 use crate::model::estimators::Estimator;
 use crate::model::fleet::FileFacts;
+use crate::model::forecast::{self, Forecast, NoForecast};
 use crate::model::ledger::Context;
 use crate::model::session::{Item, PastReset, Request, Session};
 use crate::model::{Role, Source};
@@ -71,17 +72,17 @@ struct CompactionPart<'a> {
     trigger: Option<u64>,
     trigger_source: &'static str,
     headroom: Option<u64>,
-    requests_left: Option<Band>,
-    turns_left: Option<Band>,
-    minutes_left: Option<Band>,
+    requests_left: Option<Band<u64>>,
+    turns_left: Option<Band<u64>>,
+    minutes_left: Option<Band<f64>>,
     past: Vec<PastPart<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Band {
-    p10: f64,
-    p50: f64,
-    p90: f64,
+struct Band<N> {
+    p10: N,
+    p50: N,
+    p90: N,
 }
 
 #[derive(Debug, Serialize)]
@@ -137,8 +138,13 @@ pub(super) struct ToolPart<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The report of a session that was read from this file.
-    pub fn new(session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
+    /// The report of a session that was read from this file, with what its forecast says.
+    pub fn new(
+        session: &'a Session,
+        facts: &'a FileFacts,
+        left: &Result<Forecast, NoForecast>,
+    ) -> Report<'a> {
+        let left = left.as_ref().ok();
         let context = session.context();
         let limits = session.limits();
         Report {
@@ -172,9 +178,9 @@ impl<'a> Report<'a> {
                 policy: limits.policy,
                 trigger: limits.trigger,
                 trigger_source: limits.trigger_source.name(),
-                requests_left: None,
-                turns_left: None,
-                minutes_left: None,
+                requests_left: left.map(|left| Band::whole(&left.requests)),
+                turns_left: left.map(|left| Band::whole(&left.turns)),
+                minutes_left: left.and_then(|left| left.minutes.as_ref().map(Band::tenths)),
                 past: session.resets.iter().map(PastPart::new).collect(),
             },
             messages: (0..session.items.len())
@@ -182,6 +188,27 @@ impl<'a> Report<'a> {
                 .collect(),
             calls: session.requests.iter().map(CallPart::new).collect(),
             tools: tools(session),
+        }
+    }
+}
+
+impl Band<u64> {
+    fn whole(band: &forecast::Band) -> Band<u64> {
+        Band {
+            p10: band.p10.round() as u64,
+            p50: band.p50.round() as u64,
+            p90: band.p90.round() as u64,
+        }
+    }
+}
+
+impl Band<f64> {
+    fn tenths(band: &forecast::Band) -> Band<f64> {
+        let tenths = |x: f64| (x * 10.0).round() / 10.0;
+        Band {
+            p10: tenths(band.p10),
+            p50: tenths(band.p50),
+            p90: tenths(band.p90),
         }
     }
 }

@@ -13,10 +13,12 @@ use crate::ingest::spool::{self, STDIN};
 use crate::ingest::{self, Options};
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey, Update};
+use crate::model::forecast::forecast;
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
 use crate::tokens::Counter;
 use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -49,6 +51,8 @@ pub struct Ground {
     pub spots: Vec<Spot>,
     /// The models table.
     pub rules: Arc<Rules>,
+    /// The clock, to tell an idle session from one at work.
+    pub now: fn() -> Timestamp,
 }
 
 /// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`).
@@ -75,10 +79,12 @@ pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) 
         (log, sessions)
     };
     let session = main_session(sessions, &log, &ground.rules);
+    let left = forecast(&session, Some((ground.now)()));
     match style {
-        Style::Text => text::write(out, &session, &log.facts)?,
+        Style::Text => text::write(out, &session, &log.facts, &left)?,
         Style::Json => {
-            serde_json::to_writer(&mut *out, &json::Report::new(&session, &log.facts))?;
+            let report = json::Report::new(&session, &log.facts, &left);
+            serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)?;
         }
     }
@@ -125,7 +131,9 @@ pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -
         match style {
             Style::Text => writeln!(out, "{}", text::gauge_line(session))?,
             Style::Json => {
-                serde_json::to_writer(&mut *out, &json::Report::new(session, &log.facts))?;
+                let left = forecast(session, Some((ground.now)()));
+                let report = json::Report::new(session, &log.facts, &left);
+                serde_json::to_writer(&mut *out, &report)?;
                 writeln!(out)?;
             }
         }

@@ -3,6 +3,7 @@
 use super::json::{other_estimator, percent, tools};
 use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
+use crate::model::forecast::{Band, Forecast, NoForecast};
 use crate::model::session::{Coverage, Session};
 use crate::model::{Role, Source};
 use std::io::{self, Write};
@@ -10,8 +11,13 @@ use std::io::{self, Write};
 /// How many of the largest items a report lists.
 const LARGEST: usize = 10;
 
-/// Writes the report of a session that was read from this file.
-pub fn write(out: &mut dyn Write, session: &Session, facts: &FileFacts) -> io::Result<()> {
+/// Writes the report of a session that was read from this file, with what its forecast says.
+pub fn write(
+    out: &mut dyn Write,
+    session: &Session,
+    facts: &FileFacts,
+    left: &Result<Forecast, NoForecast>,
+) -> io::Result<()> {
     let context = session.context();
     let limits = session.limits();
     let model = session.model().unwrap_or("no model yet");
@@ -45,6 +51,12 @@ pub fn write(out: &mut dyn Write, session: &Session, facts: &FileFacts) -> io::R
         tokens(limits.window),
         limits.window_source.name()
     )?;
+    match left {
+        Ok(left) => writeln!(out, "{}", forecast_line(left))?,
+        // The line above says it.
+        Err(NoForecast::NoTrigger) => {}
+        Err(why) => writeln!(out, "no forecast: {}", why.name())?,
+    }
     writeln!(out)?;
     writeln!(out, "  role       tokens   known     est.  items")?;
     for role in Role::ALL {
@@ -92,6 +104,34 @@ pub(super) fn gauge_line(session: &Session) -> String {
         tokens(window),
         by.unwrap_or_default()
     )
+}
+
+/// The forecast in words: medians, each with its 80 % band where that is wider than a number.
+fn forecast_line(left: &Forecast) -> String {
+    if left.requests == Band::default() {
+        return "compacts now".to_owned();
+    }
+    let turns = match left.turns.p90.round() {
+        0.0 => "in this turn".to_owned(),
+        _ => span(&left.turns, ["turn", "turns"]),
+    };
+    let minutes = left.minutes.as_ref().map_or_else(String::new, |m| {
+        format!(", {} of work", span(m, ["min"; 2]))
+    });
+    format!(
+        "compacts in about {}, {turns}{minutes}",
+        span(&left.requests, ["request", "requests"])
+    )
+}
+
+/// `9 requests (6–14)`
+fn span(band: &Band, [one, many]: [&str; 2]) -> String {
+    let [low, middle, high] = [band.p10, band.p50, band.p90].map(|x| x.round() as u64);
+    let unit = if middle == 1 { one } else { many };
+    if low == high {
+        return format!("{middle} {unit}");
+    }
+    format!("{middle} {unit} ({low}–{high})")
 }
 
 fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
@@ -223,6 +263,30 @@ mod tests {
         assert_eq!(tokens(124_149), "124.1k");
         assert_eq!(tokens(999_950), "1.00M");
         assert_eq!(tokens(1_047_576), "1.05M");
+    }
+
+    #[test]
+    fn a_forecast_reads_as_a_sentence() {
+        let band = |p10, p50, p90| Band { p10, p50, p90 };
+        let mut left = Forecast {
+            requests: band(5.8, 9.2, 14.1),
+            turns: band(0.6, 1.9, 4.0),
+            minutes: Some(band(4.2, 6.0, 11.4)),
+        };
+        assert_eq!(
+            forecast_line(&left),
+            "compacts in about 9 requests (6–14), 2 turns (1–4), 6 min (4–11) of work"
+        );
+        left.turns = band(0.0, 0.1, 0.4);
+        left.minutes = None;
+        assert_eq!(
+            forecast_line(&left),
+            "compacts in about 9 requests (6–14), in this turn"
+        );
+        left.requests = band(0.6, 1.2, 1.4);
+        assert!(forecast_line(&left).starts_with("compacts in about 1 request, "));
+        left.requests = Band::default();
+        assert_eq!(forecast_line(&left), "compacts now");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod audit;
 mod disorder;
 mod fixtures;
+mod forecast;
 mod house;
 mod readme;
 mod runs;
