@@ -10,6 +10,7 @@ use crate::ingest::discover::{LogFile, Scout};
 use crate::ingest::reader::read_whole;
 use crate::model::estimators::{Estimator, Prediction, predictions};
 use crate::model::event::{Key, Lane};
+use crate::model::forecast::{BacktestSummary, Point, backtest};
 use crate::model::window::Rules;
 use crate::tokens::Counter;
 use anyhow::{Result, bail};
@@ -47,6 +48,8 @@ struct Audit {
     groups: BTreeMap<(&'static str, String), Summary>,
     agents: BTreeMap<&'static str, Summary>,
     models: BTreeMap<String, Summary>,
+    /// The forecast against the logs' own compactions; none took place: `None`.
+    forecast: Option<BacktestSummary>,
     by: Estimator,
     worst: Vec<Miss>,
 }
@@ -60,7 +63,7 @@ struct Json<'a> {
     main: &'a Summary,
     agents: &'a BTreeMap<&'static str, Summary>,
     models: &'a BTreeMap<String, Summary>,
-    forecast: Option<()>,
+    forecast: Option<&'a BacktestSummary>,
     worst: &'a [Miss],
 }
 
@@ -117,6 +120,7 @@ pub fn run(
 struct Replayed {
     is_main: bool,
     requests: Vec<(Key, String, Prediction)>,
+    points: Vec<Point>,
     worst: Vec<Miss>,
 }
 
@@ -182,6 +186,7 @@ fn replay_one(
         Replayed {
             is_main: *lane == Lane::Main && session.meta.parent.is_none(),
             requests: predictions.into_iter().map(named).collect(),
+            points: backtest(session),
             worst,
         }
     });
@@ -195,6 +200,7 @@ struct Ledger {
     /// Every request counts once: forks and resumed sessions repeat the log they began with.
     seen: HashSet<(&'static str, Key)>,
     tallies: BTreeMap<(&'static str, String, bool), Tally>,
+    points: Vec<Point>,
     worst: Vec<Miss>,
 }
 
@@ -205,6 +211,7 @@ impl Ledger {
             most,
             seen: HashSet::new(),
             tallies: BTreeMap::new(),
+            points: Vec::new(),
             worst: Vec::new(),
         }
     }
@@ -218,6 +225,12 @@ impl Ledger {
                     new.insert(key);
                     let group = (agent, model, session.is_main);
                     self.tallies.entry(group).or_default().add(&prediction);
+                }
+            }
+            for point in session.points {
+                // A compaction that a fork repeats is forecast the same to the last digit.
+                if !self.points.contains(&point) {
+                    self.points.push(point);
                 }
             }
             let worst = session.worst.into_iter();
@@ -264,6 +277,7 @@ impl Ledger {
                     (name, summary)
                 })
                 .collect(),
+            forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
             by: self.by,
             worst: self.worst,
         }
@@ -279,7 +293,7 @@ impl Audit {
             main: &self.main,
             agents: &self.agents,
             models: &self.models,
-            forecast: None,
+            forecast: self.forecast.as_ref(),
             worst: &self.worst,
         }
     }

@@ -194,6 +194,30 @@ fn a_request_that_several_logs_repeat_counts_once() {
 }
 
 #[test]
+fn the_forecast_is_held_against_compactions_that_took_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-haiku-4-5");
+    let boundary = json!({
+        "parentUuid": null, "isSidechain": false, "type": "system", "subtype": "compact_boundary",
+        "content": "Conversation compacted", "uuid": "b0", "sessionId": "5e55",
+        "timestamp": "2026-09-20T11:00:00.000Z", "version": "2.1.219",
+        "compactMetadata": { "trigger": "auto", "preTokens": 60_000 },
+    });
+    write(folder.path(), "a.jsonl", &format!("{log}{boundary}\n"));
+    let forecast = audit(&[], folder.path())["forecast"].clone();
+    assert_eq!(forecast["points"], 4);
+    for before in ["5", "10", "20", "40"] {
+        assert_eq!(forecast["at"][before]["points"], 1, "{before}");
+    }
+    // A fork that repeats the compaction adds nothing.
+    let fork = format!("{log}{boundary}\n{{\"type\":\"summary\"}}\n");
+    write(folder.path(), "b.jsonl", &fork);
+    assert_eq!(audit(&[], folder.path())["forecast"], forecast);
+    let text = run(&["audit"], &[folder.path()]);
+    assert!(text.contains("straight line"), "{text}");
+}
+
+#[test]
 fn a_report_by_another_estimator() {
     let folder = tempfile::tempdir().unwrap();
     let log = write(folder.path(), "log.jsonl", &made_up("5e55", 10));

@@ -3,6 +3,7 @@
 use super::Audit;
 use super::summary::Summary;
 use crate::model::estimators::Estimator;
+use crate::model::forecast::{BacktestSummary, Fit};
 use crate::report::text::clean;
 use std::io::{self, Write};
 
@@ -18,6 +19,9 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     }
     for ((agent, model), summary) in &audit.groups {
         group(out, &format!("{agent} · {}", clean(model)), summary)?;
+    }
+    if let Some(backtest) = &audit.forecast {
+        forecast(out, backtest)?;
     }
     if !audit.worst.is_empty() {
         writeln!(
@@ -73,6 +77,34 @@ fn group(out: &mut dyn Write, name: &str, summary: &Summary) -> io::Result<()> {
         share(summary.width.p95),
         share(summary.unexplained)
     )
+}
+
+/// The forecast against what happened.
+fn forecast(out: &mut dyn Write, backtest: &BacktestSummary) -> io::Result<()> {
+    writeln!(
+        out,
+        "\nforecast of compactions: |requests forecast - requests to come| as a share of those to come"
+    )?;
+    writeln!(
+        out,
+        "  {:<12} {:>9} {:>12} {:>8} {:>14}",
+        "made at", "forecasts", "in 80 % band", "median", "straight line"
+    )?;
+    let known = |number: Option<f64>| number.map_or_else(|| "—".to_owned(), share);
+    let mut row = |name: &str, fit: &Fit| {
+        writeln!(
+            out,
+            "  {name:<12} {:>9} {:>12} {:>8} {:>14}",
+            fit.points,
+            known(fit.coverage),
+            known(fit.median_error),
+            known(fit.straight_line_median_error)
+        )
+    };
+    for (before, fit) in &backtest.at {
+        row(&format!("{before} before"), fit)?;
+    }
+    row("all", &backtest.all)
 }
 
 /// A share in percent, to three digits.
