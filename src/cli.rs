@@ -1,5 +1,6 @@
 //! The command line, nothing else.
 
+use crate::model::estimators::Estimator;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 /// Without a command it opens the monitor on the logs of this machine, or on the files and folders
 /// given; `-` follows standard input.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(version)]
 pub struct Cli {
     /// What to do; none: open the monitor.
     #[command(subcommand)]
@@ -32,6 +33,9 @@ pub struct Common {
     /// Read files as this agent's, whatever they look like.
     #[arg(long, global = true, value_name = "AGENT")]
     pub agent: Option<String>,
+    /// Tell how full contexts are by this rule, to compare; `ctxgauge audit` lists them.
+    #[arg(long, global = true, value_name = "NAME", default_value_t)]
+    pub estimator: Estimator,
     /// Draw with ASCII characters only.
     #[arg(long, global = true)]
     pub ascii: bool,
@@ -64,5 +68,22 @@ pub enum Command {
         /// Read everything and add the totals per agent, every response counted once.
         #[arg(long)]
         totals: bool,
+    },
+    /// Replay logs and tell how well each estimator predicts what the provider then reports.
+    Audit {
+        /// Files or folders; none: all logs of this machine.
+        paths: Vec<PathBuf>,
+        /// As JSON, schema `ctxgauge.audit/1`.
+        #[arg(long)]
+        json: bool,
+        /// List the requests that the estimator got most wrong, with what lay between.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        worst: usize,
+    },
+    /// List what is known of models and agents: windows, tokenizers, when they compact.
+    Models {
+        /// As JSON, schema `ctxgauge.models/1`.
+        #[arg(long)]
+        json: bool,
     },
 }

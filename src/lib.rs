@@ -39,6 +39,8 @@
 //! - What a log can say: [`model::event`]. What follows from it: [`model::session`] (the conversation,
 //!   resets, sub-agents), [`model::ledger`] (who cost what), [`model::calibration`] (estimates and their
 //!   error), [`model::window`] (windows, triggers), [`model::fleet`] (all sessions).
+//! - How good the numbers are: [`model::estimators`] (other rules beside the learned one),
+//!   [`report::audit`] (all of them against what was reported).
 //! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
 //! - Reading order and threads: [`ingest`]; byte cursors and truncation: [`ingest::tail`]; lines of any
 //!   length in bounded memory: [`ingest::lines`], [`ingest::elide`]; the demo: [`ingest::demo`].

@@ -7,13 +7,16 @@ use ctxgauge::cli::{Cli, Command, Common};
 use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
 use ctxgauge::ingest::{self, spool::STDIN};
+use ctxgauge::model::estimators::Estimator;
 use ctxgauge::model::fleet::FileId;
+use ctxgauge::model::window::Rules;
+use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::theme::{Colours, Glyphs, Theme};
 use ctxgauge::tui::{self, Start};
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,6 +35,12 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<()> {
+    if let (Some(_), Some(path)) = (&cli.command, cli.paths.first()) {
+        bail!(
+            "'{}' stands before the command; put paths after it",
+            path.display()
+        );
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     match cli.command {
         Some(Command::Report { path, json, follow }) => {
@@ -51,6 +60,19 @@ fn run(cli: Cli) -> Result<()> {
             let ground = ground(&cli.common, &paths)?;
             let sums = if totals { Sums::Totals } else { Sums::None };
             report::list(&ground, style(json), sums, &mut out, &mut io::stderr())?;
+        }
+        Some(Command::Audit { paths, json, worst }) => {
+            let ground = ground(&cli.common, &paths)?;
+            let err = &mut io::stderr();
+            let progress = match err.is_terminal() {
+                true => Progress::Shown,
+                false => Progress::Silent,
+            };
+            report::audit::run(&ground, style(json), worst, progress, &mut out, err)?;
+        }
+        Some(Command::Models { json }) => {
+            let rules = rules(&cli.common, &configuration(&cli.common)?)?;
+            report::models::write(&mut out, &rules, style(json))?;
         }
         None => monitor(&cli)?,
     }
@@ -101,16 +123,20 @@ fn monitor(cli: &Cli) -> Result<()> {
         let handle = ingest::start(options, sink)?;
         Box::new(move |file| handle.look_at(file))
     };
-    let banner = match (demo, cli.common.demo) {
+    let playing = match (demo, cli.common.demo) {
         (false, _) => None,
-        (true, true) => Some("this is a demo"),
-        (true, false) => Some("no agent logs found: this is a demo"),
+        (true, true) => Some("this is a demo".to_owned()),
+        (true, false) => Some("no agent logs found: this is a demo".to_owned()),
     };
+    // Numbers by another rule than the usual one do not go unnamed.
+    let by = cli.common.estimator;
+    let other = (by != Estimator::default()).then(|| format!("by {by}: {}", by.rule()));
+    let banner: Vec<String> = playing.into_iter().chain(other).collect();
     tui::run(Start {
         rules: ground.rules,
         theme: theme(&cli.common, &config),
         looked_in,
-        demo: banner.map(str::to_owned),
+        banner: banner.join(" · "),
         now: Box::new(jiff::Timestamp::now),
         updates,
         look_at,
@@ -164,10 +190,7 @@ fn configuration(common: &Common) -> Result<Config> {
 /// Where to look and for what: the paths given, or the agents' own folders and those of flags and
 /// configuration.
 fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
-    let config = config::load(
-        common.config.as_deref(),
-        config::default_path(&env).as_deref(),
-    )?;
+    let config = configuration(common)?;
     let formats = formats(common)?;
     let given =
         |paths: &[PathBuf]| -> Vec<Spot> { paths.iter().cloned().map(Spot::Given).collect() };
@@ -182,9 +205,21 @@ fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
     Ok(Ground {
         formats,
         spots,
-        rules: Arc::new(config::rules()?),
+        rules: Arc::new(rules(common, &config)?),
         now: jiff::Timestamp::now,
     })
+}
+
+/// What is known of models, by the tables, and the estimator that was asked for.
+fn rules(common: &Common, config: &Config) -> Result<Rules> {
+    let default = config::default_path(&env);
+    let own = config::own_rules(config, common.config.as_deref().or(default.as_deref()))?;
+    let mut rules = config::rules()?;
+    if let Some(own) = own {
+        rules = rules.with_own(own).map_err(anyhow::Error::msg)?;
+    }
+    rules.estimator = common.estimator;
+    Ok(rules)
 }
 
 fn formats(common: &Common) -> Result<Vec<&'static dyn Format>> {

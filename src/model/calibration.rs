@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How a provider's tokenizer relates to the local count: a row of the models table.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tokenizer {
     /// Provider tokens a local token.
@@ -47,6 +47,7 @@ pub struct Tokenizer {
     /// Half the width of the 90 % interval that even the smallest estimate has, in tokens.
     pub spread_floor: f64,
     /// Where these numbers are from.
+    #[serde(default)]
     pub source: String,
 }
 

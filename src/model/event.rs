@@ -208,6 +208,8 @@ pub struct NewItem {
 pub struct Size {
     /// Bytes of text that the model gets.
     pub bytes: u64,
+    /// Characters of that text.
+    pub chars: u64,
     /// o200k tokens of that text, or a stand-in from its length.
     pub local: u64,
     /// Digits in it, on which tokenizers differ most: one to three of them make a token.
@@ -227,6 +229,7 @@ pub struct Size {
 impl std::ops::AddAssign for Size {
     fn add_assign(&mut self, other: Size) {
         self.bytes += other.bytes;
+        self.chars += other.chars;
         self.local += other.local;
         self.digits += other.digits;
         self.wide += other.wide;
@@ -349,6 +352,7 @@ impl Measure for ByLength {
         }
         Size {
             bytes: text.len() as u64,
+            chars: ascii + digits + wide + marks,
             local: (ascii + digits) * 10 / 37 + (wide + marks) * 10 / 16,
             digits,
             wide,
@@ -462,6 +466,7 @@ impl ItemBuilder<'_, '_> {
         let mut size = self.sink.measure.text(shown);
         if cut > 0 {
             size.bytes += cut;
+            size.chars += cut;
             size.local += cut * 10 / 37;
             size.counted = false;
         }

@@ -10,6 +10,7 @@
 //! the total.
 
 use super::calibration::{Calibration, Expected, Sample};
+use super::estimators::Estimator;
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::session::{Coverage, Item, ItemIx, Request, RequestIx, Session};
 use super::{Kind, Role, Source};
@@ -93,8 +94,17 @@ impl Session {
             .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
     }
 
-    /// How full the context is now.
+    /// How full the context is now, by the estimator that the user chose.
     pub fn context(&self) -> Context {
+        let calibrated = self.calibrated_context();
+        match self.rules.estimator {
+            Estimator::Calibrated => calibrated,
+            other => self.context_by(other, calibrated),
+        }
+    }
+
+    /// How full the context is now, as far as the session has learned to tell.
+    pub(super) fn calibrated_context(&self) -> Context {
         let mut roles = [Share::default(); 5];
         let (mut known, mut guess, mut guessed) = (0, 0.0, 0);
         for ix in self.alive() {
@@ -171,7 +181,7 @@ impl Session {
 
     /// Whether an item's settled number is part of what the anchor reported. One that was settled by
     /// a request on a branch that was left is not.
-    fn is_anchored(&self, item: &Item) -> bool {
+    pub(super) fn is_anchored(&self, item: &Item) -> bool {
         self.anchor.is_some_and(|anchor| {
             let request = &self.requests[anchor];
             self.in_prompt(item, anchor)

@@ -1,5 +1,6 @@
 //! What must hold of a session for any input.
 
+use super::estimators::{Estimator, predictions};
 use super::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Size,
     Usage,
@@ -41,9 +42,9 @@ spread_floor = 20.0
 source = "test"
 "#;
 
-fn session() -> Session {
+fn session(estimator: Estimator) -> Session {
     let rules: Rules = toml::from_str(RULES).unwrap();
-    Session::new("test", Arc::new(rules))
+    Session::new("test", Arc::new(Rules { estimator, ..rules }))
 }
 
 fn item() -> impl Strategy<Value = NewItem> {
@@ -64,6 +65,7 @@ fn item() -> impl Strategy<Value = NewItem> {
             call: Some(Key(call)),
             size: Size {
                 bytes: local * 4,
+                chars: local * 4,
                 local,
                 counted,
                 fixed,
@@ -211,7 +213,12 @@ fn holds(session: &Session) {
         .items
         .iter()
         .any(|item| item.left.is_some_and(|(at, _)| Some(at) > ix));
-    if !left_since {
+    if !session.rules.estimator.builds_on_report() {
+        assert_eq!(
+            context.known, 0,
+            "a rule that reads no report knows nothing"
+        );
+    } else if !left_since {
         assert_eq!(context.known, reported, "known is the anchor");
     }
 }
@@ -220,8 +227,34 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn the_sums_hold_for_any_input(events in events()) {
-        let mut session = session();
+    fn the_sums_hold_for_any_input(events in events(), estimator in any_estimator()) {
+        for estimator in [Estimator::Calibrated, estimator] {
+            let mut session = session(estimator);
+            for event in &events {
+                session.apply(entry(event.clone()));
+                holds(&session);
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_estimator_sees_of_a_prompt_is_what_the_prompt_held(events in events()) {
+        let mut session = session(Estimator::Calibrated);
+        for event in events {
+            session.apply(entry(event));
+        }
+        for prediction in predictions(&session) {
+            let held = session.items.iter().filter(|item| item.held_by(prediction.request));
+            let chars: u64 = held.map(|item| item.size.chars).sum();
+            prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
+            prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_forecast_is_in_order_for_any_input(events in events(), trigger in any::<u64>()) {
+        let mut session = session(Estimator::Calibrated);
+        session.meta.trigger = Some(trigger);
         for event in events {
             session.apply(Entry {
                 lane: Lane::Main,
@@ -229,7 +262,12 @@ proptest! {
                 at: None,
                 event,
             });
-            holds(&session);
+        }
+        let now = forecast(&session, None).map(|left| left.requests);
+        let past = backtest(&session).into_iter().map(|point| point.requests);
+        for band in past.chain(now) {
+            assert!(0.0 <= band.p10 && band.p10 <= band.p50 && band.p50 <= band.p90);
+            assert!(band.p90.is_finite());
         }
     }
 
@@ -251,5 +289,18 @@ proptest! {
             assert!(0.0 <= band.p10 && band.p10 <= band.p50 && band.p50 <= band.p90);
             assert!(band.p90.is_finite());
         }
+    }
+}
+
+fn any_estimator() -> impl Strategy<Value = Estimator> {
+    prop::sample::select(Estimator::ALL.to_vec())
+}
+
+fn entry(event: Event) -> Entry {
+    Entry {
+        lane: Lane::Main,
+        place: Place::default(),
+        at: None,
+        event,
     }
 }

@@ -471,7 +471,7 @@ impl Session {
     }
 
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
-        let used = self.context();
+        let used = self.calibrated_context();
         let before = self.chain.live().to_vec();
         self.chain.retain(keys);
         let lost = before
@@ -498,7 +498,7 @@ impl Session {
         if reset.key.is_some_and(|key| self.chain.find(key).is_some()) {
             return; // an old boundary, written again
         }
-        let used = self.context();
+        let used = self.calibrated_context();
         let before = self.chain.live().to_vec();
         self.chain.reset(reset.key, &reset.kept);
         self.note_reset(&reset, &used, &before, place, at);

@@ -2,6 +2,7 @@
 //! itself has shown. The table (`assets/models.toml`) holds all numbers; nothing of it is in code.
 
 use super::calibration::Tokenizer;
+use super::estimators::Estimator;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -18,10 +19,13 @@ pub struct Rules {
     /// Policies; the first row that matches holds.
     #[serde(default)]
     pub policy: Vec<Policy>,
+    /// The estimator that contexts are told by: the user's choice, not the table's.
+    #[serde(skip)]
+    pub estimator: Estimator,
 }
 
 /// What is known of the models whose ids match.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRow {
     /// Patterns of exact model ids; `*` stands for any text.
@@ -44,12 +48,13 @@ pub struct ModelRow {
     /// [`Tokenizer::thinking_growth`].
     #[serde(default)]
     pub thinking_growth: f64,
-    /// Where these numbers are from.
+    /// Where these numbers are from; the user's own table need not say it.
+    #[serde(default)]
     pub source: String,
 }
 
 /// What becomes of a model's thinking when a new user turn begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
     /// It stays in the context.
@@ -60,7 +65,7 @@ pub enum Thinking {
 }
 
 /// When an agent compacts.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// The agent's id.
@@ -90,8 +95,10 @@ pub struct Policy {
     #[serde(default)]
     pub prefix: u64,
     /// What survives, in words.
+    #[serde(default)]
     pub keeps: String,
     /// Where this is from.
+    #[serde(default)]
     pub source: String,
 }
 
@@ -202,6 +209,37 @@ const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 const OVERSHOOT: f64 = 1.06;
 
 impl Rules {
+    /// Gives this source to all rows that say none.
+    pub fn sign(&mut self, source: &str) {
+        let models = self.model.iter_mut().map(|row| &mut row.source);
+        let policies = self.policy.iter_mut().map(|row| &mut row.source);
+        let tokenizers = self.tokenizer.values_mut().map(|row| &mut row.source);
+        for slot in models.chain(policies).chain(tokenizers) {
+            if slot.is_empty() {
+                source.clone_into(slot);
+            }
+        }
+    }
+
+    /// These rules with another table's rows before them. The error says what does not fit.
+    pub fn with_own(mut self, own: Rules) -> Result<Rules, String> {
+        self.model.splice(0..0, own.model);
+        self.policy.splice(0..0, own.policy);
+        self.tokenizer.extend(own.tokenizer);
+        for row in &self.model {
+            if !self.tokenizer.contains_key(&row.tokenizer) {
+                let known: Vec<&str> = self.tokenizer.keys().map(String::as_str).collect();
+                return Err(format!(
+                    "the model {} names a tokenizer '{}' that no table has; known are: {}",
+                    row.ids.join(", "),
+                    row.tokenizer,
+                    known.join(", ")
+                ));
+            }
+        }
+        Ok(self)
+    }
+
     /// The row of a model, for an agent.
     pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
         self.model.iter().find(|row| {

@@ -1,5 +1,6 @@
 //! The machine-readable report of one session. Keys are stable; new ones may be added.
 
+use crate::model::estimators::Estimator;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{self, Forecast, NoForecast};
 use crate::model::ledger::Context;
@@ -52,6 +53,9 @@ pub(super) struct ContextPart {
     high: u64,
     source: &'static str,
     percent: f64,
+    /// Only where it is not the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimator: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -222,8 +226,15 @@ impl ContextPart {
             high: context.high,
             source: context.basis.name(),
             percent: percent(context.used, limits.window),
+            estimator: other_estimator(session),
         }
     }
+}
+
+/// The estimator that numbers are told by, where it is not the usual one.
+pub(super) fn other_estimator(session: &Session) -> Option<&'static str> {
+    let estimator = session.estimator();
+    (estimator != Estimator::default()).then(|| estimator.name())
 }
 
 /// A share in percent, to one decimal.

@@ -1,7 +1,9 @@
 //! The headless faces of the model: what the screens show, for scripts and pipes.
 
+pub mod audit;
 pub mod json;
 pub mod ls;
+pub mod models;
 pub mod text;
 
 use crate::agents::Format;

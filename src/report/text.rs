@@ -1,6 +1,6 @@
 //! The report of one session for people.
 
-use super::json::{percent, tools};
+use super::json::{other_estimator, percent, tools};
 use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{Band, Forecast, NoForecast};
@@ -85,6 +85,7 @@ pub(super) fn gauge_line(session: &Session) -> String {
     let share = percent(context.used, window);
     let known = match session.coverage {
         Coverage::Unread => return "— not read yet".to_owned(),
+        _ if !session.estimator().builds_on_report() => "— known".to_owned(),
         _ if context.known > 0 => format!("{} known", tokens(context.known)),
         _ => "— known (no usage report since the last reset)".to_owned(),
     };
@@ -94,10 +95,43 @@ pub(super) fn gauge_line(session: &Session) -> String {
         format!(
             " + {} ±{} est",
             tokens(context.estimated),
-            tokens(context.high.saturating_sub(context.used))
+            tokens((context.high - context.used).max(context.used - context.low))
         )
     };
-    format!("{known}{estimated} · {share:.0} % of {}", tokens(window))
+    let by = other_estimator(session).map(|name| format!(" · by {name}"));
+    format!(
+        "{known}{estimated} · {share:.0} % of {}{}",
+        tokens(window),
+        by.unwrap_or_default()
+    )
+}
+
+/// The forecast in words: medians, each with its 80 % band where that is wider than a number.
+fn forecast_line(left: &Forecast) -> String {
+    if left.requests == Band::default() {
+        return "compacts now".to_owned();
+    }
+    let turns = match left.turns.p90.round() {
+        0.0 => "in this turn".to_owned(),
+        _ => span(&left.turns, ["turn", "turns"]),
+    };
+    let minutes = left.minutes.as_ref().map_or_else(String::new, |m| {
+        format!(", {} of work", span(m, ["min"; 2]))
+    });
+    format!(
+        "compacts in about {}, {turns}{minutes}",
+        span(&left.requests, ["request", "requests"])
+    )
+}
+
+/// `9 requests (6–14)`
+fn span(band: &Band, [one, many]: [&str; 2]) -> String {
+    let [low, middle, high] = [band.p10, band.p50, band.p90].map(|x| x.round() as u64);
+    let unit = if middle == 1 { one } else { many };
+    if low == high {
+        return format!("{middle} {unit}");
+    }
+    format!("{middle} {unit} ({low}–{high})")
 }
 
 /// The forecast in words: medians, each with its 80 % band where that is wider than a number.

@@ -32,8 +32,8 @@ pub struct Start {
     pub theme: Theme,
     /// Where logs are looked for, to say so where there are none.
     pub looked_in: Vec<String>,
-    /// A line above all else while a demo plays.
-    pub demo: Option<String>,
+    /// A line above all else: that a demo plays, that numbers are not the usual ones; empty: none.
+    pub banner: String,
     /// The time.
     pub now: Box<dyn Fn() -> Timestamp + Send>,
     /// What the ingest tells. Bounded, so that it waits for the screens and not the other way round.
@@ -76,7 +76,7 @@ impl Screens {
     fn open(start: Start) -> anyhow::Result<Screens> {
         let mut app = App::new(Fleet::new(start.rules), (start.now)());
         app.looked_in = start.looked_in;
-        app.banner = start.demo.unwrap_or_default();
+        app.banner = start.banner;
         let (columns, rows) = crossterm::terminal::size().context("the terminal has no size")?;
         app.update(Msg::Resize(columns, rows));
         Ok(Screens {

@@ -1,6 +1,8 @@
 //! The tests that look at the project from outside, in one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod audit;
+mod disorder;
 mod fixtures;
 mod forecast;
 mod house;

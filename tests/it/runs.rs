@@ -110,6 +110,15 @@ fn a_newcomer_without_logs_sees_the_demo() {
 }
 
 #[test]
+fn the_screen_says_when_another_estimator_tells() {
+    let (home, ..) = home_with_a_session();
+    let terminal = Terminal::open(home.path(), &["--estimator", "last-total"], (120, 40));
+    terminal.wait_for("the rule", |s| {
+        s.contains("by last-total") && s.contains("shop")
+    });
+}
+
+#[test]
 fn nothing_is_drawn_while_nothing_changes() {
     let (home, log, _) = home_with_a_session();
     let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);

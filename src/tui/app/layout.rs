@@ -69,7 +69,7 @@ impl Cut {
 /// The list of sessions:
 ///
 /// ```text
-///  banner      only while a demo plays
+///  banner      only while a demo plays or another estimator tells
 ///  header      name, counts, order, filter
 ///  columns     their headings
 ///  list        …

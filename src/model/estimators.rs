@@ -1,0 +1,314 @@
+//! Ways to tell how large a prompt is, side by side: the rules other monitors go by, and this one's.
+//!
+//! Each predicts a request's prompt from what was known before its report was read. All but
+//! [`Estimator::Calibrated`], whose prediction the session keeps, are worked out afterwards: each item
+//! knows which prompts held it, so sums over all prompts take one walk through the items.
+
+use super::event::Size;
+use super::ledger::{Basis, Context, Share};
+use super::session::{Item, RequestIx, Session};
+use super::{Kind, Role};
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::{AddAssign, SubAssign};
+use std::str::FromStr;
+
+mod replay;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
+
+pub use replay::{Prediction, between, predictions};
+
+/// A way to tell how large a prompt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Estimator {
+    /// Reported outputs and nothing else.
+    Outputs,
+    /// Characters of all text by 4.
+    Chars4,
+    /// Characters of all text by 3.5.
+    Chars35,
+    /// o200k tokens of all text.
+    O200k,
+    /// The same with tool schemas.
+    O200kTools,
+    /// The last report alone.
+    LastTotal,
+    /// The last report and o200k tokens of what is new.
+    Delta,
+    /// Learned from the session's own reports; see [`super::calibration`].
+    #[default]
+    Calibrated,
+}
+
+/// How many estimators there are.
+pub const ESTIMATORS: usize = 8;
+
+impl Estimator {
+    /// All of them, from the crudest to the best.
+    pub const ALL: [Estimator; ESTIMATORS] = [
+        Estimator::Outputs,
+        Estimator::Chars4,
+        Estimator::Chars35,
+        Estimator::O200k,
+        Estimator::O200kTools,
+        Estimator::LastTotal,
+        Estimator::Delta,
+        Estimator::Calibrated,
+    ];
+
+    /// Its name, its rule in words, and whose rule it is.
+    const fn row(self) -> [&'static str; 3] {
+        match self {
+            Estimator::Outputs => [
+                "outputs",
+                "reported outputs only, tools count 0",
+                "HPD-Agent",
+            ],
+            Estimator::Chars4 => [
+                "chars4",
+                "characters of all text / 4",
+                "MEW before a8c, Gemini CLI",
+            ],
+            Estimator::Chars35 => ["chars35", "characters of all text / 3.5", "HPD option B"],
+            Estimator::O200k => [
+                "o200k",
+                "o200k over all text, + 4 a message",
+                "the universal tiktoken decision",
+            ],
+            Estimator::O200kTools => [
+                "o200k-tools",
+                "the same, images, + 16 + 8 a tool + logged schemas × 1.1",
+                "ouro RFC 010, RFC 029",
+            ],
+            Estimator::LastTotal => [
+                "last-total",
+                "last prompt + output, nothing in between",
+                "MEW a8c",
+            ],
+            Estimator::Delta => [
+                "delta",
+                "last report + o200k of the new messages",
+                "RFC 029",
+            ],
+            Estimator::Calibrated => [
+                "calibrated",
+                "last report + counts learned from the reports before",
+                "ctxgauge",
+            ],
+        }
+    }
+
+    /// Its name, as flags and reports write it.
+    pub const fn name(self) -> &'static str {
+        self.row()[0]
+    }
+
+    /// Its rule, in words.
+    pub const fn rule(self) -> &'static str {
+        self.row()[1]
+    }
+
+    /// Whose rule it is.
+    pub const fn from(self) -> &'static str {
+        self.row()[2]
+    }
+
+    /// Whether it builds on the last usage report. Those that do not know nothing for certain.
+    pub const fn builds_on_report(self) -> bool {
+        matches!(
+            self,
+            Estimator::LastTotal | Estimator::Delta | Estimator::Calibrated
+        )
+    }
+}
+
+impl fmt::Display for Estimator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Estimator {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Estimator, String> {
+        let named = Estimator::ALL.into_iter().find(|e| e.name() == name);
+        named.ok_or_else(|| {
+            let names = Estimator::ALL.map(Estimator::name);
+            format!(
+                "there is no such estimator; known are: {}",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// What the rules measure of a prompt.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    chars: i128,
+    /// o200k tokens with framing.
+    o200k: i128,
+    /// Images and documents, by formula.
+    fixed: i128,
+    /// A tenth of the o200k tokens of tool lists, on top of the tokens themselves.
+    schemas: i128,
+    /// Reported outputs.
+    outputs: i128,
+    /// What [`Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
+    fresh: i128,
+}
+
+impl Sums {
+    fn each(&mut self, other: Sums, change: fn(&mut i128, i128)) {
+        change(&mut self.chars, other.chars);
+        change(&mut self.o200k, other.o200k);
+        change(&mut self.fixed, other.fixed);
+        change(&mut self.schemas, other.schemas);
+        change(&mut self.outputs, other.outputs);
+        change(&mut self.fresh, other.fresh);
+    }
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Sums) {
+        self.each(other, i128::add_assign);
+    }
+}
+
+impl SubAssign for Sums {
+    fn sub_assign(&mut self, other: Sums) {
+        self.each(other, i128::sub_assign);
+    }
+}
+
+/// What an item adds to each measure.
+fn measure(size: &Size, kind: Kind) -> Sums {
+    let (local, fixed) = (i128::from(size.local), i128::from(size.fixed));
+    let is_shown = local > 0 || fixed > 0;
+    let o200k = local + if is_shown { PER_MESSAGE } else { 0 };
+    Sums {
+        chars: i128::from(size.chars),
+        o200k,
+        fixed,
+        schemas: match kind {
+            Kind::ToolList => local / 10,
+            _ => 0,
+        },
+        outputs: 0,
+        fresh: o200k + fixed,
+    }
+}
+
+/// The request whose reported output an item is part of.
+fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
+    let request = *session.by_request.get(&item.output_of?)?;
+    session.requests[request].output.map(|_| request)
+}
+
+fn has_reported_output(session: &Session, item: &Item) -> bool {
+    reported_output(session, item).is_some()
+}
+
+/// Tool schemas without their text.
+fn schema_framing(tools: i128) -> i128 {
+    PER_SCHEMAS + PER_SCHEMA * tools
+}
+
+fn capped(tokens: i128) -> u64 {
+    u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
+}
+
+/// The framing of a message, of all schemas, and of each: the numbers of RFC 029.
+const PER_MESSAGE: i128 = 4;
+const PER_SCHEMAS: i128 = 16;
+const PER_SCHEMA: i128 = 8;
+
+impl Session {
+    /// The estimator that contexts are told by.
+    pub fn estimator(&self) -> Estimator {
+        self.rules.estimator
+    }
+
+    /// How full the context is, by the estimator that the user chose: what is known stays known where
+    /// that estimator builds on reports. The interval remains the calibrated one, widened to hold the
+    /// other's number: no other rule knows its error.
+    pub(super) fn context_by(&self, estimator: Estimator, calibrated: Context) -> Context {
+        let anchor = self.anchor().filter(|_| estimator.builds_on_report());
+        let mut roles = [Share::default(); 5];
+        for ix in self.alive() {
+            let item = &self.items[ix];
+            let share = &mut roles[item.role.index()];
+            share.items += 1;
+            match item.settled {
+                Some((tokens, _)) if anchor.is_some() && self.is_anchored(item) => {
+                    share.known += tokens;
+                }
+                _ => share.estimated += self.price(estimator, item),
+            }
+        }
+        let system = &mut roles[Role::System.index()];
+        match anchor {
+            Some(anchor) => system.known += anchor.system,
+            None => system.estimated += self.unlogged_by(estimator),
+        }
+        for share in &mut roles {
+            share.tokens = share.known + share.estimated;
+        }
+        let sum = |part: fn(&Share) -> u64| roles.iter().map(part).sum::<u64>();
+        let (known, estimated) = (sum(|share| share.known), sum(|share| share.estimated));
+        let used = known + estimated;
+        Context {
+            used,
+            known,
+            estimated,
+            low: calibrated.low.min(used),
+            high: calibrated.high.max(used),
+            basis: match (anchor, estimated) {
+                (None, _) => Basis::Estimated,
+                (Some(_), 0) => Basis::Exact,
+                (Some(_), _) => Basis::Delta,
+            },
+            roles,
+        }
+    }
+
+    /// What an item that no report has settled costs by an estimator's rule.
+    fn price(&self, estimator: Estimator, item: &Item) -> u64 {
+        let sums = measure(&item.size, item.kind);
+        let tokens = match estimator {
+            Estimator::Outputs => match item.settled {
+                Some((tokens, _)) if has_reported_output(self, item) => i128::from(tokens),
+                _ => 0,
+            },
+            Estimator::Chars4 => sums.chars / 4,
+            Estimator::Chars35 => sums.chars * 2 / 7,
+            Estimator::O200k => sums.o200k,
+            Estimator::O200kTools | Estimator::Delta => sums.o200k + sums.fixed + sums.schemas,
+            Estimator::LastTotal | Estimator::Calibrated => 0,
+        };
+        capped(tokens).min(MOST)
+    }
+
+    /// What an estimator adds to the items where it has no report to build on.
+    fn unlogged_by(&self, estimator: Estimator) -> u64 {
+        match estimator {
+            Estimator::O200kTools | Estimator::Delta => {
+                let calls = self.items.iter().filter(|i| i.kind == Kind::ToolCall);
+                let tools: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
+                capped(schema_framing(tools.len() as i128))
+            }
+            Estimator::LastTotal => self.requests.last().map_or(0, |last| {
+                last.prompt
+                    .saturating_add(last.output.unwrap_or(0))
+                    .min(MOST)
+            }),
+            _ => 0,
+        }
+    }
+}
+
+/// No item costs more, whatever a log says: sums of them must not overflow.
+const MOST: u64 = 1_000_000_000_000;

@@ -1,0 +1,307 @@
+//! The worked examples of the analyses that the rules come from, and the rules' own edges.
+
+use super::super::event::{
+    Billed, Entry, Event, Key, Lane, NewItem, Node, Parent, Part, Place, Size, Usage,
+};
+use super::super::ledger::Basis;
+use super::super::session::Session;
+use super::super::window::Rules;
+use super::super::{Kind, Role, Source};
+use super::{Estimator, Prediction, predictions};
+use std::sync::Arc;
+
+const RULES: &str = r#"
+[[model]]
+ids = ["m-*"]
+window = 200_000
+tokenizer = "one"
+thinking = "leaves"
+
+[tokenizer.one]
+per_token = 1.2
+per_item = 20.0
+spread = 0.3
+spread_floor = 50.0
+"#;
+
+/// A made-up conversation, told event by event.
+struct Talk(Session);
+
+impl Talk {
+    fn new() -> Talk {
+        Talk::by(Estimator::Calibrated)
+    }
+
+    fn by(estimator: Estimator) -> Talk {
+        let rules: Rules = toml::from_str(RULES).unwrap();
+        Talk(Session::new("test", Arc::new(Rules { estimator, ..rules })))
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.0.apply(Entry {
+            lane: Lane::Main,
+            place: Place::default(),
+            at: None,
+            event,
+        });
+    }
+
+    /// A record of one item of so many o200k tokens, at 4 characters each.
+    fn item(&mut self, role: Role, kind: Kind, tokens: u64) {
+        self.node(role, kind, tokens, None);
+    }
+
+    fn node(&mut self, role: Role, kind: Kind, tokens: u64, request: Option<u64>) {
+        let item = NewItem {
+            role,
+            kind,
+            tool: (kind == Kind::ToolCall).then(|| "Read".into()),
+            call: None,
+            size: Size {
+                bytes: tokens * 4,
+                chars: tokens * 4,
+                local: tokens,
+                counted: true,
+                ..Size::default()
+            },
+            preview: "".into(),
+            hash: tokens,
+            ephemeral: false,
+            nth: 0,
+        };
+        self.tell(Event::Node(Box::new(Node {
+            key: Some(Key(self.0.items.len() as u64 + 1_000)),
+            parent: Parent::Previous,
+            part: match role {
+                Role::Assistant => Part::Output,
+                Role::Tool => Part::Result,
+                _ => Part::Input,
+            },
+            request: request.map(Key),
+            turn: role == Role::User,
+            items: vec![item],
+        })));
+    }
+
+    /// A response: what is said in it, and its report.
+    fn response(&mut self, request: u64, model: &str, prompt: u64, output: u64) {
+        self.node(Role::Assistant, Kind::Text, output, Some(request));
+        self.report(request, model, prompt, output);
+    }
+
+    fn report(&mut self, request: u64, model: &str, prompt: u64, output: u64) {
+        self.usage(request, model, prompt, Some(output));
+    }
+
+    /// A report whose output is a placeholder.
+    fn placeholder(&mut self, request: u64, model: &str, prompt: u64) {
+        self.usage(request, model, prompt, None);
+    }
+
+    fn usage(&mut self, request: u64, model: &str, prompt: u64, output: Option<u64>) {
+        self.tell(Event::Usage(Box::new(Usage {
+            request: Key(request),
+            model: Some(model.into()),
+            prompt,
+            cached: 0,
+            output,
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed::default(),
+        })));
+    }
+
+    fn last(&self) -> Prediction {
+        predictions(&self.0).pop().expect("a prediction")
+    }
+}
+
+fn said(prediction: &Prediction, estimator: Estimator) -> u64 {
+    prediction.expected[estimator as usize]
+}
+
+#[test]
+fn a_hundred_kilobytes_of_tool_result_between_two_reports() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 50);
+    talk.response(1, "m-1", 60, 150);
+    talk.item(Role::Tool, Kind::ToolResult, 25_000);
+    talk.response(2, "m-1", 25_200, 100);
+    let last = talk.last();
+    assert_eq!(last.prompt, 25_200);
+    // Outputs alone: 150 of 25,200.
+    assert_eq!(said(&last, Estimator::Outputs), 150);
+    assert_eq!(said(&last, Estimator::LastTotal), 60 + 150);
+    assert!(last.error(Estimator::Outputs) < -0.99);
+    assert_eq!(said(&last, Estimator::Delta), 60 + 150 + 25_000 + 4);
+    assert_eq!(last.delta, Basis::Delta);
+    assert!(last.error(Estimator::Delta).abs() < 0.01);
+    assert_eq!(said(&last, Estimator::Chars4), 50 + 150 + 25_000);
+    assert_eq!(said(&last, Estimator::Chars35), (50 + 150 + 25_000) * 8 / 7);
+    let o200k = 50 + 150 + 25_000 + 3 * 4;
+    assert_eq!(said(&last, Estimator::O200k), o200k);
+    assert_eq!(said(&last, Estimator::O200kTools), o200k + 16);
+}
+
+#[test]
+fn a_known_prefix_of_50_000_and_500_new() {
+    let mut talk = Talk::by(Estimator::Delta);
+    talk.item(Role::User, Kind::Text, 1_000);
+    talk.response(1, "m-1", 49_900, 100);
+    let exact = talk.0.context();
+    assert_eq!((exact.known, exact.estimated), (50_000, 0));
+    assert_eq!(exact.basis, Basis::Exact);
+    talk.item(Role::User, Kind::Text, 496);
+    let context = talk.0.context();
+    assert_eq!((context.known, context.estimated), (50_000, 500));
+    assert_eq!(context.basis, Basis::Delta);
+    talk.response(2, "m-1", 50_600, 10);
+    assert_eq!(said(&talk.last(), Estimator::Delta), 50_500);
+}
+
+#[test]
+fn totals_replace_each_other_and_do_not_add_up() {
+    for estimator in [
+        Estimator::LastTotal,
+        Estimator::Delta,
+        Estimator::Calibrated,
+    ] {
+        let mut talk = Talk::by(estimator);
+        for (request, prompt, output) in [(1, 10_000, 200), (2, 10_300, 400), (3, 11_000, 50)] {
+            talk.response(request, "m-1", prompt, output);
+            let context = talk.0.context();
+            assert_eq!(context.known, prompt + output, "{estimator}");
+            assert_eq!(context.used, prompt + output, "{estimator}");
+        }
+        let last = talk.last();
+        assert_eq!(said(&last, Estimator::LastTotal), 10_700);
+        assert_eq!(said(&last, Estimator::Outputs), 600);
+    }
+}
+
+#[test]
+fn delta_falls_back_where_the_conversation_diverges() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 1_000);
+    talk.response(1, "m-1", 9_000, 100);
+    talk.item(Role::User, Kind::Text, 500);
+    talk.response(2, "m-1", 9_700, 100);
+    talk.tell(Event::Rollback { turns: 1 });
+    talk.item(Role::User, Kind::Text, 300);
+    talk.response(3, "m-1", 9_450, 100);
+    let last = talk.last();
+    assert_eq!(last.delta, Basis::Estimated);
+    // All text of the branch, its framing, and no tool.
+    assert_eq!(
+        said(&last, Estimator::Delta),
+        1_000 + 100 + 300 + 3 * 4 + 16
+    );
+    assert_eq!(
+        said(&last, Estimator::LastTotal),
+        9_100,
+        "the report that is live again"
+    );
+}
+
+#[test]
+fn delta_keeps_the_last_report_of_each_family() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 1_000);
+    talk.response(1, "m-big-4", 9_000, 100);
+    talk.response(2, "m-small-4", 9_110, 50);
+    talk.response(3, "m-big-4-1", 9_170, 50);
+    let last = talk.last();
+    // The small model's report does not count: what came since the big one's does.
+    assert_eq!(said(&last, Estimator::Delta), 9_000 + 100 + 50);
+    assert_eq!(said(&last, Estimator::LastTotal), 9_160);
+}
+
+#[test]
+fn stripped_thinking_is_no_divergence() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 100);
+    talk.node(Role::Assistant, Kind::Thinking, 700, Some(1));
+    talk.response(1, "m-1", 5_000, 900);
+    talk.item(Role::Tool, Kind::ToolResult, 40);
+    talk.response(2, "m-1", 5_950, 30);
+    talk.item(Role::User, Kind::Text, 20);
+    talk.response(3, "m-1", 5_300, 30);
+    let last = talk.last();
+    assert_eq!(last.delta, Basis::Delta);
+    assert_eq!(said(&last, Estimator::Delta), 5_950 + 30 + 20 + 4);
+    assert_eq!(said(&last, Estimator::Outputs), 900 + 30, "as reported");
+}
+
+#[test]
+fn stripped_thinking_takes_nothing_away_that_delta_has_not_counted() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 100);
+    talk.node(Role::Assistant, Kind::Thinking, 700, Some(1));
+    talk.placeholder(1, "m-1", 5_000);
+    talk.item(Role::Tool, Kind::ToolResult, 40);
+    talk.response(2, "m-1", 5_750, 30);
+    assert_eq!(said(&talk.last(), Estimator::Delta), 5_000 + 704 + 44);
+    talk.item(Role::User, Kind::Text, 20);
+    talk.response(3, "m-1", 5_100, 30);
+    assert_eq!(said(&talk.last(), Estimator::Delta), 5_750 + 30 + 24);
+}
+
+#[test]
+fn tools_and_their_schemas_count_where_they_are_logged() {
+    let mut talk = Talk::new();
+    talk.item(Role::Container, Kind::ToolList, 1_000);
+    talk.node(Role::Assistant, Kind::ToolCall, 30, Some(1));
+    talk.report(1, "m-1", 3_000, 30);
+    talk.item(Role::Tool, Kind::ToolResult, 40);
+    talk.response(2, "m-1", 3_100, 10);
+    let last = talk.last();
+    let o200k = 1_000 + 30 + 40 + 3 * 4;
+    assert_eq!(said(&last, Estimator::O200kTools), o200k + 100 + 16 + 8);
+}
+
+#[test]
+fn after_a_model_of_another_kind_nobody_is_judged() {
+    let mut talk = Talk::new();
+    talk.response(1, "m-1", 9_000, 100);
+    talk.response(2, "unheard-of", 9_900, 100);
+    assert!(predictions(&talk.0).is_empty());
+}
+
+#[test]
+fn rules_without_reports_know_nothing() {
+    for estimator in Estimator::ALL {
+        let mut talk = Talk::by(estimator);
+        talk.item(Role::User, Kind::Text, 1_000);
+        talk.response(1, "m-1", 9_000, 100);
+        talk.item(Role::Tool, Kind::ToolResult, 500);
+        let context = talk.0.context();
+        assert_eq!(
+            context.known > 0,
+            estimator.builds_on_report(),
+            "{estimator}"
+        );
+        let used = match estimator {
+            Estimator::Outputs => 100,
+            Estimator::Chars4 => 1_600,
+            Estimator::Chars35 => 1_142 + 114 + 571,
+            Estimator::O200k => 1_600 + 12,
+            Estimator::O200kTools => 1_600 + 12 + 16,
+            Estimator::LastTotal => 9_100,
+            Estimator::Delta => 9_100 + 504,
+            Estimator::Calibrated => 9_100 + 600 + 20,
+        };
+        assert_eq!(context.used, used, "{estimator}");
+        assert!(context.low <= context.used && context.used <= context.high);
+    }
+}
+
+#[test]
+fn names_are_read_back() {
+    for estimator in Estimator::ALL {
+        assert_eq!(estimator.name().parse(), Ok(estimator));
+        assert_eq!(Estimator::ALL[estimator as usize], estimator);
+        assert!(!estimator.rule().is_empty() && !estimator.from().is_empty());
+    }
+    let error = "o300k".parse::<Estimator>().unwrap_err();
+    assert!(error.contains("o200k-tools"), "{error}");
+}

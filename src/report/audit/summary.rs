@@ -1,0 +1,187 @@
+//! Many predictions in few numbers.
+
+use crate::model::estimators::{ESTIMATORS, Estimator, Prediction};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Predictions as they are taken in, reduced to what a summary needs: 44 bytes each.
+#[derive(Debug, Default)]
+pub struct Tally {
+    errors: [Vec<f32>; ESTIMATORS],
+    half_widths: Vec<f32>,
+    covered: usize,
+    growth: u64,
+    unlogged: u64,
+}
+
+impl Tally {
+    /// Takes in a prediction.
+    pub fn add(&mut self, prediction: &Prediction) {
+        for (errors, estimator) in self.errors.iter_mut().zip(Estimator::ALL) {
+            errors.push(prediction.error(estimator) as f32);
+        }
+        self.half_widths.push(prediction.half_width() as f32);
+        self.covered += usize::from(prediction.is_covered());
+        self.growth = self.growth.saturating_add(prediction.growth);
+        self.unlogged = self.unlogged.saturating_add(prediction.unlogged);
+    }
+}
+
+/// How well each estimator did. Shares, where not said otherwise; no number where there was no request.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// How many requests were predicted.
+    pub requests: usize,
+    /// Each estimator's errors, by its name.
+    pub estimators: BTreeMap<&'static str, Errors>,
+    /// The share of reports inside the 90 % interval of `calibrated`.
+    pub covered: f64,
+    /// Half the width of that interval, as a share of the prompt.
+    pub width: Width,
+    /// The share of all growth of prompts that no logged item explains: what the system role gained
+    /// between neighbouring reports by what the prompts did.
+    pub unexplained: f64,
+}
+
+/// Errors as shares of the reported prompt.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Errors {
+    /// Percentiles of the errors' sizes.
+    pub p50: f64,
+    #[allow(missing_docs)]
+    pub p90: f64,
+    #[allow(missing_docs)]
+    pub p95: f64,
+    #[allow(missing_docs)]
+    pub p99: f64,
+    /// The mean error, below 0 where too little was expected.
+    pub bias: f64,
+    /// The largest error's size.
+    pub worst: f64,
+}
+
+/// Percentiles of half the width of intervals.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Width {
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+}
+
+impl Summary {
+    /// Of all these together.
+    pub fn of<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> Summary {
+        let requests: usize = tallies.clone().map(|tally| tally.half_widths.len()).sum();
+        let all = |part: &dyn Fn(&'t Tally) -> &'t [f32]| -> Vec<f32> {
+            tallies.clone().flat_map(part).copied().collect()
+        };
+        let estimators = Estimator::ALL.map(|estimator| {
+            let errors = all(&|tally| &tally.errors[estimator as usize]);
+            (estimator.name(), Errors::of(errors))
+        });
+        let mut widths = all(&|tally| &tally.half_widths);
+        widths.sort_by(f32::total_cmp);
+        let covered: usize = tallies.clone().map(|tally| tally.covered).sum();
+        let sum = |part: fn(&Tally) -> u64| {
+            let parts = tallies.clone().map(part);
+            parts.fold(0, u64::saturating_add) as f64
+        };
+        let growth = sum(|tally| tally.growth);
+        Summary {
+            requests,
+            estimators: estimators.into(),
+            covered: covered as f64 / requests as f64,
+            width: Width {
+                p50: quantile(&widths, 0.5),
+                p95: quantile(&widths, 0.95),
+            },
+            unexplained: match growth > 0.0 {
+                true => sum(|tally| tally.unlogged) / growth,
+                false => 0.0,
+            },
+        }
+    }
+
+    /// One estimator's errors.
+    pub fn errors(&self, estimator: Estimator) -> Option<&Errors> {
+        self.estimators.get(estimator.name())
+    }
+}
+
+impl Errors {
+    fn of(errors: Vec<f32>) -> Errors {
+        let sum: f64 = errors.iter().copied().map(f64::from).sum();
+        let bias = sum / errors.len() as f64;
+        let mut sizes: Vec<f32> = errors.into_iter().map(f32::abs).collect();
+        sizes.sort_by(f32::total_cmp);
+        Errors {
+            p50: quantile(&sizes, 0.5),
+            p90: quantile(&sizes, 0.9),
+            p95: quantile(&sizes, 0.95),
+            p99: quantile(&sizes, 0.99),
+            bias,
+            worst: quantile(&sizes, 1.0),
+        }
+    }
+}
+
+/// The smallest value that at least this share of all does not exceed; NaN (in JSON null) of none.
+fn quantile(sorted: &[f32], share: f64) -> f64 {
+    let rank = (sorted.len() as f64 * share).ceil() as usize;
+    let value = sorted.get(rank.max(1) - 1);
+    value.copied().map_or(f64::NAN, f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ledger::Basis;
+
+    fn prediction(prompt: u64, expected: u64, half: u64) -> Prediction {
+        Prediction {
+            request: 0,
+            prompt,
+            expected: [expected; ESTIMATORS],
+            interval: (expected - half, expected + half),
+            delta: Basis::Delta,
+            growth: 100,
+            unlogged: 10,
+        }
+    }
+
+    #[test]
+    fn percentiles_are_of_what_was_seen() {
+        let sorted: Vec<f32> = (1..=20_u8).map(f32::from).collect();
+        let at = |share| quantile(&sorted, share);
+        assert_eq!(
+            [at(0.0), at(0.5), at(0.95), at(1.0)],
+            [1.0, 10.0, 19.0, 20.0]
+        );
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn a_summary_is_of_all_its_parts() {
+        let mut parts = [Tally::default(), Tally::default()];
+        parts[0].add(&prediction(1000, 900, 50)); // a tenth too little, outside
+        parts[0].add(&prediction(1000, 1000, 50));
+        parts[1].add(&prediction(1000, 1050, 50)); // a twentieth too much, inside
+        parts[1].add(&prediction(1000, 1000, 100));
+        let all = Summary::of(parts.iter());
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
+        let delta = all.errors(Estimator::Delta);
+        assert!(delta.is_some_and(|e| near(e.worst, 0.1) && near(e.bias, -0.0125)));
+        assert!(delta.is_some_and(|e| near(e.p50, 0.0) && near(e.p90, 0.1)));
+        assert!(near(all.covered, 0.75) && near(all.unexplained, 0.1));
+        assert!(near(all.width.p50, 0.05) && near(all.width.p95, 0.1));
+        assert_eq!(Summary::of(parts[1..].iter()).requests, 2);
+    }
+
+    #[test]
+    fn no_request_no_number() {
+        let json = serde_json::to_value(Summary::of([].iter())).unwrap_or_default();
+        assert_eq!(json["requests"], 0);
+        assert!(json["estimators"]["delta"]["p50"].is_null() && json["covered"].is_null());
+    }
+}
