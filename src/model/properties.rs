@@ -270,26 +270,6 @@ proptest! {
             assert!(band.p90.is_finite());
         }
     }
-
-    #[test]
-    fn a_forecast_is_in_order_for_any_input(events in events(), trigger in any::<u64>()) {
-        let mut session = session();
-        session.meta.trigger = Some(trigger);
-        for event in events {
-            session.apply(Entry {
-                lane: Lane::Main,
-                place: Place::default(),
-                at: None,
-                event,
-            });
-        }
-        let now = forecast(&session, None).map(|left| left.requests);
-        let past = backtest(&session).into_iter().map(|point| point.requests);
-        for band in past.chain(now) {
-            assert!(0.0 <= band.p10 && band.p10 <= band.p50 && band.p50 <= band.p90);
-            assert!(band.p90.is_finite());
-        }
-    }
 }
 
 fn any_estimator() -> impl Strategy<Value = Estimator> {

@@ -134,34 +134,6 @@ fn span(band: &Band, [one, many]: [&str; 2]) -> String {
     format!("{middle} {unit} ({low}–{high})")
 }
 
-/// The forecast in words: medians, each with its 80 % band where that is wider than a number.
-fn forecast_line(left: &Forecast) -> String {
-    if left.requests == Band::default() {
-        return "compacts now".to_owned();
-    }
-    let turns = match left.turns.p90.round() {
-        0.0 => "in this turn".to_owned(),
-        _ => span(&left.turns, ["turn", "turns"]),
-    };
-    let minutes = left.minutes.as_ref().map_or_else(String::new, |m| {
-        format!(", {} of work", span(m, ["min"; 2]))
-    });
-    format!(
-        "compacts in about {}, {turns}{minutes}",
-        span(&left.requests, ["request", "requests"])
-    )
-}
-
-/// `9 requests (6–14)`
-fn span(band: &Band, [one, many]: [&str; 2]) -> String {
-    let [low, middle, high] = [band.p10, band.p50, band.p90].map(|x| x.round() as u64);
-    let unit = if middle == 1 { one } else { many };
-    if low == high {
-        return format!("{middle} {unit}");
-    }
-    format!("{middle} {unit} ({low}–{high})")
-}
-
 fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let mut items = session.alive();
     items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
