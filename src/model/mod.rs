@@ -9,7 +9,7 @@
 
 pub mod calibration;
 mod chain;
-pub mod estimators;
+pub mod compaction;
 pub mod event;
 pub mod fleet;
 pub mod forecast;
