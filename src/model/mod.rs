@@ -10,6 +10,7 @@
 pub mod calibration;
 mod chain;
 pub mod compaction;
+pub mod estimators;
 pub mod event;
 pub mod fleet;
 pub mod forecast;

@@ -1,6 +1,7 @@
 //! The machine-readable report of one session. Keys are stable; new ones may be added.
 
 use crate::model::compaction::{Compaction, SizedItem, compactions};
+use crate::model::estimators::Estimator;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{self, Forecast, NoForecast};
 use crate::model::ledger::Context;

@@ -1,6 +1,6 @@
 //! The report of one session for people.
 
-use super::json::{percent, tools};
+use super::json::{other_estimator, percent, tools};
 use crate::model::compaction::compactions;
 use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
