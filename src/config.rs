@@ -171,7 +171,7 @@ share = 0.5
         let tokenizer = rules.tokenizer("claude-code", Some("claude-opus-4-5-20251101"));
         assert_eq!(tokenizer.per_token, 1.3);
         let codex = rules.policy.iter().find(|p| p.agent == "codex").unwrap();
-        assert_eq!(codex.trigger(200_000), Some(100_000));
+        assert_eq!(codex.share, Some(0.5));
         assert!(rules.model("claude-code", "claude-opus-4-6").is_some());
     }
 
