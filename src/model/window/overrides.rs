@@ -18,7 +18,7 @@ pub struct Overrides {
     /// In place of the policy's share of the window: 0 to 1.
     pub share: Option<f64>,
     /// Percent of what the output leaves of the window, 1 to 100: can only lower the trigger.
-    pub percent: Option<u64>,
+    pub percent: Option<f64>,
     /// The trigger is no higher than this.
     pub limit: Option<u64>,
     /// Whether the agent compacts by itself at all.

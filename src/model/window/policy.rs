@@ -94,7 +94,7 @@ impl Policy {
         };
         let lowered = set
             .percent
-            .map(|percent| usable.saturating_mul(percent) / 100);
+            .map(|percent| (usable as f64 * percent / 100.0) as u64);
         let limits = [lowered, set.limit, self.budget];
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
     }

@@ -92,8 +92,8 @@ fn claude_code_with_settings() {
     };
     // Of what the output leaves, 180,000; it can only lower.
     let of = |p| claude("claude-opus-4-5", &percent(p)).trigger;
-    assert_eq!((of(50), of(100)), (Some(90_000), Some(167_000)));
-    assert_eq!(claude("claude-opus-4-8", &percent(50)).trigger, None);
+    assert_eq!((of(50.0), of(100.0)), (Some(90_000), Some(167_000)));
+    assert_eq!(claude("claude-opus-4-8", &percent(50.0)).trigger, None);
 
     let output = Overrides {
         output: Some(8_000),
@@ -314,7 +314,7 @@ fn what_the_user_sets_stands_before_all_else() {
 fn no_number_is_too_large() {
     let set = Overrides {
         compact_window: Some(u64::MAX),
-        percent: Some(100),
+        percent: Some(100.0),
         output: Some(u64::MAX),
         reserve: Some(u64::MAX),
         ..Overrides::default()
