@@ -14,8 +14,7 @@ pub struct Own {
 }
 
 /// Which sessions a row is for; what is not given matches all. `*` stands for any text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Which {
     /// The agent's id.
     pub agent: Option<String>,
@@ -26,7 +25,8 @@ pub struct Which {
 }
 
 /// A window that the user knows better.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Row")]
 pub struct OwnWindow {
     /// Whose it is.
     pub which: Which,
@@ -35,7 +35,8 @@ pub struct OwnWindow {
 }
 
 /// When sessions compact, as the user says it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Row")]
 pub struct OwnPolicy {
     /// Whose it is.
     pub which: Which,
@@ -83,6 +84,14 @@ impl Own {
         row.map(|row| row.tokens)
     }
 
+    /// The agents that rows are for, patterns aside.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        let windows = self.windows.iter().map(|row| &row.which);
+        let all = windows.chain(self.policies.iter().map(|row| &row.which));
+        all.filter_map(|which| which.agent.as_deref())
+            .filter(|agent| !agent.contains('*'))
+    }
+
     pub(super) fn rule(&self, seen: &Seen<'_>) -> Option<Rule> {
         let row = self.policies.iter().find(|row| row.which.fits(seen));
         row.map(|row| row.rule)
@@ -113,6 +122,93 @@ impl Rule {
             }
             Rule::DropOldest(_) => "drops the oldest until it fits".to_owned(),
             Rule::Never => "never by itself".to_owned(),
+        }
+    }
+}
+
+/// A row as it is written, of either table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    agent: Option<String>,
+    model: Option<String>,
+    session: Option<String>,
+    tokens: Option<u64>,
+    share: Option<f64>,
+    messages: Option<Messages>,
+    drop_oldest: Option<bool>,
+    never: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Messages {
+    keep: u64,
+    over: u64,
+}
+
+impl TryFrom<Row> for OwnWindow {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<OwnWindow, Self::Error> {
+        match row {
+            Row {
+                tokens: Some(tokens @ 1..),
+                share: None,
+                messages: None,
+                drop_oldest: None,
+                never: None,
+                ..
+            } => Ok(OwnWindow {
+                which: row.which(),
+                tokens,
+            }),
+            _ => Err(
+                "a [[window]] has `tokens`, above 0, and beside it only `agent`, `model`, `session`",
+            ),
+        }
+    }
+}
+
+impl TryFrom<Row> for OwnPolicy {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<OwnPolicy, Self::Error> {
+        let drops = row.drop_oldest == Some(true);
+        let never = row.never == Some(true);
+        let rule = match (row.share, row.tokens, &row.messages, drops, never) {
+            (Some(share), None, None, false, false) if share > 0.0 && share <= 1.0 => {
+                Rule::Share(share)
+            }
+            (Some(_), None, None, false, false) => {
+                return Err("the `share` of a [[policy]] is above 0 and up to 1");
+            }
+            (None, Some(0), ..) => return Err("the `tokens` of a [[policy]] are above 0"),
+            (None, Some(tokens), None, false, false) => Rule::Budget(tokens),
+            (None, None, Some(messages), false, false) => Rule::Messages {
+                keep: messages.keep,
+                over: messages.over,
+            },
+            (None, tokens, None, true, false) => Rule::DropOldest(tokens),
+            (None, None, None, false, true) => Rule::Never,
+            _ => {
+                return Err(
+                    "a [[policy]] has one rule: `share`, `tokens`, `messages`, `never = true`, \
+                     or `drop_oldest = true` with or without `tokens`",
+                );
+            }
+        };
+        let which = row.which();
+        Ok(OwnPolicy { which, rule })
+    }
+}
+
+impl Row {
+    fn which(self) -> Which {
+        Which {
+            agent: self.agent,
+            model: self.model,
+            session: self.session,
         }
     }
 }
