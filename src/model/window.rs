@@ -165,6 +165,17 @@ pub struct Limits {
     pub policy: String,
 }
 
+impl Limits {
+    /// Why there is no trigger, in words, where somebody has said so.
+    pub fn no_trigger(&self) -> Option<String> {
+        match (self.trigger, self.trigger_source) {
+            (None, TriggerSource::Settings) => Some("compaction is off (settings)".to_owned()),
+            (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
+            _ => None,
+        }
+    }
+}
+
 /// What the limits of a session are worked out from.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {

@@ -129,6 +129,7 @@ fn switched_off_it_does_not_compact_whatever_it_did_before() {
     });
     assert_eq!(limits.trigger, None);
     assert_eq!(limits.trigger_source, TriggerSource::Settings);
+    assert!(limits.no_trigger().is_some_and(|why| why.contains("off")));
 }
 
 #[test]
@@ -298,7 +299,10 @@ fn what_the_user_sets_stands_before_all_else() {
     assert_eq!(limits.policy, "0.95 of the window");
     let limits = of(Some("3f2a-11"));
     assert_eq!(limits.trigger, None);
-    assert_eq!(limits.policy, "at more than 25 messages, keeps 20");
+    assert_eq!(
+        limits.no_trigger().as_deref(),
+        Some("compacts at more than 25 messages, keeps 20 (config)")
+    );
     let codex = rules.limits(&seen("codex", "gpt-5.5"));
     assert_eq!(codex.trigger_source, TriggerSource::Policy);
 
