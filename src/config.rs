@@ -2,6 +2,7 @@
 //! defaults layer.
 
 use crate::model::window::Rules;
+use crate::model::window::own::{Own, OwnPolicy, OwnWindow};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 const MODELS: &str = include_str!("../assets/models.toml");
 
 /// The configuration file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Folders to look for logs in, beside the agents' own.
@@ -18,10 +19,24 @@ pub struct Config {
     /// A models table of one's own, seen from this file's folder. None: `models.toml` beside this file,
     /// where there is one.
     pub models: Option<PathBuf>,
+    /// Windows that the user knows better; the first that matches a session holds.
+    pub window: Vec<OwnWindow>,
+    /// When sessions compact, as the user says it; the first that matches a session holds.
+    pub policy: Vec<OwnPolicy>,
     /// Draw with ASCII characters only.
     pub ascii: bool,
     /// Draw without colours. `NO_COLOR` in the environment does the same.
     pub no_color: bool,
+}
+
+impl Config {
+    /// The user's windows and policies.
+    pub fn own(&self) -> Own {
+        Own {
+            windows: self.window.clone(),
+            policies: self.policy.clone(),
+        }
+    }
 }
 
 /// Where the configuration file is: `$XDG_CONFIG_HOME/ctxgauge/config.toml`, or below `~/.config`.
@@ -101,6 +116,7 @@ pub fn own_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> 
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
+    use crate::model::window::own::Rule;
 
     #[test]
     fn the_built_in_table_names_only_tokenizers_it_has() {
@@ -140,6 +156,78 @@ mod tests {
         assert!(error.contains("rootz"), "{error}");
     }
 
+    fn read(text: &str) -> Result<Config> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        load(Some(&path), None)
+    }
+
+    #[test]
+    fn windows_and_policies_of_ones_own() {
+        let config = read(
+            r#"
+[[window]]
+model = "claude-opus-4-6*"
+tokens = 1_000_000
+
+[[policy]]
+session = "3f2a*"
+messages = { keep = 20, over = 5 }
+
+[[policy]]
+agent = "codex"
+tokens = 150_000
+
+[[policy]]
+model = "local-*"
+drop_oldest = true
+
+[[policy]]
+agent = "p*"
+never = true
+
+[[policy]]
+share = 0.95
+"#,
+        );
+        let own = config.unwrap().own();
+        assert_eq!(own.windows[0].tokens, 1_000_000);
+        let rules: Vec<Rule> = own.policies.iter().map(|row| row.rule).collect();
+        assert_eq!(
+            rules,
+            [
+                Rule::Messages { keep: 20, over: 5 },
+                Rule::Budget(150_000),
+                Rule::DropOldest(None),
+                Rule::Never,
+                Rule::Share(0.95),
+            ]
+        );
+        assert_eq!(own.policies[0].which.session.as_deref(), Some("3f2a*"));
+        assert_eq!(own.agents().collect::<Vec<_>>(), ["codex"]);
+    }
+
+    #[test]
+    fn a_row_that_makes_no_sense_says_why() {
+        for (text, why) in [
+            ("[[window]]\nagent = \"pi\"\n", "`tokens`"),
+            ("[[window]]\ntokens = 0\n", "above 0"),
+            ("[[window]]\ntokens = 5\nshare = 0.5\n", "beside it only"),
+            ("[[window]]\ntokens = -5\n", "tokens = -5"),
+            ("[[policy]]\nagent = \"pi\"\n", "one rule"),
+            ("[[policy]]\nshare = 95\n", "up to 1"),
+            ("[[policy]]\nshare = nan\n", "up to 1"),
+            ("[[policy]]\ntokens = 0\n", "above 0"),
+            ("[[policy]]\nshare = 0.5\ntokens = 7\n", "one rule"),
+            ("[[policy]]\nmessages = { keep = 20 }\n", "over"),
+            ("[[policy]]\nshares = 0.5\n", "shares"),
+        ] {
+            let error = format!("{:#}", read(text).unwrap_err());
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
     const OWN: &str = r#"
 [[model]]
 ids = ["claude-opus-4-5*"]
@@ -171,7 +259,7 @@ share = 0.5
         let tokenizer = rules.tokenizer("claude-code", Some("claude-opus-4-5-20251101"));
         assert_eq!(tokenizer.per_token, 1.3);
         let codex = rules.policy.iter().find(|p| p.agent == "codex").unwrap();
-        assert_eq!(codex.trigger(200_000), Some(100_000));
+        assert_eq!(codex.share, Some(0.5));
         assert!(rules.model("claude-code", "claude-opus-4-6").is_some());
     }
 

@@ -219,6 +219,15 @@ fn rules(common: &Common, config: &Config) -> Result<Rules> {
         rules = rules.with_own(own).map_err(anyhow::Error::msg)?;
     }
     rules.estimator = common.estimator;
+    rules.own = config.own();
+    for agent in rules.own.agents() {
+        if agents::by_id(agent).is_none() {
+            bail!(
+                "the configuration has a row for the agent '{agent}', which is none; known are: {}",
+                known()
+            );
+        }
+    }
     Ok(rules)
 }
 
@@ -228,11 +237,13 @@ fn formats(common: &Common) -> Result<Vec<&'static dyn Format>> {
     };
     match agents::by_id(id) {
         Some(format) => Ok(vec![format]),
-        None => {
-            let known: Vec<&str> = agents::ALL.iter().map(|format| format.id()).collect();
-            bail!("there is no agent '{id}'; known are: {}", known.join(", "))
-        }
+        None => bail!("there is no agent '{id}'; known are: {}", known()),
     }
+}
+
+fn known() -> String {
+    let known: Vec<&str> = agents::ALL.iter().map(|format| format.id()).collect();
+    known.join(", ")
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

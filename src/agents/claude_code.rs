@@ -15,9 +15,10 @@
 
 mod attachment;
 mod content;
+mod settings;
 mod wire;
 
-use super::{Base, Claim, Decoder, Format, Input, Root, Shape, Term};
+use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
@@ -55,6 +56,10 @@ impl Format for ClaudeCode {
                 logs: "projects",
             },
         ]
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
     }
 
     fn claims(&self, path: &Path) -> Option<Claim> {

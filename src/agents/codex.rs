@@ -12,6 +12,7 @@ mod fragment;
 mod history;
 mod item;
 mod reader;
+mod settings;
 mod thread;
 mod turn;
 mod usage;
@@ -21,7 +22,7 @@ mod wire;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
-use super::{Base, Claim, Decoder, Format, Root, Shape, Term};
+use super::{Base, Claim, Decoder, Format, Root, Settings, Shape, Term};
 use reader::Reader;
 use std::path::Path;
 
@@ -50,6 +51,10 @@ impl Format for Codex {
                 logs: "archived_sessions",
             },
         ]
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
     }
 
     /// `rollout-2026-08-01T10-00-00-<thread>.jsonl`; a reverted thread's name has `_<rollout>` behind

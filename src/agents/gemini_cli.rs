@@ -18,7 +18,7 @@
 //!   results of parallel calls then hold each other's.
 
 use super::lenient::{self, Piece};
-use super::{Base, Claim, Decoder, Format, Input, Root, Shape, Term};
+use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term};
 use crate::model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
 };
@@ -29,6 +29,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 mod record;
+mod settings;
 use record::{Call, Facts, Message, Parts, Record, Response, Tokens, parts};
 
 /// What a summary begins with.
@@ -57,6 +58,10 @@ impl Format for GeminiCli {
             base: Base::Home(""),
             logs: ".gemini/tmp",
         }]
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
     }
 
     /// `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.

@@ -5,7 +5,8 @@
 //! 1. Write `src/agents/<agent>.rs` with a type that implements [`Format`] and one that implements
 //!    [`Decoder`]. [`pi`] is the smallest example.
 //! 2. Declare the module here and add the format to [`ALL`].
-//! 3. Add its policy, and models it brings, to `assets/models.toml`.
+//! 3. Add its policy, and models it brings, to `assets/models.toml`; where settings files of its own
+//!    change when it compacts, say so by [`Format::settings`].
 //! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one case a trap; `cargo test`
 //!    writes and checks the snapshots beside them.
 //! 5. Add its row to the README's table. A test names what is missing.
@@ -18,6 +19,7 @@
 //! [`Event::Skipped`]: crate::model::event::Event::Skipped
 
 use crate::model::event::{Billed, Place, Sink};
+pub use settings::Settings;
 use std::path::Path;
 
 pub mod claude_code;
@@ -26,6 +28,7 @@ pub mod gemini_cli;
 pub(crate) mod image;
 mod lenient;
 pub mod pi;
+pub mod settings;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
 pub static ALL: &[&dyn Format] = &[
@@ -55,6 +58,11 @@ pub trait Format: Sync {
 
     /// Where its logs are.
     fn roots(&self) -> &'static [Root];
+
+    /// Its settings, where they can change when it compacts.
+    fn settings(&self) -> Option<&'static Settings> {
+        None
+    }
 
     /// What the file of this path is, by its name alone; `None`: not a log of this agent.
     fn claims(&self, path: &Path) -> Option<Claim>;

@@ -20,8 +20,10 @@
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
 //!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
 
+mod settings;
+
 use super::lenient::{self, Count, Piece, Pieces, Text};
-use super::{Base, Claim, Decoder, Format, Input, Root, Term, image};
+use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Term, image};
 use crate::model::event::{
     Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
     Sink, Usage,
@@ -54,6 +56,10 @@ impl Format for Pi {
             base: Base::Home(".pi/agent"),
             logs: "sessions",
         }]
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
     }
 
     /// `<time>_<session id>.jsonl`, the time as in `2026-05-12T01-02-27-657Z`.

@@ -15,6 +15,7 @@ pub mod elide;
 pub mod lines;
 mod problem;
 pub mod reader;
+pub mod settings;
 pub mod spool;
 pub mod tail;
 #[cfg(test)]

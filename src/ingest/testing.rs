@@ -3,10 +3,12 @@
 //! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` a fact, `{"side":"…"}` a
 //! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`.
 
-use crate::agents::{Base, Claim, Decoder, Format, Input, Root, Shape, Term};
+use crate::agents::settings::SettingsFile;
+use crate::agents::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
+use crate::model::window::Overrides;
 use crate::model::{Gone, Kind, Role, Source};
 use serde_json::Value;
 use std::path::Path;
@@ -36,6 +38,22 @@ impl Format for Toy {
             root(None, Base::XdgData("toy")),
         ];
         &ROOTS
+    }
+    /// A bare number: the window.
+    fn settings(&self) -> Option<&'static Settings> {
+        static SETTINGS: Settings = Settings {
+            files: &[
+                SettingsFile::Project("settings"),
+                SettingsFile::Agent("settings"),
+            ],
+            read: |files| Overrides {
+                window: files
+                    .first()
+                    .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
+                ..Overrides::default()
+            },
+        };
+        Some(&SETTINGS)
     }
     fn claims(&self, path: &Path) -> Option<Claim> {
         let shape = match path.extension()?.to_str()? {

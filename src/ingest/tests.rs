@@ -63,6 +63,7 @@ impl Watching {
                         Update::Found(_) => "found",
                         Update::Rebuilt { .. } => "rebuilt",
                         Update::Appended { .. } => "appended",
+                        Update::Settings { .. } => "settings",
                         Update::Vanished(_) => "vanished",
                         Update::Problem { .. } => "problem",
                         Update::GaugesStand => "gauges",
@@ -317,4 +318,34 @@ fn the_reading_ends_when_nobody_listens() {
     ) {
         assert!(Instant::now() < end);
     }
+}
+
+#[test]
+fn settings_of_the_agent_and_the_project_reach_the_session_and_are_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (home, project) = (dir.path().join("home"), dir.path().join("project"));
+    let logs = home.join("logs");
+    fs::create_dir_all(&logs).unwrap();
+    fs::create_dir_all(&project).unwrap();
+    let log = logs.join("a.toy");
+    fs::write(home.join("settings"), "500").unwrap();
+    fs::write(&log, "{\"toy\":7}\n").unwrap();
+    let mut watching = Watching::folder(&logs);
+    let key = key(&log);
+    let window = |tokens: u64| {
+        move |fleet: &Fleet| {
+            let session = fleet.get(key);
+            session.is_some_and(|s| !s.requests.is_empty() && s.limits().window == tokens)
+        }
+    };
+    watching.until("the agent's settings", window(500));
+    // Only now it is known where the session works.
+    fs::write(project.join("settings"), "900").unwrap();
+    let cwd = format!("{{\"cwd\":{:?}}}\n", project.to_str().unwrap());
+    append(&log, &cwd);
+    watching.until("the project's settings", window(900));
+    fs::write(project.join("settings"), "1200").unwrap();
+    watching.until("a change of them", window(1200));
+    fs::remove_file(project.join("settings")).unwrap();
+    watching.until("the agent's again", window(500));
 }

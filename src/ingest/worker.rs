@@ -6,12 +6,13 @@ mod reading;
 use super::discover::{Found, LogFile, Scout, file_id};
 use super::problem;
 use super::reader::{Follower, Pass, SETTLED};
+use super::settings::SettingsReader;
 use super::tail::Stamp;
 use super::watch::{Hint, Watch};
 use super::{Wake, Wanted};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
-use crate::model::window::Rules;
+use crate::model::window::{Overrides, Rules};
 use crate::tokens::Counter;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -58,6 +59,10 @@ struct Known {
     missing_since: Option<Instant>,
     /// Not to be read before: it failed, or is being rewritten.
     not_before: Option<Instant>,
+    /// The folder in which its session works.
+    cwd: Option<Box<str>>,
+    /// What the agent's settings said when last looked at.
+    overrides: Arc<Overrides>,
 }
 
 /// A reading under way.
@@ -74,6 +79,7 @@ enum Again {
 
 pub(super) struct Worker {
     scout: Scout,
+    settings: SettingsReader,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     wanted: Arc<Wanted>,
@@ -106,6 +112,7 @@ impl Worker {
         let now = Instant::now();
         Worker {
             scout,
+            settings: SettingsReader::default(),
             rules,
             counter,
             wanted,
@@ -267,6 +274,8 @@ impl Worker {
                             shed: false,
                             missing_since: None,
                             not_before: None,
+                            cwd: None,
+                            overrides: Arc::default(),
                         },
                     );
                 }
@@ -285,7 +294,7 @@ impl Worker {
     fn walk(&mut self) -> ControlFlow<()> {
         let begun = Instant::now();
         let found = self.scout.look();
-        let took = begun.elapsed();
+        let mut took = begun.elapsed();
         let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
         self.take_in(found)?;
         let gone: Vec<FileId> = self
@@ -311,6 +320,12 @@ impl Worker {
             .filter(|(_, known)| is_live(known))
             .map(|(id, _)| *id)
             .collect();
+        let begun = Instant::now();
+        self.settings.look_again();
+        for file in self.known.keys().copied().collect::<Vec<_>>() {
+            self.tell_settings(file)?;
+        }
+        took += begun.elapsed();
         self.next_walk = Instant::now() + WALK.max(took * WALK_SHARE);
         ControlFlow::Continue(())
     }
@@ -386,6 +401,19 @@ impl Worker {
             (self.sink)(Update::Found(Box::new(facts)))?;
         }
         self.read_appended(file, inside && settled)
+    }
+
+    /// Tells what the agent's settings say, if that is news.
+    fn tell_settings(&mut self, file: FileId) -> ControlFlow<()> {
+        let Some(known) = self.known.get_mut(&file) else {
+            return ControlFlow::Continue(());
+        };
+        let overrides = self.settings.of(&known.log, known.cwd.as_deref());
+        if overrides == known.overrides {
+            return ControlFlow::Continue(());
+        }
+        known.overrides = Arc::clone(&overrides);
+        (self.sink)(Update::Settings { file, overrides })
     }
 
     fn vanish(&mut self, file: FileId) -> ControlFlow<()> {

@@ -2,7 +2,7 @@
 
 use super::event::{Entry, Key, Lane};
 use super::session::Session;
-use super::window::Rules;
+use super::window::{Overrides, Rules};
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +62,13 @@ pub enum Update {
         /// The new entries, in order.
         entries: Vec<Entry>,
     },
+    /// What the agent's settings say for the sessions of a file.
+    Settings {
+        /// The file.
+        file: FileId,
+        /// The settings.
+        overrides: Arc<Overrides>,
+    },
     /// A file is gone.
     Vanished(FileId),
     /// Something could not be read: a folder, a file.
@@ -83,6 +90,7 @@ pub struct Fleet {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, FileFacts>,
     sessions: BTreeMap<SessionKey, Session>,
+    settings: BTreeMap<FileId, Arc<Overrides>>,
     /// What could not be read, newest last: where, and what to do.
     pub problems: Vec<(PathBuf, String)>,
     /// Whether every file has been looked at once.
@@ -145,6 +153,7 @@ impl Fleet {
             rules,
             files: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            settings: BTreeMap::new(),
             problems: Vec::new(),
             gauges_stand: false,
             caught_up: false,
@@ -207,6 +216,7 @@ impl Fleet {
                 for (lane, mut session) in sessions {
                     let key = SessionKey { file, lane };
                     session.set_window(set.get(&key).copied().flatten());
+                    session.set_overrides(self.settings_of(file));
                     self.sessions.insert(key, session);
                 }
             }
@@ -221,8 +231,15 @@ impl Fleet {
                     }
                 }
             }
+            Update::Settings { file, overrides } => {
+                for (_, session) in self.sessions.range_mut(lanes(file)) {
+                    session.set_overrides(Arc::clone(&overrides));
+                }
+                self.settings.insert(file, overrides);
+            }
             Update::Vanished(file) => {
                 self.files.remove(&file);
+                self.settings.remove(&file);
                 self.sessions.retain(|key, _| key.file != file);
             }
             Update::Problem { path, what } => {
@@ -237,12 +254,17 @@ impl Fleet {
 
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
         let agent = self.files.get(&key.file)?.agent;
+        let overrides = self.settings_of(key.file);
         let rules = &self.rules;
-        Some(
-            self.sessions
-                .entry(key)
-                .or_insert_with(|| Session::new(agent, Arc::clone(rules))),
-        )
+        Some(self.sessions.entry(key).or_insert_with(|| {
+            let mut session = Session::new(agent, Arc::clone(rules));
+            session.set_overrides(overrides);
+            session
+        }))
+    }
+
+    fn settings_of(&self, file: FileId) -> Arc<Overrides> {
+        self.settings.get(&file).cloned().unwrap_or_default()
     }
 
     /// The sessions in order, sub-agents below their parents; those only that match the filter: every word of it stands in the agent, project, model, title or id.

@@ -8,7 +8,7 @@ use super::calibration::Calibration;
 use super::chain::Chain;
 use super::event::{Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset};
 pub use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
-use super::window::{Limits, Rules, Seen, Thinking};
+use super::window::{Limits, Overrides, Rules, Seen, Thinking};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
@@ -76,6 +76,7 @@ pub struct Session {
     last_place: Option<Place>,
     model: Option<Arc<str>>,
     set_window: Option<u64>,
+    overrides: Arc<Overrides>,
 }
 
 impl Session {
@@ -108,6 +109,7 @@ impl Session {
             last_place: None,
             model: None,
             set_window: None,
+            overrides: Arc::default(),
         }
     }
 
@@ -129,6 +131,11 @@ impl Session {
     /// The window the user set.
     pub fn set_window_tokens(&self) -> Option<u64> {
         self.set_window
+    }
+
+    /// What the agent's settings say of its windows and triggers.
+    pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
+        self.overrides = overrides;
     }
 
     /// The project's name: the last part of the working directory.
@@ -175,11 +182,14 @@ impl Session {
             agent: self.agent,
             version: self.meta.version.as_deref(),
             model,
+            session: self.meta.id.as_deref(),
+            at: self.updated_at,
             logged_window: self.meta.window,
             logged_trigger: self.meta.trigger,
             largest: largest.unwrap_or(0),
             past: &past,
             set_window: self.set_window,
+            overrides: &self.overrides,
         })
     }
 

@@ -1,8 +1,20 @@
 //! How large a window is and when the agent compacts, from the models table and from what the session
 //! itself has shown. The table (`assets/models.toml`) holds all numbers; nothing of it is in code.
 
+mod overrides;
+pub mod own;
+mod policy;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
+
+pub use overrides::{Compaction, Overrides};
+pub use policy::Policy;
+
 use super::calibration::Tokenizer;
 use super::estimators::Estimator;
+use jiff::Timestamp;
+use own::Own;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,6 +34,9 @@ pub struct Rules {
     /// The estimator that contexts are told by: the user's choice, not the table's.
     #[serde(skip)]
     pub estimator: Estimator,
+    /// The user's windows and policies.
+    #[serde(skip)]
+    pub own: Own,
 }
 
 /// What is known of the models whose ids match.
@@ -64,48 +79,6 @@ pub enum Thinking {
     Leaves,
 }
 
-/// When an agent compacts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Policy {
-    /// The agent's id.
-    pub agent: String,
-    /// The policy's name, as reports write it.
-    pub name: String,
-    /// The newest version it holds for; none: any.
-    #[serde(default)]
-    pub up_to: Option<String>,
-    /// Patterns of the models it holds for; none: all.
-    #[serde(default)]
-    pub models: Vec<String>,
-    /// The smallest window it holds for.
-    #[serde(default)]
-    pub window_from: u64,
-    /// The trigger as a share of the window; none: the whole window.
-    #[serde(default)]
-    pub share: Option<f64>,
-    /// Tokens below the window at which it fires.
-    #[serde(default)]
-    pub reserve: u64,
-    /// Whether it compacts before the window is full at all.
-    #[serde(default = "yes")]
-    pub proactive: bool,
-    /// The unlogged prefix that is usual with this agent: system prompt and tool schemas, in tokens.
-    /// Holds until a session's own reports show it.
-    #[serde(default)]
-    pub prefix: u64,
-    /// What survives, in words.
-    #[serde(default)]
-    pub keeps: String,
-    /// Where this is from.
-    #[serde(default)]
-    pub source: String,
-}
-
-fn yes() -> bool {
-    true
-}
-
 /// How the window's size is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum WindowSource {
@@ -115,6 +88,9 @@ pub enum WindowSource {
     /// The user set it.
     #[serde(rename = "config")]
     Config,
+    /// The agent's settings say it.
+    #[serde(rename = "settings")]
+    Settings,
     /// The models table has the model.
     #[serde(rename = "model table")]
     ModelTable,
@@ -129,6 +105,12 @@ pub enum TriggerSource {
     /// The log says it.
     #[serde(rename = "log")]
     Log,
+    /// The user set the rule.
+    #[serde(rename = "config")]
+    Config,
+    /// The agent's settings change its rule.
+    #[serde(rename = "settings")]
+    Settings,
     /// Where the session's own automatic compactions took place.
     #[serde(rename = "past compactions")]
     Past,
@@ -146,6 +128,7 @@ impl WindowSource {
         match self {
             WindowSource::Log => "log",
             WindowSource::Config => "config",
+            WindowSource::Settings => "settings",
             WindowSource::ModelTable => "model table",
             WindowSource::Guessed => "guessed",
         }
@@ -157,6 +140,8 @@ impl TriggerSource {
     pub const fn name(self) -> &'static str {
         match self {
             TriggerSource::Log => "log",
+            TriggerSource::Config => "config",
+            TriggerSource::Settings => "settings",
             TriggerSource::Past => "past compactions",
             TriggerSource::Policy => "policy",
             TriggerSource::None => "none",
@@ -180,6 +165,17 @@ pub struct Limits {
     pub policy: String,
 }
 
+impl Limits {
+    /// Why there is no trigger, in words, where somebody has said so.
+    pub fn no_trigger(&self) -> Option<String> {
+        match (self.trigger, self.trigger_source) {
+            (None, TriggerSource::Settings) => Some("compaction is off (settings)".to_owned()),
+            (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
+            _ => None,
+        }
+    }
+}
+
 /// What the limits of a session are worked out from.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
@@ -189,6 +185,10 @@ pub struct Seen<'a> {
     pub version: Option<&'a str>,
     /// The exact model id.
     pub model: Option<&'a str>,
+    /// The session's id.
+    pub session: Option<&'a str>,
+    /// When it was last at work.
+    pub at: Option<Timestamp>,
     /// The window the log gives.
     pub logged_window: Option<u64>,
     /// The trigger the log gives.
@@ -199,6 +199,8 @@ pub struct Seen<'a> {
     pub past: &'a [u64],
     /// The window the user set.
     pub set_window: Option<u64>,
+    /// What the agent's settings say.
+    pub overrides: &'a Overrides,
 }
 
 /// The window that a model is guessed to have when no table knows it.
@@ -277,22 +279,17 @@ impl Rules {
     /// The window and trigger of a session.
     pub fn limits(&self, seen: &Seen<'_>) -> Limits {
         let (window, window_source) = self.window(seen);
-        let policy = self.policy(seen, window);
-        let formula = policy.and_then(|p| p.trigger(window));
-        let past = seen.past.iter().copied().min();
-        let (trigger, trigger_source) = match (seen.logged_trigger, formula, past) {
-            (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
-            // The session's own past outranks the rule where the two disagree; where they agree the
-            // rule is the sharper of the two, since each compaction starts a step too late.
-            (None, Some(rule), Some(past))
-                if past >= rule && past as f64 <= rule as f64 * OVERSHOOT =>
-            {
-                (Some(rule), TriggerSource::Policy)
-            }
-            (None, _, Some(past)) => (Some(past), TriggerSource::Past),
-            (None, Some(rule), None) => (Some(rule), TriggerSource::Policy),
-            (None, None, None) => (None, TriggerSource::None),
-        };
+        if let Some(rule) = self.own.rule(seen) {
+            return Limits {
+                window,
+                window_source,
+                trigger: rule.trigger(window),
+                trigger_source: TriggerSource::Config,
+                policy: rule.name(),
+            };
+        }
+        let policy = self.policy.iter().find(|p| p.holds(seen, window));
+        let (trigger, trigger_source) = trigger(seen, policy, window);
         Limits {
             window,
             window_source,
@@ -303,12 +300,25 @@ impl Rules {
     }
 
     fn window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
-        if let Some(set) = seen.set_window {
+        if let Some(set) = seen.set_window.or_else(|| self.own.window(seen)) {
             return (set, WindowSource::Config);
         }
         if let Some(logged) = seen.logged_window {
             return (logged, WindowSource::Log);
         }
+        // Settings may be of another time than the log: what was seen in the context refutes them.
+        let fits = |w: &u64| *w > 0 && seen.largest <= *w;
+        if let Some(set) = seen.overrides.window.filter(fits) {
+            return (set, WindowSource::Settings);
+        }
+        let (window, source) = self.usual_window(seen);
+        match seen.overrides.window_at_most.filter(fits) {
+            Some(most) if most < window => (most, WindowSource::Settings),
+            _ => (window, source),
+        }
+    }
+
+    fn usual_window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
         let row = seen.model.and_then(|id| self.model(seen.agent, id));
         if let Some(row) = row {
             if seen.largest <= row.window {
@@ -321,41 +331,34 @@ impl Rules {
         let guess = GUESSED_WINDOWS.into_iter().find(|w| seen.largest <= *w);
         (guess.unwrap_or(seen.largest), WindowSource::Guessed)
     }
-
-    fn policy(&self, seen: &Seen<'_>, window: u64) -> Option<&Policy> {
-        self.policy.iter().find(|p| {
-            p.agent == seen.agent
-                && window >= p.window_from
-                && (p.models.is_empty()
-                    || seen
-                        .model
-                        .is_some_and(|id| p.models.iter().any(|pattern| matches(pattern, id))))
-                && p.up_to.as_deref().is_none_or(|newest| {
-                    seen.version
-                        .is_some_and(|v| version(v) <= version(newest) && !version(v).is_empty())
-                })
-        })
-    }
 }
 
-impl Policy {
-    /// The size at which an agent with this window compacts.
-    pub fn trigger(&self, window: u64) -> Option<u64> {
-        if !self.proactive {
-            return None;
+/// The size at which an agent with this policy and window compacts.
+fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64>, TriggerSource) {
+    let set = seen.overrides;
+    let usual = policy.and_then(|p| p.trigger(window, &Overrides::default()));
+    let rule = policy.and_then(|p| p.trigger(window, set));
+    let rule_source = if rule == usual {
+        TriggerSource::Policy
+    } else {
+        TriggerSource::Settings
+    };
+    let past = seen.past.iter().copied().min();
+    match (seen.logged_trigger, rule, past) {
+        (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
+        // It compacted by itself before that was switched off.
+        (None, None, _) if set.compaction == Compaction::Off => (None, TriggerSource::Settings),
+        // The session's own past outranks the rule where the two disagree; where they agree the
+        // rule is the sharper of the two, since each compaction starts a step too late.
+        (None, Some(rule), Some(past))
+            if past >= rule && past as f64 <= rule as f64 * OVERSHOOT =>
+        {
+            (Some(rule), rule_source)
         }
-        let share = self
-            .share
-            .map_or(window, |share| (window as f64 * share).round() as u64);
-        Some(share.min(window.saturating_sub(self.reserve)))
+        (None, _, Some(past)) => (Some(past), TriggerSource::Past),
+        (None, Some(rule), None) => (Some(rule), rule_source),
+        (None, None, None) => (None, TriggerSource::None),
     }
-}
-
-/// The numbers of a version, to compare it by: `2.1.39-beta` is 2, 1, 39.
-fn version(text: &str) -> Vec<u64> {
-    text.split(['.', '-', '+'])
-        .map_while(|part| part.parse().ok())
-        .collect()
 }
 
 /// Whether an id matches a pattern in which `*` stands for any text. Case does not matter.
@@ -375,25 +378,4 @@ fn matches(pattern: &str, id: &str) -> bool {
         }
     }
     rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns() {
-        assert!(matches("claude-opus-4-5*", "claude-opus-4-5-20251101"));
-        assert!(matches("*[1m]", "claude-sonnet-4-5[1m]"));
-        assert!(matches("gpt-5.4", "GPT-5.4"));
-        assert!(matches("*", "anything"));
-        assert!(!matches("gpt-5.4", "gpt-5.4-mini"));
-        assert!(!matches("claude-opus-4*", "anthropic"));
-    }
-
-    #[test]
-    fn versions_compare_as_numbers() {
-        assert!(version("2.1.9") < version("2.1.20"));
-        assert!(version("2.1.39-beta.1") > version("2.1.20"));
-    }
 }

@@ -9,6 +9,7 @@ pub mod text;
 use crate::agents::Format;
 use crate::ingest::discover::{LogFile, Scout, Spot};
 use crate::ingest::reader::{Sessions, each_usage, read_stream, read_whole, tail_only};
+use crate::ingest::settings::SettingsReader;
 use crate::ingest::spool::{self, STDIN};
 use crate::ingest::{self, Options};
 use crate::model::event::Lane;
@@ -78,7 +79,9 @@ pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) 
         })?;
         (log, sessions)
     };
-    let session = main_session(sessions, &log, &ground.rules);
+    let mut session = main_session(sessions, &log, &ground.rules);
+    let cwd = session.meta.cwd.as_deref();
+    session.set_overrides(SettingsReader::default().of(&log, cwd));
     let left = forecast(&session, Some((ground.now)()));
     match style {
         Style::Text => text::write(out, &session, &log.facts, &left)?,
@@ -143,7 +146,10 @@ pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -
 }
 
 fn is_news(update: &Update) -> bool {
-    matches!(update, Update::Rebuilt { .. } | Update::Appended { .. })
+    matches!(
+        update,
+        Update::Rebuilt { .. } | Update::Appended { .. } | Update::Settings { .. }
+    )
 }
 
 /// Updates that may wait for a reader; beyond, the reading of logs waits.
@@ -198,10 +204,15 @@ pub fn list(
     let mut problems: Vec<(PathBuf, String)> = found.problems;
     let mut fleet = Fleet::new(Arc::clone(&ground.rules));
     let mut totals = (sums == Sums::Totals).then(ls::Totals::default);
+    let mut settings = SettingsReader::default();
     for log in found.files {
         let file = log.facts.file;
         let read = tail_only(&log, &ground.rules).and_then(|sessions| {
+            let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+            let cwd = main.and_then(|(_, session)| session.meta.cwd.as_deref());
+            let overrides = settings.of(&log, cwd);
             fleet.apply(Update::Found(Box::new(log.facts.clone())));
+            fleet.apply(Update::Settings { file, overrides });
             fleet.apply(Update::Rebuilt { file, sessions });
             match &mut totals {
                 Some(totals) => each_usage(&log, &mut |entry| totals.add(log.format, &entry)),

@@ -36,7 +36,10 @@ pub fn write(
     writeln!(out)?;
     writeln!(out, "{}", gauge_line(session))?;
     let trigger = limits.trigger.map_or_else(
-        || "no compaction before the window is full is known of".to_owned(),
+        || {
+            let said = limits.no_trigger();
+            said.unwrap_or_else(|| "no compaction before the window is full is known of".to_owned())
+        },
         |trigger| {
             format!(
                 "compacts at {} ({}), headroom {}",

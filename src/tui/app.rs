@@ -287,7 +287,9 @@ impl App {
     fn forget(&mut self, update: &Update) {
         let file = match update {
             Update::Found(facts) => facts.file,
-            Update::Rebuilt { file, .. } | Update::Appended { file, .. } => *file,
+            Update::Rebuilt { file, .. }
+            | Update::Appended { file, .. }
+            | Update::Settings { file, .. } => *file,
             Update::Vanished(file) => *file,
             Update::Problem { .. } | Update::GaugesStand | Update::CaughtUp => return,
         };

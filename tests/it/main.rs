@@ -6,6 +6,7 @@ mod disorder;
 mod fixtures;
 mod forecast;
 mod house;
+mod limits;
 mod readme;
 mod runs;
 mod support;

@@ -75,3 +75,12 @@ fn the_first_commands_run_and_test() {
         .collect();
     assert_eq!(blocks[..2], ["cargo run --release\n", "cargo test\n"]);
 }
+
+#[test]
+fn the_configuration_that_is_shown_is_one() {
+    let readme = readme();
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let config: ctxgauge::config::Config = toml::from_str(example).unwrap();
+    assert_eq!((config.window.len(), config.policy.len()), (1, 1));
+}

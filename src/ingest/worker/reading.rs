@@ -3,7 +3,7 @@
 use super::{Again, Known, LIVE_LOOK, Reading, TURN, WALK, Worker, is_live};
 use crate::ingest::reader::{More, Pass, Progress};
 use crate::ingest::{backwards, problem};
-use crate::model::event::{ByLength, Lane, Measure};
+use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use std::io;
@@ -17,6 +17,7 @@ impl Worker {
         } else {
             &ByLength
         };
+        let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
             let Some(follower) = known.follower.as_mut().filter(|_| !known.shed) else {
                 return self.read_end(file);
@@ -32,12 +33,19 @@ impl Worker {
                 Ok(More::Restart) => return self.read_end(file),
                 Err(e) => return self.failed(file, &e),
             };
+            if let Some(cwd) = newest_cwd(&entries) {
+                known.cwd = Some(cwd);
+                moved = true;
+            }
             if !entries.is_empty() {
                 (self.sink)(Update::Appended { file, entries })?;
             }
             if !more {
                 break;
             }
+        }
+        if moved {
+            self.tell_settings(file)?;
         }
         ControlFlow::Continue(())
     }
@@ -79,11 +87,13 @@ impl Worker {
             known.counted = if exact { known.read } else { Coverage::Unread };
             known.follower = Some(follower);
             known.not_before = None;
+            known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
             known.shed = !exact && known.read == Coverage::Whole && !is_live(known);
             if known.shed {
                 sessions.iter_mut().for_each(|(_, session)| session.shed());
             }
         }
+        self.tell_settings(file)?;
         (self.sink)(Update::Rebuilt { file, sessions })?;
         match settled {
             Ok(()) => ControlFlow::Continue(()),
@@ -199,6 +209,14 @@ impl Worker {
         let path = known.log.facts.path.to_path_buf();
         self.tell(path, problem::unreadable(error, "read it"))
     }
+}
+
+/// The folder in which the session works, where these entries tell it.
+fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {
+    entries.iter().rev().find_map(|entry| match &entry.event {
+        Event::Meta(meta) if entry.lane == Lane::Main => meta.cwd.clone(),
+        _ => None,
+    })
 }
 
 fn may_read(known: &Known) -> bool {

@@ -220,7 +220,11 @@ pub(super) fn window(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
 pub(super) fn trigger(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
     let limits = &brief.limits;
     match limits.trigger {
-        None => vec![line::span("no compaction known", theme.quiet())],
+        None => {
+            let said = limits.no_trigger();
+            let words = said.unwrap_or_else(|| "no compaction known".to_owned());
+            vec![line::span(words, theme.quiet())]
+        }
         Some(trigger) => vec![
             line::span("compacts at ", theme.quiet()),
             line::plain(number::short(trigger)),

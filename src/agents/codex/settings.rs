@@ -1,0 +1,35 @@
+//! Codex's `config.toml`, the user's: a project's counts only where it is trusted, and no log says so.
+
+use crate::agents::settings::{Layers, Settings, SettingsFile};
+use crate::model::window::Overrides;
+
+pub(super) const SETTINGS: Settings = Settings {
+    files: &[SettingsFile::Agent("config.toml")],
+    read,
+};
+
+fn read(files: &[&[u8]]) -> Overrides {
+    let layers = Layers::toml(files);
+    Overrides {
+        // Of the raw window, 95 % is usable, as it stands in logs.
+        window: layers
+            .tokens(&["model_context_window"])
+            .map(|raw| raw * 95 / 100),
+        limit: layers.tokens(&["model_auto_compact_token_limit"]),
+        ..Overrides::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_and_limit() {
+        let text = "model = \"gpt-5.5\"\nmodel_context_window = 400000\nmodel_auto_compact_token_limit = 350_000\n[tui]\n";
+        let set = read(&[text.as_bytes()]);
+        assert_eq!((set.window, set.limit), (Some(380_000), Some(350_000)));
+        assert!(read(&[b"model_context_window = -1\n"]).is_empty());
+        assert!(read(&[b"model_context_window = \n", b"\xff"]).is_empty());
+    }
+}

@@ -1,0 +1,41 @@
+//! pi's `settings.json`: the project's before the user's.
+
+use crate::agents::settings::{Layers, Settings, SettingsFile};
+use crate::model::window::{Compaction, Overrides};
+use serde_json::Value;
+
+pub(super) const SETTINGS: Settings = Settings {
+    files: &[
+        SettingsFile::Project(".pi/settings.json"),
+        SettingsFile::Agent("settings.json"),
+    ],
+    read,
+};
+
+fn read(files: &[&[u8]]) -> Overrides {
+    let layers = Layers::json(files);
+    let enabled = layers.find(&["compaction", "enabled"], Value::as_bool);
+    Overrides {
+        reserve: layers.tokens(&["compaction", "reserveTokens"]),
+        compaction: match enabled {
+            Some(false) => Compaction::Off,
+            _ => Compaction::Usual,
+        },
+        ..Overrides::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_and_the_switch_each_from_the_first_that_says_it() {
+        let project = br#"{"compaction":{"reserveTokens":50000}}"#;
+        let user = br#"{"compaction":{"enabled":false,"reserveTokens":9000}}"#;
+        let set = read(&[project, user]);
+        assert_eq!(set.reserve, Some(50_000));
+        assert_eq!(set.compaction, Compaction::Off);
+        assert!(read(&[br#"{"compaction":[]}"#]).is_empty());
+    }
+}

@@ -1,0 +1,134 @@
+//! Settings files of agents: where they are, and how to read them without failing.
+
+use crate::model::window::Overrides;
+use serde_json::Value;
+
+/// The settings of an agent, as far as they change its windows and triggers.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Its files, those first that stand before the others.
+    pub files: &'static [SettingsFile],
+    /// What files of these contents say, in that order. Never fails: what it cannot read says nothing.
+    pub read: fn(&[&[u8]]) -> Overrides,
+}
+
+/// Where a settings file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingsFile {
+    /// Below the agent's folder, the one that [`super::Root::logs`] is in.
+    Agent(&'static str),
+    /// Below the folder in which the session works.
+    Project(&'static str),
+    /// The machine's.
+    Machine {
+        /// On Linux and other systems.
+        unix: &'static str,
+        /// On macOS.
+        macos: &'static str,
+        /// On Windows.
+        windows: &'static str,
+    },
+}
+
+/// Settings files that could be read, the strongest first.
+#[derive(Debug, Default)]
+pub(crate) struct Layers(Vec<Value>);
+
+impl Layers {
+    /// JSON, with comments or without.
+    pub(crate) fn json(files: &[&[u8]]) -> Layers {
+        let read = |bytes: &&[u8]| serde_json::from_slice(&without_comments(bytes)).ok();
+        Layers(files.iter().filter_map(read).collect())
+    }
+
+    /// TOML.
+    pub(crate) fn toml(files: &[&[u8]]) -> Layers {
+        let read = |bytes: &&[u8]| toml::from_str(std::str::from_utf8(bytes).ok()?).ok();
+        Layers(files.iter().filter_map(read).collect())
+    }
+
+    /// What the first file says that says anything readable at this path.
+    pub(crate) fn find<T>(&self, path: &[&str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        self.0.iter().find_map(|layer| {
+            let found = path.iter().try_fold(layer, |value, key| value.get(key));
+            read(found?)
+        })
+    }
+
+    /// The same for a number of tokens above 0.
+    pub(crate) fn tokens(&self, path: &[&str]) -> Option<u64> {
+        self.find(path, tokens)
+    }
+}
+
+/// More than any window: such a number says nothing.
+const MOST_TOKENS: u64 = 1_000_000_000_000;
+
+/// A number of tokens above 0, bare or as a string.
+fn tokens(value: &Value) -> Option<u64> {
+    let number = match value {
+        Value::String(text) => text.trim().parse().ok()?,
+        other => other.as_u64()?,
+    };
+    (1..=MOST_TOKENS).contains(&number).then_some(number)
+}
+
+/// JSON as people write it: comments become blanks.
+fn without_comments(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    let (mut at, mut in_string) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        let end = match (in_string, byte, bytes.get(at + 1)) {
+            (true, b'\\', _) => at + 2,
+            (_, b'"', _) => {
+                in_string = !in_string;
+                at + 1
+            }
+            (false, b'/', Some(b'/')) => {
+                let line = bytes[at..].iter().position(|b| *b == b'\n');
+                let end = line.map_or(bytes.len(), |len| at + len);
+                out[at..end].fill(b' ');
+                end
+            }
+            (false, b'/', Some(b'*')) => {
+                let close = bytes[at + 2..].windows(2).position(|two| two == b"*/");
+                let end = close.map_or(bytes.len(), |len| at + len + 4);
+                out[at..end].fill(b' ');
+                end
+            }
+            _ => at + 1,
+        };
+        at = end;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_blanks_and_strings_are_not() {
+        let text: &[u8] = br#"{ // of mine
+            "a": "x // \" y", /* and "this" */ "b": 2 }"#;
+        let layers = Layers::json(&[b"broken", text]);
+        let a = layers.find(&["a"], |v| v.as_str().map(str::to_owned));
+        assert_eq!(a.as_deref(), Some("x // \" y"));
+        assert_eq!(layers.tokens(&["b"]), Some(2));
+        for hostile in [&b"/*"[..], b"\"\\", b"//", b"/", b"{\"a\":/**/", b"[[[["] {
+            assert_eq!(Layers::json(&[hostile]).tokens(&["a"]), None);
+        }
+    }
+
+    #[test]
+    fn the_first_that_says_it_readably_holds() {
+        let layers = Layers::json(&[b"{\"a\":-1}", b"{\"a\":\"7\"}", b"{\"a\":9}"]);
+        assert_eq!(layers.tokens(&["a"]), Some(7));
+        let large = Layers::json(&[
+            b"{\"a\":18446744073709551615}",
+            b"{\"a\":1e300}",
+            b"{\"a\":0}",
+        ]);
+        assert_eq!(large.tokens(&["a"]), None);
+    }
+}

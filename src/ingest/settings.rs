@@ -1,0 +1,271 @@
+//! Reads the settings files that the agent of a log would have read.
+//!
+//! Those of the agent and of the machine count for logs that lie in the agent's folder, wherever that
+//! is; those of a project where its folder is on this machine. A log that was copied elsewhere has
+//! none.
+
+use super::discover::LogFile;
+use super::tail::Stamp;
+use crate::agents::Format;
+use crate::agents::settings::SettingsFile;
+use crate::model::window::Overrides;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Larger files are no settings.
+const LARGEST: u64 = 1 << 20;
+
+/// The settings of agents, each file read once and again only when it has changed.
+#[derive(Default)]
+pub struct SettingsReader {
+    files: HashMap<PathBuf, Held>,
+    known: HashMap<Asker, (u64, Arc<Overrides>)>,
+    /// Files are looked at once a round.
+    round: u64,
+}
+
+/// Who asks: the agent, its folder, the folder in which the session works.
+type Asker = (&'static str, Option<PathBuf>, Option<Box<str>>);
+
+/// A file as it was last seen; `None`: it is not there.
+struct Held {
+    round: u64,
+    stamp: Option<Stamp>,
+    bytes: Arc<[u8]>,
+}
+
+impl SettingsReader {
+    /// From here on every file is looked at again.
+    pub fn look_again(&mut self) {
+        self.round += 1;
+    }
+
+    /// What the settings say for a log whose session works in this folder. `None`: nothing.
+    pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
+        let Some(settings) = log.format.settings() else {
+            return Arc::default();
+        };
+        let home = agent_folder(log.format, &log.facts.path);
+        let asker = (log.format.id(), home, cwd.map(Into::into));
+        if let Some((round, known)) = self.known.get(&asker)
+            && *round == self.round
+        {
+            return Arc::clone(known);
+        }
+        let (_, home, _) = &asker;
+        let project = cwd.map(Path::new).filter(|cwd| is_local(cwd));
+        let paths = settings.files.iter().filter_map(|file| match *file {
+            SettingsFile::Agent(below) => Some(home.as_ref()?.join(below)),
+            SettingsFile::Project(below) => Some(project?.join(below)),
+            SettingsFile::Machine {
+                unix,
+                macos,
+                windows,
+            } => home.as_ref().map(|_| {
+                PathBuf::from(if cfg!(windows) {
+                    windows
+                } else if cfg!(target_os = "macos") {
+                    macos
+                } else {
+                    unix
+                })
+            }),
+        });
+        let contents: Vec<Arc<[u8]>> = paths
+            .filter_map(|path| look(&mut self.files, self.round, path))
+            .collect();
+        let contents: Vec<&[u8]> = contents.iter().map(|bytes| &**bytes).collect();
+        let overrides = Arc::new((settings.read)(&contents));
+        self.known
+            .insert(asker, (self.round, Arc::clone(&overrides)));
+        overrides
+    }
+}
+
+/// The folder of the agent that a log lies in: what its nearest folder for logs is in.
+fn agent_folder(format: &dyn Format, log: &Path) -> Option<PathBuf> {
+    log.ancestors().skip(1).find_map(|folder| {
+        let root = format.roots().iter().find(|r| folder.ends_with(r.logs))?;
+        let depth = Path::new(root.logs).components().count();
+        folder.ancestors().nth(depth).map(Path::to_path_buf)
+    })
+}
+
+/// Whether a path that a log names may be looked at: a share of another machine would be asked for over
+/// the network.
+fn is_local(path: &Path) -> bool {
+    let share = |text: &str| text.starts_with(r"\\") || text.starts_with("//");
+    path.is_absolute() && !path.to_str().is_none_or(share)
+}
+
+/// A file's bytes, if there is such a file. What is no plain file may never end.
+fn look(files: &mut HashMap<PathBuf, Held>, round: u64, path: PathBuf) -> Option<Arc<[u8]>> {
+    if let Some(held) = files.get_mut(&path) {
+        if held.round != round {
+            held.round = round;
+            let stamp = stamp(&path);
+            if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
+                held.stamp = stamp;
+                held.bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
+            }
+        }
+        return held.stamp.map(|_| Arc::clone(&held.bytes));
+    }
+    let stamp = stamp(&path);
+    let bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
+    let held = Held {
+        round,
+        stamp,
+        bytes: Arc::clone(&bytes),
+    };
+    files.insert(path, held);
+    stamp.map(|_| bytes)
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = std::fs::metadata(path).ok()?;
+    (meta.is_file() && meta.len() <= LARGEST).then(|| Stamp::from(&meta))
+}
+
+fn read(path: &Path) -> Option<Arc<[u8]>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    Some(bytes.into())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::discover::{Scout, Spot};
+    use super::*;
+    use crate::agents::{self, claude_code::ClaudeCode};
+    use crate::model::window::Compaction;
+    use std::fs;
+
+    fn put(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn log(path: &Path) -> LogFile {
+        put(
+            path,
+            "{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"parentUuid\":null,\"timestamp\":\"2026-05-01T10:00:00Z\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n",
+        );
+        let spots = vec![Spot::Given(path.to_path_buf())];
+        let found = Scout::new(spots, vec![&ClaudeCode]).look();
+        found.files.into_iter().next().expect("a log")
+    }
+
+    #[test]
+    fn local_stands_before_project_before_user() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, project) = (dir.path().join(".claude"), dir.path().join("shop"));
+        let log = log(&home.join("projects/-shop/3f2a.jsonl"));
+        let cwd = project.to_str();
+        let window = |reader: &mut SettingsReader| {
+            reader.look_again();
+            reader.of(&log, cwd).compact_window
+        };
+        let mut reader = SettingsReader::default();
+        assert_eq!(window(&mut reader), None);
+        put(
+            &home.join("settings.json"),
+            "{\"autoCompactWindow\":\"300k\",\"autoCompactEnabled\":false}",
+        );
+        assert_eq!(window(&mut reader), Some(300_000));
+        put(
+            &project.join(".claude/settings.json"),
+            "{\"autoCompactWindow\":400}",
+        );
+        assert_eq!(window(&mut reader), Some(400_000));
+        put(
+            &project.join(".claude/settings.local.json"),
+            "{\"autoCompactWindow\":\"0.5M\"}",
+        );
+        assert_eq!(window(&mut reader), Some(500_000));
+        // Each key from the first file that says it.
+        assert_eq!(reader.of(&log, cwd).compaction, Compaction::Off);
+        // Another project has the user's alone.
+        let other = reader.of(&log, dir.path().to_str());
+        assert_eq!(other.compact_window, Some(300_000));
+        // The same length: told by time, or because it is too young to be sure.
+        put(
+            &project.join(".claude/settings.local.json"),
+            "{\"autoCompactWindow\":\"0.6M\"}",
+        );
+        assert_eq!(window(&mut reader), Some(600_000));
+        fs::remove_dir_all(project.join(".claude")).unwrap();
+        assert_eq!(window(&mut reader), Some(300_000));
+    }
+
+    #[test]
+    fn a_copy_elsewhere_has_the_projects_settings_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        put(
+            &dir.path().join("settings.json"),
+            "{\"autoCompactWindow\":\"300k\"}",
+        );
+        let log = log(&dir.path().join("copies/3f2a.jsonl"));
+        let mut reader = SettingsReader::default();
+        assert!(reader.of(&log, Some("/nonexistent/shop")).is_empty());
+        assert!(reader.of(&log, Some("relative")).is_empty());
+        assert!(reader.of(&log, None).is_empty());
+        let project = dir.path().join("shop");
+        put(
+            &project.join(".claude/settings.json"),
+            "{\"autoCompactWindow\":\"400k\"}",
+        );
+        let set = reader.of(&log, project.to_str());
+        assert_eq!(set.compact_window, Some(400_000));
+    }
+
+    #[test]
+    fn the_folder_of_each_agent() {
+        let of = |id, path| agent_folder(agents::by_id(id).unwrap(), Path::new(path));
+        let some = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(
+            of(
+                "claude-code",
+                "/h/.claude/projects/-a/s/subagents/agent-1.jsonl"
+            ),
+            some("/h/.claude")
+        );
+        assert_eq!(
+            of("codex", "/h/.codex/sessions/2026/05/01/rollout-1.jsonl"),
+            some("/h/.codex")
+        );
+        assert_eq!(
+            of("codex", "/h/.codex/archived_sessions/rollout-1.jsonl"),
+            some("/h/.codex")
+        );
+        assert_eq!(
+            of("gemini-cli", "/h/.gemini/tmp/a/chats/session-1.json"),
+            some("/h")
+        );
+        assert_eq!(
+            of("pi", "/h/.pi/agent/sessions/--a--/1_2.jsonl"),
+            some("/h/.pi/agent")
+        );
+        assert_eq!(of("pi", "/h/downloads/1_2.jsonl"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join(".claude");
+        let log = log(&home.join("projects/-a/s.jsonl"));
+        fs::create_dir(home.join("settings.json")).unwrap();
+        let project = dir.path().join("p/.claude");
+        fs::create_dir_all(&project).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", project.join("settings.json")).unwrap();
+        let mut reader = SettingsReader::default();
+        let cwd = dir.path().join("p");
+        assert!(reader.of(&log, cwd.to_str()).is_empty());
+    }
+}

@@ -1,0 +1,214 @@
+//! What the user has set: windows and policies of his own. They stand before all else.
+
+use super::policy::part;
+use super::{Seen, matches};
+use serde::Deserialize;
+
+/// The user's windows and policies; of several that match a session, the first holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Own {
+    /// Windows.
+    pub windows: Vec<OwnWindow>,
+    /// Policies.
+    pub policies: Vec<OwnPolicy>,
+}
+
+/// Which sessions a row is for; what is not given matches all. `*` stands for any text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Which {
+    /// The agent's id.
+    pub agent: Option<String>,
+    /// The model's id.
+    pub model: Option<String>,
+    /// The session's id.
+    pub session: Option<String>,
+}
+
+/// A window that the user knows better.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Row")]
+pub struct OwnWindow {
+    /// Whose it is.
+    pub which: Which,
+    /// The window, in tokens.
+    pub tokens: u64,
+}
+
+/// When sessions compact, as the user says it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Row")]
+pub struct OwnPolicy {
+    /// Whose it is.
+    pub which: Which,
+    /// The rule.
+    pub rule: Rule,
+}
+
+/// The rules that agents and frameworks without one of their own are given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// At a share of the window, above 0 and up to 1.
+    Share(f64),
+    /// At so many tokens, or at the window where that is smaller.
+    Budget(u64),
+    /// By the number of messages: with `over` more than `keep`, all but `keep` are summarised. No
+    /// number of tokens follows from it.
+    Messages {
+        /// Messages that stay.
+        keep: u64,
+        /// More than so many on top, and it fires.
+        over: u64,
+    },
+    /// The oldest are dropped until it fits so many tokens, or the window.
+    DropOldest(Option<u64>),
+    /// It never compacts by itself.
+    Never,
+}
+
+impl Which {
+    fn fits(&self, seen: &Seen<'_>) -> bool {
+        let fits = |pattern: &Option<String>, id: Option<&str>| {
+            pattern
+                .as_deref()
+                .is_none_or(|pattern| id.is_some_and(|id| matches(pattern, id)))
+        };
+        fits(&self.agent, Some(seen.agent))
+            && fits(&self.model, seen.model)
+            && fits(&self.session, seen.session)
+    }
+}
+
+impl Own {
+    pub(super) fn window(&self, seen: &Seen<'_>) -> Option<u64> {
+        let row = self.windows.iter().find(|row| row.which.fits(seen));
+        row.map(|row| row.tokens)
+    }
+
+    /// The agents that rows are for, patterns aside.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        let windows = self.windows.iter().map(|row| &row.which);
+        let all = windows.chain(self.policies.iter().map(|row| &row.which));
+        all.filter_map(|which| which.agent.as_deref())
+            .filter(|agent| !agent.contains('*'))
+    }
+
+    pub(super) fn rule(&self, seen: &Seen<'_>) -> Option<Rule> {
+        let row = self.policies.iter().find(|row| row.which.fits(seen));
+        row.map(|row| row.rule)
+    }
+}
+
+impl Rule {
+    /// The size at which it fires; `None`: it does not go by size.
+    pub fn trigger(self, window: u64) -> Option<u64> {
+        match self {
+            Rule::Share(share) => Some(part(window, share)),
+            Rule::Budget(tokens) => Some(tokens.min(window)),
+            Rule::DropOldest(tokens) => Some(tokens.unwrap_or(window).min(window)),
+            Rule::Messages { .. } | Rule::Never => None,
+        }
+    }
+
+    /// The rule's name, as reports write it.
+    pub fn name(self) -> String {
+        match self {
+            Rule::Share(share) => format!("{share} of the window"),
+            Rule::Budget(tokens) => format!("at {tokens} tokens"),
+            Rule::Messages { keep, over } => {
+                format!(
+                    "at more than {} messages, keeps {keep}",
+                    keep.saturating_add(over)
+                )
+            }
+            Rule::DropOldest(_) => "drops the oldest until it fits".to_owned(),
+            Rule::Never => "never by itself".to_owned(),
+        }
+    }
+}
+
+/// A row as it is written, of either table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    agent: Option<String>,
+    model: Option<String>,
+    session: Option<String>,
+    tokens: Option<u64>,
+    share: Option<f64>,
+    messages: Option<Messages>,
+    drop_oldest: Option<bool>,
+    never: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Messages {
+    keep: u64,
+    over: u64,
+}
+
+impl TryFrom<Row> for OwnWindow {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<OwnWindow, Self::Error> {
+        match row {
+            Row {
+                tokens: Some(tokens @ 1..),
+                share: None,
+                messages: None,
+                drop_oldest: None,
+                never: None,
+                ..
+            } => Ok(OwnWindow {
+                which: row.which(),
+                tokens,
+            }),
+            _ => Err(
+                "a [[window]] has `tokens`, above 0, and beside it only `agent`, `model`, `session`",
+            ),
+        }
+    }
+}
+
+impl TryFrom<Row> for OwnPolicy {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<OwnPolicy, Self::Error> {
+        let drops = row.drop_oldest == Some(true);
+        let never = row.never == Some(true);
+        let rule = match (row.share, row.tokens, &row.messages, drops, never) {
+            (Some(share), None, None, false, false) if share > 0.0 && share <= 1.0 => {
+                Rule::Share(share)
+            }
+            (Some(_), None, None, false, false) => {
+                return Err("the `share` of a [[policy]] is above 0 and up to 1");
+            }
+            (None, Some(0), ..) => return Err("the `tokens` of a [[policy]] are above 0"),
+            (None, Some(tokens), None, false, false) => Rule::Budget(tokens),
+            (None, None, Some(messages), false, false) => Rule::Messages {
+                keep: messages.keep,
+                over: messages.over,
+            },
+            (None, tokens, None, true, false) => Rule::DropOldest(tokens),
+            (None, None, None, false, true) => Rule::Never,
+            _ => {
+                return Err(
+                    "a [[policy]] has one rule: `share`, `tokens`, `messages`, `never = true`, \
+                     or `drop_oldest = true` with or without `tokens`",
+                );
+            }
+        };
+        let which = row.which();
+        Ok(OwnPolicy { which, rule })
+    }
+}
+
+impl Row {
+    fn which(self) -> Which {
+        Which {
+            agent: self.agent,
+            model: self.model,
+            session: self.session,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! When agents compact, as their makers or their sources say it.
+
+use super::overrides::{Compaction, Overrides};
+use super::{Seen, matches};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// When an agent compacts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// The agent's id.
+    pub agent: String,
+    /// The policy's name, as reports write it.
+    pub name: String,
+    /// The newest version it holds for; none: any.
+    #[serde(default)]
+    pub up_to: Option<String>,
+    /// The last moment it holds for, where a log tells no version; none: until today.
+    #[serde(default)]
+    pub until: Option<Timestamp>,
+    /// Patterns of the models it holds for; none: all.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// The smallest window it holds for.
+    #[serde(default)]
+    pub window_from: u64,
+    /// The trigger as a share of the window; none: the whole window.
+    #[serde(default)]
+    pub share: Option<f64>,
+    /// Tokens below the window at which it fires, beside those for the output. Where `share` is given
+    /// too, the smaller trigger holds.
+    #[serde(default)]
+    pub reserve: u64,
+    /// Tokens of the window that are kept for the output, at most; a setting can lower them.
+    #[serde(default)]
+    pub output: u64,
+    /// It fires at so many tokens, whatever the window.
+    #[serde(default)]
+    pub budget: Option<u64>,
+    /// Whether it compacts before the window is full at all.
+    #[serde(default = "yes")]
+    pub proactive: bool,
+    /// The unlogged prefix that is usual with this agent: system prompt and tool schemas, in tokens.
+    /// Holds until a session's own reports show it.
+    #[serde(default)]
+    pub prefix: u64,
+    /// What survives, in words.
+    #[serde(default)]
+    pub keeps: String,
+    /// Where this is from.
+    #[serde(default)]
+    pub source: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Policy {
+    /// Whether it is the rule of a session with this window.
+    pub(super) fn holds(&self, seen: &Seen<'_>, window: u64) -> bool {
+        let of = |id| self.models.iter().any(|pattern| matches(pattern, id));
+        self.agent == seen.agent
+            && window >= self.window_from
+            && (self.models.is_empty() || seen.model.is_some_and(of))
+            && self.up_to.as_deref().is_none_or(|newest| {
+                seen.version
+                    .is_some_and(|v| version(v) <= version(newest) && !version(v).is_empty())
+            })
+            && self
+                .until
+                .is_none_or(|last| seen.at.is_some_and(|at| at <= last))
+    }
+
+    /// The size at which an agent with this window compacts, its settings being these.
+    pub fn trigger(&self, window: u64, set: &Overrides) -> Option<u64> {
+        let proactive = self.proactive || set.compact_window.is_some();
+        if !proactive || set.compaction == Compaction::Off {
+            return None;
+        }
+        let window = window.min(set.compact_window.unwrap_or(u64::MAX));
+        let output = self.output.min(set.output.unwrap_or(u64::MAX));
+        let usable = window.saturating_sub(output);
+        let share = set.share.or(self.share).map(|share| part(window, share));
+        // A window no larger than the reserve leaves nothing to reckon from.
+        let rest = usable
+            .checked_sub(set.reserve.unwrap_or(self.reserve))
+            .filter(|rest| *rest > 0);
+        let trigger = match (share, rest) {
+            (Some(share), Some(rest)) => share.min(rest),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => window,
+        };
+        let lowered = set
+            .percent
+            .map(|percent| (usable as f64 * percent / 100.0) as u64);
+        let limits = [lowered, set.limit, self.budget];
+        Some(limits.into_iter().flatten().fold(trigger, u64::min))
+    }
+}
+
+/// A share of a window, to the next token.
+pub(super) fn part(window: u64, share: f64) -> u64 {
+    (window as f64 * share).round() as u64
+}
+
+/// The numbers of a version, to compare it by: `2.1.39-beta` is 2, 1, 39.
+fn version(text: &str) -> Vec<u64> {
+    text.split(['.', '-', '+'])
+        .map_while(|part| part.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(version("2.1.9") < version("2.1.20"));
+        assert!(version("2.1.39-beta.1") > version("2.1.20"));
+    }
+}

@@ -1,0 +1,347 @@
+use super::own::{OwnPolicy, OwnWindow, Rule, Which};
+use super::*;
+use std::sync::LazyLock;
+
+static RULES: LazyLock<Rules> =
+    LazyLock::new(|| toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
+static USUAL: LazyLock<Overrides> = LazyLock::new(Overrides::default);
+
+fn seen<'a>(agent: &'a str, model: &'a str) -> Seen<'a> {
+    Seen {
+        agent,
+        version: None,
+        model: Some(model),
+        session: None,
+        at: None,
+        logged_window: None,
+        logged_trigger: None,
+        largest: 0,
+        past: &[],
+        set_window: None,
+        overrides: &USUAL,
+    }
+}
+
+/// The trigger of an agent whose log gives this window.
+fn at(agent: &str, model: &str, window: u64) -> Option<u64> {
+    let logged_window = Some(window);
+    RULES
+        .limits(&Seen {
+            logged_window,
+            ..seen(agent, model)
+        })
+        .trigger
+}
+
+fn claude(model: &str, overrides: &Overrides) -> Limits {
+    RULES.limits(&Seen {
+        overrides,
+        ..seen("claude-code", model)
+    })
+}
+
+#[test]
+fn patterns() {
+    assert!(matches("claude-opus-4-5*", "claude-opus-4-5-20251101"));
+    assert!(matches("*[1m]", "claude-sonnet-4-5[1m]"));
+    assert!(matches("gpt-5.4", "GPT-5.4"));
+    assert!(matches("*", "anything"));
+    assert!(!matches("gpt-5.4", "gpt-5.4-mini"));
+    assert!(!matches("claude-opus-4*", "anthropic"));
+}
+
+#[test]
+fn claude_code_by_version_and_model() {
+    let of = |model, version| {
+        let version = Some(version);
+        RULES.limits(&Seen {
+            version,
+            ..seen("claude-code", model)
+        })
+    };
+    assert_eq!(of("claude-opus-4-5", "2.1.20").trigger, Some(155_000));
+    assert_eq!(of("claude-opus-4-5", "2.1.25").trigger, Some(167_000));
+    assert_eq!(of("claude-sonnet-5", "2.1.240").trigger, Some(967_000));
+    // The maker documents no compaction before the limit for other models with such windows.
+    let limit = of("claude-opus-4-8", "2.1.219");
+    assert_eq!((limit.window, limit.trigger), (1_000_000, None));
+    assert_eq!(limit.trigger_source, TriggerSource::None);
+}
+
+#[test]
+fn claude_code_with_settings() {
+    let window = |tokens| Overrides {
+        compact_window: Some(tokens),
+        ..Overrides::default()
+    };
+    // Also where it is not proactive by itself.
+    for model in ["claude-sonnet-5", "claude-opus-4-8"] {
+        let limits = claude(model, &window(460_000));
+        assert_eq!(limits.trigger, Some(427_000), "{model}");
+        assert_eq!(limits.trigger_source, TriggerSource::Settings);
+        assert_eq!(limits.window, 1_000_000);
+    }
+    // A configured window above the model's changes nothing.
+    let limits = claude("claude-opus-4-5", &window(460_000));
+    assert_eq!(limits.trigger, Some(167_000));
+    assert_eq!(limits.trigger_source, TriggerSource::Policy);
+
+    let percent = |percent| Overrides {
+        percent: Some(percent),
+        ..Overrides::default()
+    };
+    // Of what the output leaves, 180,000; it can only lower.
+    let of = |p| claude("claude-opus-4-5", &percent(p)).trigger;
+    assert_eq!((of(50.0), of(100.0)), (Some(90_000), Some(167_000)));
+    assert_eq!(claude("claude-opus-4-8", &percent(50.0)).trigger, None);
+
+    let output = Overrides {
+        output: Some(8_000),
+        ..Overrides::default()
+    };
+    assert_eq!(claude("claude-opus-4-5", &output).trigger, Some(179_000));
+    let held = Overrides {
+        window_at_most: Some(200_000),
+        ..Overrides::default()
+    };
+    let limits = claude("claude-opus-4-8", &held);
+    assert_eq!((limits.window, limits.trigger), (200_000, Some(167_000)));
+    assert_eq!(limits.window_source, WindowSource::Settings);
+    // What was seen refutes the setting.
+    let limits = RULES.limits(&Seen {
+        overrides: &held,
+        largest: 300_000,
+        ..seen("claude-code", "claude-opus-4-8")
+    });
+    assert_eq!(limits.window, 1_000_000);
+}
+
+#[test]
+fn switched_off_it_does_not_compact_whatever_it_did_before() {
+    let off = Overrides {
+        compaction: Compaction::Off,
+        ..Overrides::default()
+    };
+    let limits = RULES.limits(&Seen {
+        overrides: &off,
+        past: &[168_000],
+        ..seen("claude-code", "claude-opus-4-5")
+    });
+    assert_eq!(limits.trigger, None);
+    assert_eq!(limits.trigger_source, TriggerSource::Settings);
+    assert!(limits.no_trigger().is_some_and(|why| why.contains("off")));
+}
+
+#[test]
+fn past_compactions_stand_before_the_rule() {
+    let of = |past| {
+        let limits = RULES.limits(&Seen {
+            past,
+            ..seen("claude-code", "claude-opus-4-5")
+        });
+        (limits.trigger, limits.trigger_source)
+    };
+    assert_eq!(of(&[120_000]), (Some(120_000), TriggerSource::Past));
+    assert_eq!(
+        of(&[174_000, 168_000]),
+        (Some(167_000), TriggerSource::Policy)
+    );
+    let limit = RULES.limits(&Seen {
+        past: &[997_785],
+        ..seen("claude-code", "claude-opus-4-8")
+    });
+    assert_eq!(limit.trigger, Some(997_785));
+}
+
+#[test]
+fn codex_by_the_raw_window() {
+    assert_eq!(at("codex", "gpt-5.5", 258_400), Some(244_800));
+    let lower = Overrides {
+        limit: Some(200_000),
+        window: Some(380_000),
+        ..Overrides::default()
+    };
+    let limits = RULES.limits(&Seen {
+        overrides: &lower,
+        ..seen("codex", "gpt-5.5")
+    });
+    assert_eq!((limits.window, limits.trigger), (380_000, Some(200_000)));
+    // The log knows the window better.
+    let limits = RULES.limits(&Seen {
+        overrides: &lower,
+        logged_window: Some(258_400),
+        ..seen("codex", "gpt-5.5")
+    });
+    assert_eq!(limits.window_source, WindowSource::Log);
+    assert_eq!(limits.trigger_source, TriggerSource::Settings);
+}
+
+#[test]
+fn gemini_by_the_day() {
+    let on = |day: &str| {
+        let at = Some(day.parse().unwrap());
+        RULES
+            .limits(&Seen {
+                at,
+                ..seen("gemini-cli", "gemini-3-pro-preview")
+            })
+            .trigger
+    };
+    assert_eq!(on("2026-08-01T10:00:00Z"), Some(524_288));
+    assert_eq!(on("2025-10-01T10:00:00Z"), Some(734_003));
+    assert_eq!(at("gemini-cli", "gemini-2.5-pro", 1_048_576), Some(524_288));
+}
+
+#[test]
+fn qwen_code_by_version() {
+    let qwen = |window| at("qwen-code", "qwen3-max", window);
+    assert_eq!(qwen(1_000_000), Some(850_000));
+    assert_eq!(qwen(262_144), Some(222_822));
+    assert_eq!(qwen(200_000), Some(167_000));
+    assert_eq!(qwen(131_072), Some(98_072));
+    // A window no larger than the reserve.
+    assert_eq!(qwen(32_000), Some(27_200));
+    let old = RULES.limits(&Seen {
+        version: Some("0.15.6"),
+        logged_window: Some(131_072),
+        ..seen("qwen-code", "qwen3-max")
+    });
+    assert_eq!(old.trigger, Some(91_750));
+    assert_eq!(
+        RULES.limits(&seen("qwen-code", "qwen3-max")).window,
+        262_144
+    );
+}
+
+#[test]
+fn the_other_agents() {
+    assert_eq!(at("pi", "claude-opus-4-5", 200_000), Some(183_616));
+    assert_eq!(at("copilot-cli", "gpt-5", 128_000), Some(102_400));
+    assert_eq!(at("kimi", "kimi-k2", 262_144), Some(212_144));
+    assert_eq!(at("kimi", "kimi-k3", 1_000_000), Some(850_000));
+    assert_eq!(at("opencode", "claude-opus-4-5", 200_000), Some(168_000));
+    assert_eq!(
+        RULES.limits(&seen("opencode", "gpt-5.5")).trigger,
+        Some(252_000)
+    );
+    assert_eq!(at("goose", "any", 128_000), Some(102_400));
+    assert_eq!(at("crush", "any", 200_000), Some(160_000));
+    assert_eq!(at("crush", "any", 400_000), Some(380_000));
+    assert_eq!(at("cline", "any", 200_000), Some(162_000));
+    assert_eq!(at("ouro", "any", 1_000_000), Some(256_000));
+    assert_eq!(at("ouro", "any", 128_000), Some(128_000));
+    assert_eq!(at("openhands", "any", 200_000), None);
+}
+
+#[test]
+fn pi_and_gemini_settings_take_the_place_of_the_rule() {
+    let set = Overrides {
+        reserve: Some(50_000),
+        share: Some(0.25),
+        ..Overrides::default()
+    };
+    let trigger = |agent, model| {
+        RULES
+            .limits(&Seen {
+                overrides: &set,
+                logged_window: Some(1_000_000),
+                ..seen(agent, model)
+            })
+            .trigger
+    };
+    assert_eq!(trigger("gemini-cli", "gemini-2.5-pro"), Some(250_000));
+    let reserve = Overrides {
+        reserve: Some(50_000),
+        ..Overrides::default()
+    };
+    let limits = RULES.limits(&Seen {
+        overrides: &reserve,
+        logged_window: Some(200_000),
+        ..seen("pi", "any")
+    });
+    assert_eq!(limits.trigger, Some(150_000));
+}
+
+#[test]
+fn what_the_user_sets_stands_before_all_else() {
+    let which = |agent: &str, session: Option<&str>| Which {
+        agent: Some(agent.into()),
+        session: session.map(Into::into),
+        ..Which::default()
+    };
+    let mut rules = RULES.clone();
+    rules.own.windows = vec![OwnWindow {
+        which: which("claude-code", None),
+        tokens: 500_000,
+    }];
+    rules.own.policies = vec![
+        OwnPolicy {
+            which: which("claude-code", Some("3f2a*")),
+            rule: Rule::Messages { keep: 20, over: 5 },
+        },
+        OwnPolicy {
+            which: which("claude-code", None),
+            rule: Rule::Share(0.95),
+        },
+    ];
+    let of = |session| {
+        rules.limits(&Seen {
+            session,
+            past: &[168_000],
+            logged_window: Some(200_000),
+            ..seen("claude-code", "claude-opus-4-5")
+        })
+    };
+    let limits = of(Some("77"));
+    assert_eq!((limits.window, limits.trigger), (500_000, Some(475_000)));
+    assert_eq!(limits.window_source, WindowSource::Config);
+    assert_eq!(limits.trigger_source, TriggerSource::Config);
+    assert_eq!(limits.policy, "0.95 of the window");
+    let limits = of(Some("3f2a-11"));
+    assert_eq!(limits.trigger, None);
+    assert_eq!(
+        limits.no_trigger().as_deref(),
+        Some("compacts at more than 25 messages, keeps 20 (config)")
+    );
+    let codex = rules.limits(&seen("codex", "gpt-5.5"));
+    assert_eq!(codex.trigger_source, TriggerSource::Policy);
+
+    let rule = |rule: Rule| rule.trigger(200_000);
+    assert_eq!(rule(Rule::Budget(150_000)), Some(150_000));
+    assert_eq!(rule(Rule::Budget(900_000)), Some(200_000));
+    assert_eq!(rule(Rule::DropOldest(None)), Some(200_000));
+    assert_eq!(rule(Rule::DropOldest(Some(64_000))), Some(64_000));
+    assert_eq!(rule(Rule::Never), None);
+}
+
+#[test]
+fn no_number_is_too_large() {
+    let set = Overrides {
+        compact_window: Some(u64::MAX),
+        percent: Some(100.0),
+        output: Some(u64::MAX),
+        reserve: Some(u64::MAX),
+        ..Overrides::default()
+    };
+    for agent in ["claude-code", "codex", "pi", "qwen-code"] {
+        for window in [0, 1, u64::MAX] {
+            let limits = RULES.limits(&Seen {
+                overrides: &set,
+                set_window: Some(window),
+                ..seen(agent, "claude-opus-4-8")
+            });
+            assert!(
+                limits.trigger.is_none_or(|t| t <= window),
+                "{agent} {window}"
+            );
+        }
+    }
+    assert_eq!(
+        Rule::Messages {
+            keep: u64::MAX,
+            over: 9
+        }
+        .trigger(1),
+        None
+    );
+}

@@ -1,0 +1,100 @@
+//! Windows and triggers as agents' settings and the user's configuration change them, through the whole
+//! program.
+
+use crate::support::{ctxgauge, manifest_folder};
+use crate::terminal::Terminal;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A home with one Claude Code session, of a model with a window of a million that compacts at its end;
+/// the settings have it compact in one of 460,000.
+fn home() -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    let log = folder.join("5e550000-0000-4000-8000-000000000001.jsonl");
+    let fixture = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
+    fs::copy(manifest_folder().join(fixture), &log).unwrap();
+    let settings = r#"{"autoCompactWindow":"460k"}"#;
+    fs::write(home.path().join(".claude/settings.json"), settings).unwrap();
+    (home, log)
+}
+
+fn json(home: &Path, args: &[&str]) -> Value {
+    let output = ctxgauge(home).args(args).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn configure(home: &Path, text: &str) {
+    let folder = home.join(".config/ctxgauge");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), text).unwrap();
+}
+
+#[test]
+fn settings_of_the_agent_are_told_everywhere_but_for_copies() {
+    let (home, log) = home();
+    let report = |path: &Path| {
+        let report = json(home.path(), &["report", "--json", path.to_str().unwrap()]);
+        report["compaction"].clone()
+    };
+    let compaction = report(&log);
+    assert_eq!(compaction["trigger"], 427_000);
+    assert_eq!(compaction["trigger_source"], "settings");
+    let list = json(home.path(), &["ls", "--json"]);
+    assert_eq!(list["sessions"][0]["trigger"], 427_000);
+    let copy = home.path().join("copy.jsonl");
+    fs::copy(&log, &copy).unwrap();
+    let compaction = report(&copy);
+    assert_eq!(compaction["trigger"], Value::Null);
+    assert_eq!(compaction["trigger_source"], "none");
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for_text("compacts at 427k (settings)");
+    // A change of them shows at once.
+    let settings = home.path().join(".claude/settings.json");
+    fs::write(settings, r#"{"autoCompactEnabled":false}"#).unwrap();
+    terminal.wait_for_text("compaction is off (settings)");
+}
+
+#[test]
+fn the_users_rows_stand_before_all_else() {
+    let (home, log) = home();
+    let report = || json(home.path(), &["report", "--json", log.to_str().unwrap()]);
+    configure(
+        home.path(),
+        "[[window]]\nmodel = \"claude-*\"\ntokens = 400_000\n\n[[policy]]\nagent = \"claude-code\"\nshare = 0.95\n",
+    );
+    let told = report();
+    assert_eq!(told["context"]["window"], 400_000);
+    assert_eq!(told["context"]["window_source"], "config");
+    assert_eq!(told["compaction"]["trigger"], 380_000);
+    assert_eq!(told["compaction"]["trigger_source"], "config");
+    assert_eq!(told["compaction"]["policy"], "0.95 of the window");
+
+    configure(
+        home.path(),
+        "[[policy]]\nsession = \"5e55*\"\nmessages = { keep = 20, over = 5 }\n",
+    );
+    let told = report();
+    assert_eq!(told["compaction"]["trigger"], Value::Null);
+    assert_eq!(
+        told["compaction"]["policy"],
+        "at more than 25 messages, keeps 20"
+    );
+}
+
+#[test]
+fn a_row_for_no_agent_is_told() {
+    let (home, _) = home();
+    configure(home.path(), "[[window]]\nagent = \"claude\"\ntokens = 9\n");
+    let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        error.contains("'claude'") && error.contains("claude-code"),
+        "{error}"
+    );
+}
