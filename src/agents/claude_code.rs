@@ -360,8 +360,8 @@ impl ClaudeCodeDecoder {
                     key: node.key,
                     gone: Gone::Compaction,
                     cause: meta.trigger.as_deref().unwrap_or("unknown").into(),
-                    before: meta.pre_tokens.as_ref().map(|n| n.0),
-                    after: meta.post_tokens.as_ref().map(|n| n.0),
+                    before: meta.pre_tokens.0,
+                    after: meta.post_tokens.0,
                     kept: kept(meta),
                 };
                 out.push(lane, place, at, Event::Reset(Box::new(reset)));

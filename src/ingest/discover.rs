@@ -338,7 +338,8 @@ impl Walk<'_> {
         let claims = self.claims(path);
         let whose = match seen {
             Some(format) => Some((format, claim_of(format, path))),
-            None => claims.into_iter().next(),
+            // A name that holds an id speaks for itself; any other could be anything.
+            None => claims.into_iter().find(|(_, claim)| claim.id.is_some()),
         };
         match whose {
             Some((format, claim)) => self.add(path, file_id(path), format, claim, meta),

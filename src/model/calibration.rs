@@ -36,7 +36,7 @@ pub struct Tokenizer {
     #[serde(default)]
     pub opaque_overhead: f64,
     /// How much faster thinking grows than its readable summary: the exponent of their ratio beyond
-    /// 150 tokens; 0 where the text is whole.
+    /// 100 tokens; 0 where the text is whole.
     #[serde(skip)]
     pub thinking_growth: f64,
     /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
@@ -188,11 +188,11 @@ pub struct Calibration {
 /// Settled deltas that are remembered: older ones tell of another phase of the work.
 const MEMORY: usize = 300;
 /// The weight of the models table's prices, in settled deltas.
-const PRIOR_WEIGHT: f64 = 4.0;
+const PRIOR_WEIGHT: f64 = 5.0;
 /// The weight of the models table's word on a class, in settled deltas.
 const CLASS_PRIOR_WEIGHT: f64 = 6.0;
 /// Residuals beyond this many yards weigh less (Huber).
-const HUBER: f64 = 0.2;
+const HUBER: f64 = 0.35;
 /// An excess this many median residuals large is unlogged text, not a miscount.
 const OUTLIER: f64 = 2.5;
 /// The least yards an excess must have to be unlogged text, however well the counts have fitted.
@@ -408,7 +408,7 @@ const ROUNDS: usize = 3;
 /// A typical delta, the prior's stand-in.
 const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
 /// Readable thinking up to this many tokens is taken for the whole of it.
-const SUMMARISED_ABOVE: f64 = 150.0;
+const SUMMARISED_ABOVE: f64 = 100.0;
 /// No mark costs this much more or less than the local count has for it.
 const MOST_MARK_SKEW: f64 = 3.0;
 /// No digit or letter costs this much more or less than the local count has for it.

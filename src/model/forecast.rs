@@ -10,6 +10,7 @@
 //! gives a shorter one. [`backtest`](backtest()) stands before past compactions and forecasts them.
 
 mod backtest;
+mod words;
 
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
 
@@ -94,17 +95,6 @@ pub enum NoForecast {
     NoRequest,
     /// The context does not grow.
     NoGrowth,
-}
-
-impl NoForecast {
-    /// The reason in words, as screens and reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            NoForecast::NoTrigger => "no trigger is known",
-            NoForecast::NoRequest => "no request yet",
-            NoForecast::NoGrowth => "the context does not grow",
-        }
-    }
 }
 
 /// What came between two requests.
@@ -254,7 +244,8 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
     Ok(forecast)
 }
 
-fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
+/// Whether a session was silent for so long that minutes of work say nothing of the clock.
+pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
     match (session.updated_at, now) {
         // A log of a clock that is ahead says nothing of now either.
         (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE,

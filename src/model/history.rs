@@ -127,6 +127,8 @@ pub struct PastReset {
     pub before: u64,
     /// How `before` is known.
     pub before_source: Source,
+    /// The size before as it was known here, whatever the agent says: reported plus estimated.
+    pub ours: u64,
     /// The size after: the first prompt reported since, or what the agent said.
     pub after: Option<u64>,
     /// How `after` is known.

@@ -175,6 +175,8 @@ impl Session {
         match (self.prefix, self.agent_says) {
             (Some(learned), _) => (learned, LEARNED_PREFIX_SPREAD),
             (None, Some(total)) => (total.saturating_sub(items), LEARNED_PREFIX_SPREAD),
+            // Nothing was sent, or nothing of it could be read.
+            (None, None) if items == 0 => (0, 0.0),
             (None, None) => (self.rules.usual_prefix(self.agent), USUAL_PREFIX_SPREAD),
         }
     }

@@ -9,6 +9,7 @@
 
 pub mod calibration;
 mod chain;
+pub mod compaction;
 pub mod estimators;
 pub mod event;
 pub mod fleet;

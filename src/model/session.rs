@@ -545,6 +545,7 @@ impl Session {
             model: self.model_shared(),
             before: size,
             before_source: size_source,
+            ours: used.used,
             after: reset.after,
             after_source: Source::Agent,
             request: self.requests.len(),

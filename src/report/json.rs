@@ -1,10 +1,11 @@
 //! The machine-readable report of one session. Keys are stable; new ones may be added.
 
+use crate::model::compaction::{Compaction, SizedItem, compactions};
 use crate::model::estimators::Estimator;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{self, Forecast, NoForecast};
 use crate::model::ledger::Context;
-use crate::model::session::{Item, PastReset, Request, Session};
+use crate::model::session::{Item, Request, Session};
 use crate::model::{Role, Source};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -95,6 +96,25 @@ struct PastPart<'a> {
     source: Source,
     after_source: Source,
     dropped: BTreeMap<&'static str, u64>,
+    /// What was known here of the size before.
+    ours: u64,
+    freed: Option<u64>,
+    left_items: usize,
+    kept_items: usize,
+    kept_tokens: u64,
+    summary: Option<ItemPart<'a>>,
+    largest: Vec<ItemPart<'a>>,
+}
+
+/// An item that a compaction took out or put in; `id` is that of `messages`.
+#[derive(Debug, Serialize)]
+struct ItemPart<'a> {
+    id: usize,
+    line: u64,
+    role: Role,
+    tool: Option<&'a str>,
+    tokens: u64,
+    source: Source,
 }
 
 #[derive(Debug, Serialize)]
@@ -181,7 +201,10 @@ impl<'a> Report<'a> {
                 requests_left: left.map(|left| Band::whole(&left.requests)),
                 turns_left: left.map(|left| Band::whole(&left.turns)),
                 minutes_left: left.and_then(|left| left.minutes.as_ref().map(Band::tenths)),
-                past: session.resets.iter().map(PastPart::new).collect(),
+                past: compactions(session)
+                    .iter()
+                    .map(|done| PastPart::new(session, done))
+                    .collect(),
             },
             messages: (0..session.items.len())
                 .map(|ix| MessagePart::new(session, ix))
@@ -258,7 +281,8 @@ impl RolePart {
 }
 
 impl<'a> PastPart<'a> {
-    fn new(reset: &'a PastReset) -> PastPart<'a> {
+    fn new(session: &'a Session, done: &Compaction) -> PastPart<'a> {
+        let reset = &session.resets[done.reset];
         PastPart {
             line: reset.place.line,
             at: reset.at,
@@ -271,6 +295,31 @@ impl<'a> PastPart<'a> {
                 .into_iter()
                 .map(|role| (role.name(), reset.dropped[role.index()]))
                 .collect(),
+            ours: reset.ours,
+            freed: done.freed,
+            left_items: done.left_items,
+            kept_items: done.kept_items,
+            kept_tokens: done.kept_tokens,
+            summary: done.summary.map(|item| ItemPart::new(session, item)),
+            largest: done
+                .largest
+                .iter()
+                .map(|item| ItemPart::new(session, *item))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> ItemPart<'a> {
+    fn new(session: &'a Session, (ix, tokens, source): SizedItem) -> ItemPart<'a> {
+        let item = &session.items[ix];
+        ItemPart {
+            id: ix,
+            line: item.place.line,
+            role: item.role,
+            tool: item.tool.as_deref(),
+            tokens,
+            source,
         }
     }
 }

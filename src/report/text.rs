@@ -1,9 +1,10 @@
 //! The report of one session for people.
 
 use super::json::{other_estimator, percent, tools};
+use crate::model::compaction::compactions;
 use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
-use crate::model::forecast::{Band, Forecast, NoForecast};
+use crate::model::forecast::{Forecast, NoForecast};
 use crate::model::session::{Coverage, Session};
 use crate::model::{Role, Source};
 use std::io::{self, Write};
@@ -55,7 +56,7 @@ pub fn write(
         limits.window_source.name()
     )?;
     match left {
-        Ok(left) => writeln!(out, "{}", forecast_line(left))?,
+        Ok(left) => writeln!(out, "{left}")?,
         // The line above says it.
         Err(NoForecast::NoTrigger) => {}
         Err(why) => writeln!(out, "no forecast: {}", why.name())?,
@@ -109,34 +110,6 @@ pub(super) fn gauge_line(session: &Session) -> String {
     )
 }
 
-/// The forecast in words: medians, each with its 80 % band where that is wider than a number.
-fn forecast_line(left: &Forecast) -> String {
-    if left.requests == Band::default() {
-        return "compacts now".to_owned();
-    }
-    let turns = match left.turns.p90.round() {
-        0.0 => "in this turn".to_owned(),
-        _ => span(&left.turns, ["turn", "turns"]),
-    };
-    let minutes = left.minutes.as_ref().map_or_else(String::new, |m| {
-        format!(", {} of work", span(m, ["min"; 2]))
-    });
-    format!(
-        "compacts in about {}, {turns}{minutes}",
-        span(&left.requests, ["request", "requests"])
-    )
-}
-
-/// `9 requests (6–14)`
-fn span(band: &Band, [one, many]: [&str; 2]) -> String {
-    let [low, middle, high] = [band.p10, band.p50, band.p90].map(|x| x.round() as u64);
-    let unit = if middle == 1 { one } else { many };
-    if low == high {
-        return format!("{middle} {unit}");
-    }
-    format!("{middle} {unit} ({low}–{high})")
-}
-
 fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let mut items = session.alive();
     items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
@@ -183,16 +156,50 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 }
 
 fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
-    for reset in &session.resets {
-        writeln!(
+    for done in compactions(session) {
+        let reset = &session.resets[done.reset];
+        let size = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
+        write!(
             out,
-            "\n  {} ({}) at line {}: {} → {}",
+            "\n  {} ({}) at line {}: {}",
             reset.gone.name(),
             clean(&reset.cause),
             reset.place.line,
-            tokens(reset.before),
-            reset.after.map_or_else(|| "—".to_owned(), tokens)
+            size(reset.before, reset.before_source)
         )?;
+        if let Some((after, source)) = done.after {
+            write!(out, " → {}", size(after, source))?;
+        }
+        writeln!(out)?;
+        let freed = done.freed.map(|freed| format!("freed {}", tokens(freed)));
+        let kept = (done.kept_items > 0).then(|| {
+            format!(
+                "kept {} items, {}",
+                done.kept_items,
+                tokens(done.kept_tokens)
+            )
+        });
+        let summary = done
+            .summary
+            .map(|(_, size, _)| format!("summary {}", tokens(size)));
+        let ours = done
+            .difference
+            .map(|_| format!("counted here {}", tokens(reset.ours)));
+        let said: Vec<String> = [freed, kept, summary, ours].into_iter().flatten().collect();
+        if !said.is_empty() {
+            writeln!(out, "    {}", said.join(" · "))?;
+        }
+        for (ix, size, source) in done.largest {
+            let item = &session.items[ix];
+            writeln!(
+                out,
+                "    left {:>7} {:<2} {:<9} {}",
+                tokens(size),
+                sign(source),
+                item.role.name(),
+                clean(&item.preview)
+            )?;
+        }
     }
     Ok(())
 }
@@ -266,30 +273,6 @@ mod tests {
         assert_eq!(tokens(124_149), "124.1k");
         assert_eq!(tokens(999_950), "1.00M");
         assert_eq!(tokens(1_047_576), "1.05M");
-    }
-
-    #[test]
-    fn a_forecast_reads_as_a_sentence() {
-        let band = |p10, p50, p90| Band { p10, p50, p90 };
-        let mut left = Forecast {
-            requests: band(5.8, 9.2, 14.1),
-            turns: band(0.6, 1.9, 4.0),
-            minutes: Some(band(4.2, 6.0, 11.4)),
-        };
-        assert_eq!(
-            forecast_line(&left),
-            "compacts in about 9 requests (6–14), 2 turns (1–4), 6 min (4–11) of work"
-        );
-        left.turns = band(0.0, 0.1, 0.4);
-        left.minutes = None;
-        assert_eq!(
-            forecast_line(&left),
-            "compacts in about 9 requests (6–14), in this turn"
-        );
-        left.requests = band(0.6, 1.2, 1.4);
-        assert!(forecast_line(&left).starts_with("compacts in about 1 request, "));
-        left.requests = Band::default();
-        assert_eq!(forecast_line(&left), "compacts now");
     }
 
     #[test]

@@ -3,16 +3,23 @@
 
 mod brief;
 mod cursor;
+mod facts;
 mod input;
 pub mod layout;
+mod ui;
+mod window;
 
 pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, seconds_since};
 pub use cursor::{Cursor, Top};
+pub use facts::{Fact, FactId};
+pub use ui::{ItemId, Listed, Mode, Overlay, Panel, Screen, Ui};
+pub use window::{WindowInput, parse_tokens};
 
+use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
 use crate::model::session::{ItemIx, Session};
-use crate::model::{Kind, Source};
 use crate::tui::keymap::{Press, Scope};
+use facts::Facts;
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,47 +27,6 @@ use std::time::Duration;
 
 /// A session is live while its last sign of life is at most this old, in seconds.
 pub const LIVE: i64 = 120;
-
-/// What is on screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Screen {
-    /// All sessions.
-    Overview,
-    /// One of them.
-    Session(SessionKey),
-}
-
-/// What lies over the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overlay {
-    /// The keys.
-    Help,
-    /// What could not be read.
-    Problems,
-}
-
-/// Where typed characters go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// To the key bindings.
-    #[default]
-    Browse,
-    /// Into the filter.
-    Filter,
-}
-
-/// Which items a session's screen lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Listed {
-    /// Those in the context now.
-    #[default]
-    InContext,
-    /// All, those that have left too.
-    All,
-}
-
-/// An item, across rereads of its log: offset of its line, place among the line's items, kind.
-pub type ItemId = (u64, u32, Kind);
 
 /// What happens to the screens.
 #[derive(Debug)]
@@ -88,29 +54,6 @@ pub enum Effect {
     Suspend,
     /// The end.
     Quit,
-}
-
-/// What the user has set, by key and mouse.
-#[derive(Debug)]
-pub struct Ui {
-    /// Columns and rows.
-    pub size: (u16, u16),
-    /// The screen.
-    pub screen: Screen,
-    /// What lies over it.
-    pub overlay: Option<Overlay>,
-    /// Where typed characters go.
-    pub mode: Mode,
-    /// The order of the sessions.
-    pub sort: Sort,
-    /// The filter of the sessions.
-    pub filter: String,
-    /// The list of sessions.
-    pub sessions: Cursor<SessionKey>,
-    /// Which items are listed.
-    pub listed: Listed,
-    /// The list of items.
-    pub items: Cursor<ItemId>,
 }
 
 /// All that is shown.
@@ -141,11 +84,9 @@ struct Shown {
     briefs: HashMap<SessionKey, Brief>,
     items: Vec<ItemIx>,
     item_ids: Vec<ItemId>,
+    facts: Facts,
     largest: Option<(SessionKey, Option<SizedItem>)>,
 }
-
-/// An item, its tokens, how they are known.
-pub type SizedItem = (ItemIx, u64, Source);
 
 /// What no longer fits the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,17 +101,7 @@ impl App {
     pub fn new(fleet: Fleet, now: Timestamp) -> App {
         App {
             fleet,
-            ui: Ui {
-                size: (80, 24),
-                screen: Screen::Overview,
-                overlay: None,
-                mode: Mode::Browse,
-                sort: Sort::default(),
-                filter: String::new(),
-                sessions: Cursor::new(Top::Stays),
-                listed: Listed::InContext,
-                items: Cursor::new(Top::Follows),
-            },
+            ui: Ui::default(),
             now,
             banner: String::new(),
             looked_in: Vec::new(),
@@ -209,7 +140,10 @@ impl App {
         if let Screen::Session(key) = self.ui.screen {
             match self.fleet.get(key) {
                 None => self.ui.screen = Screen::Overview,
-                Some(_) if self.stale == Stale::Lists => self.list_items(key),
+                Some(_) if self.stale == Stale::Lists => match self.ui.panel {
+                    Panel::Items => self.list_items(key),
+                    Panel::Compactions => self.list_facts(key),
+                },
                 Some(_) => {}
             }
         }
@@ -220,6 +154,11 @@ impl App {
         self.ui.sessions.fit(&self.shown.keys, rows);
         let rows = usize::from(self.session_layout().list.count);
         self.ui.items.fit(&self.shown.item_ids, rows);
+        self.ui.facts.fit(&self.shown.facts.ids, rows);
+        let typed_for = self.ui.window.as_ref().map(|input| input.key);
+        if typed_for.is_some_and(|key| self.fleet.get(key).is_none()) {
+            self.ui.window = None;
+        }
 
         let mut wanted: Vec<SessionKey> = self.visible_rows().map(|row| row.key).collect();
         wanted.extend(self.current());

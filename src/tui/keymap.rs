@@ -79,6 +79,10 @@ pub enum Action {
     Sort,
     /// Between the items in the context and all items.
     Items,
+    /// Between the items and what compactions did.
+    Compactions,
+    /// Sets the session's window by hand.
+    Window,
     /// The help overlay.
     Help,
     /// The overlay of what could not be read.
@@ -162,6 +166,8 @@ pub const BINDINGS: &[Binding] = {
         bind(Overview, A::Back, &[Esc, Left, Char('h')], "clear the filter", None),
         bind(Session, A::Back, &[Esc, Left, Char('h')], "back to the sessions", Some("back")),
         bind(Session, A::Items, &[Char('c')], "only what is in the context, or all items", Some("all items")),
+        bind(Session, A::Compactions, &[Char('C')], "what compactions did, or the items", Some("compactions")),
+        bind(Anywhere, A::Window, &[Char('w')], "set the session's window, or take that back", None),
         bind(Anywhere, A::Problems, &[Char('!')], "what could not be read", None),
         bind(Anywhere, A::Help, &[Char('?')], "this help", Some("help")),
         bind(Anywhere, A::Quit, &[Char('q'), Ctrl('c')], "quit", Some("quit")),

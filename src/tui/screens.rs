@@ -47,6 +47,101 @@ fn session_of_the_past() {
     at_each_size("session_unreadable", "G⏎", logs);
 }
 
+/// The session that has just compacted, and what that did.
+#[test]
+fn compactions() {
+    at_each_size("compactions", "/billing⏎⏎C", logs);
+}
+
+#[test]
+fn without_compactions() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, OPEN_SHOP);
+    type_keys(&mut app, "C");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("none so far"), "{shown}");
+    type_keys(&mut app, "c");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("10 in context"), "{shown}");
+}
+
+/// On the lowest screen a compaction has more rows than fit.
+#[test]
+fn all_that_a_compaction_did_can_be_scrolled_to() {
+    let mut app = app(logs(), 40, 12);
+    type_keys(&mut app, "/billing⏎⏎C");
+    assert!(!text(&app, Theme::default()).contains("ours"));
+    type_keys(&mut app, "G");
+    assert!(text(&app, Theme::default()).contains("ours"));
+}
+
+#[test]
+fn a_window_that_is_typed() {
+    at_each_size("window", "w1.5M", logs);
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "wlarge");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("not a size: 200k, 1M, 272000"), "{shown}");
+    // What is not understood is not taken.
+    type_keys(&mut app, "⏎");
+    assert!(app.ui.window.is_some());
+    type_keys(&mut app, "⎋");
+    assert!(app.ui.window.is_none());
+}
+
+#[test]
+fn a_window_is_set_and_taken_back() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, OPEN_SHOP);
+    let key = app.current().unwrap();
+    let limits = |app: &App| app.brief(key).unwrap().limits.clone();
+    let known = limits(&app);
+    type_keys(&mut app, "w1M⏎");
+    let set = limits(&app);
+    assert_eq!(
+        (set.window, set.window_source.name()),
+        (1_000_000, "config")
+    );
+    assert_ne!(set.trigger, known.trigger);
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("window 1.0M (config)"), "{shown}");
+
+    // The log is read anew: the window stays as it was set.
+    let sessions = vec![(key.lane, app.fleet.get(key).unwrap().clone())];
+    let file = key.file;
+    app.fleet.get_mut(key).unwrap().meta.title = Some("old".into());
+    app.update(Msg::Update(Update::Rebuilt { file, sessions }));
+    app.prepare(now());
+    assert_eq!(limits(&app), set);
+
+    type_keys(&mut app, "w⏎");
+    assert_eq!(limits(&app), known);
+}
+
+#[test]
+fn a_window_is_set_where_it_was_asked_for() {
+    let mut app = app(logs(), 80, 24);
+    let key = app.current().unwrap();
+    type_keys(&mut app, "w");
+    app.update(Msg::Wheel(1));
+    app.prepare(now());
+    type_keys(&mut app, "300k⏎");
+    assert_ne!(app.current(), Some(key));
+    let set = |key| app.fleet.get(key).unwrap().set_window_tokens();
+    assert_eq!(set(key), Some(300_000));
+    assert_eq!(set(app.current().unwrap()), None);
+}
+
+#[test]
+fn a_window_for_what_is_gone_is_not_asked() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "w30");
+    let file = app.current().unwrap().file;
+    app.update(Msg::Update(Update::Vanished(file)));
+    app.prepare(now());
+    assert!(app.ui.window.is_none());
+}
+
 #[test]
 fn help() {
     at_each_size("help", "?", logs);
@@ -336,7 +431,7 @@ proptest! {
         parents in prop::collection::vec(0usize..6, 0..6),
         columns in 0u16..=200,
         rows in 0u16..=80,
-        keys in "[jkgGhlsc?!/ q⏎⎋x]{0,12}",
+        keys in "[jkgGhlscCw?!/ q⏎⎋x1]{0,12}",
         wheel in -5isize..5,
         click: (u16, u16),
     ) {

@@ -157,6 +157,11 @@ impl Log {
         self.node(Part::Injected, vec![item])
     }
 
+    pub(super) fn summary(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Container, Kind::Summary, None, tokens, text);
+        self.node(Part::Injected, vec![item])
+    }
+
     pub(super) fn result(self, tool: &str, tokens: u64, text: &str) -> Log {
         let item = item(Role::Tool, Kind::ToolResult, Some(tool), tokens, text);
         self.node(Part::Result, vec![item])
@@ -294,7 +299,7 @@ pub(super) fn logs() -> Vec<Log> {
         .answer(151_600, 900, "Bash", "make")
         .result("Bash", 15_000, "cc -o main")
         .compact(167_400, None)
-        .skill(
+        .summary(
             9_000,
             "This session is being continued from a previous conversation",
         )

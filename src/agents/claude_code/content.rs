@@ -3,25 +3,10 @@
 use crate::agents::image;
 use crate::model::event::{Key, NewItem, Sink};
 use crate::model::{Kind, Role};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// A token number of a log: whatever cannot be one (negative, a text, beyond a trillion) is 0.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Number(pub u64);
-
-/// No context, and no session's spend, is a trillion tokens.
-const LARGEST_NUMBER: u64 = 1_000_000_000_000;
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
-        let raw = <&RawValue>::deserialize(from)?;
-        let number = raw.get().parse::<u64>().unwrap_or(0);
-        Ok(Number(if number > LARGEST_NUMBER { 0 } else { number }))
-    }
-}
 
 #[derive(Deserialize)]
 struct Block<'a> {

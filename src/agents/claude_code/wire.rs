@@ -1,6 +1,6 @@
 //! The records as they are written.
 
-use super::content::Number;
+use crate::agents::lenient::Count;
 use crate::model::event::Billed;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -73,10 +73,10 @@ pub(super) struct Message<'a> {
 #[derive(Deserialize, Default, Clone)]
 #[serde(default)]
 pub(super) struct RawUsage {
-    pub(super) input_tokens: Number,
-    pub(super) cache_creation_input_tokens: Number,
-    pub(super) cache_read_input_tokens: Number,
-    pub(super) output_tokens: Number,
+    pub(super) input_tokens: Count,
+    pub(super) cache_creation_input_tokens: Count,
+    pub(super) cache_read_input_tokens: Count,
+    pub(super) output_tokens: Count,
     pub(super) cache_creation: Option<CacheCreation>,
     pub(super) output_tokens_details: Option<OutputDetails>,
     pub(super) iterations: Option<Vec<Iteration>>,
@@ -85,14 +85,14 @@ pub(super) struct RawUsage {
 #[derive(Deserialize, Default, Clone)]
 #[serde(default)]
 pub(super) struct CacheCreation {
-    pub(super) ephemeral_5m_input_tokens: Number,
-    pub(super) ephemeral_1h_input_tokens: Number,
+    pub(super) ephemeral_5m_input_tokens: Count,
+    pub(super) ephemeral_1h_input_tokens: Count,
 }
 
 #[derive(Deserialize, Default, Clone)]
 #[serde(default)]
 pub(super) struct OutputDetails {
-    pub(super) thinking_tokens: Option<Number>,
+    pub(super) thinking_tokens: Count,
 }
 
 #[derive(Deserialize, Default, Clone)]
@@ -100,43 +100,45 @@ pub(super) struct OutputDetails {
 pub(super) struct Iteration {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    pub(super) input_tokens: Number,
-    pub(super) cache_creation_input_tokens: Number,
-    pub(super) cache_read_input_tokens: Number,
-    pub(super) output_tokens: Number,
+    pub(super) input_tokens: Count,
+    pub(super) cache_creation_input_tokens: Count,
+    pub(super) cache_read_input_tokens: Count,
+    pub(super) output_tokens: Count,
 }
 
 impl RawUsage {
     /// Tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
     pub(super) fn cache_creation(&self) -> u64 {
         let parts = self.cache_creation.as_ref().map_or(0, |c| {
-            c.ephemeral_5m_input_tokens.0 + c.ephemeral_1h_input_tokens.0
+            c.ephemeral_5m_input_tokens.or_zero() + c.ephemeral_1h_input_tokens.or_zero()
         });
-        self.cache_creation_input_tokens.0.max(parts)
+        self.cache_creation_input_tokens.or_zero().max(parts)
     }
 
     pub(super) fn billed(&self) -> Billed {
         Billed {
-            input: self.input_tokens.0,
+            input: self.input_tokens.or_zero(),
             cache_creation: self.cache_creation(),
-            cache_read: self.cache_read_input_tokens.0,
-            output: self.output_tokens.0,
+            cache_read: self.cache_read_input_tokens.or_zero(),
+            output: self.output_tokens.or_zero(),
             reasoning: self.thinking().unwrap_or(0),
         }
     }
 
     pub(super) fn thinking(&self) -> Option<u64> {
         let details = self.output_tokens_details.as_ref()?;
-        details.thinking_tokens.as_ref().map(|n| n.0)
+        details.thinking_tokens.0
     }
 
     /// Prompt, the cached part of it, and output of the context itself: of the last iteration of type
     /// `message` where there are several, since the top level is then their sum.
     pub(super) fn context(&self) -> (u64, u64, u64) {
         let top = (
-            self.input_tokens.0 + self.cache_creation() + self.cache_read_input_tokens.0,
-            self.cache_read_input_tokens.0,
-            self.output_tokens.0,
+            self.input_tokens.or_zero()
+                + self.cache_creation()
+                + self.cache_read_input_tokens.or_zero(),
+            self.cache_read_input_tokens.or_zero(),
+            self.output_tokens.or_zero(),
         );
         let iterations = self.iterations.as_deref().unwrap_or_default();
         if iterations.len() < 2 {
@@ -146,9 +148,9 @@ impl RawUsage {
             .iter()
             .rfind(|i| i.kind.as_deref() == Some("message"));
         last.map_or(top, |i| {
-            let input = i.input_tokens.0 + i.cache_creation_input_tokens.0;
-            let cached = i.cache_read_input_tokens.0;
-            (input + cached, cached, i.output_tokens.0)
+            let input = i.input_tokens.or_zero() + i.cache_creation_input_tokens.or_zero();
+            let cached = i.cache_read_input_tokens.or_zero();
+            (input + cached, cached, i.output_tokens.or_zero())
         })
     }
 }
@@ -157,8 +159,8 @@ impl RawUsage {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct CompactMetadata {
     pub(super) trigger: Option<String>,
-    pub(super) pre_tokens: Option<Number>,
-    pub(super) post_tokens: Option<Number>,
+    pub(super) pre_tokens: Count,
+    pub(super) post_tokens: Count,
     pub(super) preserved_segment: Option<Segment>,
     pub(super) preserved_messages: Option<Preserved>,
 }

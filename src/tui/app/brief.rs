@@ -1,13 +1,15 @@
 //! What a row of the list shows of a session, worked out once for each change of it.
 
-use crate::model::Source;
+use crate::model::compaction::SizedItem;
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
+use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
 use crate::model::ledger::Context;
-use crate::model::session::{ItemIx, Session};
+use crate::model::session::Session;
 use crate::model::window::Limits;
 use crate::model::{Gone, event::is_unsafe_to_show};
 use jiff::Timestamp;
+use std::cell::OnceCell;
 
 /// How many requests a growth line shows.
 pub const GROWTH_BARS: usize = 8;
@@ -26,6 +28,8 @@ pub struct Brief {
     pub growth: Vec<u64>,
     /// Its last compaction.
     pub compacted: Option<Compacted>,
+    /// Worked out when it is looked at first, as of the newest record.
+    forecast: OnceCell<Result<Forecast, NoForecast>>,
 }
 
 /// A compaction that took place.
@@ -69,7 +73,19 @@ impl Brief {
             limits: session.limits(),
             growth: growth(session),
             compacted: last_compaction(session),
+            forecast: OnceCell::new(),
         }
+    }
+
+    /// When the session, which this is the brief of, will compact.
+    pub fn forecast(&self, session: &Session, now: Timestamp) -> Result<Forecast, NoForecast> {
+        let worked_out = self.forecast.get_or_init(|| forecast(session, None));
+        let mut forecast = (*worked_out)?;
+        // All that time changes of it.
+        if is_idle(session, Some(now)) {
+            forecast.minutes = None;
+        }
+        Ok(forecast)
     }
 
     /// Tokens left before the agent compacts; `None`: it is not known to.
@@ -140,7 +156,7 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
 }
 
 /// The largest item in the context: which, its tokens, how they are known.
-pub fn largest_item(session: &Session) -> Option<(ItemIx, u64, Source)> {
+pub fn largest_item(session: &Session) -> Option<SizedItem> {
     session
         .alive()
         .into_iter()
@@ -206,6 +222,22 @@ mod tests {
     #[test]
     fn growth_is_between_neighbours() {
         assert_eq!(brief(1).growth, [14_700, 22_500, 13_800]);
+    }
+
+    #[test]
+    fn minutes_are_for_sessions_at_work() {
+        let app = app(logs(), 80, 24);
+        let key = SessionKey {
+            file: FileId(1),
+            lane: Lane::Main,
+        };
+        let (brief, session) = (app.brief(key).unwrap(), app.fleet.get(key).unwrap());
+        let soon = brief.forecast(session, now()).unwrap();
+        assert!(soon.minutes.is_some());
+        let later = now() + jiff::SignedDuration::from_hours(1);
+        let idle = brief.forecast(session, later).unwrap();
+        assert_eq!(idle.minutes, None);
+        assert_eq!(idle.requests, soon.requests);
     }
 
     #[test]

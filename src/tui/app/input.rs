@@ -1,6 +1,6 @@
 //! What keys, clicks and the wheel do.
 
-use super::{App, Cursor, Effect, Listed, Mode, Overlay, Screen, Stale, Top};
+use super::{App, Cursor, Effect, Listed, Mode, Overlay, Panel, Screen, Stale, Top};
 use crate::model::fleet::Sort;
 use crate::tui::keymap::{self, Action, Press};
 
@@ -9,7 +9,7 @@ const WHEEL: isize = 3;
 
 impl App {
     pub(super) fn press(&mut self, press: Press) -> Effect {
-        if self.ui.mode == Mode::Filter && self.typed(press) {
+        if self.typed_window(press) || (self.ui.mode == Mode::Filter && self.typed(press)) {
             return Effect::None;
         }
         // An overlay goes away with the next key, which does nothing else.
@@ -57,12 +57,24 @@ impl App {
                 self.stale = Stale::Lists;
             }
             Action::Items => {
-                self.ui.listed = match self.ui.listed {
-                    Listed::InContext => Listed::All,
-                    Listed::All => Listed::InContext,
+                // From elsewhere it leads back to the items as they were listed.
+                if self.ui.panel == Panel::Items {
+                    self.ui.listed = match self.ui.listed {
+                        Listed::InContext => Listed::All,
+                        Listed::All => Listed::InContext,
+                    };
+                }
+                self.ui.panel = Panel::Items;
+                self.stale = Stale::Lists;
+            }
+            Action::Compactions => {
+                self.ui.panel = match self.ui.panel {
+                    Panel::Items => Panel::Compactions,
+                    Panel::Compactions => Panel::Items,
                 };
                 self.stale = Stale::Lists;
             }
+            Action::Window => self.ask_window(),
             Action::Help => self.ui.overlay = Some(Overlay::Help),
             Action::Problems => self.ui.overlay = Some(Overlay::Problems),
             Action::Suspend => return Effect::Suspend,
@@ -78,7 +90,9 @@ impl App {
         self.ui.mode = Mode::Browse;
         self.ui.sessions.pin(key);
         self.ui.screen = Screen::Session(key);
+        self.ui.panel = Panel::default();
         self.ui.items = Cursor::new(Top::Follows);
+        self.ui.facts = Cursor::new(Top::Follows);
         self.stale = Stale::Lists;
         Effect::LookAt(key.file)
     }
@@ -92,9 +106,12 @@ impl App {
     }
 
     fn step(&mut self, by: isize) {
-        match self.ui.screen {
-            Screen::Overview => self.ui.sessions.step(&self.shown.keys, by),
-            Screen::Session(_) => self.ui.items.step(&self.shown.item_ids, by),
+        match (self.ui.screen, self.ui.panel) {
+            (Screen::Overview, _) => self.ui.sessions.step(&self.shown.keys, by),
+            (Screen::Session(_), Panel::Items) => self.ui.items.step(&self.shown.item_ids, by),
+            (Screen::Session(_), Panel::Compactions) => {
+                self.ui.facts.step(&self.shown.facts.ids, by);
+            }
         }
     }
 
@@ -108,7 +125,7 @@ impl App {
 
     /// A click selects; on what is selected already it opens.
     pub(super) fn click(&mut self, row: u16) -> Effect {
-        if self.ui.overlay.take().is_some() {
+        if self.ui.window.take().is_some() || self.ui.overlay.take().is_some() {
             return Effect::None;
         }
         match self.ui.screen {
@@ -127,8 +144,16 @@ impl App {
             }
             Screen::Session(_) => {
                 if let Some(at) = self.session_layout().list.position(row) {
-                    let index = self.ui.items.offset() + at;
-                    self.ui.items.select(&self.shown.item_ids, index);
+                    match self.ui.panel {
+                        Panel::Items => {
+                            let index = self.ui.items.offset() + at;
+                            self.ui.items.select(&self.shown.item_ids, index);
+                        }
+                        Panel::Compactions => {
+                            let index = self.ui.facts.offset() + at;
+                            self.ui.facts.select(&self.shown.facts.ids, index);
+                        }
+                    }
                 }
             }
         }

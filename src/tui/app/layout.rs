@@ -26,6 +26,11 @@ impl Fold {
     }
 }
 
+/// From this width on a row has a column for what it takes until the next compaction.
+pub const NEXT_FROM: u16 = 100;
+/// From this width on a row has a column for the growth: before, the gauge needs the room more.
+pub const GROWTH_FROM: u16 = 132;
+
 /// Some rows of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rows {
@@ -119,6 +124,7 @@ impl Overview {
 ///  scale       letters of the roles, sizes of trigger and window
 ///  bar         the gauge
 ///  numbers     the same in numbers
+///  forecast    when it will compact; on low screens among the facts
 ///  space
 ///  legend      a line a role
 ///  columns     headings of the items
@@ -133,6 +139,7 @@ pub struct Session {
     pub scale: Rows,
     pub bar: Rows,
     pub numbers: Rows,
+    pub forecast: Rows,
     pub legend: Rows,
     pub columns: Rows,
     pub list: Rows,
@@ -153,6 +160,7 @@ impl Session {
         let scale = cut.take(1);
         let bar = cut.take(if tall { 2 } else { 1 });
         let numbers = cut.take(1);
+        let forecast = cut.take(u16::from(roomy));
         if roomy {
             cut.take(1);
         }
@@ -166,6 +174,7 @@ impl Session {
             scale,
             bar,
             numbers,
+            forecast,
             legend,
             columns: cut.take(1),
             list: cut.leave(1),

@@ -3,7 +3,8 @@
 use crate::model::Role;
 use crate::model::fleet::SessionKey;
 use crate::model::session::Session;
-use crate::tui::app::{self, App, Brief, layout::Fold};
+use crate::tui::app::layout::{GROWTH_FROM, NEXT_FROM};
+use crate::tui::app::{self, App, Brief};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, number, sparkline, text};
 use ratatui::buffer::Buffer;
@@ -18,8 +19,13 @@ pub(super) fn draw(app: &App, y: u16, rows: u16, theme: Theme, buffer: &mut Buff
         return;
     };
     let columns = usize::from(buffer.area.width.saturating_sub(2));
-    let mut lines = vec![contents(app, session, brief, columns, theme)];
-    if rows > 1 {
+    let mut groups = vec![roles(brief, theme)];
+    let low = rows < 2;
+    if low && app.ui.size.0 < NEXT_FROM {
+        groups.push(next(app, session, brief, theme));
+    }
+    let mut lines = vec![contents(app, session, brief, groups, columns, theme)];
+    if !low {
         lines.insert(0, identity(app, key, session, brief, columns, theme));
     }
     for (spans, y) in lines.into_iter().zip(y..) {
@@ -50,12 +56,15 @@ fn identity(
         );
         groups.push(vec![line::plain(format!("compacted {sizes}{ago}"))]);
     }
+    if app.ui.size.0 < NEXT_FROM {
+        groups.push(next(app, session, brief, theme));
+    }
     if let Some(model) = session.model() {
         let model = text::cut(text::short_model(model), 24);
         groups.push(vec![line::plain(model)]);
     }
     groups.push(super::session::trigger(brief, theme));
-    if Fold::of(app.ui.size.0) < Fold::Wide && !brief.growth.is_empty() {
+    if app.ui.size.0 < GROWTH_FROM && !brief.growth.is_empty() {
         let bars = sparkline::bars(&brief.growth, brief.limits.window);
         groups.push(vec![
             line::span("growth ", theme.quiet()),
@@ -72,15 +81,36 @@ fn identity(
     line::joined(groups, columns, theme.quiet())
 }
 
-/// Who holds the context, and the largest item in it.
+/// What is left until the next compaction, in short: `next 9 (6–14)`; empty where there is
+/// no forecast.
+pub(super) fn next(
+    app: &App,
+    session: &Session,
+    brief: &Brief,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let Ok(forecast) = brief.forecast(session, app.now) else {
+        return Vec::new();
+    };
+    let style = theme.nearness(brief.nearness());
+    if forecast.is_now() {
+        return vec![line::span("compacts now", style)];
+    }
+    vec![
+        line::span("next ", theme.quiet()),
+        line::span(number::band(&forecast.requests), style),
+    ]
+}
+
+/// What is given, and the largest item in the context.
 fn contents(
     app: &App,
     session: &Session,
     brief: &Brief,
+    mut groups: Vec<Vec<Span<'static>>>,
     columns: usize,
     theme: Theme,
 ) -> Vec<Span<'static>> {
-    let mut groups = vec![roles(brief, theme)];
     let largest = app
         .largest()
         .and_then(|(ix, tokens, _)| Some((session.items.get(ix)?, tokens)));
@@ -89,9 +119,9 @@ fn contents(
         let size = format!(" {}", number::tokens(tokens));
         let share = number::percent(tokens, brief.limits.window);
         let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
-        let used: usize = groups[0].iter().map(Span::width).sum();
+        let used: usize = groups.iter().flatten().map(Span::width).sum();
         let room = columns
-            .saturating_sub(used + 12 + size.len() + share.len())
+            .saturating_sub(used + 3 * groups.len() + 9 + size.len() + share.len())
             .min(60);
         if room >= 8 {
             let what = text::cut(&format!("{tool} {}", item.preview), room);

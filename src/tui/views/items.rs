@@ -158,7 +158,7 @@ fn item_row(
 }
 
 /// How a number is known, in a sign.
-const fn sign(source: Source) -> &'static str {
+pub(super) const fn sign(source: Source) -> &'static str {
     match source {
         Source::Reported => "=",
         Source::Derived => "══",

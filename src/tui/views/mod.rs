@@ -1,11 +1,13 @@
 //! The screens, pure: an [`App`] that was prepared, into cells.
 
+mod compactions;
 mod detail;
 mod help;
 mod items;
 mod notices;
 mod overview;
 mod session;
+mod window_input;
 
 use crate::tui::app::{App, Mode, Overlay, Screen, layout};
 use crate::tui::keymap::{self, Press};
@@ -30,6 +32,9 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
             Some(Overlay::Problems) => notices::draw_all(app, theme, buffer),
             None => {}
         }
+        if let Some(input) = &app.ui.window {
+            window_input::draw(app, input, theme, buffer);
+        }
     }
     theme.finish(buffer);
 }
@@ -52,6 +57,10 @@ fn too_small(area: Rect, buffer: &mut Buffer) {
 /// The keys that matter here, as many as fit.
 fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     let mut hints = match app.ui.mode {
+        _ if app.ui.window.is_some() => vec![
+            (Press::Enter.to_string(), "set the window"),
+            (Press::Esc.to_string(), "leave it"),
+        ],
         Mode::Filter => vec![
             (Press::Enter.to_string(), "keep the filter"),
             (Press::Esc.to_string(), "clear it"),

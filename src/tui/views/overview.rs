@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  ctxgauge  14 sessions, 3 live                                       sort recent ▾   / filter
-//!     AGENT   PROJECT      MODEL      CONTEXT                   KNOWN    EST  HEADROOM  GROWTH  AGE
-//!  ▌● codex   api-gateway  gpt-5.4    ████████████████╱┃░ 94%  241.0k  +1.2k      2.6k  ▂▁▃▂▂    8s
-//!   ● claude  shop         opus-4-6   █████████╱╱     ┃░░ 64%  124.1k  +3.9k       39k  ▁█▂▂     2s
+//!     AGENT   PROJECT      CONTEXT                   KNOWN    EST  HEADROOM  NEXT      GROWTH  AGE
+//!  ▌● codex   api-gateway  ████████████████╱┃░ 94%  241.0k  +1.2k      2.6k  1 (1–2)   ▂▁▃▂▂    8s
+//!   ● claude  shop         █████████╱╱     ┃░░ 64%  124.1k  +3.9k       39k  9 (6–14)  ▁█▂▂     2s
 //!  ──────────────────────────────────────────────────────────────────────────────────────────────
 //!  shop · opus-4-6 · 2.1.39 · window 200k (log) · compacts at 167k (policy)
 //!  S 27.5k  C 3.2k  U 0.5k  A 5.2k  T 33.9k  · largest: Read src/db.rs 18.4k (9% of window)
@@ -13,7 +13,7 @@
 
 use crate::model::fleet::Row;
 use crate::model::session::{Coverage, Session};
-use crate::tui::app::layout::Fold;
+use crate::tui::app::layout::{Fold, GROWTH_FROM, NEXT_FROM};
 use crate::tui::app::{self, App, Brief, Mode, Nearness};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{
@@ -41,8 +41,12 @@ struct Columns {
     gauge: u16,
     /// Known, estimated, headroom and age are shown.
     numbers: usize,
+    next: usize,
     growth: usize,
 }
+
+/// The column of requests until the next compaction: `120 (78–186)`, and a space.
+const NEXT: usize = 13;
 
 impl Columns {
     fn of(width: u16) -> Columns {
@@ -50,10 +54,17 @@ impl Columns {
             // What is not gauge: pointer and mark 3, percent 5, a space after each column.
             Fold::Narrow => (6, 11, 0, 28),
             Fold::Medium => (7, 13, 0, 60),
-            Fold::Wide => (8, 16, 14, 89),
+            Fold::Wide => (8, 16, 14, 80),
         };
         let fold = Fold::of(width);
-        let free = width.saturating_sub(rest);
+        let next = if width >= NEXT_FROM { NEXT } else { 0 };
+        let growth = if width >= GROWTH_FROM {
+            app::GROWTH_BARS
+        } else {
+            0
+        };
+        let shown = next + growth + usize::from(growth > 0);
+        let free = width.saturating_sub(rest + shown as u16);
         // A wide screen gives to the names first, as much as names need.
         let spare = free.saturating_sub(WIDE_GAUGE).min(MORE_NAMES);
         let gauge = (free - spare).min(WIDEST_GAUGE);
@@ -68,11 +79,8 @@ impl Columns {
             },
             gauge,
             numbers: usize::from(fold > Fold::Narrow),
-            growth: if fold == Fold::Wide {
-                app::GROWTH_BARS
-            } else {
-                0
-            },
+            next,
+            growth,
         }
     }
 }
@@ -193,6 +201,9 @@ fn headings(columns: Columns, y: u16, theme: Theme, buffer: &mut Buffer) {
         heads.push(text::right("EST", 7));
         heads.push(text::right("HEADROOM", 9));
     }
+    if columns.next > 0 {
+        heads.push(text::right("NEXT", columns.next));
+    }
     if columns.growth > 0 {
         heads.push(format!(" {}", text::left("GROWTH", columns.growth)));
     }
@@ -252,8 +263,18 @@ fn session_row(app: &App, row: &Row, columns: Columns, y: u16, theme: Theme, buf
         buffer,
         (x + columns.gauge, y),
         end,
-        numbers(brief, columns, age, theme),
+        numbers(brief, next(app, session, brief), columns, age, theme),
     );
+}
+
+/// Requests until the next compaction.
+fn next(app: &App, session: &Session, brief: &Brief) -> Option<String> {
+    let forecast = brief.forecast(session, app.now).ok()?;
+    Some(if forecast.is_now() {
+        "now".to_owned()
+    } else {
+        number::band(&forecast.requests)
+    })
 }
 
 /// The agent's name; a sub-agent's stands indented below its parent's.
@@ -320,7 +341,13 @@ fn gauge(
     }
 }
 
-fn numbers(brief: &Brief, columns: Columns, age: Option<i64>, theme: Theme) -> Vec<Span<'static>> {
+fn numbers(
+    brief: &Brief,
+    next: Option<String>,
+    columns: Columns,
+    age: Option<i64>,
+    theme: Theme,
+) -> Vec<Span<'static>> {
     let context = &brief.context;
     // One number of the row shouts; the other says the same in a lower voice.
     let loud = match brief.nearness() {
@@ -360,6 +387,11 @@ fn numbers(brief: &Brief, columns: Columns, age: Option<i64>, theme: Theme) -> V
         Some(_) => line::span(headroom, nearness),
         None => line::span(headroom, theme.quiet()),
     });
+    if columns.next > 0 {
+        let style = next.as_ref().map_or(theme.quiet(), |_| Style::new());
+        let next = next.unwrap_or_else(none);
+        spans.push(line::span(text::right(&next, columns.next), style));
+    }
     if columns.growth > 0 {
         let bars = sparkline::bars(&brief.growth, brief.limits.window);
         spans.push(line::plain(" "));

@@ -1,5 +1,7 @@
 //! Numbers in fixed shapes, so that columns can be compared at a glance.
 
+use crate::model::forecast::Band;
+
 /// Tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
 pub fn tokens(n: u64) -> String {
     match n {
@@ -30,6 +32,14 @@ pub fn error(n: u64) -> String {
     match n {
         100..1_000 => format!("{:.1}k", n as f64 / 1e3),
         n => tokens(n),
+    }
+}
+
+/// A median and the band around it, in short: `9 (6–14)`, or `9` where the band is no wider.
+pub fn band(band: &Band) -> String {
+    match band.rounded() {
+        [low, middle, high] if low == high => short(middle),
+        [low, middle, high] => format!("{} ({}–{})", short(middle), short(low), short(high)),
     }
 }
 
@@ -78,6 +88,18 @@ mod tests {
                 "{n}"
             );
         }
+    }
+
+    #[test]
+    fn bands_are_short() {
+        let said = |p10, p50, p90| band(&Band { p10, p50, p90 });
+        assert_eq!(said(5.8, 9.2, 14.1), "9 (6–14)");
+        assert_eq!(said(0.9, 1.0, 1.2), "1");
+        assert_eq!(said(700.0, 1_200.0, 1e300), "1.2k (700–18446744074G)");
+        assert_eq!(
+            said(f64::NAN, 3.0, f64::INFINITY).split(' ').next(),
+            Some("3")
+        );
     }
 
     #[test]

@@ -1,0 +1,300 @@
+//! What each compaction or clear did: what left, what stayed, what its summary costs, and how far the
+//! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
+
+use super::event::Place;
+use super::session::{Item, ItemIx, PastReset, RequestIx, Session};
+use super::{Gone, Kind, Source};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// How many of the items that left are named.
+pub const LARGEST: usize = 3;
+
+/// An item, its tokens, how they are known.
+pub type SizedItem = (ItemIx, u64, Source);
+
+/// What one reset did. Sizes before and the roles of what left are in its [`PastReset`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Compaction {
+    /// Its place in [`Session::resets`].
+    pub reset: usize,
+    /// The size after: the first prompt reported since, else what the agent said; while nothing has
+    /// been sent since, the context as it is now.
+    pub after: Option<(u64, Source)>,
+    /// What it freed, in tokens: before less after.
+    pub freed: Option<u64>,
+    /// How many items left.
+    pub left_items: usize,
+    /// The largest of them, at most [`LARGEST`], the largest first.
+    pub largest: Vec<SizedItem>,
+    /// How many items that were in the context before stayed in it.
+    pub kept_items: usize,
+    /// Their tokens.
+    pub kept_tokens: u64,
+    /// The summary that took the place of what left.
+    pub summary: Option<SizedItem>,
+    /// Our size before less the agent's; `None`: the agent gave none.
+    pub difference: Option<i64>,
+}
+
+/// What each of the session's resets did, in the order of the log. Items that the session has let go
+/// of are not counted.
+pub fn compactions(session: &Session) -> Vec<Compaction> {
+    let resets = &session.resets;
+    let mut done: Vec<Compaction> = (0..resets.len()).map(|ix| sizes(session, ix)).collect();
+    let mut left: Vec<Vec<SizedItem>> = vec![Vec::new(); resets.len()];
+    // What each reset keeps, as changes from the one before it: an item may stay through many.
+    let mut kept = vec![(0_i64, 0_i128); resets.len() + 1];
+    for (ix, item) in session.items.iter().enumerate() {
+        let (tokens, source) = session.tokens(ix);
+        let first = resets.partition_point(|reset| !precedes(item.place, reset.place));
+        let dropped = dropped_by(resets, item, first);
+        if let Some(reset) = dropped {
+            left[reset].push((ix, tokens, source));
+        }
+        let end = match (dropped, item.left) {
+            (Some(reset), _) => reset,
+            (None, Some((request, _))) => from(resets, request),
+            (None, None) => resets.len(),
+        };
+        let mut stays = |range: Range<usize>, sign: i64| {
+            if range.start < range.end {
+                for (at, sign) in [(range.start, sign), (range.end, -sign)] {
+                    kept[at].0 += sign;
+                    kept[at].1 += i128::from(sign) * i128::from(tokens);
+                }
+            }
+        };
+        stays(first..end, 1);
+        for (gone, back) in &item.away {
+            stays(
+                from(resets, *gone).max(first)..from(resets, *back).min(end),
+                -1,
+            );
+        }
+        if item.kind == Kind::Summary
+            && let Some(reset) = summarised_by(session, item, first)
+        {
+            done[reset].summary.get_or_insert((ix, tokens, source));
+        }
+    }
+    let (mut items, mut tokens) = (0, 0);
+    for ((done, mut left), change) in done.iter_mut().zip(left).zip(kept) {
+        items += change.0;
+        tokens += change.1;
+        done.kept_items = usize::try_from(items).unwrap_or(0);
+        done.kept_tokens = u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
+        done.left_items = left.len();
+        left.sort_by_key(|(_, tokens, _)| Reverse(*tokens));
+        left.truncate(LARGEST);
+        done.largest = left;
+    }
+    done
+}
+
+/// The part that the reset itself tells.
+fn sizes(session: &Session, ix: usize) -> Compaction {
+    let reset = &session.resets[ix];
+    let is_newest = ix + 1 == session.resets.len() && reset.request >= session.requests.len();
+    let now = || is_newest.then(|| (session.context().used, Source::Estimated));
+    let after = reset.after.map(|after| (after, reset.after_source));
+    let after = after.or_else(now);
+    let difference = i128::from(reset.ours) - i128::from(reset.before);
+    Compaction {
+        reset: ix,
+        after,
+        freed: after.map(|(after, _)| reset.before.saturating_sub(after)),
+        difference: (reset.before_source == Source::Agent)
+            .then(|| i64::try_from(difference).unwrap_or(i64::MAX)),
+        ..Compaction::default()
+    }
+}
+
+/// The first reset at or after this request.
+fn from(resets: &[PastReset], request: RequestIx) -> usize {
+    resets.partition_point(|reset| reset.request < request)
+}
+
+/// The resets that came right before this request.
+fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
+    from(resets, request)..from(resets, request.saturating_add(1))
+}
+
+/// Which reset took an item out. Several may have come between two requests: the first after the item.
+fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
+    let (request, why) = item.left?;
+    if !matches!(why, Gone::Compaction | Gone::Clear) {
+        return None;
+    }
+    let all = before(resets, request);
+    let mut after = first_after.max(all.start)..all.end;
+    let is_it = |ix: &usize| resets[*ix].gone == why;
+    after.find(is_it).or_else(|| all.rev().find(is_it))
+}
+
+/// Which reset a summary belongs to: the last one before it of those that its first request followed.
+fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
+    let request = item.entered.unwrap_or(session.requests.len());
+    let all = before(&session.resets, request);
+    let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
+    Some(first_after.saturating_sub(1).clamp(all.start, last))
+}
+
+fn precedes(a: Place, b: Place) -> bool {
+    (a.offset, a.line) < (b.offset, b.line)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+    use crate::model::event::{
+        Billed, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
+    };
+    use std::sync::Arc;
+
+    struct Log(Session, u64);
+
+    impl Log {
+        fn new() -> Log {
+            Log(Session::new("claude-code", Arc::default()), 0)
+        }
+
+        fn event(mut self, event: Event) -> Log {
+            self.1 += 1;
+            let place = Place {
+                line: self.1,
+                offset: self.1 * 100,
+                len: 99,
+            };
+            self.0.apply(Entry {
+                lane: Lane::Main,
+                place,
+                at: None,
+                event,
+            });
+            self
+        }
+
+        fn item(self, key: &str, kind: Kind, tokens: u64) -> Log {
+            let item = NewItem {
+                role: Role::User,
+                kind,
+                tool: None,
+                call: None,
+                size: Size {
+                    local: tokens,
+                    counted: true,
+                    ..Size::default()
+                },
+                preview: key.into(),
+                hash: tokens,
+                ephemeral: false,
+                nth: 0,
+            };
+            self.event(Event::Node(Box::new(Node {
+                key: Some(Key::of(key)),
+                part: Part::Injected,
+                items: vec![item],
+                ..Node::default()
+            })))
+        }
+
+        fn report(self, prompt: u64) -> Log {
+            let request = Key::of_number("request", self.1);
+            self.event(Event::Usage(Box::new(Usage {
+                request,
+                model: None,
+                prompt,
+                cached: 0,
+                output: None,
+                reasoning: None,
+                source: Source::Reported,
+                billed: Billed::default(),
+            })))
+        }
+
+        fn compact(self, before: Option<u64>, kept: &[&str]) -> Log {
+            let keys = kept.iter().map(|key| Key::of(key)).collect();
+            self.event(Event::Reset(Box::new(Reset {
+                key: None,
+                gone: Gone::Compaction,
+                cause: "auto".into(),
+                before,
+                after: None,
+                kept: Kept::Nodes(keys),
+            })))
+        }
+
+        /// What each reset did: items that left, the largest, items kept, the summary.
+        fn told(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
+            let name = |ix: ItemIx| &*self.0.items[ix].preview;
+            compactions(&self.0)
+                .iter()
+                .map(|c| {
+                    let largest = c.largest.iter().map(|(ix, ..)| name(*ix)).collect();
+                    let summary = c.summary.map(|(ix, ..)| name(ix));
+                    (c.left_items, largest, c.kept_items, summary)
+                })
+                .collect()
+        }
+    }
+
+    #[test]
+    fn what_left_what_stayed_and_the_summary() {
+        let log = Log::new()
+            .item("a", Kind::Text, 10)
+            .item("b", Kind::Text, 4_000)
+            .item("c", Kind::Text, 300)
+            .item("d", Kind::Text, 20)
+            .item("e", Kind::Text, 50)
+            .report(9_000)
+            .compact(Some(9_500), &["e"])
+            .item("s", Kind::Summary, 100)
+            .report(5_000);
+        assert_eq!(log.told(), [(4, vec!["b", "c", "d"], 1, Some("s"))]);
+        let done = compactions(&log.0).remove(0);
+        assert_eq!(done.after, Some((5_000, Source::Reported)));
+        assert_eq!(done.freed, Some(4_500));
+        assert_eq!(done.difference, Some(-500));
+        let kept = log.0.items.iter().position(|i| &*i.preview == "e").unwrap();
+        assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
+    }
+
+    #[test]
+    fn resets_without_a_request_between_do_not_share() {
+        let log = Log::new()
+            .item("a", Kind::Text, 10)
+            .item("b", Kind::Text, 20)
+            .report(1_000)
+            .compact(None, &[])
+            .item("s1", Kind::Summary, 5)
+            .compact(None, &[])
+            .item("s2", Kind::Summary, 6);
+        let first = (2, vec!["b", "a"], 0, Some("s1"));
+        assert_eq!(log.told(), [first, (1, vec!["s1"], 0, Some("s2"))]);
+    }
+
+    #[test]
+    fn without_a_report_since_the_size_after_is_the_size_now() {
+        let log = Log::new()
+            .item("a", Kind::Text, 500)
+            .report(1_000)
+            .compact(None, &[]);
+        let done = compactions(&log.0).remove(0);
+        assert_eq!(done.after, Some((log.0.context().used, Source::Estimated)));
+        assert_eq!(done.difference, None);
+    }
+
+    #[test]
+    fn an_item_may_stay_through_many() {
+        let mut log = Log::new().item("a", Kind::Text, 10);
+        for _ in 0..4 {
+            log = log.report(1_000).compact(None, &["a"]);
+        }
+        log = log.report(900).compact(None, &[]).report(800);
+        let kept: Vec<usize> = log.told().iter().map(|told| told.2).collect();
+        assert_eq!(kept, [1, 1, 1, 1, 0]);
+    }
+}
