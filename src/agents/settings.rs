@@ -8,6 +8,9 @@ use serde_json::Value;
 pub struct Settings {
     /// Its files, those first that stand before the others.
     pub files: &'static [SettingsFile],
+    /// Variables of the environment that it reads as well. Where any is set, `{"env":{…}}` with them
+    /// stands after all files.
+    pub env: &'static [&'static str],
     /// What files of these contents say, in that order. Never fails: what it cannot read says nothing.
     pub read: fn(&[&[u8]]) -> Overrides,
 }

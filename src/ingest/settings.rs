@@ -6,10 +6,11 @@
 
 use super::discover::LogFile;
 use super::tail::Stamp;
-use crate::agents::Format;
 use crate::agents::settings::SettingsFile;
+use crate::agents::{Format, Settings};
 use crate::model::window::Overrides;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,16 @@ use std::sync::Arc;
 const LARGEST: u64 = 1 << 20;
 
 /// The settings of agents, each file read once and again only when it has changed.
-#[derive(Default)]
 pub struct SettingsReader {
+    env: Env,
     files: HashMap<PathBuf, Held>,
     known: HashMap<Asker, (u64, Arc<Overrides>)>,
     /// Files are looked at once a round.
     round: u64,
 }
+
+/// Looks up a variable of the environment.
+type Env = fn(&str) -> Option<OsString>;
 
 /// Who asks: the agent, its folder, the folder in which the session works.
 type Asker = (&'static str, Option<PathBuf>, Option<Box<str>>);
@@ -37,7 +41,23 @@ struct Held {
     bytes: Arc<[u8]>,
 }
 
+impl Default for SettingsReader {
+    fn default() -> SettingsReader {
+        SettingsReader::new(|name| std::env::var_os(name))
+    }
+}
+
 impl SettingsReader {
+    /// Nothing is read yet; `env` looks up a variable of the environment.
+    pub fn new(env: Env) -> SettingsReader {
+        SettingsReader {
+            env,
+            files: HashMap::new(),
+            known: HashMap::new(),
+            round: 0,
+        }
+    }
+
     /// From here on every file is looked at again.
     pub fn look_again(&mut self) {
         self.round += 1;
@@ -74,15 +94,29 @@ impl SettingsReader {
                 })
             }),
         });
-        let contents: Vec<Arc<[u8]>> = paths
+        let mut contents: Vec<Arc<[u8]>> = paths
             .filter_map(|path| look(&mut self.files, self.round, path))
             .collect();
+        if home.is_some() {
+            contents.extend(environment(settings, self.env));
+        }
         let contents: Vec<&[u8]> = contents.iter().map(|bytes| &**bytes).collect();
         let overrides = Arc::new((settings.read)(&contents));
         self.known
             .insert(asker, (self.round, Arc::clone(&overrides)));
         overrides
     }
+}
+
+/// What the environment says, as a settings file would.
+fn environment(settings: &Settings, env: Env) -> Option<Arc<[u8]>> {
+    let set = |name: &&'static str| Some((*name, env(name)?.into_string().ok()?));
+    let set: BTreeMap<&str, String> = settings.env.iter().filter_map(set).collect();
+    if set.is_empty() {
+        return None;
+    }
+    let file = serde_json::to_vec(&BTreeMap::from([("env", set)])).ok()?;
+    Some(file.into())
 }
 
 /// The folder of the agent that a log lies in: what its nearest folder for logs is in.
@@ -171,7 +205,7 @@ mod tests {
             reader.look_again();
             reader.of(&log, cwd).compact_window
         };
-        let mut reader = SettingsReader::default();
+        let mut reader = SettingsReader::new(|_| None);
         assert_eq!(window(&mut reader), None);
         put(
             &home.join("settings.json"),
@@ -211,7 +245,7 @@ mod tests {
             "{\"autoCompactWindow\":\"300k\"}",
         );
         let log = log(&dir.path().join("copies/3f2a.jsonl"));
-        let mut reader = SettingsReader::default();
+        let mut reader = SettingsReader::new(|_| None);
         assert!(reader.of(&log, Some("/nonexistent/shop")).is_empty());
         assert!(reader.of(&log, Some("relative")).is_empty());
         assert!(reader.of(&log, None).is_empty());
@@ -222,6 +256,31 @@ mod tests {
         );
         let set = reader.of(&log, project.to_str());
         assert_eq!(set.compact_window, Some(400_000));
+    }
+
+    #[test]
+    fn the_environment_stands_after_all_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join(".claude");
+        let log = log(&home.join("projects/-shop/3f2a.jsonl"));
+        let mut reader = SettingsReader::new(|name| match name {
+            "CLAUDE_CODE_AUTO_COMPACT_WINDOW" => Some("460000".into()),
+            "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE" => Some("80".into()),
+            _ => None,
+        });
+        let window = reader.of(&log, None).compact_window;
+        assert_eq!(window, Some(460_000));
+        put(
+            &home.join("settings.json"),
+            r#"{"env":{"CLAUDE_CODE_AUTO_COMPACT_WINDOW":"300000"}}"#,
+        );
+        reader.look_again();
+        let set = reader.of(&log, None);
+        assert_eq!(set.compact_window, Some(300_000));
+        assert_eq!(set.percent, Some(80.0));
+        // A copy was perhaps written on another machine.
+        let copy = self::log(&dir.path().join("copies/3f2a.jsonl"));
+        assert!(reader.of(&copy, None).is_empty());
     }
 
     #[test]
@@ -264,7 +323,7 @@ mod tests {
         let project = dir.path().join("p/.claude");
         fs::create_dir_all(&project).unwrap();
         std::os::unix::fs::symlink("/dev/zero", project.join("settings.json")).unwrap();
-        let mut reader = SettingsReader::default();
+        let mut reader = SettingsReader::new(|_| None);
         let cwd = dir.path().join("p");
         assert!(reader.of(&log, cwd.to_str()).is_empty());
     }

@@ -46,6 +46,7 @@ impl Format for Toy {
                 SettingsFile::Project("settings"),
                 SettingsFile::Agent("settings"),
             ],
+            env: &[],
             read: |files| Overrides {
                 window: files
                     .first()

@@ -62,10 +62,13 @@ fn write_text(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
     for policy in &rules.policy {
         writeln!(
             out,
-            "\n  {} · {}{}{}{}",
+            "\n  {} · {}{}{}{}{}",
             clean(&policy.agent),
             clean(&policy.name),
             only("up to version", policy.up_to.as_slice()),
+            policy
+                .until
+                .map_or_else(String::new, |last| format!(" · until {last}")),
             only("models", &policy.models),
             match policy.window_from {
                 0 => String::new(),

@@ -1,5 +1,6 @@
-//! Claude Code's settings: managed, the project's own and shared ones, the user's. The environment of a
-//! running agent cannot be seen, but the `env` blocks of these files can.
+//! Claude Code's settings: managed, the project's own and shared ones, the user's, each with an `env`
+//! block that stands before the environment. That of a running agent cannot be seen; ours is taken for
+//! it, since both come from the same profile more often than not.
 
 use crate::agents::settings::{Layers, Settings, SettingsFile};
 use crate::model::window::{Compaction, Overrides};
@@ -17,8 +18,22 @@ pub(super) const SETTINGS: Settings = Settings {
         SettingsFile::Project(".claude/settings.json"),
         SettingsFile::Agent("settings.json"),
     ],
+    env: &[
+        COMPACT_WINDOW_ENV,
+        PERCENT_ENV,
+        OUTPUT_ENV,
+        WITHOUT_1M_ENV,
+        OFF_ENV[0],
+        OFF_ENV[1],
+    ],
     read,
 };
+
+const COMPACT_WINDOW_ENV: &str = "CLAUDE_CODE_AUTO_COMPACT_WINDOW";
+const PERCENT_ENV: &str = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE";
+const OUTPUT_ENV: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
+const WITHOUT_1M_ENV: &str = "CLAUDE_CODE_DISABLE_1M_CONTEXT";
+const OFF_ENV: [&str; 2] = ["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];
 
 /// Windows for compaction are taken to this range.
 const COMPACT_WINDOW: RangeInclusive<u64> = 100_000..=1_000_000;
@@ -28,18 +43,17 @@ const WITHOUT_1M: u64 = 200_000;
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::json(files);
     let is_on = |name| layers.find(&["env", name], switch) == Some(true);
-    let off = is_on("DISABLE_AUTO_COMPACT")
-        || is_on("DISABLE_COMPACT")
+    let off = OFF_ENV.into_iter().any(is_on)
         || layers.find(&["autoCompactEnabled"], Value::as_bool) == Some(false);
     let window = layers
-        .tokens(&["env", "CLAUDE_CODE_AUTO_COMPACT_WINDOW"])
+        .tokens(&["env", COMPACT_WINDOW_ENV])
         .or_else(|| layers.find(&["autoCompactWindow"], compact_window))
         .map(|window| window.clamp(*COMPACT_WINDOW.start(), *COMPACT_WINDOW.end()));
     Overrides {
-        window_at_most: is_on("CLAUDE_CODE_DISABLE_1M_CONTEXT").then_some(WITHOUT_1M),
+        window_at_most: is_on(WITHOUT_1M_ENV).then_some(WITHOUT_1M),
         compact_window: window,
-        output: layers.tokens(&["env", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"]),
-        percent: layers.find(&["env", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"], percent),
+        output: layers.tokens(&["env", OUTPUT_ENV]),
+        percent: layers.find(&["env", PERCENT_ENV], percent),
         compaction: if off {
             Compaction::Off
         } else {

@@ -5,6 +5,7 @@ use crate::model::window::Overrides;
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[SettingsFile::Agent("config.toml")],
+    env: &[],
     read,
 };
 

@@ -19,6 +19,7 @@ pub(super) const SETTINGS: Settings = Settings {
             windows: r"C:\ProgramData\gemini-cli\system-defaults.json",
         },
     ],
+    env: &[],
     read,
 };
 

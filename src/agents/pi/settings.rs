@@ -9,6 +9,7 @@ pub(super) const SETTINGS: Settings = Settings {
         SettingsFile::Project(".pi/settings.json"),
         SettingsFile::Agent("settings.json"),
     ],
+    env: &[],
     read,
 };
 
