@@ -234,7 +234,7 @@ pub(super) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text
 /// A session of each kind that a row can show.
 pub(super) fn logs() -> Vec<Log> {
     let near = Log::found(1, "codex", "019a-near", 8)
-        .meta("/home/ada/work/api-gateway", "gpt-5.4", None, None)
+        .meta("/home/ada/code/api-gateway", "gpt-5.4", None, None)
         .user(900, "why does the retry loop spin")
         .answer(190_000, 600, "shell", "rg -n retry src")
         .result("shell", 14_000, "src/retry.rs:14: loop {")
@@ -250,7 +250,7 @@ pub(super) fn logs() -> Vec<Log> {
         .result("shell", 1_200, "test result: ok. 214 passed");
     let mid = Log::found(2, "claude-code", "5f0c-mid", 2)
         .meta(
-            "/home/ada/work/shop",
+            "/home/ada/code/shop",
             "claude-opus-4-6-20260115",
             None,
             None,
@@ -271,7 +271,7 @@ pub(super) fn logs() -> Vec<Log> {
         );
     let sub = Log::found(3, "claude-code", "agent-a1", 40)
         .meta(
-            "/home/ada/work/shop",
+            "/home/ada/code/shop",
             "claude-haiku-4-5",
             Some("Explore"),
             Some("5f0c-mid"),
@@ -288,7 +288,7 @@ pub(super) fn logs() -> Vec<Log> {
         .answer(126_000, 700, "replace", "ch02.md");
     let compacted = Log::found(5, "claude-code", "77aa-comp", 12)
         .meta(
-            "/home/ada/work/billing",
+            "/home/ada/code/billing",
             "claude-sonnet-4-5-20250929",
             None,
             None,
@@ -307,7 +307,7 @@ pub(super) fn logs() -> Vec<Log> {
     let unread = Log::found(6, "pi", "0b-unread", 3 * 3_600);
     let broken = Log::found(7, "claude-code", "dead-beef", 5 * 86_400)
         .meta(
-            "/home/ada/work/notes",
+            "/home/ada/code/notes",
             "claude-sonnet-4-5",
             Some("tidy \u{1b}[31mup"),
             None,

@@ -459,9 +459,9 @@ fn other_agents_words_come_back_like_a_tools() {
     assert_eq!(
         nodes[3..5],
         [
-            "9 node tool/tool_result [agent_message] '/root/one Message Type: FINAL_ANSWER \
+            "9 node tool/tool_result [agent_message] '/lead/one Message Type: FINAL_ANSWER \
              Payload: No findings.'",
-            "10 node tool/tool_result [agent_message] '/root/two One finding.'",
+            "10 node tool/tool_result [agent_message] '/lead/two One finding.'",
         ]
     );
 }
