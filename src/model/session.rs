@@ -1,7 +1,7 @@
 //! One conversation, folded from events: its records as a tree, the branch that is live, the items on
 //! it, the requests, the resets.
 //!
-//! The fold never looks back at a log. What an event does to the branch is in [`super::chain`], what a
+//! The fold never looks back at a log. What an event does to the branch is in `chain`, what a
 //! usage report settles in [`super::ledger`].
 
 use super::calibration::Calibration;
