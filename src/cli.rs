@@ -30,7 +30,7 @@ pub struct Common {
     /// Look for logs in this folder too; may be given several times.
     #[arg(long, global = true, value_name = "FOLDER")]
     pub root: Vec<PathBuf>,
-    /// Read files as this agent's, whatever they look like.
+    /// Consider only this agent's logs.
     #[arg(long, global = true, value_name = "AGENT")]
     pub agent: Option<String>,
     /// Tell how full contexts are by this rule, to compare; `ctxgauge audit` lists them.

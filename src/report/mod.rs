@@ -64,7 +64,8 @@ pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) 
             .context("cannot read standard input")?;
         let Some(mut spool) = spool else {
             bail!(
-                "standard input is no log that can be read here; `ctxgauge --help` tells how to name its agent"
+                "standard input is no log that can be read here; known are: {}",
+                names(&ground.formats)
             );
         };
         let sessions = read_stream(&mut spool.source, &spool.log, &counter, &ground.rules)?;
