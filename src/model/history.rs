@@ -1,8 +1,9 @@
 //! What a session remembers: its items, its requests, its resets, each with when it was there.
 
-use super::event::{Billed, Key, Place, Size};
-use super::{Gone, Kind, Role, Source};
+use super::event::{Billed, Key, NewItem, Place};
+use super::{Gone, Source};
 use jiff::Timestamp;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// An item's place in [`super::session::Session::items`].
@@ -17,22 +18,8 @@ pub struct Item {
     pub place: Place,
     /// When it was written.
     pub at: Option<Timestamp>,
-    /// Whose it is.
-    pub role: Role,
-    /// What it is.
-    pub kind: Kind,
-    /// The tool, for calls and results.
-    pub tool: Option<Box<str>>,
-    /// The tool call's id, for calls and results.
-    pub call: Option<Key>,
-    /// Its size as counted here.
-    pub size: Size,
-    /// Its beginning.
-    pub preview: Box<str>,
-    /// A hash of its text.
-    pub hash: u64,
-    /// Which of its line's items it is, counted from 0.
-    pub nth: u32,
+    /// What the log tells of it; an item reads as that.
+    pub told: NewItem,
     /// What it costs, once a usage report has settled it; see [`super::session::Session::tokens`].
     pub settled: Option<(u64, Source)>,
     /// The request whose output it is.
@@ -44,10 +31,16 @@ pub struct Item {
     /// Requests that went without it though it came back later: from the first to before the second.
     /// Branches that were left and taken up again do this.
     pub away: Vec<(RequestIx, RequestIx)>,
-    /// Whether it leaves at the end of its turn.
-    pub ephemeral: bool,
     /// The record it belongs to.
     pub(super) node: usize,
+}
+
+impl Deref for Item {
+    type Target = NewItem;
+
+    fn deref(&self) -> &NewItem {
+        &self.told
+    }
 }
 
 impl Item {

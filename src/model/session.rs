@@ -337,20 +337,12 @@ impl Session {
         self.items.push(Item {
             place,
             at,
-            role: item.role,
-            kind: item.kind,
-            tool: item.tool,
-            call: item.call,
-            size: item.size,
-            preview: item.preview,
-            hash: item.hash,
-            nth: item.nth,
+            told: item,
             settled: None,
             output_of,
             entered: None,
             left: None,
             away: Vec::new(),
-            ephemeral: item.ephemeral,
             node,
         });
         self.chain.hold(node, ix);
