@@ -17,7 +17,7 @@ enum At {
     Inside,
     /// After a backslash.
     Escape,
-    /// Inside `\uXXXX`: the digits still to come and the value so far.
+    /// Inside a `\u` escape: the digits still to come and the value so far.
     Hex(u8, u32),
 }
 

@@ -9,7 +9,7 @@
 //! tokens of the items it held; the roles of a [`Context`] sum to its total; known plus estimated is
 //! the total.
 
-use super::calibration::{Calibration, Expected, Sample};
+use super::calibration::{Expected, Sample};
 use super::estimators::Estimator;
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::session::{Coverage, Item, ItemIx, Request, RequestIx, Session};
@@ -78,13 +78,8 @@ impl Context {
 }
 
 impl Session {
-    /// What the session has learned of the model now.
-    fn calibration(&self) -> &Calibration {
-        &self.calibration
-    }
-
     fn estimate(&self, ix: ItemIx) -> f64 {
-        self.calibration().estimate(&Sample::of(&self.items[ix]))
+        self.calibration.estimate(&Sample::of(&self.items[ix]))
     }
 
     /// What an item costs, and how that is known.
@@ -129,7 +124,7 @@ impl Session {
             }
         }
         let system = &mut roles[Role::System.index()];
-        let mut error = self.calibration().error(guess, guessed);
+        let mut error = self.calibration.error(guess, guessed);
         match self.anchor {
             Some(anchor) => {
                 let unlogged = self.requests[anchor].system;
@@ -315,8 +310,8 @@ impl Session {
         }
         let estimates: Vec<f64> = fresh.iter().map(|item| self.estimate(*item)).collect();
         let sum: f64 = estimates.iter().sum();
-        let error = self.calibration().error(sum, fresh.len());
-        let tolerance = self.calibration().tolerance(sum, fresh.len());
+        let error = self.calibration.error(sum, fresh.len());
+        let tolerance = self.calibration.tolerance(sum, fresh.len());
         let prompt = self.requests[ix].prompt;
 
         let unlogged = match self.anchor {
