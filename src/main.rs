@@ -44,7 +44,7 @@ fn run(cli: Cli) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match cli.command {
         Some(Command::Report { path, json, follow }) => {
-            let ground = ground(&cli.common, &[])?;
+            let ground = ground(&cli.common, &configuration(&cli.common)?, &[])?;
             let report = if follow {
                 report::follow
             } else {
@@ -57,12 +57,12 @@ fn run(cli: Cli) -> Result<()> {
             json,
             totals,
         }) => {
-            let ground = ground(&cli.common, &paths)?;
+            let ground = ground(&cli.common, &configuration(&cli.common)?, &paths)?;
             let sums = if totals { Sums::Totals } else { Sums::None };
             report::list(&ground, style(json), sums, &mut out, &mut io::stderr())?;
         }
         Some(Command::Audit { paths, json, worst }) => {
-            let ground = ground(&cli.common, &paths)?;
+            let ground = ground(&cli.common, &configuration(&cli.common)?, &paths)?;
             let err = &mut io::stderr();
             let progress = match err.is_terminal() {
                 true => Progress::Shown,
@@ -88,7 +88,7 @@ fn monitor(cli: &Cli) -> Result<()> {
         .cloned()
         .partition(|path| path == Path::new(STDIN));
     let config = configuration(&cli.common)?;
-    let mut ground = ground(&cli.common, &paths)?;
+    let mut ground = ground(&cli.common, &config, &paths)?;
     if !stdin.is_empty() && paths.is_empty() {
         ground.spots.clear();
     }
@@ -189,8 +189,7 @@ fn configuration(common: &Common) -> Result<Config> {
 
 /// Where to look and for what: the paths given, or the agents' own folders and those of flags and
 /// configuration.
-fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
-    let config = configuration(common)?;
+fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground> {
     let formats = formats(common)?;
     let given =
         |paths: &[PathBuf]| -> Vec<Spot> { paths.iter().cloned().map(Spot::Given).collect() };
@@ -205,7 +204,7 @@ fn ground(common: &Common, paths: &[PathBuf]) -> Result<Ground> {
     Ok(Ground {
         formats,
         spots,
-        rules: Arc::new(rules(common, &config)?),
+        rules: Arc::new(rules(common, config)?),
         now: jiff::Timestamp::now,
     })
 }
