@@ -8,19 +8,21 @@ use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
 use ctxgauge::ingest::{self, spool::STDIN};
 use ctxgauge::model::estimators::Estimator;
-use ctxgauge::model::fleet::FileId;
+use ctxgauge::model::fleet::{FileId, Update};
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::theme::{Colours, Glyphs, Theme};
 use ctxgauge::tui::{self, Start};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {
@@ -108,8 +110,28 @@ fn monitor(cli: &Cli) -> Result<()> {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     };
-    let look_at: Box<dyn Fn(FileId) + Send> = if demo {
-        ingest::demo::start(Arc::clone(&ground.rules), counter, sink)?;
+    // Numbers by another rule than the usual one do not go unnamed.
+    let by = cli.common.estimator;
+    let usual = by == Estimator::default();
+    let lasting = if usual {
+        String::new()
+    } else {
+        format!("by {by}: {}", by.rule())
+    };
+    let found = Arc::new(AtomicBool::new(false));
+    let mut banner = lasting.clone();
+    if demo {
+        let why = if cli.common.demo {
+            ""
+        } else {
+            "no agent logs found: "
+        };
+        let rule = if usual { "" } else { " · " };
+        banner = format!("{why}this is a demo{rule}{lasting}");
+        let sink = until(Arc::clone(&found), lasting, sink.clone());
+        ingest::demo::start(Arc::clone(&ground.rules), Arc::clone(&counter), sink)?;
+    }
+    let look_at: Box<dyn Fn(FileId) + Send> = if cli.common.demo {
         // Its sessions are whole from the start.
         Box::new(|_| ())
     } else {
@@ -120,27 +142,45 @@ fn monitor(cli: &Cli) -> Result<()> {
             rules: Arc::clone(&ground.rules),
             counter,
         };
-        let handle = ingest::start(options, sink)?;
+        let handle = ingest::start(options, move |update| {
+            if matches!(update, Update::Found(_)) {
+                found.store(true, Ordering::Relaxed);
+            }
+            sink(update)
+        })?;
         Box::new(move |file| handle.look_at(file))
     };
-    let playing = match (demo, cli.common.demo) {
-        (false, _) => None,
-        (true, true) => Some("this is a demo".to_owned()),
-        (true, false) => Some("no agent logs found: this is a demo".to_owned()),
-    };
-    // Numbers by another rule than the usual one do not go unnamed.
-    let by = cli.common.estimator;
-    let other = (by != Estimator::default()).then(|| format!("by {by}: {}", by.rule()));
-    let banner: Vec<String> = playing.into_iter().chain(other).collect();
     tui::run(Start {
         rules: ground.rules,
         theme: theme(&cli.common, &config),
         looked_in,
-        banner: banner.join(" · "),
+        banner,
         now: Box::new(jiff::Timestamp::now),
         updates,
         look_at,
     })
+}
+
+/// A demo's way to the screens: once a log was found it takes its sessions back, and ends.
+fn until(
+    found: Arc<AtomicBool>,
+    lasting: String,
+    sink: impl Fn(Update) -> ControlFlow<()>,
+) -> impl FnMut(Update) -> ControlFlow<()> {
+    let mut files = BTreeSet::new();
+    move |update| {
+        if found.load(Ordering::Relaxed) {
+            for file in std::mem::take(&mut files) {
+                sink(Update::Vanished(file))?;
+            }
+            sink(Update::Banner(lasting.clone()))?;
+            return ControlFlow::Break(());
+        }
+        if let Update::Found(facts) = &update {
+            files.insert(facts.file);
+        }
+        sink(update)
+    }
 }
 
 /// Updates that may wait for the screens; beyond, the reading waits.

@@ -66,6 +66,7 @@ impl Watching {
                         Update::Settings { .. } => "settings",
                         Update::Vanished(_) => "vanished",
                         Update::Problem { .. } => "problem",
+                        Update::Banner(_) => "banner",
                         Update::GaugesStand => "gauges",
                         Update::CaughtUp => "caught up",
                     });

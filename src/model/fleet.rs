@@ -78,6 +78,8 @@ pub enum Update {
         /// What is wrong and what to do.
         what: String,
     },
+    /// What stands above all else from now on; empty: nothing.
+    Banner(String),
     /// Every file has been looked at once: all gauges stand.
     GaugesStand,
     /// Everything has been read through.
@@ -246,6 +248,8 @@ impl Fleet {
                 self.problems.retain(|(p, _)| *p != path);
                 self.problems.push((path, what));
             }
+            // The screens' own.
+            Update::Banner(_) => return false,
             Update::GaugesStand => self.gauges_stand = true,
             Update::CaughtUp => self.caught_up = true,
         }

@@ -120,6 +120,10 @@ impl App {
                 self.ui.size = (columns, rows);
                 Effect::None
             }
+            Msg::Update(Update::Banner(text)) => {
+                self.banner = text;
+                Effect::None
+            }
             Msg::Update(update) => {
                 self.forget(&update);
                 if self.fleet.apply(update) {
@@ -291,7 +295,9 @@ impl App {
             | Update::Appended { file, .. }
             | Update::Settings { file, .. } => *file,
             Update::Vanished(file) => *file,
-            Update::Problem { .. } | Update::GaugesStand | Update::CaughtUp => return,
+            Update::Problem { .. } | Update::Banner(_) | Update::GaugesStand | Update::CaughtUp => {
+                return;
+            }
         };
         self.shown.briefs.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);

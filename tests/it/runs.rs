@@ -119,6 +119,21 @@ fn the_screen_says_when_another_estimator_tells() {
 }
 
 #[test]
+fn the_demo_makes_way_for_the_first_log() {
+    let (other, log, _) = home_with_a_session();
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for_text("this is a demo");
+    fs::copy(&log, folder.join(log.file_name().unwrap())).unwrap();
+    terminal.wait_for("the session alone", |s| {
+        s.contains("21.2k") && !s.contains("demo") && !s.contains("teashop")
+    });
+    drop(other);
+}
+
+#[test]
 fn nothing_is_drawn_while_nothing_changes() {
     let (home, log, _) = home_with_a_session();
     let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
