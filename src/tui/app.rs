@@ -267,6 +267,13 @@ impl App {
         Some(seconds_since(at, self.now))
     }
 
+    /// Whether a session shows signs of life, in its log or on its file.
+    pub fn is_live(&self, key: SessionKey) -> bool {
+        let session = self.fleet.get(key);
+        let active = session.and_then(|session| self.fleet.activity_of(key, session));
+        active.is_some_and(|at| seconds_since(at, self.now) <= LIVE)
+    }
+
     /// Which rows of the screen hold what, on the list of sessions.
     pub fn overview_layout(&self) -> layout::Overview {
         let line = |shown: bool| u16::from(shown);

@@ -225,7 +225,7 @@ fn session_row(app: &App, row: &Row, columns: Columns, y: u16, theme: Theme, buf
     };
     let selected = app.current() == Some(key);
     let age = app.age(key);
-    let live = age.is_some_and(|age| age <= app::LIVE);
+    let live = app.is_live(key);
     // What no longer moves stands back, unless it is selected.
     let name_style = match (selected, live) {
         (true, _) => theme.strong(),

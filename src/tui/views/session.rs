@@ -100,7 +100,7 @@ fn header(
     buffer: &mut Buffer,
 ) {
     let age = app.age(key);
-    let live = age.is_some_and(|age| age <= app::LIVE);
+    let live = app.is_live(key);
     let width = buffer.area.width;
     let age = age.map_or_else(|| "—".to_owned(), number::age);
     let right = [
