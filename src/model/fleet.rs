@@ -1,5 +1,6 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
+use super::Role;
 use super::event::{Entry, Key, Lane};
 use super::session::Session;
 use super::window::{Overrides, Rules};
@@ -99,44 +100,6 @@ pub struct Fleet {
     pub gauges_stand: bool,
     /// Whether everything has been read through.
     pub caught_up: bool,
-}
-
-/// What the list of sessions is ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sort {
-    /// The newest first.
-    #[default]
-    Recent,
-    /// The least headroom to the trigger first.
-    Headroom,
-    /// The fullest first.
-    Used,
-    /// By agent, then newest.
-    Agent,
-    /// By project, then newest.
-    Project,
-}
-
-impl Sort {
-    /// All orders, as the sort key steps through them.
-    pub const ALL: [Sort; 5] = [
-        Sort::Recent,
-        Sort::Headroom,
-        Sort::Used,
-        Sort::Agent,
-        Sort::Project,
-    ];
-
-    /// The order's word on screen.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Sort::Recent => "recent",
-            Sort::Headroom => "headroom",
-            Sort::Used => "used",
-            Sort::Agent => "agent",
-            Sort::Project => "project",
-        }
-    }
 }
 
 /// One line of the list of sessions.
@@ -271,21 +234,24 @@ impl Fleet {
         self.settings.get(&file).cloned().unwrap_or_default()
     }
 
-    /// The sessions in order, sub-agents below their parents; those only that match the filter: every word of it stands in the agent, project, model, title or id.
-    pub fn rows(&self, sort: Sort, filter: &str) -> Vec<Row> {
-        self.rows_ranked(filter, |key, session| self.rank(sort, key, session))
+    /// All sessions, the newest first, sub-agents below their parents.
+    pub fn recent(&self) -> Vec<Row> {
+        self.rows(
+            |_, _| true,
+            |key, session| (Reverse(self.activity_of(key, session)), key),
+        )
     }
 
-    /// The same in an order of one's own, the smallest rank first. Each rank is asked for once.
-    pub fn rows_ranked<'s, R: Ord>(
+    /// The sessions that are listed in order, the smallest rank first, sub-agents below their parents.
+    /// Each rank is asked for once.
+    pub fn rows<'s, R: Ord>(
         &'s self,
-        filter: &str,
+        listed: impl Fn(SessionKey, &'s Session) -> bool,
         rank: impl Fn(SessionKey, &'s Session) -> R,
     ) -> Vec<Row> {
-        let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
         let mut found: Vec<(SessionKey, &'s Session)> = self
             .sessions()
-            .filter(|(key, session)| self.matches(*key, session, &words))
+            .filter(|(key, session)| listed(*key, session))
             .collect();
         found.sort_by_cached_key(|(key, session)| rank(*key, session));
 
@@ -338,15 +304,19 @@ impl Fleet {
         rows
     }
 
-    fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
+    /// Whether a session matches a filter: every word of it, in lower case, stands in its agent, folder,
+    /// model, title, id or path, or in what its user typed.
+    pub fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
         words.iter().all(|word| {
             let has = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase().contains(word));
+            let mut typed = session.items.iter().filter(|item| item.role == Role::User);
             has(Some(session.agent))
                 || has(session.meta.cwd.as_deref())
                 || has(session.model())
                 || has(session.meta.title.as_deref())
                 || has(session.meta.id.as_deref())
                 || has(self.facts(key).and_then(|f| f.path.to_str()))
+                || typed.any(|item| has(Some(&item.preview)))
         })
     }
 
@@ -362,28 +332,6 @@ impl Fleet {
         let written = self.facts(key).and_then(|facts| facts.modified);
         session.updated_at.max(written)
     }
-
-    /// What a session is ordered by; each is worked out once, since a context takes a walk through its
-    /// items.
-    fn rank<'s>(&'s self, sort: Sort, key: SessionKey, session: &'s Session) -> Rank<'s> {
-        let (number, name) = match sort {
-            Sort::Recent => (0, ""),
-            Sort::Headroom => (headroom(session), ""),
-            Sort::Used => (u64::MAX - session.context().used, ""),
-            Sort::Agent => (0, session.agent),
-            Sort::Project => (0, session.project()),
-        };
-        (number, name, Reverse(self.activity_of(key, session)), key)
-    }
-}
-
-/// A number, a name, the newest first, and the key for an order that never wavers.
-type Rank<'s> = (u64, &'s str, Reverse<Option<Timestamp>>, SessionKey);
-
-fn headroom(session: &Session) -> u64 {
-    let limits = session.limits();
-    let end = limits.trigger.unwrap_or(limits.window);
-    end.saturating_sub(session.context().used)
 }
 
 fn stack(
@@ -419,6 +367,6 @@ mod tests {
                 modified: None,
             })));
         }
-        assert_eq!(fleet.rows(Sort::Recent, "").len(), 3);
+        assert_eq!(fleet.recent().len(), 3);
     }
 }

@@ -4,7 +4,7 @@ use super::json::ContextPart;
 use super::text::{clean, gauge_line, tokens};
 use crate::agents::Format;
 use crate::model::event::{Billed, Entry, Event, Key};
-use crate::model::fleet::{Fleet, Row, Sort};
+use crate::model::fleet::{Fleet, Row};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -36,7 +36,7 @@ struct SessionPart<'a> {
 impl<'a> List<'a> {
     /// The list of a fleet, newest first.
     pub fn new(fleet: &'a Fleet, totals: Option<&Totals>) -> List<'a> {
-        let rows = fleet.rows(Sort::Recent, "");
+        let rows = fleet.recent();
         List {
             schema: "ctxgauge.ls/1",
             sessions: rows.iter().filter_map(|row| part(fleet, row)).collect(),
@@ -121,7 +121,7 @@ impl Totals {
 
 /// Writes the list for people.
 pub fn write(out: &mut dyn Write, fleet: &Fleet, totals: Option<&Totals>) -> io::Result<()> {
-    for row in fleet.rows(Sort::Recent, "") {
+    for row in fleet.recent() {
         let (Some(session), Some(facts)) = (fleet.get(row.key), fleet.facts(row.key)) else {
             continue;
         };

@@ -1,6 +1,8 @@
 //! Which rows of the screen hold what. Here rather than in the views, since scrolling and clicks need
 //! it as much as drawing does.
 
+use ratatui::layout::Rect;
+
 /// The smallest screen that is drawn on: columns, rows.
 pub const SMALLEST: (u16, u16) = (40, 12);
 
@@ -120,15 +122,16 @@ impl Overview {
 /// ```text
 ///  header      project, agent, model, age
 ///  facts       window, trigger, what is not read or could not be
-///  space
 ///  scale       letters of the roles, sizes of trigger and window
 ///  bar         the gauge
 ///  numbers     the same in numbers
 ///  forecast    when it will compact; on low screens among the facts
-///  space
-///  legend      a line a role
-///  columns     headings of the items
-///  list        the items, newest first
+///  transport   only in a replay; on low screens in place of the facts
+///  roles course  a line a role, and the context over time beside them; on small screens a line
+///  tabs        what the list shows
+///  columns     its headings; on low screens the tabs have that line
+///  list        items, tools, compactions, …
+///  notice      only when there is news
 ///  footer      keys
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,34 +143,58 @@ pub struct Session {
     pub bar: Rows,
     pub numbers: Rows,
     pub forecast: Rows,
-    pub legend: Rows,
+    pub transport: Rows,
+    pub roles: Rect,
+    pub course: Rect,
+    pub tabs: Rows,
     pub columns: Rows,
     pub list: Rows,
+    pub notice: Rows,
     pub footer: Rows,
 }
 
+/// The fewest columns on which the course stands beside the roles.
+const COURSE_FROM: u16 = 72;
+/// The most rows that roles and course take.
+const TALLEST_COURSE: u16 = 14;
+
 impl Session {
-    /// The layout of a screen of this many rows.
-    pub fn of(rows: u16) -> Session {
+    /// The layout of a screen of these columns and rows; `transport` and `notice` rows are wanted.
+    pub fn of((width, rows): (u16, u16), transport: u16, notice: u16) -> Session {
         let roomy = rows >= 20;
         let tall = rows >= 32;
         let mut cut = Cut { next: 0, end: rows };
         let header = cut.take(1);
-        let facts = cut.take(1);
-        if tall {
-            cut.take(1);
-        }
+        let low_transport = if roomy { 0 } else { transport };
+        let replayed = cut.take(low_transport);
+        let facts = cut.take(1 - low_transport);
+        cut.take(u16::from(tall));
         let scale = cut.take(1);
         let bar = cut.take(if tall { 2 } else { 1 });
         let numbers = cut.take(1);
         let forecast = cut.take(u16::from(roomy));
-        if roomy {
-            cut.take(1);
-        }
-        let legend = cut.take(if roomy { 5 } else { 1 });
-        if tall {
-            cut.take(1);
-        }
+        let transport = if roomy { cut.take(transport) } else { replayed };
+        cut.take(u16::from(tall));
+        let beside = roomy && width >= COURSE_FROM;
+        let height = match (roomy, tall) {
+            (false, _) => 1,
+            (true, false) => 5,
+            (true, true) => (rows.saturating_sub(cut.next + 4) / 3).clamp(5, TALLEST_COURSE),
+        };
+        let panel = cut.take(height);
+        let roles = match width {
+            _ if !beside => width.saturating_sub(2),
+            0..100 => 29,
+            100..160 => 40,
+            _ => 56,
+        };
+        let across = |x: u16, width: u16| Rect::new(x, panel.top, width, panel.count);
+        let course = if beside {
+            across(roles + 2, width.saturating_sub(roles + 3))
+        } else {
+            Rect::default()
+        };
+        cut.take(u16::from(tall));
         Session {
             header,
             facts,
@@ -175,9 +202,13 @@ impl Session {
             bar,
             numbers,
             forecast,
-            legend,
-            columns: cut.take(1),
-            list: cut.leave(1),
+            transport,
+            roles: across(1, roles),
+            course,
+            tabs: cut.take(1),
+            columns: cut.take(u16::from(roomy)),
+            list: cut.leave(1 + notice),
+            notice: cut.take(notice),
             footer: cut.take(1),
         }
     }
@@ -191,7 +222,8 @@ mod tests {
     fn the_smallest_screen_still_shows_a_list() {
         let rows = SMALLEST.1;
         assert!(Overview::of(rows, 1, 1).list.count >= 4);
-        assert!(Session::of(rows).list.count >= 4);
+        assert!(Session::of(SMALLEST, 0, 0).list.count >= 4);
+        assert!(Session::of(SMALLEST, 1, 1).list.count >= 3);
     }
 
     #[test]
@@ -199,12 +231,14 @@ mod tests {
         for rows in 0..100 {
             let overview = Overview::of(rows, 1, 1);
             assert_eq!(overview.footer.top + overview.footer.count, rows);
-            let session = Session::of(rows);
-            assert_eq!(session.footer.top + session.footer.count, rows);
-            assert_eq!(
-                session.list.top,
-                session.columns.top + session.columns.count
-            );
+            for columns in [0, 40, 80, 200] {
+                let session = Session::of((columns, rows), 1, 1);
+                assert_eq!(session.footer.top + session.footer.count, rows);
+                assert_eq!(
+                    session.list.top,
+                    session.columns.top + session.columns.count
+                );
+            }
         }
     }
 }

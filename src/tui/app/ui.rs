@@ -1,8 +1,14 @@
 //! What the user has set, by key and mouse.
 
-use super::{Cursor, FactId, Top, WindowInput};
+use super::{
+    Column, Cursor, Direction, FactId, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems,
+    Top,
+};
 use crate::model::Kind;
-use crate::model::fleet::{SessionKey, Sort};
+use crate::model::fleet::SessionKey;
+use crate::model::threshold::Threshold;
+use crate::tui::keymap::Action;
+use std::collections::HashSet;
 
 /// What is on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +17,8 @@ pub enum Screen {
     Overview,
     /// One of them.
     Session(SessionKey),
+    /// The text of one of its items.
+    Text(SessionKey),
 }
 
 /// What lies over the screen.
@@ -18,38 +26,70 @@ pub enum Screen {
 pub enum Overlay {
     /// The keys.
     Help,
-    /// What could not be read.
-    Problems,
+    /// What was told so far.
+    Notices,
 }
 
-/// Where typed characters go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// To the key bindings.
-    #[default]
-    Browse,
-    /// Into the filter.
-    Filter,
-}
-
-/// Which items a session's screen lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Listed {
-    /// Those in the context now.
-    #[default]
-    InContext,
-    /// All, those that have left too.
-    All,
-}
-
-/// What the lower part of a session's screen lists.
+/// What the list of a session's screen holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Panel {
     /// The items.
     #[default]
     Items,
+    /// The tools, with what their results cost.
+    Tools,
     /// What compactions did.
     Compactions,
+    /// What other policies would have done.
+    WhatIf,
+    /// The sub-agents.
+    Agents,
+    /// The context over time, where there is no room for it beside the roles.
+    Course,
+}
+
+impl Panel {
+    /// All panels, in the order of their tabs.
+    pub const ALL: [Panel; 6] = [
+        Panel::Items,
+        Panel::Tools,
+        Panel::Compactions,
+        Panel::WhatIf,
+        Panel::Agents,
+        Panel::Course,
+    ];
+
+    /// The tab's word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Panel::Items => "items",
+            Panel::Tools => "tools",
+            Panel::Compactions => "compactions",
+            Panel::WhatIf => "what if",
+            Panel::Agents => "sub-agents",
+            Panel::Course => "course",
+        }
+    }
+
+    /// The key's action that leads to it.
+    pub const fn action(self) -> Action {
+        match self {
+            Panel::Items => Action::Items,
+            Panel::Tools => Action::Tools,
+            Panel::Compactions => Action::Compactions,
+            Panel::WhatIf => Action::WhatIf,
+            Panel::Agents => Action::Agents,
+            Panel::Course => Action::Course,
+        }
+    }
+
+    /// The panel so many tabs further; it goes around.
+    #[must_use]
+    pub fn further(self, by: isize) -> Panel {
+        let at = Panel::ALL.iter().position(|panel| *panel == self);
+        let at = at.unwrap_or(0) as isize + by;
+        Panel::ALL[at.rem_euclid(Panel::ALL.len() as isize) as usize]
+    }
 }
 
 /// An item, across rereads of its log: offset of its line, place among the line's items, kind.
@@ -64,25 +104,57 @@ pub struct Ui {
     pub screen: Screen,
     /// What lies over it.
     pub overlay: Option<Overlay>,
-    /// Where typed characters go.
-    pub mode: Mode,
-    /// The window of a session, while it is typed: all keys go there.
-    pub window: Option<WindowInput>,
+    /// What is being typed: all keys go there.
+    pub prompt: Option<Prompt>,
+
     /// The order of the sessions.
-    pub sort: Sort,
+    pub sort: Column,
+    /// Which end of it comes first.
+    pub direction: Direction,
+    /// What they are grouped by.
+    pub grouping: Grouping,
+    /// The groups of which the sessions are not listed.
+    pub folded: HashSet<u64>,
+    /// Whether idle sessions are listed.
+    pub idle: Idle,
     /// The filter of the sessions.
     pub filter: String,
     /// The list of sessions.
-    pub sessions: Cursor<SessionKey>,
+    pub sessions: Cursor<LineId>,
+
     /// What a session's screen lists.
     pub panel: Panel,
+    /// The moment it shows.
+    pub replay: Replay,
     /// Which items are listed.
-    pub listed: Listed,
+    pub listed: ShownItems,
+    /// Their order.
+    pub item_sort: ItemSort,
+    /// Which end of it comes first.
+    pub item_direction: Direction,
+    /// Their filter, as typed.
+    pub item_filter: String,
+    /// From which size on an item is oversized.
+    pub oversized: Threshold,
+    /// The items that are marked, with the session they belong to.
+    pub marked: HashSet<(SessionKey, ItemId)>,
+    /// What was looked for last in a replay.
+    pub needle: String,
     /// The list of items.
     pub items: Cursor<ItemId>,
+    /// The list of tools.
+    pub tools: Cursor<u64>,
     /// The list of what compactions did.
     pub facts: Cursor<FactId>,
+    /// The list of policies.
+    pub policies: Cursor<usize>,
+    /// The list of sub-agents.
+    pub agents: Cursor<SessionKey>,
 }
+
+/// From this share of the window on an item is oversized unless the user says otherwise: 8,000 of
+/// 200,000 tokens.
+const OVERSIZED: f64 = 0.04;
 
 impl Default for Ui {
     fn default() -> Ui {
@@ -90,15 +162,28 @@ impl Default for Ui {
             size: (80, 24),
             screen: Screen::Overview,
             overlay: None,
-            mode: Mode::default(),
-            window: None,
-            sort: Sort::default(),
+            prompt: None,
+            sort: Column::default(),
+            direction: Direction::default(),
+            grouping: Grouping::default(),
+            folded: HashSet::new(),
+            idle: Idle::default(),
             filter: String::new(),
             sessions: Cursor::new(Top::Stays),
             panel: Panel::default(),
-            listed: Listed::default(),
+            replay: Replay::default(),
+            listed: ShownItems::default(),
+            item_sort: ItemSort::default(),
+            item_direction: Direction::default(),
+            item_filter: String::new(),
+            oversized: Threshold::Share(OVERSIZED),
+            marked: HashSet::new(),
+            needle: String::new(),
             items: Cursor::new(Top::Follows),
+            tools: Cursor::new(Top::Follows),
             facts: Cursor::new(Top::Follows),
+            policies: Cursor::new(Top::Follows),
+            agents: Cursor::new(Top::Follows),
         }
     }
 }

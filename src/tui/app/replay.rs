@@ -1,0 +1,257 @@
+//! Going back and forth in the session on screen, by step or as time passes.
+
+use super::App;
+use super::items::contains;
+use crate::model::replay::{Cut, State, Step, Timeline};
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// A pause between two records counts for no more than this, in seconds of the log's time.
+const LONGEST_PAUSE: f64 = 10.0;
+/// The least between two looks at a replay that plays, in seconds.
+const FRAME: f64 = 0.04;
+
+/// How fast a replay plays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Speed {
+    /// So many times as fast as the log was written, long pauses left out.
+    Log(f64),
+    /// So many requests a second, however long each took.
+    Requests(f64),
+}
+
+impl Speed {
+    /// All speeds, the slowest first.
+    pub const ALL: [Speed; 11] = [
+        Speed::Log(1.0),
+        Speed::Log(2.0),
+        Speed::Log(4.0),
+        Speed::Log(10.0),
+        Speed::Log(30.0),
+        Speed::Log(100.0),
+        Speed::Log(300.0),
+        Speed::Log(1000.0),
+        Speed::Requests(2.0),
+        Speed::Requests(10.0),
+        Speed::Requests(50.0),
+    ];
+
+    /// The speed on screen: `30×`, `10 requests/s`.
+    pub fn name(self) -> String {
+        match self {
+            Speed::Log(times) => format!("{times}×"),
+            Speed::Requests(n) => format!("{n} requests/s"),
+        }
+    }
+}
+
+/// A replay of the session on screen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Replay {
+    /// The record up to which the log counts; `None`: all of it, live.
+    pub cursor: Option<Cut>,
+    /// Since when it plays, moved on with each step; `None`: it stands.
+    pub playing: Option<Timestamp>,
+    /// The place of its speed in [`Speed::ALL`].
+    pub speed: usize,
+}
+
+impl Default for Replay {
+    fn default() -> Replay {
+        Replay {
+            cursor: None,
+            playing: None,
+            speed: 4,
+        }
+    }
+}
+
+impl Replay {
+    /// Whether the screen shows another moment than now.
+    pub fn is_on(&self) -> bool {
+        self.cursor.is_some()
+    }
+
+    /// How fast it plays.
+    pub fn speed(&self) -> Speed {
+        Speed::ALL[self.speed.min(Speed::ALL.len() - 1)]
+    }
+}
+
+impl App {
+    /// The moment on screen; `None`: no session is.
+    pub fn moment(&self) -> Option<usize> {
+        let page = self.shown.page.as_ref()?;
+        let end = page.timeline.end();
+        let cursor = self.ui.replay.cursor;
+        Some(cursor.map_or(end, |cut| page.timeline.at(cut)))
+    }
+
+    /// Moves the cursor to a moment; the last one is live.
+    pub(super) fn go_to(&mut self, moment: usize) {
+        let Some(page) = &self.shown.page else {
+            return;
+        };
+        let timeline = &page.timeline;
+        self.ui.replay.cursor = match timeline.moment(moment) {
+            Some(there) if moment < timeline.end() => Some(there.cut),
+            _ => None,
+        };
+        self.stale();
+    }
+
+    /// Steps on.
+    pub(super) fn step_on(&mut self, step: Step) {
+        self.step_by(|timeline, from| timeline.next(step, from).unwrap_or(timeline.end()));
+    }
+
+    /// Steps back.
+    pub(super) fn step_back(&mut self, step: Step) {
+        self.step_by(|timeline, from| timeline.previous(step, from).unwrap_or(0));
+    }
+
+    fn step_by(&mut self, to: impl Fn(&Timeline, usize) -> usize) {
+        self.ui.replay.playing = None;
+        if let (Some(page), Some(from)) = (&self.shown.page, self.moment()) {
+            let there = to(&page.timeline, from);
+            self.go_to(there);
+        }
+    }
+
+    /// To the request that the context grew most with.
+    pub(super) fn go_to_growth(&mut self) {
+        let page = self.shown.page.as_ref();
+        let there = page.and_then(|page| {
+            let session = self.fleet.get(page.key)?;
+            page.timeline.largest_growth(session)
+        });
+        if let Some(there) = there {
+            self.ui.replay.playing = None;
+            self.go_to(there);
+        }
+    }
+
+    /// To the next record whose item's tool or beginning contains this; from the end on from the start.
+    /// Returns whether there is one.
+    pub(super) fn find(&mut self, needle: &str) -> bool {
+        let needle = needle.to_lowercase();
+        let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
+            return false;
+        };
+        let Some(session) = self.fleet.get(page.key) else {
+            return false;
+        };
+        let hits = |moment: &usize| {
+            let item = page.timeline.item(*moment).and_then(|ix| session.items.get(ix));
+            item.is_some_and(|item| {
+                contains(&item.preview, &needle)
+                    || contains(item.tool.as_deref().unwrap_or(""), &needle)
+            })
+        };
+        let after = (from + 1..page.timeline.len()).find(hits);
+        let Some(there) = after.or_else(|| (0..=from).find(hits)) else {
+            return false;
+        };
+        self.ui.replay.playing = None;
+        self.go_to(there);
+        true
+    }
+
+    /// Back to what the log ends with.
+    pub(super) fn go_live(&mut self) {
+        self.ui.replay.cursor = None;
+        self.ui.replay.playing = None;
+        self.stale();
+    }
+
+    /// From the beginning, playing.
+    pub(super) fn play_from_start(&mut self) {
+        self.go_to(0);
+        self.ui.replay.playing = Some(self.now);
+    }
+
+    /// Plays or pauses; live, it plays from the beginning.
+    pub(super) fn play_or_pause(&mut self) {
+        match (self.ui.replay.cursor, self.ui.replay.playing) {
+            (None, _) => self.play_from_start(),
+            (_, None) => self.ui.replay.playing = Some(self.now),
+            (_, Some(_)) => self.ui.replay.playing = None,
+        }
+    }
+
+    pub(super) fn faster(&mut self) {
+        let replay = &mut self.ui.replay;
+        replay.speed = (replay.speed + 1).min(Speed::ALL.len() - 1);
+        replay.playing = replay.playing.map(|_| self.now);
+    }
+
+    pub(super) fn slower(&mut self) {
+        let replay = &mut self.ui.replay;
+        replay.speed = replay.speed.saturating_sub(1);
+        replay.playing = replay.playing.map(|_| self.now);
+    }
+
+    /// Moves a replay that plays to where it should be by now.
+    pub(super) fn play_on(&mut self) {
+        let Some(since) = self.ui.replay.playing else {
+            return;
+        };
+        let Some(mut at) = self.moment() else {
+            return;
+        };
+        let mut left = (self.now.as_duration() - since.as_duration())
+            .as_secs_f64()
+            .max(0.0);
+        let mut moved = false;
+        while let Some((next, wait)) = self.next_moment(at)
+            && wait <= left
+        {
+            left -= wait;
+            at = next;
+            moved = true;
+        }
+        if moved {
+            let passed = jiff::SignedDuration::try_from_secs_f64(left).unwrap_or_default();
+            self.ui.replay.playing = Some(self.now.checked_sub(passed).unwrap_or(self.now));
+            self.go_to(at);
+            if self.ui.replay.cursor.is_none() {
+                self.ui.replay.playing = None;
+            }
+        }
+    }
+
+    /// How long until a replay that plays moves on; `None`: it does not play.
+    pub(super) fn next_step(&self) -> Option<Duration> {
+        let since = self.ui.replay.playing?;
+        let (_, wait) = self.next_moment(self.moment()?)?;
+        let passed = (self.now.as_duration() - since.as_duration()).as_secs_f64();
+        Some(Duration::from_secs_f64((wait - passed).max(FRAME)))
+    }
+
+    /// The moment after one, and the seconds until it.
+    fn next_moment(&self, at: usize) -> Option<(usize, f64)> {
+        let timeline = &self.shown.page.as_ref()?.timeline;
+        match self.ui.replay.speed() {
+            Speed::Log(times) => {
+                let (here, there) = (timeline.moment(at)?, timeline.moment(at + 1)?);
+                let gap = match (here.at, there.at) {
+                    (Some(here), Some(there)) => {
+                        (there.as_duration() - here.as_duration()).as_secs_f64()
+                    }
+                    _ => 0.0,
+                };
+                Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
+            }
+            Speed::Requests(n) => {
+                let next = timeline.next(Step::Request, at);
+                let next = next.or_else(|| (at < timeline.end()).then(|| timeline.end()))?;
+                Some((next, 1.0 / n))
+            }
+        }
+    }
+
+    /// The session on screen as of the moment on screen.
+    pub fn state(&self) -> Option<&State> {
+        self.shown.page.as_ref().map(|page| &page.state)
+    }
+}
