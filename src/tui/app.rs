@@ -18,7 +18,7 @@ pub use window::{WindowInput, parse_tokens};
 use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
 use crate::model::session::{ItemIx, Session};
-use crate::tui::keymap::{Press, Scope};
+use crate::tui::keymap::{Keymap, Press, Scope};
 use facts::Facts;
 use jiff::Timestamp;
 use std::cmp::Reverse;
@@ -63,6 +63,8 @@ pub struct App {
     pub fleet: Fleet,
     /// What the user has set.
     pub ui: Ui,
+    /// The keys in force.
+    pub keymap: Keymap,
     /// The time of the last [`App::prepare`].
     pub now: Timestamp,
     /// A line above all else, such as "this is a demo"; empty: none.
@@ -102,6 +104,7 @@ impl App {
         App {
             fleet,
             ui: Ui::default(),
+            keymap: Keymap::default(),
             now,
             banner: String::new(),
             looked_in: Vec::new(),

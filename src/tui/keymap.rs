@@ -1,58 +1,12 @@
-//! The keys: one table that drives dispatch, the help overlay, the footer and the README.
+//! The keys: one table that drives dispatch, the help overlay, the footer and the README. The user may
+//! put keys of his own in the place of those of the table.
 
-use std::fmt;
+mod own;
+mod press;
 
-/// A key as pressed, without a terminal's own types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Press {
-    /// A character, as typed: shift is part of it.
-    Char(char),
-    /// A character with control held, in lower case.
-    Ctrl(char),
-    /// The arrow.
-    Up,
-    /// The arrow.
-    Down,
-    /// The arrow.
-    Left,
-    /// The arrow.
-    Right,
-    /// A page up.
-    PageUp,
-    /// A page down.
-    PageDown,
-    /// To the beginning.
-    Home,
-    /// To the end.
-    End,
-    /// Return.
-    Enter,
-    /// Escape.
-    Esc,
-    /// Deletes to the left.
-    Backspace,
-}
+pub use press::{NoPress, Press};
 
-impl fmt::Display for Press {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Press::Char(' ') => f.write_str("space"),
-            Press::Char(c) => write!(f, "{c}"),
-            Press::Ctrl(c) => write!(f, "^{}", c.to_ascii_uppercase()),
-            Press::Up => f.write_str("↑"),
-            Press::Down => f.write_str("↓"),
-            Press::Left => f.write_str("←"),
-            Press::Right => f.write_str("→"),
-            Press::PageUp => f.write_str("PgUp"),
-            Press::PageDown => f.write_str("PgDn"),
-            Press::Home => f.write_str("Home"),
-            Press::End => f.write_str("End"),
-            Press::Enter => f.write_str("Enter"),
-            Press::Esc => f.write_str("Esc"),
-            Press::Backspace => f.write_str("⌫"),
-        }
-    }
-}
+use std::borrow::Cow;
 
 /// What a user can ask for by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,6 +47,31 @@ pub enum Action {
     Quit,
 }
 
+impl Action {
+    /// The action's name in a configuration. It stays what it is.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Action::Up => "up",
+            Action::Down => "down",
+            Action::PageUp => "page-up",
+            Action::PageDown => "page-down",
+            Action::First => "first",
+            Action::Last => "last",
+            Action::Open => "open",
+            Action::Back => "back",
+            Action::Filter => "filter",
+            Action::Sort => "sort",
+            Action::Items => "items",
+            Action::Compactions => "compactions",
+            Action::Window => "window",
+            Action::Help => "help",
+            Action::Problems => "problems",
+            Action::Suspend => "suspend",
+            Action::Quit => "quit",
+        }
+    }
+}
+
 /// Where a binding holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -102,32 +81,65 @@ pub enum Scope {
     Overview,
     /// On one session's screen.
     Session,
+    /// On the screen of an item's text.
+    Text,
 }
 
 impl Scope {
+    /// All there are.
+    pub const ALL: [Scope; 4] = [
+        Scope::Anywhere,
+        Scope::Overview,
+        Scope::Session,
+        Scope::Text,
+    ];
+
     /// The heading of the scope's keys.
     pub const fn name(self) -> &'static str {
         match self {
             Scope::Anywhere => "everywhere",
             Scope::Overview => "sessions",
             Scope::Session => "one session",
+            Scope::Text => "an item's text",
         }
+    }
+
+    /// The scope's name in a configuration, before an action's.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Scope::Anywhere => "anywhere",
+            Scope::Overview => "overview",
+            Scope::Session => "session",
+            Scope::Text => "text",
+        }
+    }
+
+    /// Whether there is a screen on which bindings of both hold.
+    fn meets(self, other: Scope) -> bool {
+        self == other || self == Scope::Anywhere || other == Scope::Anywhere
     }
 }
 
 /// One action and the keys that ask for it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Binding {
     /// Where it holds.
     pub scope: Scope,
     /// What it asks for.
     pub action: Action,
     /// The keys; the first is the one that a footer shows.
-    pub presses: &'static [Press],
+    pub presses: Cow<'static, [Press]>,
     /// A line of help.
     pub help: &'static str,
     /// A word for the footer. Neighbours with the same word share it.
     pub hint: Option<&'static str>,
+}
+
+impl Binding {
+    /// The binding's name in a configuration, in full: `session.back`.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.scope.id(), self.action.name())
+    }
 }
 
 const fn bind(
@@ -140,16 +152,16 @@ const fn bind(
     Binding {
         scope,
         action,
-        presses,
+        presses: Cow::Borrowed(presses),
         help,
         hint,
     }
 }
 
-/// Every key there is. The order is that of the help overlay, and of the footer, which shows as many
+/// Every key there is, as long as the user has said nothing else. The order is that of the help overlay, and of the footer, which shows as many
 /// hints as fit.
 #[rustfmt::skip]
-pub const BINDINGS: &[Binding] = {
+pub static BINDINGS: &[Binding] = {
     use Action as A;
     use Press::*;
     use Scope::*;
@@ -175,73 +187,108 @@ pub const BINDINGS: &[Binding] = {
     ]
 };
 
-/// What a key asks for on a screen.
-pub fn action(scope: Scope, press: Press) -> Option<Action> {
-    in_scope(scope)
-        .chain(in_scope(Scope::Anywhere))
-        .find(|binding| binding.presses.contains(&press))
-        .map(|binding| binding.action)
+/// The keys in force: those of the table, or the user's own in their place.
+#[derive(Debug, Clone)]
+pub struct Keymap {
+    bindings: Vec<Binding>,
 }
 
-/// The bindings of one scope, in the order of the table.
-pub fn in_scope(scope: Scope) -> impl Iterator<Item = &'static Binding> {
-    BINDINGS
-        .iter()
-        .filter(move |binding| binding.scope == scope)
-}
-
-/// The footer's hints on a screen: keys and a word.
-pub fn hints(scope: Scope) -> Vec<(String, &'static str)> {
-    let mut hints: Vec<(String, &'static str)> = Vec::new();
-    let here =
-        |binding: &&Binding| matches!(binding.scope, Scope::Anywhere) || binding.scope == scope;
-    for binding in BINDINGS.iter().filter(here) {
-        let (Some(word), Some(press)) = (binding.hint, binding.presses.first()) else {
-            continue;
-        };
-        match hints.last_mut() {
-            Some((keys, last)) if *last == word => keys.push_str(&press.to_string()),
-            _ => hints.push((press.to_string(), word)),
+impl Default for Keymap {
+    fn default() -> Keymap {
+        Keymap {
+            bindings: BINDINGS.to_vec(),
         }
     }
-    hints
+}
+
+impl Keymap {
+    /// What a key asks for on a screen.
+    pub fn action(&self, scope: Scope, press: Press) -> Option<Action> {
+        self.here(scope)
+            .find(|binding| binding.presses.contains(&press))
+            .map(|binding| binding.action)
+    }
+
+    /// The key that a text may name for an action on a screen; `None`: it has none.
+    pub fn press(&self, scope: Scope, action: Action) -> Option<Press> {
+        self.here(scope)
+            .filter(|binding| binding.action == action)
+            .find_map(|binding| binding.presses.first().copied())
+    }
+
+    /// The bindings of one scope, in the order of the table.
+    pub fn in_scope(&self, scope: Scope) -> impl Iterator<Item = &Binding> {
+        self.bindings
+            .iter()
+            .filter(move |binding| binding.scope == scope)
+    }
+
+    /// The footer's hints on a screen: keys and a word.
+    pub fn hints(&self, scope: Scope) -> Vec<(String, &'static str)> {
+        let mut hints: Vec<(String, &'static str)> = Vec::new();
+        for binding in self.here(scope) {
+            let (Some(word), Some(press)) = (binding.hint, binding.presses.first()) else {
+                continue;
+            };
+            match hints.last_mut() {
+                Some((keys, last)) if *last == word => keys.push_str(&press.to_string()),
+                _ => hints.push((press.to_string(), word)),
+            }
+        }
+        hints
+    }
+
+    /// The bindings that hold on a screen, in the order of the table.
+    fn here(&self, scope: Scope) -> impl Iterator<Item = &Binding> {
+        self.bindings
+            .iter()
+            .filter(move |binding| binding.scope == Scope::Anywhere || binding.scope == scope)
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
 
     #[test]
     fn no_key_means_two_things() {
-        for scope in [Scope::Overview, Scope::Session] {
-            let mut seen = HashSet::new();
-            for binding in in_scope(scope).chain(in_scope(Scope::Anywhere)) {
-                for press in binding.presses {
-                    assert!(seen.insert(*press), "{press} twice in {}", scope.name());
-                }
-            }
-        }
+        assert_eq!(Keymap::default().conflicts(), Vec::<String>::new());
     }
 
     #[test]
     fn every_binding_can_be_reached_and_explains_itself() {
+        let keymap = Keymap::default();
         for binding in BINDINGS {
             assert!(!binding.help.is_empty());
+            assert!(!binding.presses.is_empty());
             let scope = match binding.scope {
                 Scope::Anywhere => Scope::Session,
                 scope => scope,
             };
-            for press in binding.presses {
-                assert_eq!(action(scope, *press), Some(binding.action));
+            for press in binding.presses.iter() {
+                assert_eq!(keymap.action(scope, *press), Some(binding.action));
             }
         }
     }
 
     #[test]
+    fn a_name_is_one_action_s() {
+        let mut names: HashMap<&str, Action> = HashMap::new();
+        for binding in BINDINGS {
+            let name = binding.action.name();
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'));
+            let known = names.insert(name, binding.action);
+            assert!(known.is_none_or(|known| known == binding.action), "{name}");
+        }
+        let full: HashSet<String> = BINDINGS.iter().map(Binding::name).collect();
+        assert_eq!(full.len(), BINDINGS.len(), "an action twice in one scope");
+    }
+
+    #[test]
     fn neighbours_share_a_hint() {
-        let hints = hints(Scope::Overview);
+        let hints = Keymap::default().hints(Scope::Overview);
         assert_eq!(hints[0], ("↑↓".to_owned(), "move"));
         assert!(hints.iter().any(|(_, word)| *word == "open"));
         assert!(hints.iter().all(|(_, word)| *word != "back"));

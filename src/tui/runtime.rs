@@ -217,11 +217,16 @@ fn message(event: Event) -> Option<Msg> {
 
 fn press(key: KeyEvent) -> Option<Press> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let shift = key.modifiers.contains(KeyModifiers::SHIFT);
     Some(match key.code {
         KeyCode::Char(c) if control => Press::Ctrl(c.to_ascii_lowercase()),
         KeyCode::Char(c) => Press::Char(c),
         KeyCode::Up => Press::Up,
         KeyCode::Down => Press::Down,
+        KeyCode::Left if shift => Press::ShiftLeft,
+        KeyCode::Right if shift => Press::ShiftRight,
+        // Some terminals tell of shift beside the tabulator, not of another key.
+        KeyCode::Tab if shift => Press::BackTab,
         KeyCode::Left => Press::Left,
         KeyCode::Right => Press::Right,
         KeyCode::PageUp => Press::PageUp,
@@ -230,7 +235,11 @@ fn press(key: KeyEvent) -> Option<Press> {
         KeyCode::End => Press::End,
         KeyCode::Enter => Press::Enter,
         KeyCode::Esc => Press::Esc,
+        KeyCode::Tab => Press::Tab,
+        KeyCode::BackTab => Press::BackTab,
         KeyCode::Backspace => Press::Backspace,
+        KeyCode::Delete => Press::Delete,
+        KeyCode::F(n) => Press::F(n),
         _ => return None,
     })
 }
@@ -248,6 +257,12 @@ mod tests {
             Press::Ctrl(c) => (KeyCode::Char(c), KeyModifiers::CONTROL),
             Press::Up => plain(KeyCode::Up),
             Press::Down => plain(KeyCode::Down),
+            Press::ShiftLeft => (KeyCode::Left, KeyModifiers::SHIFT),
+            Press::ShiftRight => (KeyCode::Right, KeyModifiers::SHIFT),
+            Press::Tab => plain(KeyCode::Tab),
+            Press::BackTab => (KeyCode::BackTab, KeyModifiers::SHIFT),
+            Press::Delete => plain(KeyCode::Delete),
+            Press::F(n) => plain(KeyCode::F(n)),
             Press::Left => plain(KeyCode::Left),
             Press::Right => plain(KeyCode::Right),
             Press::PageUp => plain(KeyCode::PageUp),
@@ -262,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_bound_key_can_be_pressed() {
-        for bound in BINDINGS.iter().flat_map(|binding| binding.presses) {
+        for bound in BINDINGS.iter().flat_map(|binding| binding.presses.iter()) {
             let (code, modifiers) = code(*bound);
             assert_eq!(press(KeyEvent::new(code, modifiers)), Some(*bound));
         }

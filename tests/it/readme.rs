@@ -2,7 +2,7 @@
 
 use crate::support::manifest_folder;
 use ctxgauge::agents;
-use ctxgauge::tui::keymap::{Scope, in_scope};
+use ctxgauge::tui::keymap::{Keymap, Scope};
 use std::fmt::Write;
 
 fn readme() -> String {
@@ -18,12 +18,14 @@ fn between<'a>(readme: &'a str, name: &str) -> &'a str {
 
 /// The table of keys, as the bindings have it.
 fn keys() -> String {
-    let mut table = "| where | keys | what |\n|---|---|---|\n".to_owned();
-    for scope in [Scope::Anywhere, Scope::Overview, Scope::Session] {
-        for binding in in_scope(scope) {
+    let mut table = "| where | keys | name | what |\n|---|---|---|---|\n".to_owned();
+    let keymap = Keymap::default();
+    for scope in Scope::ALL {
+        for binding in keymap.in_scope(scope) {
             let keys: Vec<String> = binding.presses.iter().map(|p| format!("`{p}`")).collect();
             let keys = keys.join(" ");
-            writeln!(table, "| {} | {keys} | {} |", scope.name(), binding.help).unwrap();
+            let (scope, name, help) = (scope.name(), binding.name(), binding.help);
+            writeln!(table, "| {scope} | {keys} | `{name}` | {help} |").unwrap();
         }
     }
     table

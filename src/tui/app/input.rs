@@ -2,7 +2,7 @@
 
 use super::{App, Cursor, Effect, Listed, Mode, Overlay, Panel, Screen, Stale, Top};
 use crate::model::fleet::Sort;
-use crate::tui::keymap::{self, Action, Press};
+use crate::tui::keymap::{Action, Press};
 
 /// Rows that one notch of the mouse wheel moves.
 const WHEEL: isize = 3;
@@ -16,7 +16,8 @@ impl App {
         if !matches!(press, Press::Ctrl(_)) && self.ui.overlay.take().is_some() {
             return Effect::None;
         }
-        keymap::action(self.scope(), press).map_or(Effect::None, |action| self.act(action))
+        let action = self.keymap.action(self.scope(), press);
+        action.map_or(Effect::None, |action| self.act(action))
     }
 
     /// A key while the filter is typed. Returns whether it was taken.

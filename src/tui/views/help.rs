@@ -1,7 +1,7 @@
 //! The keys and the signs, from the table of bindings.
 
 use crate::model::Role;
-use crate::tui::keymap::{self, Scope};
+use crate::tui::keymap::{Keymap, Scope};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, text};
 use ratatui::buffer::Buffer;
@@ -11,10 +11,12 @@ use ratatui::text::Span;
 /// The columns that the keys take.
 const KEYS: usize = 14;
 
-pub(super) fn draw(scope: Scope, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(keymap: &Keymap, scope: Scope, theme: Theme, buffer: &mut Buffer) {
     let mut lines: Vec<Vec<Span<'static>>> = Vec::new();
-    let here = keymap::in_scope(scope).chain(keymap::in_scope(Scope::Anywhere));
-    let mut bindings: Vec<_> = here.collect();
+    let here = keymap
+        .in_scope(scope)
+        .chain(keymap.in_scope(Scope::Anywhere));
+    let mut bindings: Vec<_> = here.filter(|b| !b.presses.is_empty()).collect();
     // Where not all fit, those go first that a footer has no word for.
     let room = usize::from(buffer.area.height.saturating_sub(2));
     while bindings.len() > room {

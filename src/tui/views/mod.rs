@@ -10,7 +10,7 @@ mod session;
 mod window_input;
 
 use crate::tui::app::{App, Mode, Overlay, Screen, layout};
-use crate::tui::keymap::{self, Press};
+use crate::tui::keymap::Press;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{line, text};
 use ratatui::buffer::Buffer;
@@ -28,7 +28,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
             Screen::Session(key) => session::draw(app, key, theme, buffer),
         }
         match app.ui.overlay {
-            Some(Overlay::Help) => help::draw(app.scope(), theme, buffer),
+            Some(Overlay::Help) => help::draw(&app.keymap, app.scope(), theme, buffer),
             Some(Overlay::Problems) => notices::draw_all(app, theme, buffer),
             None => {}
         }
@@ -65,7 +65,7 @@ fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
             (Press::Enter.to_string(), "keep the filter"),
             (Press::Esc.to_string(), "clear it"),
         ],
-        Mode::Browse => keymap::hints(app.scope()),
+        Mode::Browse => app.keymap.hints(app.scope()),
     };
     let columns = |hint: &(String, &str)| text::width(&hint.0) + text::width(hint.1) + 3;
     // The last two, help and quit, are what a newcomer needs most: the others make room.

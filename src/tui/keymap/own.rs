@@ -1,0 +1,210 @@
+//! The user's own keys, in the place of those of the table.
+
+use super::{Action, BINDINGS, Binding, Keymap, Press, Scope};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Keymap {
+    /// The table's keys with the user's own in their place, by the name of an action (`sort`), or by
+    /// scope and action (`session.back`), which goes before the action alone. No keys: the action has
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// A line for each row that names no action or no key, for each key with two meanings on one
+    /// screen, and where no key is left to quit with; each says what to do.
+    pub fn with_own(own: &BTreeMap<String, Vec<String>>) -> Result<Keymap, Vec<String>> {
+        let mut keymap = Keymap::default();
+        let mut wrong = Vec::new();
+        let mut rows: Vec<_> = own.iter().collect();
+        // Stable: those with a scope come last and so go before the others.
+        rows.sort_by_key(|(name, _)| name.contains('.'));
+        for (name, keys) in rows {
+            let presses = presses(name, keys, &mut wrong);
+            let mut found = false;
+            for binding in &mut keymap.bindings {
+                if binding.is_called(name) {
+                    found = true;
+                    binding.presses = Cow::Owned(presses.clone());
+                }
+            }
+            if !found {
+                wrong.push(unknown(name));
+            }
+        }
+        wrong.extend(keymap.conflicts());
+        if keymap.press(Scope::Overview, Action::Quit).is_none() {
+            wrong.push("'quit' has no key left; give it one".to_owned());
+        }
+        if wrong.is_empty() {
+            Ok(keymap)
+        } else {
+            Err(wrong)
+        }
+    }
+
+    /// A line for each key that has two meanings on one screen.
+    pub(super) fn conflicts(&self) -> Vec<String> {
+        let mut conflicts = Vec::new();
+        for (at, one) in self.bindings.iter().enumerate() {
+            for other in &self.bindings[at + 1..] {
+                if one.action == other.action || !one.scope.meets(other.scope) {
+                    continue;
+                }
+                for press in one.presses.iter().filter(|p| other.presses.contains(p)) {
+                    let (one, other) = (one.name(), other.name());
+                    conflicts.push(format!(
+                        "the key '{press}' asks for both '{one}' and '{other}'; give one of them \
+                         another key, or none: \"{other}\" = []"
+                    ));
+                }
+            }
+        }
+        conflicts
+    }
+}
+
+impl Binding {
+    /// Whether a name, with or without a scope, is this binding's.
+    fn is_called(&self, name: &str) -> bool {
+        match name.split_once('.') {
+            Some((scope, action)) => self.scope.id() == scope && self.action.name() == action,
+            None => self.action.name() == name,
+        }
+    }
+}
+
+/// The keys of a row; what is none goes to `wrong`.
+fn presses(name: &str, keys: &[String], wrong: &mut Vec<String>) -> Vec<Press> {
+    let mut presses = Vec::new();
+    for key in keys {
+        match key.parse() {
+            Ok(press) => presses.push(press),
+            Err(why) => wrong.push(format!("\"{}\": {why}", name.escape_debug())),
+        }
+    }
+    presses
+}
+
+fn unknown(name: &str) -> String {
+    let action = name.rsplit_once('.').map_or(name, |(_, action)| action);
+    let full: Vec<String> = BINDINGS
+        .iter()
+        .filter(|binding| binding.action.name() == action)
+        .map(Binding::name)
+        .collect();
+    let name = name.escape_debug();
+    if full.is_empty() {
+        let known: BTreeSet<&str> = BINDINGS.iter().map(|b| b.action.name()).collect();
+        let known: Vec<&str> = known.into_iter().collect();
+        format!(
+            "there is no action '{name}'; known are: {}",
+            known.join(", ")
+        )
+    } else {
+        format!("there is no action '{name}'; write {}", full.join(" or "))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn own(rows: &[(&str, &[&str])]) -> Result<Keymap, Vec<String>> {
+        let row = |(name, keys): &(&str, &[&str])| {
+            let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+            ((*name).to_owned(), keys)
+        };
+        Keymap::with_own(&rows.iter().map(row).collect())
+    }
+
+    #[test]
+    fn a_key_of_ones_own_takes_the_place_of_the_table_s() {
+        let keymap = own(&[("sort", &["o", "f5"])]).unwrap();
+        let asks = |key: &str| keymap.action(Scope::Overview, key.parse().unwrap());
+        assert_eq!(asks("o"), Some(Action::Sort));
+        assert_eq!(asks("f5"), Some(Action::Sort));
+        assert_eq!(asks("s"), None);
+        let hints = keymap.hints(Scope::Overview);
+        assert!(hints.contains(&("o".to_owned(), "sort")), "{hints:?}");
+    }
+
+    #[test]
+    fn a_scope_goes_before_none() {
+        let keymap = own(&[("back", &["b"]), ("session.back", &["v"])]).unwrap();
+        let of = |scope| keymap.press(scope, Action::Back);
+        assert_eq!(of(Scope::Overview), Some(Press::Char('b')));
+        assert_eq!(of(Scope::Session), Some(Press::Char('v')));
+    }
+
+    #[test]
+    fn an_action_without_a_key_has_no_hint() {
+        let keymap = own(&[("sort", &[])]).unwrap();
+        assert_eq!(keymap.action(Scope::Overview, Press::Char('s')), None);
+        assert!(
+            keymap
+                .hints(Scope::Overview)
+                .iter()
+                .all(|(_, word)| *word != "sort")
+        );
+    }
+
+    #[test]
+    fn two_keys_may_change_places() {
+        let keymap = own(&[("sort", &["/"]), ("filter", &["s"])]).unwrap();
+        assert_eq!(
+            keymap.press(Scope::Overview, Action::Filter),
+            Some(Press::Char('s'))
+        );
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let wrong = own(&[
+            ("srot", &["x"]),
+            ("session.sort", &["x"]),
+            ("window", &["super-w"]),
+            ("sort", &["?"]),
+            ("quit", &[]),
+        ])
+        .unwrap_err();
+        let text = wrong.join("\n");
+        for part in [
+            "no action 'srot'; known are: back,",
+            "no action 'session.sort'; write overview.sort",
+            "\"window\": no key is called 'super-w'",
+            "'?' asks for both 'overview.sort' and 'anywhere.help'",
+            "'quit' has no key left",
+        ] {
+            assert!(text.contains(part), "{part} in:\n{text}");
+        }
+        assert_eq!(wrong.len(), 5, "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_keymap_that_is_taken_has_no_key_with_two_meanings(
+            rows in proptest::collection::btree_map(
+                proptest::sample::select(BINDINGS).prop_map(|b| b.name()),
+                proptest::collection::vec("[a-z]|f[1-9]|ctrl-[a-z]", 0..3),
+                0..5,
+            )
+        ) {
+            if let Ok(keymap) = Keymap::with_own(&rows) {
+                for (name, keys) in rows {
+                    let binding = BINDINGS.iter().find(|b| b.name() == name).unwrap();
+                    let scope = match binding.scope {
+                        Scope::Anywhere => Scope::Overview,
+                        scope => scope,
+                    };
+                    for key in keys {
+                        let press = key.parse().unwrap();
+                        prop_assert_eq!(keymap.action(scope, press), Some(binding.action));
+                    }
+                }
+            }
+        }
+    }
+}
