@@ -5,23 +5,33 @@ mod brief;
 mod cursor;
 mod facts;
 mod input;
+mod items;
 pub mod layout;
+mod mouse;
+mod notices;
+mod page;
+mod prompt;
+mod replay;
+mod sessions;
 mod ui;
-mod window;
+mod zones;
 
 pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, seconds_since};
 pub use cursor::{Cursor, Top};
 pub use facts::{Fact, FactId};
-pub use ui::{ItemId, Listed, Mode, Overlay, Panel, Screen, Ui};
-pub use window::{WindowInput, parse_tokens};
+pub use items::{ItemSort, ListedItem, ShownItems};
+pub use notices::{Notice, Notices, Weight};
+pub use page::Page;
+pub use prompt::{Prompt, Purpose};
+pub use replay::{Replay, Speed};
+pub use sessions::{Column, Direction, Group, Grouping, Idle, LineId, Listed, Totals};
+pub use ui::{ItemId, Overlay, Panel, Screen, Ui};
+pub use zones::{Hit, Zones};
 
 use crate::model::compaction::SizedItem;
-use crate::model::fleet::{FileId, Fleet, Row, SessionKey, Sort, Update};
-use crate::model::session::{ItemIx, Session};
+use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::tui::keymap::{Keymap, Press, Scope};
-use facts::Facts;
 use jiff::Timestamp;
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -35,8 +45,12 @@ pub enum Msg {
     Press(Press),
     /// A click on this column and row.
     Click(u16, u16),
-    /// The wheel, down for positive notches.
-    Wheel(isize),
+    /// The mouse was moved here, its button held.
+    Drag(u16, u16),
+    /// The mouse's button was let go.
+    Release,
+    /// The wheel at this column and row, down for positive notches.
+    Wheel(u16, u16, isize),
     /// The screen has this many columns and rows.
     Resize(u16, u16),
     /// The logs tell something.
@@ -44,12 +58,14 @@ pub enum Msg {
 }
 
 /// What the runtime is asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing but to draw.
     None,
     /// A session of this file is being looked at: read it first, and further back.
     LookAt(FileId),
+    /// The next theme.
+    Theme,
     /// To the shell.
     Suspend,
     /// The end.
@@ -65,12 +81,16 @@ pub struct App {
     pub ui: Ui,
     /// The keys in force.
     pub keymap: Keymap,
+    /// What was told to the user.
+    pub notices: Notices,
     /// The time of the last [`App::prepare`].
     pub now: Timestamp,
     /// A line above all else, such as "this is a demo"; empty: none.
     pub banner: String,
     /// Where logs were looked for, to tell where there are none.
     pub looked_in: Vec<String>,
+    /// What lies where on the screen that was drawn last.
+    pub zones: Zones,
     shown: Shown,
     stale: Stale,
 }
@@ -78,24 +98,25 @@ pub struct App {
 /// What is worked out for the screen.
 #[derive(Debug, Default)]
 struct Shown {
-    rows: Vec<Row>,
-    keys: Vec<SessionKey>,
+    lines: Vec<Listed>,
+    line_ids: Vec<LineId>,
+    matching: usize,
+    totals: Totals,
     live: usize,
     /// Seconds since the newest sign of life.
     youngest: Option<i64>,
     briefs: HashMap<SessionKey, Brief>,
-    items: Vec<ItemIx>,
-    item_ids: Vec<ItemId>,
-    facts: Facts,
     largest: Option<(SessionKey, Option<SizedItem>)>,
+    page: Option<Page>,
+    /// What the mouse drags.
+    dragged: Option<(ratatui::layout::Rect, Hit)>,
 }
 
-/// What no longer fits the model.
+/// What no longer fits the model or what the user has set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stale {
-    Nothing,
-    /// The lists.
-    Lists,
+struct Stale {
+    sessions: bool,
+    page: bool,
 }
 
 impl App {
@@ -105,70 +126,71 @@ impl App {
             fleet,
             ui: Ui::default(),
             keymap: Keymap::default(),
+            notices: Notices::default(),
             now,
             banner: String::new(),
             looked_in: Vec::new(),
+            zones: Zones::default(),
             shown: Shown::default(),
-            stale: Stale::Lists,
+            stale: Stale {
+                sessions: true,
+                page: true,
+            },
         }
     }
 
     /// Takes in what has happened.
     pub fn update(&mut self, msg: Msg) -> Effect {
         match msg {
-            Msg::Press(press) => self.press(press),
-            Msg::Click(_, row) => self.click(row),
-            Msg::Wheel(notches) => self.wheel(notches),
-            Msg::Resize(columns, rows) => {
-                self.ui.size = (columns, rows);
-                Effect::None
-            }
-            Msg::Update(Update::Banner(text)) => {
-                self.banner = text;
-                Effect::None
-            }
+            Msg::Press(press) => return self.press(press),
+            Msg::Click(column, row) => return self.click(column, row),
+            Msg::Drag(column, row) => self.drag(column, row),
+            Msg::Release => self.shown.dragged = None,
+            Msg::Wheel(column, row, notches) => self.wheel((column, row), notches),
+            Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
+            Msg::Update(Update::Banner(text)) => self.banner = text,
+            Msg::Update(Update::Problem { path, what }) => self.notices.add(Notice {
+                at: self.now,
+                weight: Weight::Problem,
+                about: path.display().to_string(),
+                text: what,
+            }),
             Msg::Update(update) => {
                 self.forget(&update);
-                if self.fleet.apply(update) {
-                    self.stale = Stale::Lists;
-                }
-                Effect::None
+                self.fleet.apply(update);
+                self.stale.sessions = true;
             }
         }
+        Effect::None
     }
 
     /// Works out what the screen shows, and no more. Call it before drawing.
     pub fn prepare(&mut self, now: Timestamp) {
         self.now = now;
-        if self.stale == Stale::Lists {
-            self.shown.rows = self.ordered();
-            self.shown.keys = self.shown.rows.iter().map(|row| row.key).collect();
+        let open = self.open_session();
+        if open.is_some_and(|key| self.fleet.get(key).is_none()) {
+            self.ui.screen = Screen::Overview;
         }
-        if let Screen::Session(key) = self.ui.screen {
-            match self.fleet.get(key) {
-                None => self.ui.screen = Screen::Overview,
-                Some(_) if self.stale == Stale::Lists => match self.ui.panel {
-                    Panel::Items => self.list_items(key),
-                    Panel::Compactions => self.list_facts(key),
-                },
-                Some(_) => {}
-            }
+        if let Some(Prompt {
+            purpose: Purpose::Window(key),
+            ..
+        }) = self.ui.prompt
+            && self.fleet.get(key).is_none()
+        {
+            self.ui.prompt = None;
         }
-        self.stale = Stale::Nothing;
+        match self.open_session() {
+            Some(key) => self.prepare_page(key),
+            None => self.prepare_overview(),
+        }
         self.count_live();
-
-        let rows = usize::from(self.overview_layout().list.count);
-        self.ui.sessions.fit(&self.shown.keys, rows);
-        let rows = usize::from(self.session_layout().list.count);
-        self.ui.items.fit(&self.shown.item_ids, rows);
-        self.ui.facts.fit(&self.shown.facts.ids, rows);
-        let typed_for = self.ui.window.as_ref().map(|input| input.key);
-        if typed_for.is_some_and(|key| self.fleet.get(key).is_none()) {
-            self.ui.window = None;
+        let mut wanted: Vec<SessionKey> = self.current().into_iter().collect();
+        if self.ui.screen == Screen::Overview {
+            wanted.extend(self.visible_lines().filter_map(|line| match line {
+                Listed::Session(row) => Some(row.key),
+                Listed::Group(_) => None,
+            }));
         }
-
-        let mut wanted: Vec<SessionKey> = self.visible_rows().map(|row| row.key).collect();
-        wanted.extend(self.current());
         for key in wanted {
             if let (false, Some(session)) =
                 (self.shown.briefs.contains_key(&key), self.fleet.get(key))
@@ -176,72 +198,59 @@ impl App {
                 self.shown.briefs.insert(key, Brief::of(session));
             }
         }
-        self.find_largest();
-    }
-
-    /// The rows in the order that is set, made for a screen on which things move.
-    fn ordered(&mut self) -> Vec<Row> {
-        match self.ui.sort {
-            Sort::Recent => self.live_first(),
-            Sort::Headroom | Sort::Used => self.by_size(),
-            sort => self.fleet.rows(sort, &self.ui.filter),
+        if self.ui.screen == Screen::Overview {
+            self.add_up();
+            self.find_largest();
         }
     }
 
-    /// The live ones first, the last begun at the top, so that they do not change places with every
-    /// line they write; then the others, the newest first.
-    fn live_first(&self) -> Vec<Row> {
-        self.fleet.rows_ranked(&self.ui.filter, |key, session| {
-            let active = self.fleet.activity_of(key, session);
-            let live = active.is_some_and(|at| seconds_since(at, self.now) <= LIVE);
-            let since = if live { session.started_at } else { active };
-            (Reverse(live), Reverse(since), key)
-        })
-    }
-
-    /// By what was worked out before, so that one session's growth does not cost a look at all others.
-    fn by_size(&mut self) -> Vec<Row> {
-        for (key, session) in self.fleet.sessions() {
-            let briefs = &mut self.shown.briefs;
-            briefs.entry(key).or_insert_with(|| Brief::of(session));
+    fn prepare_overview(&mut self) {
+        self.shown.page = None;
+        if std::mem::take(&mut self.stale.sessions) {
+            self.list_sessions();
         }
-        self.fleet.rows_ranked(&self.ui.filter, |key, session| {
-            let brief = self.shown.briefs.get(&key);
-            let size = brief.map(|brief| match self.ui.sort {
-                Sort::Used => u64::MAX - brief.context.used,
-                _ => brief.left(),
-            });
-            (size, Reverse(self.fleet.activity_of(key, session)), key)
-        })
+        let rows = usize::from(self.overview_layout().list.count);
+        self.ui.sessions.fit(&self.shown.line_ids, rows);
     }
 
-    /// How long until an age on screen reads differently; `None`: for hours.
+    /// What is worked out no longer fits what the user has set.
+    fn stale(&mut self) {
+        self.stale = Stale {
+            sessions: true,
+            page: true,
+        };
+    }
+
+    /// How long until the screen reads differently though nothing happens; `None`: for hours.
     pub fn next_change(&self) -> Option<Duration> {
-        match self.shown.youngest? {
-            0..=59 => Some(Duration::from_secs(1)),
-            60..=3599 => Some(Duration::from_secs(60)),
+        let age = match self.shown.youngest {
+            Some(0..=59) => Some(Duration::from_secs(1)),
+            Some(60..=3599) => Some(Duration::from_secs(60)),
             _ => None,
+        };
+        // The sums below the list are not whole yet.
+        let sums = (self.ui.screen == Screen::Overview && self.shown.totals.missing > 0)
+            .then_some(Duration::from_millis(40));
+        let all = [age, sums, self.next_step(), self.next_notice()];
+        all.into_iter().flatten().min()
+    }
+
+    /// The session whose screen, or whose item's text, is shown.
+    pub fn open_session(&self) -> Option<SessionKey> {
+        match self.ui.screen {
+            Screen::Session(key) | Screen::Text(key) => Some(key),
+            Screen::Overview => None,
         }
     }
 
     /// The session that keys go to: the one on screen, or the selected one.
     pub fn current(&self) -> Option<SessionKey> {
-        match self.ui.screen {
-            Screen::Session(key) => Some(key),
-            Screen::Overview => self.shown.keys.get(self.ui.sessions.index()).copied(),
-        }
-    }
-
-    /// The rows of the list of sessions that are on screen, from the top.
-    pub fn visible_rows(&self) -> impl Iterator<Item = &Row> {
-        let count = usize::from(self.overview_layout().list.count);
-        let from = self.ui.sessions.offset();
-        self.shown.rows.iter().skip(from).take(count)
-    }
-
-    /// The number of sessions that match the filter.
-    pub fn matching(&self) -> usize {
-        self.shown.rows.len()
+        self.open_session().or_else(|| {
+            match self.shown.lines.get(self.ui.sessions.index())? {
+                Listed::Session(row) => Some(row.key),
+                Listed::Group(_) => None,
+            }
+        })
     }
 
     /// The number of sessions that show signs of life.
@@ -254,9 +263,9 @@ impl App {
         self.shown.briefs.get(&key)
     }
 
-    /// The items of the session on screen, newest first.
-    pub fn items(&self) -> &[ItemIx] {
-        &self.shown.items
+    /// The session on screen.
+    pub fn page(&self) -> Option<&Page> {
+        self.shown.page.as_ref()
     }
 
     /// The largest item in the context of the current session.
@@ -279,14 +288,18 @@ impl App {
 
     /// Which rows of the screen hold what, on the list of sessions.
     pub fn overview_layout(&self) -> layout::Overview {
-        let line = |shown: bool| u16::from(shown);
-        let notice = line(!self.fleet.problems.is_empty());
-        layout::Overview::of(self.ui.size.1, line(!self.banner.is_empty()), notice)
+        let banner = u16::from(!self.banner.is_empty());
+        layout::Overview::of(self.ui.size.1, banner, self.notice_rows())
     }
 
     /// Which rows of the screen hold what, on a session's screen.
     pub fn session_layout(&self) -> layout::Session {
-        layout::Session::of(self.ui.size.1)
+        let transport = u16::from(self.ui.replay.is_on());
+        layout::Session::of(self.ui.size, transport, self.notice_rows())
+    }
+
+    fn notice_rows(&self) -> u16 {
+        u16::from(self.notices.newest(self.now).is_some())
     }
 
     /// Whose keys hold.
@@ -294,6 +307,7 @@ impl App {
         match self.ui.screen {
             Screen::Overview => Scope::Overview,
             Screen::Session(_) => Scope::Session,
+            Screen::Text(_) => Scope::Text,
         }
     }
 
@@ -311,18 +325,9 @@ impl App {
         };
         self.shown.briefs.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
-    }
-
-    fn list_items(&mut self, key: SessionKey) {
-        let Some(session) = self.fleet.get(key) else {
-            return;
-        };
-        self.shown.items = match self.ui.listed {
-            Listed::InContext => session.alive(),
-            Listed::All => (0..session.items.len()).collect(),
-        };
-        self.shown.items.reverse();
-        self.shown.item_ids = ids(session, &self.shown.items);
+        if self.shown.page.as_ref().is_some_and(|page| page.key.file == file) {
+            self.shown.page = None;
+        }
     }
 
     fn find_largest(&mut self) {
@@ -349,12 +354,4 @@ impl App {
         self.shown.live = live;
         self.shown.youngest = youngest;
     }
-}
-
-fn ids(session: &Session, items: &[ItemIx]) -> Vec<ItemId> {
-    items
-        .iter()
-        .filter_map(|ix| session.items.get(*ix))
-        .map(|item| (item.place.offset, item.nth, item.kind))
-        .collect()
 }

@@ -1,76 +1,16 @@
 //! The keys: one table that drives dispatch, the help overlay, the footer and the README. The user may
 //! put keys of his own in the place of those of the table.
 
+mod action;
 mod own;
 mod press;
+mod table;
 
+pub use action::Action;
 pub use press::{NoPress, Press};
+pub use table::BINDINGS;
 
 use std::borrow::Cow;
-
-/// What a user can ask for by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// One row up.
-    Up,
-    /// One row down.
-    Down,
-    /// A page up.
-    PageUp,
-    /// A page down.
-    PageDown,
-    /// To the first row.
-    First,
-    /// To the last row.
-    Last,
-    /// Opens the selected session.
-    Open,
-    /// Back to where one came from; on the list of sessions it clears the filter.
-    Back,
-    /// Begins to type a filter.
-    Filter,
-    /// The next order.
-    Sort,
-    /// Between the items in the context and all items.
-    Items,
-    /// Between the items and what compactions did.
-    Compactions,
-    /// Sets the session's window by hand.
-    Window,
-    /// The help overlay.
-    Help,
-    /// The overlay of what could not be read.
-    Problems,
-    /// To the shell, to come back later.
-    Suspend,
-    /// Ends the program.
-    Quit,
-}
-
-impl Action {
-    /// The action's name in a configuration. It stays what it is.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Action::Up => "up",
-            Action::Down => "down",
-            Action::PageUp => "page-up",
-            Action::PageDown => "page-down",
-            Action::First => "first",
-            Action::Last => "last",
-            Action::Open => "open",
-            Action::Back => "back",
-            Action::Filter => "filter",
-            Action::Sort => "sort",
-            Action::Items => "items",
-            Action::Compactions => "compactions",
-            Action::Window => "window",
-            Action::Help => "help",
-            Action::Problems => "problems",
-            Action::Suspend => "suspend",
-            Action::Quit => "quit",
-        }
-    }
-}
 
 /// Where a binding holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,34 +98,16 @@ const fn bind(
     }
 }
 
-/// Every key there is, as long as the user has said nothing else. The order is that of the help overlay, and of the footer, which shows as many
-/// hints as fit.
-#[rustfmt::skip]
-pub static BINDINGS: &[Binding] = {
-    use Action as A;
-    use Press::*;
-    use Scope::*;
-    &[
-        bind(Anywhere, A::Up, &[Up, Char('k')], "one row up", Some("move")),
-        bind(Anywhere, A::Down, &[Down, Char('j')], "one row down", Some("move")),
-        bind(Anywhere, A::PageUp, &[PageUp, Ctrl('b')], "a page up", None),
-        bind(Anywhere, A::PageDown, &[PageDown, Ctrl('f'), Char(' ')], "a page down", None),
-        bind(Anywhere, A::First, &[Char('g'), Home], "to the top", None),
-        bind(Anywhere, A::Last, &[Char('G'), End], "to the bottom", None),
-        bind(Overview, A::Open, &[Enter, Right, Char('l')], "open the session", Some("open")),
-        bind(Overview, A::Filter, &[Char('/')], "filter by agent, project, model, title, path", Some("filter")),
-        bind(Overview, A::Sort, &[Char('s')], "next order: recent, headroom, used, agent, project", Some("sort")),
-        bind(Overview, A::Back, &[Esc, Left, Char('h')], "clear the filter", None),
-        bind(Session, A::Back, &[Esc, Left, Char('h')], "back to the sessions", Some("back")),
-        bind(Session, A::Items, &[Char('c')], "only what is in the context, or all items", Some("all items")),
-        bind(Session, A::Compactions, &[Char('C')], "what compactions did, or the items", Some("compactions")),
-        bind(Anywhere, A::Window, &[Char('w')], "set the session's window, or take that back", None),
-        bind(Anywhere, A::Problems, &[Char('!')], "what could not be read", None),
-        bind(Anywhere, A::Help, &[Char('?')], "this help", Some("help")),
-        bind(Anywhere, A::Quit, &[Char('q'), Ctrl('c')], "quit", Some("quit")),
-        bind(Anywhere, A::Suspend, &[Ctrl('z')], "to the shell; fg comes back", None),
-    ]
-};
+/// A hint of a footer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// The keys.
+    pub keys: String,
+    /// What they are for.
+    pub word: &'static str,
+    /// What a click on it asks for; `None`: it is several keys.
+    pub action: Option<Action>,
+}
 
 /// The keys in force: those of the table, or the user's own in their place.
 #[derive(Debug, Clone)]
@@ -223,16 +145,23 @@ impl Keymap {
             .filter(move |binding| binding.scope == scope)
     }
 
-    /// The footer's hints on a screen: keys and a word.
-    pub fn hints(&self, scope: Scope) -> Vec<(String, &'static str)> {
-        let mut hints: Vec<(String, &'static str)> = Vec::new();
+    /// The footer's hints on a screen.
+    pub fn hints(&self, scope: Scope) -> Vec<Hint> {
+        let mut hints: Vec<Hint> = Vec::new();
         for binding in self.here(scope) {
             let (Some(word), Some(press)) = (binding.hint, binding.presses.first()) else {
                 continue;
             };
             match hints.last_mut() {
-                Some((keys, last)) if *last == word => keys.push_str(&press.to_string()),
-                _ => hints.push((press.to_string(), word)),
+                Some(hint) if hint.word == word => {
+                    hint.keys.push_str(&press.to_string());
+                    hint.action = None;
+                }
+                _ => hints.push(Hint {
+                    keys: press.to_string(),
+                    word,
+                    action: Some(binding.action),
+                }),
             }
         }
         hints
@@ -289,8 +218,8 @@ mod tests {
     #[test]
     fn neighbours_share_a_hint() {
         let hints = Keymap::default().hints(Scope::Overview);
-        assert_eq!(hints[0], ("↑↓".to_owned(), "move"));
-        assert!(hints.iter().any(|(_, word)| *word == "open"));
-        assert!(hints.iter().all(|(_, word)| *word != "back"));
+        assert_eq!((&*hints[0].keys, hints[0].word), ("↑↓", "move"));
+        assert!(hints.iter().any(|hint| hint.word == "open"));
+        assert!(hints.iter().all(|hint| hint.word != "back"));
     }
 }

@@ -1,46 +1,36 @@
-//! What keys, clicks and the wheel do.
+//! What keys do.
 
-use super::{App, Cursor, Effect, Listed, Mode, Overlay, Panel, Screen, Stale, Top};
-use crate::model::fleet::Sort;
+use super::{
+    App, Cursor, Effect, Listed, Overlay, Panel, Prompt, Purpose, Replay, Screen, ShownItems, Top,
+};
+use crate::model::fleet::SessionKey;
+use crate::model::replay::Step;
 use crate::tui::keymap::{Action, Press};
-
-/// Rows that one notch of the mouse wheel moves.
-const WHEEL: isize = 3;
 
 impl App {
     pub(super) fn press(&mut self, press: Press) -> Effect {
-        if self.typed_window(press) || (self.ui.mode == Mode::Filter && self.typed(press)) {
-            return Effect::None;
+        if let Some(effect) = self.typed(press) {
+            return effect;
         }
         // An overlay goes away with the next key, which does nothing else.
-        if !matches!(press, Press::Ctrl(_)) && self.ui.overlay.take().is_some() {
+        if !matches!(press, Press::Ctrl(_)) && self.close_overlay() {
             return Effect::None;
         }
         let action = self.keymap.action(self.scope(), press);
         action.map_or(Effect::None, |action| self.act(action))
     }
 
-    /// A key while the filter is typed. Returns whether it was taken.
-    fn typed(&mut self, press: Press) -> bool {
-        match press {
-            Press::Char(c) => self.ui.filter.push(c),
-            Press::Backspace => {
-                self.ui.filter.pop();
-            }
-            Press::Ctrl('u') => self.ui.filter.clear(),
-            Press::Enter => self.ui.mode = Mode::Browse,
-            Press::Esc => {
-                self.ui.mode = Mode::Browse;
-                self.ui.filter.clear();
-            }
-            _ => return false,
+    /// Returns whether there was one.
+    pub(super) fn close_overlay(&mut self) -> bool {
+        let overlay = self.ui.overlay.take();
+        if overlay == Some(Overlay::Notices) {
+            self.notices.look_at_all();
         }
-        self.stale = Stale::Lists;
-        true
+        overlay.is_some()
     }
 
-    fn act(&mut self, action: Action) -> Effect {
-        let page = self.page();
+    pub(super) fn act(&mut self, action: Action) -> Effect {
+        let page = self.page_rows();
         match action {
             Action::Up => self.step(-1),
             Action::Down => self.step(1),
@@ -50,119 +40,303 @@ impl App {
             Action::Last => self.step(isize::MAX),
             Action::Open => return self.open(),
             Action::Back => self.back(),
-            Action::Filter => self.ui.mode = Mode::Filter,
-            Action::Sort => {
-                let at = Sort::ALL.iter().position(|sort| *sort == self.ui.sort);
-                let next = at.map_or(0, |at| (at + 1) % Sort::ALL.len());
-                self.ui.sort = Sort::ALL[next];
-                self.stale = Stale::Lists;
-            }
-            Action::Items => {
-                // From elsewhere it leads back to the items as they were listed.
-                if self.ui.panel == Panel::Items {
-                    self.ui.listed = match self.ui.listed {
-                        Listed::InContext => Listed::All,
-                        Listed::All => Listed::InContext,
-                    };
+            Action::Filter => self.ask(match self.ui.screen {
+                Screen::Overview => Purpose::Filter,
+                _ => {
+                    self.show(Panel::Items);
+                    Purpose::ItemFilter
                 }
-                self.ui.panel = Panel::Items;
-                self.stale = Stale::Lists;
-            }
-            Action::Compactions => {
-                self.ui.panel = match self.ui.panel {
-                    Panel::Items => Panel::Compactions,
-                    Panel::Compactions => Panel::Items,
-                };
-                self.stale = Stale::Lists;
-            }
+            }),
             Action::Window => self.ask_window(),
+            Action::Theme => return Effect::Theme,
             Action::Help => self.ui.overlay = Some(Overlay::Help),
-            Action::Problems => self.ui.overlay = Some(Overlay::Problems),
+            Action::Notices => self.ui.overlay = Some(Overlay::Notices),
             Action::Suspend => return Effect::Suspend,
             Action::Quit => return Effect::Quit,
+            other => return self.act_on_screen(other),
         }
         Effect::None
     }
 
-    fn open(&mut self) -> Effect {
-        let (Screen::Overview, Some(key)) = (self.ui.screen, self.current()) else {
-            return Effect::None;
-        };
-        self.ui.mode = Mode::Browse;
-        self.ui.sessions.pin(key);
+    fn act_on_screen(&mut self, action: Action) -> Effect {
+        match self.ui.screen {
+            Screen::Overview => return self.act_on_sessions(action),
+            Screen::Session(key) => {
+                if !self.act_on_time(action) {
+                    self.act_on_page(key, action);
+                }
+            }
+            Screen::Text(_) => return self.act_on_text(action),
+        }
+        Effect::None
+    }
+
+    fn act_on_sessions(&mut self, action: Action) -> Effect {
+        match action {
+            Action::Sort => self.ui.sort = self.ui.sort.next(),
+            Action::Reverse => self.ui.direction = self.ui.direction.turned(),
+            Action::Group => self.ui.grouping = self.ui.grouping.next(),
+            Action::Idle => self.ui.idle = self.ui.idle.other(),
+            Action::Newest => self.select_newest(),
+            Action::Replay => {
+                let effect = self.open();
+                if let Screen::Session(key) = self.ui.screen {
+                    self.prepare_page(key);
+                    self.play_from_start();
+                }
+                return effect;
+            }
+            _ => {}
+        }
+        self.stale();
+        Effect::None
+    }
+
+    fn act_on_page(&mut self, key: SessionKey, action: Action) {
+        match action {
+            Action::NextPanel => self.show(self.ui.panel.further(1)),
+            Action::PreviousPanel => self.show(self.ui.panel.further(-1)),
+            Action::Sort => self.ui.item_sort = self.ui.item_sort.next(),
+            Action::Reverse => self.ui.item_direction = self.ui.item_direction.turned(),
+            Action::All => {
+                self.ui.listed = match self.ui.listed {
+                    ShownItems::InContext => ShownItems::All,
+                    ShownItems::All => ShownItems::InContext,
+                };
+                self.show(Panel::Items);
+            }
+            Action::OneTool => self.one_tool(),
+            Action::NextOversized => self.step_oversized(1),
+            Action::PreviousOversized => self.step_oversized(-1),
+            Action::Oversized => self.ask(Purpose::Oversized),
+            Action::Mark => self.mark(),
+            Action::Unmark => self.ui.marked.retain(|(session, _)| *session != key),
+            panel => {
+                let panel = Panel::ALL.into_iter().find(|p| p.action() == panel);
+                if let Some(panel) = panel {
+                    self.show(panel);
+                }
+            }
+        }
+        self.stale();
+    }
+
+    /// What moves a replay. Returns whether the action was one of these.
+    fn act_on_time(&mut self, action: Action) -> bool {
+        match action {
+            Action::Replay => self.play_from_start(),
+            Action::Play => self.play_or_pause(),
+            Action::StepOn => self.step_on(Step::Request),
+            Action::StepBack => self.step_back(Step::Request),
+            Action::RecordOn => self.step_on(Step::Record),
+            Action::RecordBack => self.step_back(Step::Record),
+            Action::TurnOn => self.step_on(Step::Turn),
+            Action::TurnBack => self.step_back(Step::Turn),
+            Action::ResetOn => self.step_on(Step::Reset),
+            Action::ResetBack => self.step_back(Step::Reset),
+            Action::Faster => self.faster(),
+            Action::Slower => self.slower(),
+            Action::Growth => self.go_to_growth(),
+            Action::Find => self.ask(Purpose::Find),
+            Action::FindNext => self.find_next(),
+            Action::Moment => self.go_to_selected(),
+            Action::Live => self.go_live(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Shows another tab.
+    pub(super) fn show(&mut self, panel: Panel) {
+        self.ui.panel = panel;
+        self.stale();
+    }
+
+    pub(super) fn open(&mut self) -> Effect {
+        match self.ui.screen {
+            Screen::Overview => match self.shown.lines.get(self.ui.sessions.index()) {
+                Some(Listed::Session(row)) => return self.open_session_page(row.key),
+                Some(Listed::Group(group)) => self.fold(group.id),
+                None => {}
+            },
+            Screen::Session(key) => match self.ui.panel {
+                Panel::Items | Panel::Compactions => return self.read_selected(),
+                Panel::Tools => {
+                    let tool = self.shown.page.as_ref().and_then(|page| {
+                        Some(page.tools.get(self.ui.tools.index())?.name.clone())
+                    });
+                    if let Some(tool) = tool {
+                        self.filter_tool(&tool);
+                    }
+                }
+                Panel::Agents => {
+                    let agent = self.shown.page.as_ref().and_then(|page| {
+                        page.agents.get(self.ui.agents.index())
+                    });
+                    if let Some(child) = agent.map(|agent| agent.key) {
+                        self.ui.came_from = Some(key);
+                        return self.open_session_page(child);
+                    }
+                }
+                Panel::WhatIf | Panel::Course => {}
+            },
+            Screen::Text(_) => {}
+        }
+        Effect::None
+    }
+
+    fn open_session_page(&mut self, key: SessionKey) -> Effect {
+        if self.ui.prompt.as_ref().is_some_and(|p| p.purpose == Purpose::Filter) {
+            self.ui.prompt = None;
+        }
+        self.ui.sessions.pin(super::LineId::Session(key));
         self.ui.screen = Screen::Session(key);
-        self.ui.panel = Panel::default();
+        self.ui.replay = Replay {
+            speed: self.ui.replay.speed,
+            ..Replay::default()
+        };
         self.ui.items = Cursor::new(Top::Follows);
+        self.ui.tools = Cursor::new(Top::Follows);
         self.ui.facts = Cursor::new(Top::Follows);
-        self.stale = Stale::Lists;
+        self.ui.policies = Cursor::new(Top::Follows);
+        self.ui.agents = Cursor::new(Top::Follows);
+        self.shown.page = None;
+        self.stale();
         Effect::LookAt(key.file)
     }
 
+    /// One step back: from a text to its session, from a replay to live, from a filter to all items, from
+    /// a sub-agent to its parent, from a session to the list.
     fn back(&mut self) {
         match self.ui.screen {
-            Screen::Session(_) => self.ui.screen = Screen::Overview,
+            Screen::Text(key) => {
+                self.ui.screen = Screen::Session(key);
+                self.text = None;
+            }
+            Screen::Session(_) if self.ui.replay.is_on() => self.go_live(),
+            Screen::Session(_) if !self.ui.item_filter.is_empty() => self.ui.item_filter.clear(),
+            Screen::Session(_) => {
+                self.ui.screen = match self.ui.came_from.take() {
+                    Some(parent) => Screen::Session(parent),
+                    None => Screen::Overview,
+                };
+            }
             Screen::Overview => self.ui.filter.clear(),
         }
-        self.stale = Stale::Lists;
+        self.stale();
     }
 
-    fn step(&mut self, by: isize) {
-        match (self.ui.screen, self.ui.panel) {
-            (Screen::Overview, _) => self.ui.sessions.step(&self.shown.keys, by),
-            (Screen::Session(_), Panel::Items) => self.ui.items.step(&self.shown.item_ids, by),
-            (Screen::Session(_), Panel::Compactions) => {
-                self.ui.facts.step(&self.shown.facts.ids, by);
-            }
-        }
-    }
-
-    fn page(&self) -> isize {
-        let list = match self.ui.screen {
-            Screen::Overview => self.overview_layout().list,
-            Screen::Session(_) => self.session_layout().list,
-        };
-        isize::try_from(list.count).unwrap_or(1).max(1)
-    }
-
-    /// A click selects; on what is selected already it opens.
-    pub(super) fn click(&mut self, row: u16) -> Effect {
-        if self.ui.window.take().is_some() || self.ui.overlay.take().is_some() {
-            return Effect::None;
-        }
+    pub(super) fn step(&mut self, by: isize) {
         match self.ui.screen {
-            Screen::Overview => {
-                let Some(at) = self.overview_layout().list.position(row) else {
-                    return Effect::None;
-                };
-                let index = self.ui.sessions.offset() + at;
-                if index >= self.shown.keys.len() {
-                    return Effect::None;
-                }
-                if index == self.ui.sessions.index() {
-                    return self.open();
-                }
-                self.ui.sessions.select(&self.shown.keys, index);
-            }
+            Screen::Overview => self.ui.sessions.step(&self.shown.line_ids, by),
             Screen::Session(_) => {
-                if let Some(at) = self.session_layout().list.position(row) {
-                    match self.ui.panel {
-                        Panel::Items => {
-                            let index = self.ui.items.offset() + at;
-                            self.ui.items.select(&self.shown.item_ids, index);
-                        }
-                        Panel::Compactions => {
-                            let index = self.ui.facts.offset() + at;
-                            self.ui.facts.select(&self.shown.facts.ids, index);
-                        }
-                    }
+                let Some(page) = &self.shown.page else {
+                    return;
+                };
+                match self.ui.panel {
+                    Panel::Items => self.ui.items.step(&page.item_ids, by),
+                    Panel::Tools => self.ui.tools.step(&page.tool_ids, by),
+                    Panel::Compactions => self.ui.facts.step(&page.facts.ids, by),
+                    Panel::WhatIf => self.ui.policies.step(&page.policy_ids, by),
+                    Panel::Agents => self.ui.agents.step(&page.agent_ids, by),
+                    Panel::Course => {}
                 }
             }
+            Screen::Text(_) => self.scroll_text(by),
         }
-        Effect::None
     }
 
-    pub(super) fn wheel(&mut self, notches: isize) -> Effect {
-        self.step(notches.saturating_mul(WHEEL));
-        Effect::None
+    fn page_rows(&self) -> isize {
+        let rows = match self.ui.screen {
+            Screen::Overview => self.overview_layout().list.count,
+            Screen::Session(_) => self.session_layout().list.count,
+            Screen::Text(_) => self.ui.size.1.saturating_sub(3),
+        };
+        isize::try_from(rows).unwrap_or(1).max(1)
+    }
+
+    fn one_tool(&mut self) {
+        let tool = self
+            .selected_item()
+            .map(|(_, _, item)| item.tool.as_deref().unwrap_or(item.kind.name()).to_owned());
+        match tool {
+            _ if self.ui.item_filter.contains("tool:") => self.ui.item_filter.clear(),
+            Some(tool) => self.filter_tool(&tool),
+            None => {}
+        }
+    }
+
+    /// Lists the items of one tool alone.
+    fn filter_tool(&mut self, tool: &str) {
+        // A name with a space in it is told by its first word.
+        let word = tool.split_whitespace().next().unwrap_or_default();
+        self.ui.item_filter = format!("tool:{word}");
+        self.ui.items = Cursor::new(Top::Follows);
+        self.show(Panel::Items);
+    }
+
+    fn step_oversized(&mut self, by: isize) {
+        self.show(Panel::Items);
+        let Some(page) = &self.shown.page else {
+            return;
+        };
+        let window = page.state.limits.window;
+        let large = |at: &usize| {
+            let item = page.items.get(*at);
+            item.is_some_and(|item| self.ui.oversized.is_reached(item.tokens, window))
+        };
+        let here = self.ui.items.index();
+        let found = if by > 0 {
+            let after = (here + 1..page.items.len()).find(large);
+            after.or_else(|| (0..=here).find(large))
+        } else {
+            let before = (0..here).rev().find(large);
+            before.or_else(|| (here..page.items.len()).rev().find(large))
+        };
+        match found {
+            Some(at) => self.ui.items.select(&page.item_ids, at),
+            None => self.tell(format!(
+                "no item listed is oversized: none has {} or more",
+                self.ui.oversized
+            )),
+        }
+    }
+
+    fn mark(&mut self) {
+        if self.ui.panel != Panel::Items {
+            return;
+        }
+        let Some((key, _, item)) = self.selected_item() else {
+            return;
+        };
+        let mark = (key, super::page::id(item));
+        if !self.ui.marked.remove(&mark) {
+            self.ui.marked.insert(mark);
+        }
+        // The next one is at hand.
+        self.step(1);
+    }
+
+    /// To the moment at which what is selected came.
+    fn go_to_selected(&mut self) {
+        let there = match self.ui.panel {
+            Panel::Items => self.selected_item().and_then(|(_, ix, _)| {
+                self.shown.page.as_ref()?.timeline.of_item(ix)
+            }),
+            Panel::Compactions => self.shown.page.as_ref().and_then(|page| {
+                let reset = page.facts.reset_at(self.ui.facts.index())?;
+                page.timeline.of_reset(reset)
+            }),
+            _ => None,
+        };
+        if let Some(there) = there {
+            self.ui.replay.playing = None;
+            self.go_to(there);
+        }
+    }
+
+    /// Whether something is typed for this.
+    pub fn is_typing(&self, purpose: Purpose) -> Option<&Prompt> {
+        self.ui.prompt.as_ref().filter(|p| p.purpose == purpose)
     }
 }

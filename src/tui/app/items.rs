@@ -4,8 +4,7 @@ use super::Direction;
 use crate::model::compaction::SizedItem;
 use crate::model::repeats::Repeats;
 use crate::model::session::{Item, ItemIx, Session};
-use crate::model::threshold::Threshold;
-use crate::model::units::parse_tokens;
+use crate::model::threshold::{Threshold, parse_tokens};
 use crate::model::{Role, Source};
 use std::cmp::Reverse;
 
@@ -155,7 +154,7 @@ pub(super) fn contains(text: &str, lower: &str) -> bool {
 /// What decides on the list of items.
 #[derive(Debug)]
 pub(super) struct Choice<'a> {
-    pub scope: ShownItems,
+    pub shown: ShownItems,
     pub filter: &'a ItemFilter,
     pub sort: ItemSort,
     pub direction: Direction,
@@ -197,7 +196,7 @@ pub(super) fn list(
                 repeated: choice.repeats.of.contains_key(&ix),
                 marked: (choice.is_marked)(item),
             };
-            let wanted = choice.scope == ShownItems::All || in_context || asks_for_left(choice.filter);
+            let wanted = choice.shown == ShownItems::All || in_context || asks_for_left(choice.filter);
             (wanted && choice.filter.passes(item, tokens, source, &about)).then(|| ListedItem {
                 ix,
                 tokens,

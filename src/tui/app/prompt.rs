@@ -2,8 +2,7 @@
 
 use super::{App, Effect};
 use crate::model::fleet::SessionKey;
-use crate::model::threshold::Threshold;
-use crate::model::units::parse_tokens;
+use crate::model::threshold::{Threshold, parse_tokens};
 use crate::tui::keymap::Press;
 
 /// The most characters that can be typed.

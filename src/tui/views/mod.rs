@@ -1,42 +1,55 @@
-//! The screens, pure: an [`App`] that was prepared, into cells.
+//! The screens, pure: an [`App`] that was prepared, into cells, and what lies where for the mouse.
 
+mod agents;
 mod compactions;
 mod detail;
 mod help;
 mod items;
 mod notices;
 mod overview;
+mod prompt;
+mod roles;
 mod session;
-mod window_input;
+mod tabs;
+mod text;
+mod tools;
+mod transport;
+mod what_if;
 
-use crate::tui::app::{App, Mode, Overlay, Screen, layout};
-use crate::tui::keymap::Press;
+use crate::tui::app::{App, Hit, Overlay, Purpose, Screen, Zones, layout};
+use crate::tui::keymap::{Hint, Press};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, text};
+use crate::tui::widgets::{line, text as words};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Draws all there is to see. The buffer is blank and as large as the screen.
-pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
+/// Draws all there is to see, and tells what lies where. The buffer is blank and as large as the screen.
+pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> Zones {
+    let mut zones = Zones::default();
     let area = buffer.area;
     let (columns, rows) = layout::SMALLEST;
     if area.width < columns || area.height < rows {
         too_small(area, buffer);
     } else {
         match app.ui.screen {
-            Screen::Overview => overview::draw(app, theme, buffer),
-            Screen::Session(key) => session::draw(app, key, theme, buffer),
+            Screen::Overview => overview::draw(app, theme, buffer, &mut zones),
+            Screen::Session(key) => session::draw(app, key, theme, buffer, &mut zones),
+            Screen::Text(_) => text::draw(app, theme, buffer, &mut zones),
+        }
+        if let Some(prompt) = &app.ui.prompt {
+            prompt::draw(app, prompt, theme, buffer);
         }
         match app.ui.overlay {
             Some(Overlay::Help) => help::draw(&app.keymap, app.scope(), theme, buffer),
-            Some(Overlay::Problems) => notices::draw_all(app, theme, buffer),
+            Some(Overlay::Notices) => notices::draw_all(app, theme, buffer),
             None => {}
         }
-        if let Some(input) = &app.ui.window {
-            window_input::draw(app, input, theme, buffer);
+        if app.ui.overlay.is_some() {
+            zones.add(area, Hit::Overlay);
         }
     }
     theme.finish(buffer);
+    zones
 }
 
 fn too_small(area: Rect, buffer: &mut Buffer) {
@@ -45,7 +58,7 @@ fn too_small(area: Rect, buffer: &mut Buffer) {
         "{columns}×{rows} needed, this is {}×{}",
         area.width, area.height
     );
-    let x = (usize::from(area.width).saturating_sub(text::width(&said)) / 2) as u16;
+    let x = (usize::from(area.width).saturating_sub(words::width(&said)) / 2) as u16;
     line::write(
         buffer,
         (x, area.height / 2),
@@ -54,20 +67,30 @@ fn too_small(area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The keys that matter here, as many as fit.
-fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
-    let mut hints = match app.ui.mode {
-        _ if app.ui.window.is_some() => vec![
-            (Press::Enter.to_string(), "set the window"),
-            (Press::Esc.to_string(), "leave it"),
-        ],
-        Mode::Filter => vec![
-            (Press::Enter.to_string(), "keep the filter"),
-            (Press::Esc.to_string(), "clear it"),
-        ],
-        Mode::Browse => app.keymap.hints(app.scope()),
+/// The keys that matter here, as many as fit; a click on one is the key.
+fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
+    let typing = |keys: [(Press, &'static str); 2]| {
+        keys.map(|(press, word)| Hint {
+            keys: press.to_string(),
+            word,
+            action: None,
+        })
+        .to_vec()
     };
-    let columns = |hint: &(String, &str)| text::width(&hint.0) + text::width(hint.1) + 3;
+    let mut hints = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
+        None => app.keymap.hints(app.scope()),
+        Some(Purpose::Filter | Purpose::ItemFilter) => typing([
+            (Press::Enter, "keep the filter"),
+            (Press::Esc, "clear it"),
+        ]),
+        Some(Purpose::Window(_) | Purpose::Oversized) => {
+            typing([(Press::Enter, "set it"), (Press::Esc, "leave it")])
+        }
+        Some(Purpose::Find | Purpose::Search) => {
+            typing([(Press::Enter, "find"), (Press::Esc, "leave it")])
+        }
+    };
+    let columns = |hint: &Hint| words::width(&hint.keys) + words::width(hint.word) + 3;
     // The last two, help and quit, are what a newcomer needs most: the others make room.
     while hints.len() > 2
         && hints.iter().map(columns).sum::<usize>() > usize::from(buffer.area.width)
@@ -75,13 +98,22 @@ fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
         hints.remove(hints.len() - 3);
     }
     let mut x = 1;
-    for (keys, word) in hints {
+    for hint in hints {
         let spans = [
-            line::span(keys, theme.key()),
-            line::span(format!(" {word}"), theme.quiet()),
+            line::span(hint.keys, theme.key()),
+            line::span(format!(" {}", hint.word), theme.quiet()),
         ];
-        x = line::write(buffer, (x, y), buffer.area.right(), spans) + 2;
+        let end = line::write(buffer, (x, y), buffer.area.right(), spans);
+        if let Some(action) = hint.action {
+            zones.add(Rect::new(x, y, end - x, 1), Hit::Action(action));
+        }
+        x = end + 2;
     }
+}
+
+/// Whether a list row is the selected one: the pointer before it.
+fn pointer(row: usize, selected: usize, theme: Theme) -> ratatui::text::Span<'static> {
+    line::span(if row == selected { "▌" } else { " " }, theme.accent())
 }
 
 /// A box in the middle of the screen, wiped. Returns its inside.

@@ -11,6 +11,7 @@
 //! Known is solid, estimated hatched, as in a gauge; what came after the cursor stands back.
 
 use super::{line, number, text};
+use crate::tui::app::course::{Course, Scale};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,41 +19,16 @@ use ratatui::style::Style;
 
 /// The columns of the sizes on the left, their line included.
 const LABELS: u16 = 6;
-/// The most cells that one request takes.
-const WIDEST: usize = 4;
 /// Eighths of a cell, filled from below.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A course to draw.
+/// A course and how it looks.
 #[derive(Debug, Clone, Copy)]
 pub struct Chart<'a> {
-    /// The size of the context after each request, in tokens.
-    pub sizes: &'a [u64],
-    /// The size now, and the part of it that is known; the last request's where nothing has come since.
-    pub now: (u64, u64),
-    /// The requests before which a compaction took place.
-    pub resets: &'a [usize],
-    /// The window, in tokens.
-    pub window: u64,
-    /// The size at which the agent compacts.
-    pub trigger: Option<u64>,
-    /// Requests until the trigger: the early end of the band, the median, the late end.
-    pub ahead: Option<[f64; 3]>,
-    /// The request at which a replay stands; `None`: the last one, live.
-    pub cursor: Option<usize>,
+    /// What is drawn.
+    pub course: Course<'a>,
     /// How it looks.
     pub theme: Theme,
-}
-
-/// How requests lie on columns.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Scale {
-    /// Requests, and columns that they take.
-    requests: usize,
-    columns: usize,
-    /// The size at the top, in tokens.
-    top: u64,
-    rows: usize,
 }
 
 /// Which part of an area holds the columns, for the mouse.
@@ -73,44 +49,12 @@ impl Chart<'_> {
         if field.width < 8 || field.height < 2 {
             return;
         }
-        let scale = self.scale(field);
+        let scale = self.course.scale(field);
         self.labels(area, scale, buffer);
         self.trigger_line(field, scale, buffer);
         self.bars(field, scale, buffer);
         self.cone(field, scale, buffer);
         self.marks(field, scale, buffer);
-    }
-
-    /// The request below a column of the field; past the last one: the last.
-    pub fn request_at(&self, field: Rect, column: u16) -> usize {
-        let scale = self.scale(field);
-        let at = usize::from(column.saturating_sub(field.x));
-        (at * scale.requests / scale.columns.max(1)).min(scale.requests.saturating_sub(1))
-    }
-
-    fn scale(&self, field: Rect) -> Scale {
-        let width = usize::from(field.width);
-        let requests = self.sizes.len().max(1);
-        // A quarter is for what is to come, as far as it is needed.
-        let ahead = self.ahead.map_or(0.0, |[_, _, late]| late.min(1e6));
-        let want = |columns: usize| (ahead * columns as f64 / requests as f64).ceil() as usize;
-        let most = width - (width / 4).min(want(width)).min(width / 4);
-        let columns = most.min(requests * WIDEST).max(1);
-        let largest = self.sizes.iter().copied().max().unwrap_or(0);
-        let largest = largest.max(self.now.0).max(1);
-        let top = self.window.max(largest);
-        // A small context in a large window would be a flat line.
-        let top = if largest.saturating_mul(3) < top {
-            largest.saturating_mul(2)
-        } else {
-            top
-        };
-        Scale {
-            requests,
-            columns,
-            top,
-            rows: usize::from(field.height),
-        }
     }
 
     fn labels(&self, area: Rect, scale: Scale, buffer: &mut Buffer) {
@@ -125,9 +69,9 @@ impl Chart<'_> {
             line::write(buffer, (area.x, y), area.right(), [line::span(said, style)]);
         };
         label(scale.top, area.y, quiet);
-        match self.trigger.and_then(|trigger| scale.row(trigger)) {
+        match self.course.trigger.and_then(|trigger| scale.row(trigger)) {
             Some(row) if row > 0 => label(
-                self.trigger.unwrap_or(0),
+                self.course.trigger.unwrap_or(0),
                 area.y + row as u16,
                 self.theme.trigger(),
             ),
@@ -136,7 +80,7 @@ impl Chart<'_> {
     }
 
     fn trigger_line(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let Some(row) = self.trigger.and_then(|trigger| scale.row(trigger)) else {
+        let Some(row) = self.course.trigger.and_then(|trigger| scale.row(trigger)) else {
             return;
         };
         for x in field.left()..field.right() {
@@ -148,15 +92,15 @@ impl Chart<'_> {
 
     fn bars(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
         let last = scale.requests - 1;
-        let cursor = self.cursor.unwrap_or(last).min(last);
+        let cursor = self.course.cursor.unwrap_or(last).min(last);
         for column in 0..scale.columns {
             let requests = scale.requests_of(column);
-            let here = self.sizes.get(requests.clone()).unwrap_or_default();
+            let here = self.course.sizes.get(requests.clone()).unwrap_or_default();
             let mut size = here.iter().copied().max().unwrap_or(0);
             let mut known = size;
             // The cursor's own column tells of its moment, with what is only estimated there.
             if requests.contains(&cursor) {
-                (size, known) = self.now;
+                (size, known) = self.course.now;
             }
             let style = if requests.start > cursor {
                 self.theme.quiet()
@@ -197,11 +141,11 @@ impl Chart<'_> {
 
     /// From the size now to the trigger: as early, as likely, as late as the forecast says.
     fn cone(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let (Some([early, middle, late]), Some(trigger)) = (self.ahead, self.trigger) else {
+        let (Some([early, middle, late]), Some(trigger)) = (self.course.ahead, self.course.trigger) else {
             return;
         };
-        let from = self.now.0.min(trigger);
-        let cursor = self.cursor.unwrap_or(scale.requests - 1);
+        let from = self.course.now.0.min(trigger);
+        let cursor = self.course.cursor.unwrap_or(scale.requests - 1);
         let start = scale.column_of(cursor);
         let per_column = scale.requests as f64 / scale.columns as f64;
         for column in start + 1..usize::from(field.width) {
@@ -232,13 +176,13 @@ impl Chart<'_> {
     }
 
     fn marks(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        for reset in self.resets.iter().filter(|reset| **reset < scale.requests) {
+        for reset in self.course.resets.iter().filter(|reset| **reset < scale.requests) {
             let x = field.x + scale.column_of(*reset) as u16;
             buffer[(x, field.y)]
                 .set_char('▾')
                 .set_style(self.theme.trigger());
         }
-        if let Some(cursor) = self.cursor {
+        if let Some(cursor) = self.course.cursor {
             let x = field.x + scale.column_of(cursor.min(scale.requests - 1)) as u16;
             for y in field.top()..field.bottom() {
                 let cell = &mut buffer[(x, y)];
@@ -248,39 +192,6 @@ impl Chart<'_> {
                 cell.set_style(self.theme.cursor());
             }
         }
-    }
-}
-
-impl Scale {
-    /// The requests below a column.
-    fn requests_of(self, column: usize) -> std::ops::Range<usize> {
-        let from = column * self.requests / self.columns;
-        let to = ((column + 1) * self.requests).div_ceil(self.columns);
-        from..to.clamp(from + 1, self.requests.max(from + 1))
-    }
-
-    /// The last column of a request.
-    fn column_of(self, request: usize) -> usize {
-        let end = ((request + 1) * self.columns).div_ceil(self.requests);
-        end.saturating_sub(1).min(self.columns - 1)
-    }
-
-    fn eighths(self, tokens: u64) -> u64 {
-        let all = (self.rows * 8) as u128;
-        let eighths = u128::from(tokens) * all / u128::from(self.top.max(1));
-        u64::try_from(eighths)
-            .unwrap_or(u64::MAX)
-            .max(u64::from(tokens > 0))
-            .min(all as u64)
-    }
-
-    /// The row of a size, from the top; `None`: it is above.
-    fn row(self, tokens: u64) -> Option<usize> {
-        if tokens > self.top {
-            return None;
-        }
-        let from_below = u128::from(tokens) * self.rows as u128 / u128::from(self.top.max(1));
-        Some((self.rows - 1).saturating_sub(from_below as usize))
     }
 }
 
@@ -298,13 +209,15 @@ mod tests {
 
     fn chart(sizes: &[u64]) -> Chart<'_> {
         Chart {
-            sizes,
-            now: (150_000, 140_000),
-            resets: &[6],
-            window: 200_000,
-            trigger: Some(167_000),
-            ahead: Some([2.0, 3.0, 5.0]),
-            cursor: None,
+            course: Course {
+                sizes,
+                now: (150_000, 140_000),
+                resets: &[6],
+                window: 200_000,
+                trigger: Some(167_000),
+                ahead: Some([2.0, 3.0, 5.0]),
+                cursor: None,
+            },
             theme: Theme::default(),
         }
     }
@@ -315,27 +228,10 @@ mod tests {
             20_000, 60_000, 90_000, 120_000, 150_000, 166_000, 40_000, 80_000, 110_000, 140_000,
         ];
         insta::assert_debug_snapshot!(drawn(&chart(&sizes), (60, 8)));
-        let replayed = Chart {
-            cursor: Some(3),
-            now: (125_000, 120_000),
-            ..chart(&sizes)
-        };
+        let mut replayed = chart(&sizes);
+        replayed.course.cursor = Some(3);
+        replayed.course.now = (125_000, 120_000);
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
-    }
-
-    #[test]
-    fn a_column_leads_to_its_request() {
-        let sizes: Vec<u64> = (0..1_000).map(|n| n * 150).collect();
-        let chart = chart(&sizes);
-        let area = Rect::new(0, 0, 100, 9);
-        let field = field(area);
-        let scale = chart.scale(field);
-        for request in [0, 1, 499, 998, 999] {
-            let column = field.x + scale.column_of(request) as u16;
-            assert!(chart.request_at(field, column).abs_diff(request) <= 15);
-        }
-        assert_eq!(chart.request_at(field, 500), 999);
-        assert_eq!(chart.request_at(field, 0), 0);
     }
 
     proptest! {
@@ -350,9 +246,9 @@ mod tests {
             cursor in prop::option::of(0usize..400),
             size in (0u16..200, 0u16..30),
         ) {
-            let chart = Chart { sizes: &sizes, now, resets: &resets, window, trigger, ahead, cursor, theme: Theme::default() };
-            drawn(&chart, size);
-            chart.request_at(field(Rect::new(0, 0, size.0, size.1)), size.0);
+            let course = Course { sizes: &sizes, now, resets: &resets, window, trigger, ahead, cursor };
+            drawn(&Chart { course, theme: Theme::default() }, size);
+            course.scale(field(Rect::new(0, 0, size.0, size.1))).request_at(size.0);
         }
     }
 }

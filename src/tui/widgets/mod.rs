@@ -1,5 +1,6 @@
 //! What more than one view draws, and the shapes of numbers and names.
 
+pub mod chart;
 pub mod gauge;
 pub mod line;
 pub mod number;

@@ -1,0 +1,141 @@
+//! Sizes as people write them: tokens, or a share of the window.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The smallest size that is taken for one, in tokens: less is a slip of the finger.
+const LEAST: f64 = 1_000.0;
+/// The largest.
+const MOST: f64 = 1e12;
+
+/// A size from which on something counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Threshold {
+    /// So many tokens.
+    Tokens(u64),
+    /// A share of the window, above 0 and up to 1.
+    Share(f64),
+}
+
+impl Threshold {
+    /// The size in tokens, in a window of so many.
+    pub fn tokens(self, window: u64) -> u64 {
+        match self {
+            Threshold::Tokens(tokens) => tokens,
+            Threshold::Share(share) => (window as f64 * share).round() as u64,
+        }
+    }
+
+    /// Whether a size counts, in this window.
+    pub fn is_reached(self, tokens: u64, window: u64) -> bool {
+        tokens > 0 && tokens >= self.tokens(window)
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Threshold::Tokens(tokens) => write!(f, "{tokens}"),
+            Threshold::Share(share) => write!(f, "{}%", (share * 1e4).round() / 1e2),
+        }
+    }
+}
+
+/// Neither a size in tokens nor a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("neither tokens (8k, 12000) nor a share of the window (4%)")]
+pub struct NoThreshold;
+
+impl FromStr for Threshold {
+    type Err = NoThreshold;
+
+    fn from_str(text: &str) -> Result<Threshold, NoThreshold> {
+        let text = text.trim();
+        match text.strip_suffix('%') {
+            Some(percent) => {
+                let percent: f64 = decimal(percent.trim_end()).ok_or(NoThreshold)?;
+                let share = percent / 100.0;
+                let fits = share > 0.0 && share <= 1.0;
+                fits.then_some(Threshold::Share(share)).ok_or(NoThreshold)
+            }
+            None => {
+                let tokens = tokens_within(text, 1.0).ok_or(NoThreshold)?;
+                Ok(Threshold::Tokens(tokens))
+            }
+        }
+    }
+}
+
+/// A window as people write it: `200k`, `1M`, `1.5m`, `272000`.
+pub fn parse_tokens(text: &str) -> Option<u64> {
+    tokens_within(text, LEAST)
+}
+
+fn tokens_within(text: &str, least: f64) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = match text.char_indices().next_back()? {
+        (at, 'k' | 'K') => (&text[..at], 1e3),
+        (at, 'm' | 'M') => (&text[..at], 1e6),
+        _ => (text, 1.0),
+    };
+    let tokens = (decimal(number)? * unit).round();
+    (least..=MOST).contains(&tokens).then_some(tokens as u64)
+}
+
+/// A number without sign, exponent, or one of the names that floats have.
+fn decimal(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_read_as_people_write_them() {
+        let cases = [
+            ("200k", Some(200_000)),
+            (" 1M ", Some(1_000_000)),
+            ("1.5m", Some(1_500_000)),
+            ("272000", Some(272_000)),
+            ("1048.576K", Some(1_048_576)),
+            ("", None),
+            ("k", None),
+            ("200", None),
+            ("-5k", None),
+            ("1e9", None),
+            ("inf", None),
+            ("1.2.3k", None),
+            ("200kk", None),
+            ("1,5M", None),
+            ("99999999999999999999M", None),
+            ("２００k", None),
+        ];
+        for (text, tokens) in cases {
+            assert_eq!(parse_tokens(text), tokens, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn thresholds_are_tokens_or_shares() {
+        let cases = [
+            ("8k", Some(Threshold::Tokens(8_000))),
+            ("500", Some(Threshold::Tokens(500))),
+            ("4%", Some(Threshold::Share(0.04))),
+            (" 2.5 %", Some(Threshold::Share(0.025))),
+            ("0", None),
+            ("0%", None),
+            ("101%", None),
+            ("%", None),
+            ("many", None),
+        ];
+        for (text, threshold) in cases {
+            assert_eq!(text.parse().ok(), threshold, "{text:?}");
+        }
+        assert!(Threshold::Share(0.04).is_reached(8_000, 200_000));
+        assert!(!Threshold::Share(0.04).is_reached(7_999, 200_000));
+        assert!(!Threshold::Tokens(1).is_reached(0, 200_000));
+        assert_eq!(Threshold::Share(0.025).to_string(), "2.5%");
+    }
+}

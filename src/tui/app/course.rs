@@ -1,0 +1,153 @@
+//! The course of a session's context: a column a request. The geometry is here since the mouse needs it
+//! as much as drawing does.
+
+use super::App;
+use ratatui::layout::Rect;
+
+/// The most cells that one request takes.
+const WIDEST: usize = 4;
+
+/// A course to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct Course<'a> {
+    /// The size of the context after each request, in tokens.
+    pub sizes: &'a [u64],
+    /// The size at the moment on screen, and the part of it that was known.
+    pub now: (u64, u64),
+    /// The requests before which a compaction took place.
+    pub resets: &'a [usize],
+    /// The window, in tokens.
+    pub window: u64,
+    /// The size at which the agent compacts.
+    pub trigger: Option<u64>,
+    /// Requests until the trigger: the early end of the band, the median, the late end.
+    pub ahead: Option<[f64; 3]>,
+    /// The request at which a replay stands; `None`: the last one, live.
+    pub cursor: Option<usize>,
+}
+
+/// How requests lie on columns, and sizes on rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Requests, at least 1.
+    pub requests: usize,
+    /// The columns that they take, at least 1.
+    pub columns: usize,
+    /// The size at the top, in tokens.
+    pub top: u64,
+    /// The rows of the field.
+    pub rows: usize,
+}
+
+impl Course<'_> {
+    /// The scale of a field of this size.
+    pub fn scale(&self, field: Rect) -> Scale {
+        let width = usize::from(field.width);
+        let requests = self.sizes.len().max(1);
+        // A quarter is for what is to come, as far as it is needed.
+        let ahead = self.ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
+        let wanted = (ahead * width as f64 / requests as f64).ceil() as usize;
+        let columns = (width - wanted.min(width / 4)).min(requests * WIDEST).max(1);
+        let largest = self.sizes.iter().copied().max().unwrap_or(0);
+        let largest = largest.max(self.now.0).max(1);
+        let top = self.window.max(largest);
+        // A small context in a large window would be a flat line.
+        let top = if largest < top / 3 { largest * 2 } else { top };
+        Scale {
+            requests,
+            columns,
+            top,
+            rows: usize::from(field.height),
+        }
+    }
+}
+
+impl Scale {
+    /// The requests below a column.
+    pub fn requests_of(self, column: usize) -> std::ops::Range<usize> {
+        let from = column * self.requests / self.columns;
+        let to = ((column + 1) * self.requests).div_ceil(self.columns);
+        from..to.clamp(from + 1, self.requests.max(from + 1))
+    }
+
+    /// The last column of a request.
+    pub fn column_of(self, request: usize) -> usize {
+        let end = ((request + 1) * self.columns).div_ceil(self.requests);
+        end.saturating_sub(1).min(self.columns - 1)
+    }
+
+    /// A size as eighths of rows; what is more than the top ends with it.
+    pub fn eighths(self, tokens: u64) -> u64 {
+        let all = (self.rows * 8) as u128;
+        let eighths = u128::from(tokens) * all / u128::from(self.top.max(1));
+        u64::try_from(eighths)
+            .unwrap_or(u64::MAX)
+            .max(u64::from(tokens > 0))
+            .min(all as u64)
+    }
+
+    /// The row of a size, from the top; `None`: it is above.
+    pub fn row(self, tokens: u64) -> Option<usize> {
+        if tokens > self.top {
+            return None;
+        }
+        let from_below = u128::from(tokens) * self.rows as u128 / u128::from(self.top.max(1));
+        Some((self.rows - 1).saturating_sub(from_below as usize))
+    }
+
+    /// The request below a column of the field; past the last one: the last.
+    pub fn request_at(self, column: u16) -> usize {
+        let request = usize::from(column) * self.requests / self.columns;
+        request.min(self.requests - 1)
+    }
+}
+
+impl App {
+    /// The course of the session on screen.
+    pub fn course(&self) -> Option<Course<'_>> {
+        let page = self.shown.page.as_ref()?;
+        let state = &page.state;
+        let forecast = page.forecast.as_ref().ok();
+        Some(Course {
+            sizes: &page.sizes,
+            now: (state.context.used, state.context.known),
+            resets: &page.resets,
+            window: state.limits.window,
+            trigger: state.limits.trigger,
+            ahead: forecast.map(|f| [f.requests.p10, f.requests.p50, f.requests.p90]),
+            cursor: self.ui.replay.is_on().then(|| state.requests.saturating_sub(1)),
+        })
+    }
+
+    /// The request below a column of the screen, the course lying in this field.
+    pub(super) fn request_at(&self, field: Rect, column: u16) -> Option<usize> {
+        let scale = self.course()?.scale(field);
+        Some(scale.request_at(column.clamp(field.x, field.right()) - field.x))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_leads_to_its_request() {
+        let sizes: Vec<u64> = (0..1_000).map(|n| n * 150).collect();
+        let course = Course {
+            sizes: &sizes,
+            now: (150_000, 140_000),
+            resets: &[],
+            window: 200_000,
+            trigger: None,
+            ahead: Some([2.0, 3.0, 5.0]),
+            cursor: None,
+        };
+        let scale = course.scale(Rect::new(6, 0, 94, 9));
+        for request in [0, 1, 499, 998, 999] {
+            let column = scale.column_of(request) as u16;
+            assert!(scale.request_at(column).abs_diff(request) <= 15);
+        }
+        assert_eq!(scale.request_at(500), 999);
+        assert_eq!(scale.request_at(0), 0);
+    }
+}

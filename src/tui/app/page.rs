@@ -1,0 +1,163 @@
+//! What is worked out of the session on screen, as of the moment on screen.
+
+use super::facts::Facts;
+use super::items::{Choice, ItemFilter, ListedItem, list};
+use super::{App, ItemId, Panel};
+use crate::model::compaction::SizedItem;
+use crate::model::fleet::SessionKey;
+use crate::model::forecast::{Forecast, NoForecast, forecast_at};
+use crate::model::repeats::{Repeats, repeats};
+use crate::model::replay::{State, Timeline};
+use crate::model::session::{Item, ItemIx, Session};
+use crate::model::{Role, Source};
+
+/// The session on screen.
+#[derive(Debug)]
+pub struct Page {
+    /// Which.
+    pub key: SessionKey,
+    /// Its moments.
+    pub timeline: Timeline,
+    /// The size of its context after each request, in tokens.
+    pub sizes: Vec<u64>,
+    /// The requests before which compactions took place.
+    pub resets: Vec<usize>,
+    /// It as of the moment on screen.
+    pub state: State,
+    /// When it will compact, as could be told at that moment.
+    pub forecast: Result<Forecast, NoForecast>,
+    /// What the context then held more than once.
+    pub repeats: Repeats,
+    /// How many items of the context then are oversized.
+    pub oversized: usize,
+    /// Tokens of the marked items in the context then.
+    pub marked: u64,
+    /// The items that are listed.
+    pub items: Vec<ListedItem>,
+    pub(super) item_ids: Vec<ItemId>,
+    pub(super) facts: Facts,
+}
+
+impl App {
+    /// Works out the session on screen.
+    pub(super) fn prepare_page(&mut self, key: SessionKey) {
+        let known = self.shown.page.take().filter(|page| page.key == key);
+        let fresh = known.is_none();
+        let Some(session) = self.fleet.get(key) else {
+            return;
+        };
+        self.shown.page = Some(known.unwrap_or_else(|| Page::of(key, session)));
+        self.play_on();
+        if fresh || std::mem::take(&mut self.stale.page) {
+            self.fill_page(key);
+        }
+        let rows = usize::from(self.session_layout().list.count);
+        if let Some(page) = &self.shown.page {
+            self.ui.items.fit(&page.item_ids, rows);
+            self.ui.facts.fit(&page.facts.ids, rows);
+        }
+    }
+
+    fn fill_page(&mut self, key: SessionKey) {
+        let (Some(mut page), Some(session)) = (self.shown.page.take(), self.fleet.get(key)) else {
+            return;
+        };
+        let cursor = self.ui.replay.cursor;
+        page.state = match cursor {
+            Some(cut) => session.state_at(cut),
+            None => session.state(),
+        };
+        page.forecast = forecast_at(session, &page.state);
+        page.repeats = repeats(session, page.state.items.iter().copied());
+        let window = page.state.limits.window;
+        let is_large = |item: &&SizedItem| self.ui.oversized.is_reached(item.1, window);
+        page.oversized = page.state.items.iter().filter(is_large).count();
+        let is_marked = |item: &Item| self.ui.marked.contains(&(key, id(item)));
+        page.marked = page
+            .state
+            .items
+            .iter()
+            .filter(|(ix, ..)| session.items.get(*ix).is_some_and(is_marked))
+            .fold(0, |sum, (_, tokens, _)| sum.saturating_add(*tokens));
+        match self.ui.panel {
+            Panel::Items => {
+                let filter = ItemFilter::parse(&self.ui.item_filter);
+                let choice = Choice {
+                    shown: self.ui.listed,
+                    filter: &filter,
+                    sort: self.ui.item_sort,
+                    direction: self.ui.item_direction,
+                    oversized: self.ui.oversized,
+                    window,
+                    repeats: &page.repeats,
+                    is_marked: &is_marked,
+                };
+                let gone = gone(session, &page);
+                let here = page.state.items.iter().map(|item| (*item, true));
+                let all = here.chain(gone.map(|item| (item, false)));
+                page.items = list(session, page.state.requests, all, &choice);
+                page.item_ids = page
+                    .items
+                    .iter()
+                    .filter_map(|listed| session.items.get(listed.ix))
+                    .map(id)
+                    .collect();
+            }
+            Panel::Compactions => page.facts = Facts::of(session, page.state.resets),
+            Panel::Tools | Panel::WhatIf | Panel::Agents | Panel::Course => {}
+        }
+        self.shown.page = Some(page);
+    }
+
+    /// The item that is selected on a session's screen.
+    pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, &Item)> {
+        let page = self.shown.page.as_ref()?;
+        let listed = page.items.get(self.ui.items.index())?;
+        let item = self.fleet.get(page.key)?.items.get(listed.ix)?;
+        Some((page.key, listed.ix, item))
+    }
+
+    /// Whether the user has marked an item.
+    pub fn is_marked(&self, key: SessionKey, item: &Item) -> bool {
+        self.ui.marked.contains(&(key, id(item)))
+    }
+}
+
+impl Page {
+    fn of(key: SessionKey, session: &Session) -> Page {
+        let size = |prompt: u64, output: Option<u64>| prompt.saturating_add(output.unwrap_or(0));
+        let requests = session.requests.iter();
+        Page {
+            key,
+            timeline: Timeline::of(session),
+            sizes: requests.map(|r| size(r.prompt, r.output)).collect(),
+            resets: session.resets.iter().map(|reset| reset.request).collect(),
+            state: State::default(),
+            forecast: Err(NoForecast::NoRequest),
+            repeats: Repeats::default(),
+            oversized: 0,
+            marked: 0,
+            items: Vec::new(),
+            item_ids: Vec::new(),
+            facts: Facts::default(),
+        }
+    }
+}
+
+/// An item's identity, across rereads of its log.
+pub(super) fn id(item: &Item) -> ItemId {
+    (item.place.offset, item.nth, item.kind)
+}
+
+/// What had come and left by the moment on screen, with what is known of it now.
+fn gone<'a>(session: &'a Session, page: &'a Page) -> impl Iterator<Item = (ItemIx, u64, Source)> + 'a {
+    let here: std::collections::HashSet<ItemIx> =
+        page.state.items.iter().map(|(ix, ..)| *ix).collect();
+    let came = move |ix: ItemIx| page.state.has_come(&session.items[ix]);
+    (0..session.items.len())
+        .filter(move |ix| !here.contains(ix) && came(*ix))
+        .map(|ix| {
+            let (tokens, source) = session.tokens(ix);
+            (ix, tokens, source)
+        })
+}
