@@ -13,7 +13,7 @@ use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
 use ctxgauge::tokens::Counter;
-use ctxgauge::tui::theme::{Colours, Glyphs, Theme};
+use ctxgauge::tui::theme::{Depth, Glyphs, Themes};
 use ctxgauge::tui::{self, Start};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -152,7 +152,7 @@ fn monitor(cli: &Cli) -> Result<()> {
     };
     tui::run(Start {
         rules: ground.rules,
-        theme: theme(&cli.common, &config),
+        themes: themes(&cli.common, &config),
         looked_in,
         banner,
         now: Box::new(jiff::Timestamp::now),
@@ -186,21 +186,21 @@ fn until(
 /// Updates that may wait for the screens; beyond, the reading waits.
 const UPDATES: usize = 256;
 
-fn theme(common: &Common, config: &Config) -> Theme {
+fn themes(common: &Common, config: &Config) -> Themes {
     // The convention of no-color.org: set and not empty.
     let plain = config.no_color || env("NO_COLOR").is_some_and(|value| !value.is_empty());
-    Theme {
-        colours: if plain {
-            Colours::None
-        } else {
-            Colours::Ansi16
-        },
-        glyphs: if common.ascii || config.ascii {
-            Glyphs::Ascii
-        } else {
-            Glyphs::Unicode
-        },
-    }
+    let mut themes = if plain {
+        Themes::monochrome()
+    } else {
+        Themes::default()
+    };
+    let glyphs = if common.ascii || config.ascii {
+        Glyphs::Ascii
+    } else {
+        Glyphs::Unicode
+    };
+    themes.adapt(Depth::of(&env), glyphs, None);
+    themes
 }
 
 /// A path as people write it: `~` for the home folder.

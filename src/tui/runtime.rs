@@ -8,7 +8,7 @@ use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
 use crate::tui::signals::{Heard, Signals};
 use crate::tui::terminal::Terminal;
-use crate::tui::theme::Theme;
+use crate::tui::theme::Themes;
 use crate::tui::views;
 use anyhow::Context;
 use crossterm::event::{
@@ -29,7 +29,7 @@ pub struct Start {
     /// The models table.
     pub rules: Arc<Rules>,
     /// How things look.
-    pub theme: Theme,
+    pub themes: Themes,
     /// Where logs are looked for, to say so where there are none.
     pub looked_in: Vec<String>,
     /// A line above all else: that a demo plays, that numbers are not the usual ones; empty: none.
@@ -56,7 +56,7 @@ pub fn run(start: Start) -> anyhow::Result<()> {
 
 struct Screens {
     app: App,
-    theme: Theme,
+    themes: Themes,
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
@@ -81,7 +81,7 @@ impl Screens {
         app.update(Msg::Resize(columns, rows));
         Ok(Screens {
             app,
-            theme: start.theme,
+            themes: start.themes,
             now: start.now,
             updates: start.updates,
             look_at: start.look_at,
@@ -135,7 +135,7 @@ impl Screens {
     fn draw(&mut self) -> anyhow::Result<()> {
         let begun = Instant::now();
         self.app.prepare((self.now)());
-        let (app, theme) = (&self.app, self.theme);
+        let (app, theme) = (&self.app, self.themes.theme());
         self.painter
             .paint(app.ui.size, |buffer| views::draw(app, theme, buffer))
             .context("could not write to the terminal")?;

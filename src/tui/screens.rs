@@ -9,7 +9,7 @@ use crate::model::{Kind, Role, Source};
 use crate::tui::app::{App, Effect, Msg, Screen};
 use crate::tui::keymap::Press;
 use crate::tui::testing::{app, cells, item, logs, now, rules, text, type_keys};
-use crate::tui::theme::{Colours, Glyphs, Theme};
+use crate::tui::theme::Theme;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -186,10 +186,7 @@ fn all_items() {
 
 #[test]
 fn without_colours() {
-    let theme = Theme {
-        colours: Colours::None,
-        ..Theme::default()
-    };
+    let theme = Theme::monochrome();
     let mut app = app(logs(), 80, 24);
     insta::assert_snapshot!("no_color_overview", text(&app, theme));
     type_keys(&mut app, OPEN_SHOP);
@@ -202,10 +199,7 @@ fn without_colours() {
 
 #[test]
 fn in_ascii() {
-    let theme = Theme {
-        glyphs: Glyphs::Ascii,
-        ..Theme::default()
-    };
+    let theme = Theme::default().in_ascii();
     let mut app = app(logs(), 80, 24);
     insta::assert_snapshot!("ascii_overview", text(&app, theme));
     type_keys(&mut app, OPEN_SHOP);
@@ -461,7 +455,7 @@ proptest! {
         app.prepare(now());
         let themes = [
             Theme::default(),
-            Theme { colours: Colours::None, glyphs: Glyphs::Ascii },
+            Theme::monochrome().in_ascii(),
         ];
         for theme in themes {
             type_keys(&mut app, &keys);

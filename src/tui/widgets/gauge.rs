@@ -336,7 +336,6 @@ mod tests {
     use super::*;
     use crate::model::ledger::Basis;
     use crate::model::window::{TriggerSource, WindowSource};
-    use crate::tui::theme::{Colours, Glyphs};
     use proptest::prelude::*;
 
     fn context(known: [u64; 5], estimated: [u64; 5], error: u64) -> Context {
@@ -405,19 +404,13 @@ mod tests {
 
     #[test]
     fn without_colours_roles_have_fills() {
-        let theme = Theme {
-            colours: Colours::None,
-            ..Theme::default()
-        };
+        let theme = Theme::monochrome();
         insta::assert_debug_snapshot!(drawn(theme, Place::Large, 80));
     }
 
     #[test]
     fn in_ascii_roles_have_letters() {
-        let theme = Theme {
-            colours: Colours::None,
-            glyphs: Glyphs::Ascii,
-        };
+        let theme = Theme::monochrome().in_ascii();
         insta::assert_debug_snapshot!(drawn(theme, Place::Large, 80));
     }
 
@@ -443,9 +436,9 @@ mod tests {
             width in 0u16..200,
         ) {
             let (context, limits) = (context(known, estimated, 1 << 59), limits(window, trigger));
-            let ways = [(Colours::Ansi16, Place::Large), (Colours::Ansi16, Place::Row), (Colours::None, Place::Large)];
-            for (colours, place) in ways {
-                let theme = Theme { colours, ..Theme::default() };
+            let (colours, none) = (Theme::default(), Theme::monochrome());
+            let ways = [(colours, Place::Large), (colours, Place::Row), (none, Place::Large)];
+            for (theme, place) in ways {
                 let gauge = Gauge { context: &context, limits: &limits, theme, place };
                 prop_assert_eq!(gauge.cells(width).len(), usize::from(width));
                 let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));

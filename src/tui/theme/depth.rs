@@ -1,0 +1,116 @@
+//! How many colours a terminal has, and the nearest of them.
+
+use ratatui::style::{Color, Style};
+use std::ffi::OsString;
+
+/// The colours that a terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// The 256 of xterm's palette.
+    Indexed,
+    /// All of 24 bits.
+    True,
+}
+
+/// The steps of red, green and blue in the cube of xterm's palette, which takes the indexes from 16 on;
+/// source: `256colres.pl` of xterm.
+const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+/// The first index of the cube.
+const CUBE: u8 = 16;
+/// The first index of the greys, which are 8 + 10 n.
+const GREYS: u8 = 232;
+
+impl Depth {
+    /// As the terminal tells by `COLORTERM`, which is `truecolor` or `24bit` where all of 24 bits can be
+    /// shown.
+    pub fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Depth {
+        match env("COLORTERM").as_deref().and_then(|value| value.to_str()) {
+            Some("truecolor" | "24bit") => Depth::True,
+            _ => Depth::Indexed,
+        }
+    }
+
+    /// A style with the nearest colours that there are.
+    pub(super) fn reduce(self, style: Style) -> Style {
+        if self == Depth::True {
+            return style;
+        }
+        Style {
+            fg: style.fg.map(nearest),
+            bg: style.bg.map(nearest),
+            ..style
+        }
+    }
+}
+
+/// The nearest of the 240 colours that are the same on all terminals; the first sixteen are the user's.
+fn nearest(colour: Color) -> Color {
+    let Color::Rgb(r, g, b) = colour else {
+        return colour;
+    };
+    let off = |index: &u8| {
+        let (x, y, z) = components(*index);
+        let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
+        square(r, x) + square(g, y) + square(b, z)
+    };
+    (CUBE..=u8::MAX)
+        .min_by_key(off)
+        .map_or(colour, Color::Indexed)
+}
+
+/// Red, green and blue of an index from 16 on.
+fn components(index: u8) -> (u8, u8, u8) {
+    if let Some(grey) = index.checked_sub(GREYS) {
+        let grey = 8 + 10 * grey;
+        return (grey, grey, grey);
+    }
+    let at = usize::from(index.saturating_sub(CUBE));
+    (STEPS[at / 36 % 6], STEPS[at / 6 % 6], STEPS[at % 6])
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_nearest_are_found() {
+        for (rgb, index) in [
+            (Color::Rgb(0, 0, 0), 16),
+            (Color::Rgb(255, 255, 255), 231),
+            (Color::Rgb(255, 0, 0), 196),
+            (Color::Rgb(95, 135, 175), 67),
+            (Color::Rgb(9, 8, 7), 232),
+            (Color::Rgb(238, 238, 238), 255),
+            (Color::Rgb(28, 30, 36), 234),
+        ] {
+            assert_eq!(nearest(rgb), Color::Indexed(index), "{rgb}");
+        }
+        assert_eq!(nearest(Color::Cyan), Color::Cyan);
+    }
+
+    #[test]
+    fn the_terminal_tells_by_colorterm() {
+        for (value, depth) in [
+            (Some("truecolor"), Depth::True),
+            (Some("24bit"), Depth::True),
+            (Some("yes"), Depth::Indexed),
+            (None, Depth::Indexed),
+        ] {
+            let env = |name: &str| value.filter(|_| name == "COLORTERM").map(OsString::from);
+            assert_eq!(Depth::of(&env), depth, "{value:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_in_the_palette_is_found_itself(index in CUBE..=u8::MAX) {
+            let (r, g, b) = components(index);
+            let Color::Indexed(found) = nearest(Color::Rgb(r, g, b)) else {
+                panic!("not indexed");
+            };
+            prop_assert_eq!(components(found), (r, g, b));
+        }
+    }
+}

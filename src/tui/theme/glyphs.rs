@@ -1,0 +1,185 @@
+//! Glyphs, and ASCII in their place.
+
+use crate::model::Role;
+use ratatui::buffer::Buffer;
+
+/// Which glyphs may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Glyphs {
+    /// Blocks, arrows, lines.
+    #[default]
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+/// A role's letter.
+pub const fn letter(role: Role) -> char {
+    match role {
+        Role::System => 'S',
+        Role::Container => 'C',
+        Role::User => 'U',
+        Role::Assistant => 'A',
+        Role::Tool => 'T',
+    }
+}
+
+/// Puts ASCII in the place of every glyph.
+pub(super) fn to_ascii(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() {
+            let mut chars = cell.symbol().chars();
+            let ascii = match (chars.next(), chars.next()) {
+                (Some(glyph), None) => stand_in(glyph),
+                _ => UNKNOWN,
+            };
+            cell.set_char(ascii);
+        }
+    }
+}
+
+/// What stands for a glyph of a log, which may be any.
+const UNKNOWN: char = '?';
+
+/// ASCII for a glyph; each is one cell wide, so nothing moves. All that the screens draw have one, and
+/// all there are of the same kinds.
+const fn stand_in(glyph: char) -> char {
+    match glyph {
+        // Blocks: full, in eighths from below, in eighths from the left, halves.
+        '█' => '#',
+        '▇' => '%',
+        '▆' => '*',
+        '▅' => '+',
+        '▄' => '=',
+        '▃' => '-',
+        '▂' => '.',
+        '▁' => '_',
+        '▉' | '▊' | '▋' => '#',
+        '▌' => '>',
+        '▍' | '▎' | '▏' | '▐' | '▕' => '|',
+        '▀' => '"',
+        '▔' => '^',
+        // Shades.
+        '░' => ':',
+        '▒' => '%',
+        '▓' => '@',
+        // Quadrants.
+        '▖' | '▗' => '.',
+        '▘' => '`',
+        '▝' => '\'',
+        '▙' => 'L',
+        '▟' => 'J',
+        '▛' => 'P',
+        '▜' => '7',
+        '▚' => '\\',
+        '▞' => '/',
+        // Lines: across, down, double, slanted; corners and crossings.
+        '─' | '━' | '┄' | '┅' | '┈' | '┉' | '╌' | '╍' | '╴' | '╶' | '╸' | '╺' | '╼' | '╾' => {
+            '-'
+        }
+        '│' | '┃' | '┆' | '┇' | '┊' | '┋' | '╎' | '╏' | '╵' | '╷' | '╹' | '╻' | '╽' | '╿' | '║' => {
+            '|'
+        }
+        '═' => '=',
+        '╱' => '/',
+        '╲' => '\\',
+        '╳' => 'X',
+        '└' | '╰' => '`',
+        '┌'..='┓' | '┕'..='╋' | '╒'..='╯' => '+',
+        // Arrows and keys.
+        '←' | '⌫' | '↤' | '⇤' => '<',
+        '→' | '↦' | '⇥' | '⏎' | '↵' => '>',
+        '↑' | '⇧' | '▲' | '▴' => '^',
+        '↓' | '⇩' | '▼' | '▾' => 'v',
+        '▶' | '▸' => '>',
+        '◀' | '◂' => '<',
+        '❚' | '⏸' => '"',
+        // Marks.
+        '●' | '◆' => '*',
+        '○' | '◇' => 'o',
+        '✓' | '✔' => 'v',
+        '✗' | '✘' => 'x',
+        '■' => '#',
+        '□' => 'o',
+        '★' | '•' => '*',
+        '⚠' => '!',
+        // Text.
+        '·' => '.',
+        '…' | '±' => '~',
+        '–' | '—' | '−' => '-',
+        '≈' => '&',
+        '×' => 'x',
+        '÷' => '/',
+        '≤' => '<',
+        '≥' => '>',
+        '∞' => '8',
+        'Σ' => 'S',
+        'Δ' => 'D',
+        '‘' | '’' => '\'',
+        '“' | '”' => '"',
+        '␛' => '^',
+        _ => UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::tui::widgets::text;
+    use std::path::Path;
+
+    /// The characters beyond ASCII in a file's code, comments and tests aside.
+    fn glyphs(code: &str) -> Vec<char> {
+        let lines = code
+            .lines()
+            .take_while(|line| !line.starts_with("#[cfg(test)]"))
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let glyphs = lines.flat_map(str::chars).filter(|c| !c.is_ascii());
+        glyphs.collect()
+    }
+
+    fn look(folder: &Path, seen: &mut Vec<(String, char)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                look(&path, seen);
+            } else if name.ends_with(".rs") && !matches!(&*name, "screens.rs" | "testing.rs") {
+                let code = std::fs::read_to_string(&path).unwrap();
+                seen.extend(glyphs(&code).into_iter().map(|c| (name.clone(), c)));
+            }
+        }
+    }
+
+    #[test]
+    fn every_glyph_of_the_screens_has_a_stand_in() {
+        let mut seen = Vec::new();
+        look(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tui"),
+            &mut seen,
+        );
+        assert!(seen.len() > 50, "the sources were not found");
+        for (file, glyph) in seen {
+            let ascii = stand_in(glyph);
+            assert!(
+                ascii != UNKNOWN && ascii.is_ascii_graphic(),
+                "{file}: {glyph}"
+            );
+        }
+    }
+
+    #[test]
+    fn stand_ins_are_as_wide_as_their_glyphs() {
+        for glyph in ('\u{80}'..='\u{ffff}').filter(|c| stand_in(*c) != UNKNOWN) {
+            assert_eq!(text::width(&glyph.to_string()), 1, "{glyph}");
+        }
+    }
+
+    #[test]
+    fn every_line_and_block_has_one() {
+        for glyph in '\u{2500}'..='\u{259f}' {
+            assert_ne!(stand_in(glyph), UNKNOWN, "{glyph}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A style as a theme's file writes it: `bold`, `cyan bold`, `#24292f on #fafafa`, `default on 236`.
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+
+/// A style in words.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Look(Style);
+
+impl From<Look> for Style {
+    fn from(look: Look) -> Style {
+        look.0
+    }
+}
+
+/// The sixteen colours of every terminal, by the names that ECMA-48 and its users gave them.
+const COLOURS: [(&str, Color); 17] = [
+    ("default", Color::Reset),
+    ("black", Color::Black),
+    ("red", Color::Red),
+    ("green", Color::Green),
+    ("yellow", Color::Yellow),
+    ("blue", Color::Blue),
+    ("magenta", Color::Magenta),
+    ("cyan", Color::Cyan),
+    ("white", Color::Gray),
+    ("bright-black", Color::DarkGray),
+    ("bright-red", Color::LightRed),
+    ("bright-green", Color::LightGreen),
+    ("bright-yellow", Color::LightYellow),
+    ("bright-blue", Color::LightBlue),
+    ("bright-magenta", Color::LightMagenta),
+    ("bright-cyan", Color::LightCyan),
+    ("bright-white", Color::White),
+];
+
+const MODIFIERS: [(&str, Modifier); 5] = [
+    ("bold", Modifier::BOLD),
+    ("dim", Modifier::DIM),
+    ("italic", Modifier::ITALIC),
+    ("underline", Modifier::UNDERLINED),
+    ("reverse", Modifier::REVERSED),
+];
+
+impl TryFrom<String> for Look {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Look, String> {
+        let mut style = Style::new();
+        let mut words = text.split_whitespace();
+        while let Some(word) = words.next() {
+            let modifier = MODIFIERS.iter().find(|(name, _)| *name == word);
+            style = match (word, modifier) {
+                (_, Some((_, modifier))) => style.add_modifier(*modifier),
+                ("on", _) if style.bg.is_none() => {
+                    let named = words.next().unwrap_or_default();
+                    style.bg(colour(named).ok_or_else(|| wrong(named))?)
+                }
+                _ if style.fg.is_none() => style.fg(colour(word).ok_or_else(|| wrong(word))?),
+                _ => return Err(wrong(word)),
+            };
+        }
+        Ok(Look(style))
+    }
+}
+
+fn colour(word: &str) -> Option<Color> {
+    if let Some((_, colour)) = COLOURS.iter().find(|(name, _)| *name == word) {
+        return Some(*colour);
+    }
+    match word.strip_prefix('#') {
+        Some(hex) if hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            u32::from_str_radix(hex, 16).ok().map(Color::from_u32)
+        }
+        Some(_) => None,
+        None => word.parse().ok().map(Color::Indexed),
+    }
+}
+
+fn wrong(word: &str) -> String {
+    let names = |name: &(&'static str, Modifier)| name.0;
+    let modifiers: Vec<&str> = MODIFIERS.iter().map(names).collect();
+    format!(
+        "'{}' has no place here; a style is a colour, `on` and another for what is behind it, and any \
+         of {}; a colour is #rrggbb, 0 to 255, default, black, red, green, yellow, blue, magenta, \
+         cyan, white, or bright- with one of these",
+        word.escape_debug(),
+        modifiers.join(", ")
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn look(text: &str) -> Result<Style, String> {
+        Look::try_from(text.to_owned()).map(Style::from)
+    }
+
+    #[test]
+    fn styles_are_read_as_they_are_written() {
+        let cases = [
+            ("", Style::new()),
+            ("bold", Style::new().add_modifier(Modifier::BOLD)),
+            (
+                "red bold reverse",
+                Style::new()
+                    .fg(Color::Red)
+                    .add_modifier(Modifier::BOLD | Modifier::REVERSED),
+            ),
+            (
+                "default on 236",
+                Style::new().fg(Color::Reset).bg(Color::Indexed(236)),
+            ),
+            ("on #0A0b0c", Style::new().bg(Color::Rgb(10, 11, 12))),
+            (
+                "on white black",
+                Style::new().fg(Color::Black).bg(Color::Gray),
+            ),
+        ];
+        for (text, style) in cases {
+            assert_eq!(look(text), Ok(style), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_is_named() {
+        for (text, word) in [
+            ("rde", "'rde'"),
+            ("red green", "'green'"),
+            ("on", "''"),
+            ("on red on blue", "'on'"),
+            ("#12345", "'#12345'"),
+            ("#+12345", "'#+12345'"),
+            ("256", "'256'"),
+            ("\u{1b}[2J", "'\\u{1b}[2J'"),
+        ] {
+            let error = look(text).unwrap_err();
+            assert!(error.starts_with(word), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_style_or_none(text in ".{0,20}") {
+            let _ = look(&text);
+        }
+    }
+}

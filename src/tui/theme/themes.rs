@@ -1,0 +1,149 @@
+//! The themes there are, and the one that holds.
+
+use super::{Depth, Fills, Glyphs, Theme, sheet};
+
+/// The themes there are, and the one that holds.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    all: Vec<(String, Theme)>,
+    at: usize,
+}
+
+/// There is no theme of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no theme '{name}'; known are: {known}")]
+pub struct NoTheme {
+    name: String,
+    known: String,
+}
+
+impl Default for Themes {
+    /// Those that are built in, at the first.
+    fn default() -> Themes {
+        let owned = |(name, theme): &(&str, Theme)| ((*name).to_owned(), *theme);
+        Themes {
+            all: sheet::BUILT_IN.iter().map(owned).collect(),
+            at: 0,
+        }
+    }
+}
+
+impl Themes {
+    /// The one without colours, and no other.
+    pub fn monochrome() -> Themes {
+        Themes {
+            all: vec![(sheet::MONOCHROME.to_owned(), Theme::monochrome())],
+            at: 0,
+        }
+    }
+
+    /// One more; it takes the place of one of the same name.
+    pub fn add(&mut self, name: String, theme: Theme) {
+        match self.all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = theme,
+            None => self.all.push((name, theme)),
+        }
+    }
+
+    /// From now on the one of this name.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none; the message has the names that there are.
+    pub fn choose(&mut self, name: &str) -> Result<(), NoTheme> {
+        match self.all.iter().position(|(known, _)| known == name) {
+            Some(at) => {
+                self.at = at;
+                Ok(())
+            }
+            None => Err(NoTheme {
+                name: name.escape_debug().to_string(),
+                known: self.names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// From now on the next; after the last comes the first.
+    pub fn next(&mut self) {
+        self.at = (self.at + 1) % self.all.len().max(1);
+    }
+
+    /// The name of the one that holds.
+    pub fn name(&self) -> &str {
+        self.all.get(self.at).map_or("", |(name, _)| name)
+    }
+
+    /// The names of all.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The one that holds.
+    pub fn theme(&self) -> Theme {
+        let found = self.all.get(self.at);
+        found.map_or_else(Theme::default, |(_, theme)| *theme)
+    }
+
+    /// All of them with what the terminal and the user allow; no fills: each theme's own.
+    pub fn adapt(&mut self, depth: Depth, glyphs: Glyphs, fills: Option<Fills>) {
+        for (_, theme) in &mut self.all {
+            *theme = theme.at(depth);
+            theme.glyphs = glyphs;
+            theme.fills = fills.unwrap_or(theme.fills);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use ratatui::style::Color;
+
+    #[test]
+    fn the_next_leads_around() {
+        let mut themes = Themes::default();
+        let names: Vec<String> = themes.names().map(str::to_owned).collect();
+        for name in &names {
+            assert_eq!(themes.name(), name);
+            themes.next();
+        }
+        assert_eq!(themes.name(), "terminal");
+        let mut one = Themes::monochrome();
+        one.next();
+        assert_eq!(one.theme(), Theme::monochrome());
+    }
+
+    #[test]
+    fn themes_have_names() {
+        let mut themes = Themes::default();
+        themes.choose("light").unwrap();
+        assert_ne!(themes.theme(), Theme::default());
+        let error = themes.choose("lihgt").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no theme 'lihgt'; known are: terminal, dark, light, colour-blind, monochrome"
+        );
+        themes.add("light".to_owned(), Theme::default());
+        assert_eq!(themes.theme(), Theme::default());
+        themes.add("mine".to_owned(), Theme::monochrome());
+        themes.choose("mine").unwrap();
+        assert_eq!(themes.theme(), Theme::monochrome());
+    }
+
+    #[test]
+    fn a_terminal_of_256_colours_gets_no_others() {
+        let mut themes = Themes::default();
+        themes.adapt(Depth::Indexed, Glyphs::Unicode, None);
+        for _ in 0..themes.all.len() {
+            let theme = themes.theme();
+            let styles = theme.styles.named().into_iter().map(|(_, style)| style);
+            for style in styles.chain(theme.roles) {
+                for colour in [style.fg, style.bg] {
+                    assert!(!matches!(colour, Some(Color::Rgb(..))), "{style:?}");
+                }
+            }
+            themes.next();
+        }
+    }
+}
