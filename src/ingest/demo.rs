@@ -3,7 +3,9 @@
 mod marks;
 
 use super::lines::Line;
+use super::problem::GONE;
 use super::reader::decode;
+use super::text::{Origin, TextJob, do_job};
 use crate::agents;
 use crate::model::event::{Entry, Lane, Measure, Place, Sink};
 use crate::model::fleet::{FileFacts, FileId, Update};
@@ -61,6 +63,38 @@ pub fn start(
             let steps = steps(counter.as_ref());
             play(&steps, &rules, &mut std::thread::sleep, sink)
         })?;
+    Ok(())
+}
+
+/// Whether a file is one of the demo's.
+pub fn holds(file: FileId) -> bool {
+    usize::try_from(file.0).is_ok_and(|log| log < LOGS.len())
+}
+
+/// Reads an item's text, of the demo's logs, on a thread of its own.
+pub fn read_text(
+    job: TextJob,
+    sink: impl FnOnce(Update) -> ControlFlow<()> + Send + 'static,
+) -> io::Result<()> {
+    let wanted = job.request();
+    let line = usize::try_from(wanted.file.0)
+        .ok()
+        .and_then(|log| LOGS.get(log))
+        .and_then(|(agent, _, text)| {
+            let number = wanted.place.line;
+            let line = text
+                .lines()
+                .nth(usize::try_from(number).ok()?.checked_sub(1)?)?;
+            Some((agents::by_id(agent)?, expand(line, number)))
+        });
+    let origin = match line {
+        Some((format, line)) => Origin::Line(format, line.into_bytes()),
+        None => Origin::None(GONE.to_owned()),
+    };
+    let read = move || do_job(job, origin).map_or(ControlFlow::Continue(()), sink);
+    std::thread::Builder::new()
+        .name("text".to_owned())
+        .spawn(read)?;
     Ok(())
 }
 
@@ -182,6 +216,7 @@ mod tests {
     use crate::config;
     use crate::model::Role;
     use crate::model::event::Event;
+    use crate::model::text::TextRequest;
     use std::collections::BTreeMap;
 
     /// The sessions as one whole play leaves them, and how long it took.
@@ -278,6 +313,31 @@ mod tests {
                 last.prompt + last.output.expect("a real output")
             );
         }
+    }
+
+    #[test]
+    fn every_text_can_be_read() {
+        let (sender, told) = std::sync::mpsc::channel();
+        for (log, session) in played().0.iter().enumerate() {
+            for item in &session.items {
+                let Some(wanted) = TextRequest::of(file(log), item) else {
+                    continue;
+                };
+                assert!(holds(wanted.file));
+                let sender = sender.clone();
+                let sink = move |update| {
+                    let _ = sender.send(update);
+                    ControlFlow::Continue(())
+                };
+                read_text(TextJob::Page(wanted), sink).unwrap();
+                let Ok(Update::Text(page)) = told.recv() else {
+                    panic!("no text of {item:?}");
+                };
+                let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));
+                assert!(text.bytes >= item.size.bytes);
+            }
+        }
+        assert!(!holds(FileId(LOGS.len() as u64)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! end, and the number of bytes that are missing is written in its place.
 
 use crate::model::event::ELIDED;
+use std::ops::Range;
 
 /// Strings up to this many bytes stay whole.
 pub const LONG_STRING: usize = 64 << 10;
@@ -35,6 +36,22 @@ pub struct Elider {
     long: usize,
     keep: usize,
     too_large: bool,
+    /// Bytes of the line that have been taken.
+    taken: u64,
+    /// Where the present string's text begins in the line.
+    begun: u64,
+    cuts: Vec<Cut>,
+}
+
+/// What was cut from a string's end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The bytes that are missing, escapes counted as what they stand for: the number in the mark.
+    pub missing: u64,
+    /// Where they stand in the line, as written.
+    pub at: Range<u64>,
+    /// Where what was kept of the string stands in [`Elider::line`].
+    pub kept: Range<usize>,
 }
 
 impl Default for Elider {
@@ -56,6 +73,9 @@ impl Elider {
             // A cut is decided on when the longest escape, a surrogate pair, is there as a whole.
             keep: keep.min(long.saturating_sub(12)),
             too_large: false,
+            taken: 0,
+            begun: 0,
+            cuts: Vec::new(),
         }
     }
 
@@ -69,6 +89,7 @@ impl Elider {
                 At::Hex(left, value) => self.hex(bytes[0], left, value),
             };
             bytes = &bytes[used..];
+            self.taken += used as u64;
             if self.out.len() > LARGEST_LINE {
                 self.too_large = true;
                 self.out = Vec::new();
@@ -79,6 +100,11 @@ impl Elider {
     /// The elided line; `None`: it is too large even so.
     pub fn line(&self) -> Option<&[u8]> {
         (!self.too_large).then_some(&self.out)
+    }
+
+    /// What was cut out of it, in order.
+    pub fn cuts(&self) -> &[Cut] {
+        &self.cuts
     }
 
     /// Bytes held now.
@@ -92,6 +118,7 @@ impl Elider {
                 self.out.extend_from_slice(&bytes[..=quote]);
                 self.at = At::Inside;
                 self.start = self.out.len();
+                self.begun = self.taken + quote as u64 + 1;
                 self.decoded = 0;
                 self.kept = None;
                 quote + 1
@@ -111,8 +138,14 @@ impl Elider {
             None => end,
             Some(b'"') => {
                 if let Some(kept) = self.kept {
-                    let cut = self.decoded.saturating_sub(kept);
-                    let mark = format!("{ELIDED}{cut}{ELIDED}");
+                    let missing = self.decoded.saturating_sub(kept);
+                    let kept = self.start..self.out.len();
+                    self.cuts.push(Cut {
+                        missing,
+                        at: self.begun + kept.len() as u64..self.taken + end as u64,
+                        kept,
+                    });
+                    let mark = format!("{ELIDED}{missing}{ELIDED}");
                     self.out.extend_from_slice(mark.as_bytes());
                 }
                 self.out.push(b'"');
@@ -282,6 +315,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_was_cut_is_found_again(value in json(), long in 8_usize..120, keep in 1_usize..60, chunk in 1_usize..50) {
+            let line = escaped(&value).into_bytes();
+            let mut elider = Elider::new(long, keep);
+            line.chunks(chunk).for_each(|part| elider.feed(part));
+            let short = elider.line().expect("small");
+            let (mut whole, mut from) = (Vec::new(), 0);
+            for cut in elider.cuts() {
+                let at = usize::try_from(cut.at.start).unwrap()..usize::try_from(cut.at.end).unwrap();
+                whole.extend_from_slice(&short[from..cut.kept.end]);
+                whole.extend_from_slice(&line[at]);
+                from = cut.kept.end + format!("{ELIDED}{}{ELIDED}", cut.missing).len();
+            }
+            whole.extend_from_slice(&short[from..]);
+            prop_assert_eq!(whole, line);
+        }
+
         #[test]
         fn elided_json_is_the_same_json(value in json(), long in 8_usize..120, keep in 1_usize..60, chunk in 1_usize..50) {
             for line in [value.to_string(), escaped(&value)] {

@@ -3,7 +3,8 @@
 //! One thread does it all, in order of what somebody waits for: all gauges first, from the files'
 //! ends; then the epoch of what is looked at, then the whole of it; then what was appended, whenever
 //! it is; then everything else in the background, ten milliseconds at a time. A second thread, the
-//! system's, gives hints of what was written; stat is the truth.
+//! system's, gives hints of what was written; stat is the truth. A third lives as long as somebody
+//! waits for the text of an item.
 //!
 //! Headless faces use [`discover::Scout`] and [`reader::read_whole`], [`reader::tail_only`] and
 //! [`reader::each_usage`] without a thread.
@@ -24,7 +25,7 @@ mod text;
 mod watch;
 mod worker;
 
-pub use text::item_text;
+pub use text::{Done, TextJob};
 
 use crate::agents::Format;
 use crate::model::fleet::{FileId, Update};
@@ -36,6 +37,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use text::Shelf;
 
 /// Hints and requests that may wait; beyond, everything is looked at instead.
 const INBOX: usize = 1024;
@@ -59,12 +61,15 @@ enum Wake {
     Hint(watch::Hint),
     Look,
     Spooled(Box<Update>),
+    /// A text was read, with what is to be told of it.
+    Read(Option<Box<Update>>),
 }
 
 /// What the other threads want of the worker, beside the inbox.
 #[derive(Default)]
 struct Wanted {
     looked_at: Mutex<Option<FileId>>,
+    texts: Mutex<Shelf>,
     /// Hints were lost.
     overflow: AtomicBool,
     stop: AtomicBool,
@@ -87,6 +92,18 @@ impl Handle {
         *slot = Some(file);
         drop(slot);
         // A full inbox is awake already.
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+
+    /// Reads an item's text on a thread of its own. Of pages that wait the newest is read alone.
+    pub fn read_text(&self, job: TextJob) {
+        let mut shelf = self
+            .wanted
+            .texts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        shelf.put(job);
+        drop(shelf);
         let _ = self.inbox.try_send(Wake::Look);
     }
 }
@@ -128,6 +145,7 @@ pub fn start(
         wanted: Arc::clone(&wanted),
         inbox: sender.clone(),
     };
+    let read = sender.clone();
     let hint = {
         let wanted = Arc::clone(&wanted);
         move |hint| {
@@ -140,7 +158,8 @@ pub fn start(
     std::thread::Builder::new()
         .name("ingest".to_owned())
         .spawn(move || {
-            worker::Worker::new(scout, rules, counter, wanted, inbox, Box::new(sink)).run(hint)
+            let worker = worker::Worker::new(scout, rules, counter, wanted, inbox, Box::new(sink));
+            worker.run(read, hint)
         })?;
     Ok(handle)
 }

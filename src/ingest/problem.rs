@@ -13,3 +13,6 @@ pub(super) fn unreadable(error: &io::Error, what: &str) -> String {
         _ => format!("cannot {what}: {error}"),
     }
 }
+
+/// A log that is no longer where it was.
+pub(super) const GONE: &str = "the log is gone: it was moved or deleted since it was read";

@@ -7,6 +7,7 @@ use super::*;
 use crate::model::event::{ByLength, Lane};
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::session::{Coverage, Session};
+use crate::model::text::TextRequest;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,7 @@ impl Watching {
                         Update::Vanished(_) => "vanished",
                         Update::Problem { .. } => "problem",
                         Update::Banner(_) => "banner",
+                        Update::Text(_) => "text",
                         Update::GaugesStand => "gauges",
                         Update::CaughtUp => "caught up",
                     });
@@ -349,4 +351,32 @@ fn settings_of_the_agent_and_the_project_reach_the_session_and_are_followed() {
     watching.until("a change of them", window(1200));
     fs::remove_file(project.join("settings")).unwrap();
     watching.until("the agent's again", window(500));
+}
+
+#[test]
+fn an_items_text_is_read_while_logs_are_followed() {
+    let (dir, path) = folder();
+    append(&path, "{\"say\":\"eins\"}\n{\"toy\":5}\n");
+    let mut watching = Watching::folder(dir.path());
+    watching.until("caught up", |fleet| fleet.caught_up);
+    let item = watching.session(&path).items[0].clone();
+    let wanted = TextRequest::of(file_id(&path), &item).unwrap();
+    let read = |wanted| {
+        watching.handle.read_text(TextJob::Page(wanted));
+        loop {
+            match watching.updates.recv_timeout(Duration::from_secs(20)) {
+                Ok(Update::Text(page)) if page.of == wanted => break page.text,
+                Ok(_) => {}
+                Err(e) => panic!("no text: {e}"),
+            }
+        }
+    };
+    assert_eq!(read(wanted).unwrap().text, "eins");
+    assert_eq!(read(wanted).unwrap().text, "eins", "and again");
+    let elsewhere = |path| TextRequest {
+        file: file_id(Path::new(path)),
+        ..wanted
+    };
+    assert!(read(elsewhere("none.toy")).unwrap_err().contains("gone"));
+    assert!(read(elsewhere("-")).unwrap_err().contains("pipe"));
 }

@@ -2,6 +2,7 @@
 //! [`reading`].
 
 mod reading;
+mod texts;
 
 use super::discover::{Found, LogFile, Scout, file_id};
 use super::problem;
@@ -20,8 +21,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often live files are looked at even without a hint.
@@ -98,6 +100,8 @@ pub(super) struct Worker {
     caught_up: bool,
     next_walk: Instant,
     next_look: Instant,
+    /// Reads the text of an item.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Worker {
@@ -129,15 +133,20 @@ impl Worker {
             caught_up: false,
             next_walk: now,
             next_look: now,
+            reader: None,
         }
     }
 
     /// Works until nobody listens any more.
-    pub(super) fn run(mut self, hint: impl Fn(Hint) + Send + 'static) {
-        let _ = self.work(hint);
+    pub(super) fn run(mut self, read: SyncSender<Wake>, hint: impl Fn(Hint) + Send + 'static) {
+        let _ = self.work(&read, hint);
     }
 
-    fn work(&mut self, hint: impl Fn(Hint) + Send + 'static) -> ControlFlow<()> {
+    fn work(
+        &mut self,
+        read: &SyncSender<Wake>,
+        hint: impl Fn(Hint) + Send + 'static,
+    ) -> ControlFlow<()> {
         let found = self.scout.look();
         if found.files.is_empty() && found.unrecognised > 0 {
             let what = format!(
@@ -187,6 +196,7 @@ impl Worker {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             self.looked_at = asked;
+            self.read_texts(read);
             let busy = self.read_on()?;
             self.take_wakes(if busy {
                 Duration::ZERO
@@ -221,6 +231,12 @@ impl Worker {
                 }
                 Wake::Hint(Hint::Anything) => self.next_walk = Instant::now(),
                 Wake::Spooled(update) => (self.sink)(*update)?,
+                Wake::Read(update) => {
+                    self.reader = None;
+                    if let Some(update) = update {
+                        (self.sink)(*update)?;
+                    }
+                }
                 Wake::Look => {}
             }
             next = self.inbox.try_recv().ok();

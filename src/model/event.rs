@@ -367,15 +367,35 @@ pub struct Sink<'m> {
     measure: &'m dyn Measure,
     /// What has happened, in order.
     pub entries: Vec<Entry>,
-    /// The text of one item instead of its size, for whoever wants to read it.
+    /// The text of one item, for whoever wants to read it.
     capture: Option<Capture>,
     /// The record that was told last, and the items of it so far.
     record: (Place, u32),
 }
 
+/// Waits for the item of this hash in this place.
 struct Capture {
-    skip: usize,
+    place: Place,
+    hash: u64,
+    /// Hashes and texts of the items that were finished since the last event.
+    finished: Vec<(u64, String)>,
     text: Option<String>,
+}
+
+impl Capture {
+    /// Whether an item that is being told is the one; takes its text if so.
+    fn look_at(&mut self, place: Place, item: &NewItem) {
+        if place != self.place || item.hash != self.hash {
+            return;
+        }
+        let at = self
+            .finished
+            .iter()
+            .position(|(hash, _)| *hash == item.hash);
+        if let Some(at) = at {
+            self.text = Some(self.finished.swap_remove(at).1);
+        }
+    }
 }
 
 impl<'m> Sink<'m> {
@@ -389,18 +409,21 @@ impl<'m> Sink<'m> {
         }
     }
 
-    /// A sink that keeps the text of the n-th item that is finished, counted from 0.
-    pub fn capturing(measure: &'m dyn Measure, nth: usize) -> Sink<'m> {
+    /// A sink that keeps the text of one item: the one of this hash in this place.
+    pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> Sink<'m> {
         Sink {
             capture: Some(Capture {
-                skip: nth,
+                place,
+                hash,
+                finished: Vec::new(),
                 text: None,
             }),
             ..Sink::new(measure)
         }
     }
 
-    /// The text that [`Sink::capturing`] asked for.
+    /// The text that [`Sink::capturing`] asked for: its parts with a newline between them, and marks
+    /// ([`ELIDED`]) where the reader cut them. `None`: there is no such item.
     pub fn captured(&mut self) -> Option<String> {
         self.capture.as_mut()?.text.take()
     }
@@ -414,7 +437,13 @@ impl<'m> Sink<'m> {
             for item in &mut node.items {
                 item.nth = self.record.1;
                 self.record.1 += 1;
+                if let Some(capture) = &mut self.capture {
+                    capture.look_at(place, item);
+                }
             }
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.finished.clear();
         }
         self.entries.push(Entry {
             lane,
@@ -477,7 +506,7 @@ impl ItemBuilder<'_, '_> {
             if !kept.is_empty() {
                 kept.push('\n');
             }
-            kept.push_str(shown);
+            kept.push_str(text);
         }
         self
     }
@@ -533,14 +562,10 @@ impl ItemBuilder<'_, '_> {
     /// The finished item.
     #[must_use]
     pub fn done(mut self) -> NewItem {
-        if let Some(capture) = &mut self.sink.capture {
-            match capture.skip.checked_sub(1) {
-                Some(left) => capture.skip = left,
-                None if capture.text.is_none() => capture.text = self.text.take(),
-                None => {}
-            }
-        }
         self.item.hash = self.hasher.finish();
+        if let (Some(capture), Some(text)) = (&mut self.sink.capture, self.text.take()) {
+            capture.finished.push((self.item.hash, text));
+        }
         self.item.preview = self.preview.into_boxed_str();
         self.item
     }

@@ -3,6 +3,7 @@
 use super::Role;
 use super::event::{Entry, Key, Lane};
 use super::session::Session;
+use super::text::TextPage;
 use super::window::{Overrides, Rules};
 use jiff::Timestamp;
 use std::cmp::Reverse;
@@ -79,6 +80,8 @@ pub enum Update {
         /// What is wrong and what to do.
         what: String,
     },
+    /// A page of an item's text that was asked for.
+    Text(Box<TextPage>),
     /// What stands above all else from now on; empty: nothing.
     Banner(String),
     /// Every file has been looked at once: all gauges stand.
@@ -212,7 +215,7 @@ impl Fleet {
                 self.problems.push((path, what));
             }
             // The screens' own.
-            Update::Banner(_) => return false,
+            Update::Banner(_) | Update::Text(_) => return false,
             Update::GaugesStand => self.gauges_stand = true,
             Update::CaughtUp => self.caught_up = true,
         }

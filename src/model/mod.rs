@@ -21,6 +21,7 @@ pub mod ledger;
 mod properties;
 pub mod session;
 mod shed;
+pub mod text;
 pub mod threshold;
 pub mod window;
 

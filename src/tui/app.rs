@@ -319,9 +319,11 @@ impl App {
             | Update::Appended { file, .. }
             | Update::Settings { file, .. } => *file,
             Update::Vanished(file) => *file,
-            Update::Problem { .. } | Update::Banner(_) | Update::GaugesStand | Update::CaughtUp => {
-                return;
-            }
+            Update::Problem { .. }
+            | Update::Text(_)
+            | Update::Banner(_)
+            | Update::GaugesStand
+            | Update::CaughtUp => return,
         };
         self.shown.briefs.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);

@@ -95,16 +95,6 @@ fn logs_are_recognised_by_their_first_bytes_however_cut() {
 }
 
 #[test]
-fn the_text_behind_an_item_can_be_had_again() {
-    let line = fixture!("images_and_references").lines().last().unwrap();
-    let mut out = Sink::capturing(&ByLength, 0);
-    let input = Input::Line(Place::default(), line.as_bytes());
-    ClaudeCode.decoder().read(input, &mut out);
-    let text = out.captured().unwrap();
-    assert!(text.starts_with("<persisted-output>") && text.ends_with("</persisted-output>"));
-}
-
-#[test]
 fn reminders_are_split_from_the_text_they_stand_in() {
     let entries = entries(fixture!("meta_and_reminders_are_container"));
     let roles: Vec<Role> = entries

@@ -42,7 +42,7 @@ pub(super) fn draw(
         } else {
             format!("{key}{gap}{name}")
         };
-        let style = if active { theme.selected() } else { theme.quiet() };
+        let style = if active { theme.tab_active() } else { theme.tab() };
         let end = line::write(buffer, (x, y), width, [line::span(label, style)]);
         zones.add(Rect::new(x, y, end - x, 1), Hit::Tab(panel));
         x = end + 1 + u16::from(all);

@@ -105,7 +105,7 @@ impl Chart<'_> {
             let style = if requests.start > cursor {
                 self.theme.quiet()
             } else {
-                self.theme.course()
+                self.theme.chart()
             };
             self.bar(field, scale, (column, size, known), style, buffer);
         }
@@ -180,7 +180,7 @@ impl Chart<'_> {
             let x = field.x + scale.column_of(*reset) as u16;
             buffer[(x, field.y)]
                 .set_char('▾')
-                .set_style(self.theme.trigger());
+                .set_style(self.theme.compaction());
         }
         if let Some(cursor) = self.course.cursor {
             let x = field.x + scale.column_of(cursor.min(scale.requests - 1)) as u16;

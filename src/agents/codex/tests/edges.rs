@@ -230,23 +230,6 @@ fn reading_may_begin_anywhere() {
 }
 
 #[test]
-fn the_text_of_an_item_can_be_read_again_from_its_line() {
-    let log = fixture("contextual-messages");
-    let line = log.split(|byte| *byte == b'\n').nth(2).unwrap();
-    let mut out = Sink::capturing(&ByLength, 1);
-    let place = Place {
-        line: 3,
-        offset: 512,
-        len: line.len() as u64,
-    };
-    Codex.decoder().read(Input::Line(place, line), &mut out);
-    assert_eq!(
-        out.captured().unwrap(),
-        "<environment_context>\n<cwd>/home/ada/shop</cwd>\n</environment_context>"
-    );
-}
-
-#[test]
 fn a_name_tells_a_rollout_and_its_thread() {
     let id = |name: &str| Codex.claims(Path::new(name)).map(|claim| claim.id);
     let thread = "019f80ed-65ac-7eb3-9c28-9885c0fbca91";

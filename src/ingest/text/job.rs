@@ -1,0 +1,96 @@
+//! What is to be done with a text, and the doing of it.
+
+use super::pieces::Pieces;
+use super::{find, find_in_line};
+use crate::agents::Format;
+use crate::ingest::discover::LogFile;
+use crate::ingest::problem;
+use crate::model::fleet::Update;
+use crate::model::text::{TextPage, TextRequest};
+use std::io::{self, Cursor, Read, Seek, Write};
+
+/// Is told how many bytes were written, or what is wrong and what to do about it.
+pub type Done = Box<dyn FnOnce(Result<u64, String>) + Send>;
+
+/// A text that is wanted.
+pub enum TextJob {
+    /// A page of it, as an [`Update::Text`].
+    Page(TextRequest),
+    /// All of it, written out; the page does not matter.
+    Whole(TextRequest, Box<dyn Write + Send>, Done),
+}
+
+impl TextJob {
+    /// Whose text it is.
+    pub fn request(&self) -> TextRequest {
+        match self {
+            TextJob::Page(request) | TextJob::Whole(request, ..) => *request,
+        }
+    }
+}
+
+/// The jobs that wait.
+#[derive(Default)]
+pub(in crate::ingest) struct Shelf(Vec<TextJob>);
+
+impl Shelf {
+    /// Adds a job; a page takes the place of another page, which nobody looks at any more.
+    pub(in crate::ingest) fn put(&mut self, job: TextJob) {
+        if matches!(job, TextJob::Page(_)) {
+            self.0.retain(|other| !matches!(other, TextJob::Page(_)));
+        }
+        self.0.push(job);
+    }
+
+    /// Takes a job: the last that came, since that is what is looked at.
+    pub(in crate::ingest) fn take(&mut self) -> Option<TextJob> {
+        self.0.pop()
+    }
+}
+
+/// Where a text comes from.
+pub(in crate::ingest) enum Origin {
+    /// A log.
+    Log(LogFile),
+    /// A line that is here.
+    Line(&'static dyn Format, Vec<u8>),
+    /// Nowhere, and why.
+    None(String),
+}
+
+/// Reads a text and gives it to whoever wants it. Returns what is to be told.
+pub(in crate::ingest) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
+    let wanted = job.request();
+    match origin {
+        Origin::Log(log) => give(job, find(&log, wanted)),
+        Origin::Line(format, line) => give(job, find_in_line(Cursor::new(line), format, wanted, 0)),
+        Origin::None(why) => give::<io::Empty>(job, Err(io::Error::other(why))),
+    }
+}
+
+fn give<R: Read + Seek>(job: TextJob, found: io::Result<Pieces<R>>) -> Option<Update> {
+    match job {
+        TextJob::Page(of) => {
+            let text = found.and_then(|mut pieces| pieces.page(of.page));
+            let text = text.map_err(|e| why(&e));
+            Some(Update::Text(Box::new(TextPage { of, text })))
+        }
+        TextJob::Whole(_, mut out, done) => {
+            let written = found.and_then(|mut pieces| {
+                let bytes = pieces.each_part(&mut |part| out.write_all(part))?;
+                out.flush()?;
+                Ok(bytes)
+            });
+            done(written.map_err(|e| why(&e)));
+            None
+        }
+    }
+}
+
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::Other => error.to_string(),
+        io::ErrorKind::NotFound => problem::GONE.to_owned(),
+        _ => problem::unreadable(error, "read it"),
+    }
+}

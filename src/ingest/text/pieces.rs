@@ -1,0 +1,178 @@
+//! A text in pieces: what is held of it, and what stands in the log and is read through.
+
+use super::unescape::{Give, Unescape};
+use crate::ingest::elide::Cut;
+use crate::ingest::lines::CHUNK;
+use crate::model::event::ELIDED;
+use crate::model::text::{PAGE_BYTES, Text, pages};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// The longest character in UTF-8, in bytes.
+const LONGEST: u64 = 4;
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// The text itself.
+    Held(String),
+    /// The rest of a JSON string: where it stands in the log.
+    Left(Range<u64>, Form),
+}
+
+/// What part of a JSON string is the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// What the string stands for.
+    Meant,
+    /// The string as it is written: the text is JSON.
+    Written,
+}
+
+/// Puts what was cut out of a line where the marks stand in a text from it. The line begins at `offset`.
+pub(super) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(mark) = text[at..].find(ELIDED).map(|n| at + n) {
+        at = mark + ELIDED.len_utf8();
+        let Some(len) = text[at..].find(ELIDED) else {
+            break;
+        };
+        let Ok(missing) = text[at..at + len].parse() else {
+            continue;
+        };
+        let end = at + len + ELIDED.len_utf8();
+        let form = if text[end..].starts_with('"') {
+            Form::Written
+        } else {
+            Form::Meant
+        };
+        let before = &text[from..mark];
+        match cut_before(before, form, missing, line, cuts) {
+            Some(cut) => {
+                pieces.push(Piece::Held(before.to_owned()));
+                let rest = offset + cut.at.start..offset + cut.at.end;
+                pieces.push(Piece::Left(rest, form));
+            }
+            // The decoder's own: it knows how much the model got, but saw no end to take it from.
+            None => pieces.push(Piece::Held(format!("{before}[… {missing} bytes …]"))),
+        }
+        (from, at) = (end, end);
+    }
+    pieces.push(Piece::Held(text[from..].to_owned()));
+    pieces
+}
+
+/// The cut that lacks so much; of several the one whose string ends most like the text where it was
+/// cut.
+fn cut_before<'c>(
+    text: &str,
+    form: Form,
+    missing: u64,
+    line: &[u8],
+    cuts: &'c [Cut],
+) -> Option<&'c Cut> {
+    let alike = |cut: &&Cut| {
+        let written = &line[cut.kept.clone()];
+        let mut kept = Vec::new();
+        let mut give = |bytes: &[u8]| {
+            kept.extend_from_slice(bytes);
+            Ok(())
+        };
+        let _ = match form {
+            Form::Written => give(written),
+            Form::Meant => Unescape::default().feed(written, &mut give),
+        };
+        let both = kept.iter().rev().zip(text.as_bytes().iter().rev());
+        both.take_while(|(a, b)| a == b).count()
+    };
+    let such = cuts.iter().filter(|cut| cut.missing == missing);
+    such.max_by_key(alike)
+}
+
+/// A text, to be read through as often as it takes.
+#[derive(Debug)]
+pub(super) struct Pieces<R> {
+    source: R,
+    pieces: Vec<Piece>,
+}
+
+impl<R: Read + Seek> Pieces<R> {
+    pub(super) fn new(source: R, pieces: Vec<Piece>) -> Pieces<R> {
+        Pieces { source, pieces }
+    }
+
+    /// Gives the whole text, in parts that may end inside of a character. Returns its bytes.
+    pub(super) fn each_part(&mut self, give: &mut Give<'_>) -> io::Result<u64> {
+        let mut bytes = 0;
+        let mut give = |part: &[u8]| {
+            bytes += part.len() as u64;
+            give(part)
+        };
+        let mut chunk = Vec::new();
+        for piece in &self.pieces {
+            let (range, form) = match piece {
+                Piece::Held(text) => {
+                    give(text.as_bytes())?;
+                    continue;
+                }
+                Piece::Left(range, form) => (range, form),
+            };
+            chunk.resize(CHUNK, 0);
+            self.source.seek(SeekFrom::Start(range.start))?;
+            let mut rest = (&mut self.source).take(range.end - range.start);
+            let mut unescape = Unescape::default();
+            loop {
+                let read = match rest.read(&mut chunk) {
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                    read => read?,
+                };
+                match (read, form) {
+                    (0, _) => break,
+                    (n, Form::Meant) => unescape.feed(&chunk[..n], &mut give)?,
+                    (n, Form::Written) => give(&chunk[..n])?,
+                }
+            }
+            unescape.end(&mut give)?;
+        }
+        Ok(bytes)
+    }
+
+    /// One page of the text, counted from 0; the last one where there are fewer.
+    pub(super) fn page(&mut self, page: u32) -> io::Result<Text> {
+        let (bytes, text) = self.window(page)?;
+        let pages = pages(bytes);
+        // Known only now: it is read through once more.
+        let text = match page < pages {
+            true => text,
+            false => self.window(pages - 1)?.1,
+        };
+        Ok(Text { text, pages, bytes })
+    }
+
+    /// The bytes of the whole, and the characters that begin in this page.
+    fn window(&mut self, page: u32) -> io::Result<(u64, String)> {
+        let from = u64::from(page) * PAGE_BYTES;
+        // The last character may reach into the next page.
+        let to = from + PAGE_BYTES + LONGEST - 1;
+        let (mut at, mut kept) = (0, Vec::new());
+        let bytes = self.each_part(&mut |part| {
+            let len = part.len() as u64;
+            let inside = |edge: u64| edge.saturating_sub(at).min(len) as usize;
+            kept.extend_from_slice(&part[inside(from)..inside(to)]);
+            at += len;
+            Ok(())
+        })?;
+        let is_rest = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+        let rest_at = |from: usize| {
+            let tail = kept.get(from..).unwrap_or_default().iter();
+            tail.take(LONGEST as usize - 1)
+                .take_while(|b| is_rest(b))
+                .count()
+        };
+        let begin = if page == 0 { 0 } else { rest_at(0) };
+        let end = (PAGE_BYTES as usize + rest_at(PAGE_BYTES as usize)).min(kept.len());
+        let text = kept.get(begin..end).unwrap_or_default();
+        Ok((bytes, String::from_utf8_lossy(text).into_owned()))
+    }
+}

@@ -1,0 +1,59 @@
+//! The text of one item, a page at a time: asked for when somebody looks at it, held by nobody else.
+
+use super::event::Place;
+use super::fleet::FileId;
+use super::history::Item;
+
+/// Bytes of text in a page; a page ends with the character that begins in it.
+pub const PAGE_BYTES: u64 = 1 << 20;
+
+/// A page of an item's text that is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextRequest {
+    /// The item's file.
+    pub file: FileId,
+    /// Where the item stands in it.
+    pub place: Place,
+    /// The item's hash: tells it from the others in its place, and from what a rewritten log holds
+    /// there.
+    pub hash: u64,
+    /// The page, counted from 0.
+    pub page: u32,
+}
+
+impl TextRequest {
+    /// The first page of an item's text; `None`: it has none, or none that the log shows.
+    pub fn of(file: FileId, item: &Item) -> Option<TextRequest> {
+        (item.size.bytes > 0).then_some(TextRequest {
+            file,
+            place: item.place,
+            hash: item.hash,
+            page: 0,
+        })
+    }
+}
+
+/// A page of an item's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPage {
+    /// What was asked for.
+    pub of: TextRequest,
+    /// The text; or what is wrong and what to do about it.
+    pub text: Result<Text, String>,
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    /// Exactly what the model got. Not fit for a terminal as it is.
+    pub text: String,
+    /// The pages of the whole, one at least.
+    pub pages: u32,
+    /// Bytes of the whole.
+    pub bytes: u64,
+}
+
+/// The pages that a text of so many bytes takes.
+pub fn pages(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(PAGE_BYTES).max(1)).unwrap_or(u32::MAX)
+}
