@@ -3,7 +3,7 @@
 use super::event::{Billed, Key, NewItem, Place};
 use super::{Gone, Source};
 use jiff::Timestamp;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// An item's place in [`super::session::Session::items`].
@@ -51,10 +51,19 @@ impl Item {
 
     /// The number of requests whose prompt held it, of `requests` so far.
     pub fn requests_held(&self, requests: usize) -> usize {
-        let end = self.left.map_or(requests, |(ix, _)| ix.min(requests));
-        let away: usize = self.away.iter().map(|(from, to)| to - from).sum();
-        let held = self.entered.map_or(0, |from| end.saturating_sub(from));
-        held.saturating_sub(away)
+        self.spans_held(requests).map(|span| span.len()).sum()
+    }
+
+    /// The requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
+    pub fn spans_held(&self, requests: usize) -> impl Iterator<Item = Range<RequestIx>> {
+        let left = self.left.map_or(requests, |(ix, _)| ix.min(requests));
+        let away = self.away.iter().copied().chain([(left, left)]);
+        away.scan(self.entered.unwrap_or(left), move |start, (from, to)| {
+            let span = (*start).min(left)..from.min(left);
+            *start = to.max(*start);
+            Some(span)
+        })
+        .filter(|span| !span.is_empty())
     }
 
     /// Whether it was in the prompt of this request.

@@ -8,7 +8,9 @@
 //! a compaction, clear or rewind.
 
 pub mod calibration;
+pub mod carried;
 mod chain;
+pub mod children;
 pub mod compaction;
 pub mod estimators;
 pub mod event;
@@ -19,10 +21,15 @@ pub mod ledger;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod properties;
+pub mod repeats;
 pub mod session;
 mod shed;
+#[cfg(test)]
 pub mod text;
 pub mod threshold;
+pub mod tools;
+pub mod whatif;
+pub(crate) mod testing;
 pub mod window;
 
 use serde::{Deserialize, Serialize};

@@ -4,12 +4,14 @@
 mod overrides;
 pub mod own;
 mod policy;
+mod price;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
 pub use overrides::{Compaction, Overrides};
 pub use policy::Policy;
+pub use price::PriceRow;
 
 use super::calibration::Tokenizer;
 use super::estimators::Estimator;
@@ -31,6 +33,12 @@ pub struct Rules {
     /// Policies; the first row that matches holds.
     #[serde(default)]
     pub policy: Vec<Policy>,
+    /// Prices; the first row that matches holds.
+    #[serde(default)]
+    pub price: Vec<PriceRow>,
+    /// The usual size of a compaction's summary, in tokens; 0: not known.
+    #[serde(default)]
+    pub summary: u64,
     /// The estimator that contexts are told by: the user's choice, not the table's.
     #[serde(skip)]
     pub estimator: Estimator,
@@ -216,7 +224,8 @@ impl Rules {
         let models = self.model.iter_mut().map(|row| &mut row.source);
         let policies = self.policy.iter_mut().map(|row| &mut row.source);
         let tokenizers = self.tokenizer.values_mut().map(|row| &mut row.source);
-        for slot in models.chain(policies).chain(tokenizers) {
+        let prices = self.price.iter_mut().map(|row| &mut row.source);
+        for slot in models.chain(policies).chain(tokenizers).chain(prices) {
             if slot.is_empty() {
                 source.clone_into(slot);
             }
@@ -227,6 +236,10 @@ impl Rules {
     pub fn with_own(mut self, own: Rules) -> Result<Rules, String> {
         self.model.splice(0..0, own.model);
         self.policy.splice(0..0, own.policy);
+        self.price.splice(0..0, own.price);
+        if own.summary > 0 {
+            self.summary = own.summary;
+        }
         self.tokenizer.extend(own.tokenizer);
         for row in &self.model {
             if !self.tokenizer.contains_key(&row.tokenizer) {
@@ -274,6 +287,34 @@ impl Rules {
                 (Some(a), Some(b)) => a.tokenizer == b.tokenizer,
                 _ => false,
             }
+    }
+
+    /// The rule of each agent, one row for each, as it would hold for such a session with this window.
+    pub(super) fn policies_today<'r>(
+        &'r self,
+        seen: &'r Seen<'_>,
+        window: u64,
+    ) -> impl Iterator<Item = &'r Policy> {
+        let mut done: Vec<&str> = Vec::new();
+        self.policy.iter().filter(move |policy| {
+            let agent = policy.agent.as_str();
+            let seen = Seen { agent, ..*seen };
+            let holds = !done.contains(&agent) && policy.holds(&seen, window);
+            if holds {
+                done.push(agent);
+            }
+            holds
+        })
+    }
+
+    /// The size of the summary that a policy leaves, in tokens.
+    pub(super) fn summary_of(&self, policy: &Policy) -> u64 {
+        policy.summary.unwrap_or(self.summary)
+    }
+
+    /// The user's own rule for a session.
+    pub(super) fn own_rule(&self, seen: &Seen<'_>) -> Option<own::Rule> {
+        self.own.rule(seen)
     }
 
     /// The window and trigger of a session.

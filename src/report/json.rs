@@ -1,11 +1,15 @@
 //! The machine-readable report of one session. Keys are stable; new ones may be added.
 
+use crate::model::carried::Carried;
 use crate::model::compaction::{Compaction, SizedItem, compactions};
 use crate::model::estimators::Estimator;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{self, Forecast, NoForecast};
 use crate::model::ledger::Context;
+use crate::model::repeats::{Repeats, repeats};
 use crate::model::session::{Item, Request, Session};
+use crate::model::tools::{Tool, tools};
+use crate::model::whatif::{WhatIf, what_if};
 use crate::model::{Role, Source};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,6 +26,8 @@ pub struct Report<'a> {
     messages: Vec<MessagePart<'a>>,
     calls: Vec<CallPart<'a>>,
     tools: Vec<ToolPart<'a>>,
+    repeats: RepeatsPart,
+    what_if: Vec<WhatIfPart>,
 }
 
 #[derive(Debug, Serialize)]
@@ -131,6 +137,9 @@ struct MessagePart<'a> {
     left: Option<usize>,
     left_because: Option<&'static str>,
     carried: u64,
+    /// Only where the prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    carried_usd: Option<f64>,
     preview: &'a str,
 }
 
@@ -149,12 +158,52 @@ struct CallPart<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct ToolPart<'a> {
-    pub(super) name: &'a str,
-    pub(super) results: u64,
-    pub(super) tokens: u64,
-    pub(super) largest: u64,
-    pub(super) carried: u64,
+struct ToolPart<'a> {
+    name: &'a str,
+    results: usize,
+    tokens: u64,
+    in_context: u64,
+    largest: u64,
+    largest_id: usize,
+    carried: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    carried_usd: Option<f64>,
+    share: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct RepeatsPart {
+    items: usize,
+    wasted: u64,
+    of: Vec<RepeatPart>,
+}
+
+/// An item that says again what another one says; both by the id of `messages`.
+#[derive(Debug, Serialize)]
+struct RepeatPart {
+    id: usize,
+    first: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct WhatIfPart {
+    whose: String,
+    policy: String,
+    trigger: Option<u64>,
+    compactions: Vec<CompactedPart>,
+    dropped: u64,
+    largest: u64,
+    prompts: u64,
+    /// The first request that would not have fitted.
+    over: Option<usize>,
+}
+
+/// `call` is an index into `calls`: the first request after it.
+#[derive(Debug, Serialize)]
+struct CompactedPart {
+    call: usize,
+    before: u64,
+    after: u64,
 }
 
 impl<'a> Report<'a> {
@@ -167,6 +216,8 @@ impl<'a> Report<'a> {
         let left = left.as_ref().ok();
         let context = session.context();
         let limits = session.limits();
+        let requests = session.requests.len();
+        let carried = Carried::by(session, requests);
         Report {
             schema: "ctxgauge.report/1",
             session: SessionPart {
@@ -207,10 +258,18 @@ impl<'a> Report<'a> {
                     .collect(),
             },
             messages: (0..session.items.len())
-                .map(|ix| MessagePart::new(session, ix))
+                .map(|ix| MessagePart::new(session, &carried, ix))
                 .collect(),
             calls: session.requests.iter().map(CallPart::new).collect(),
-            tools: tools(session),
+            tools: tools(session, session.in_context(), requests)
+                .iter()
+                .map(ToolPart::new)
+                .collect(),
+            repeats: RepeatsPart::new(&repeats(session, session.in_context())),
+            what_if: what_if(session, requests)
+                .into_iter()
+                .map(WhatIfPart::new)
+                .collect(),
         }
     }
 }
@@ -325,7 +384,7 @@ impl<'a> ItemPart<'a> {
 }
 
 impl<'a> MessagePart<'a> {
-    fn new(session: &'a Session, ix: usize) -> MessagePart<'a> {
+    fn new(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
         let item: &Item = &session.items[ix];
         let (tokens, source) = session.tokens(ix);
         MessagePart {
@@ -340,16 +399,70 @@ impl<'a> MessagePart<'a> {
             entered: item.entered,
             left: item.left.map(|(at, _)| at),
             left_because: item.left.map(|(_, why)| why.name()),
-            carried: carried(session, ix),
+            carried: carried.tokens(ix, tokens),
+            carried_usd: carried.usd(ix, tokens).map(dollars),
             preview: &item.preview,
         }
     }
 }
 
-/// What an item has cost: its tokens times the requests whose prompt held it.
-pub(super) fn carried(session: &Session, ix: usize) -> u64 {
-    let held = session.items[ix].requests_held(session.requests.len());
-    session.tokens(ix).0.saturating_mul(held as u64)
+/// Dollars, to a millionth.
+fn dollars(usd: f64) -> f64 {
+    (usd * 1e6).round() / 1e6
+}
+
+impl<'a> ToolPart<'a> {
+    fn new(tool: &Tool<'a>) -> ToolPart<'a> {
+        ToolPart {
+            name: tool.name,
+            results: tool.results,
+            tokens: tool.tokens,
+            in_context: tool.in_context,
+            largest: tool.largest.1,
+            largest_id: tool.largest.0,
+            carried: tool.carried,
+            carried_usd: tool.carried_usd.map(dollars),
+            share: (tool.share * 1e3).round() / 1e3,
+        }
+    }
+}
+
+impl RepeatsPart {
+    fn new(repeats: &Repeats) -> RepeatsPart {
+        let of = repeats.of.iter();
+        RepeatsPart {
+            items: repeats.items(),
+            wasted: repeats.wasted,
+            of: of
+                .map(|(id, first)| RepeatPart {
+                    id: *id,
+                    first: *first,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl WhatIfPart {
+    fn new(row: WhatIf) -> WhatIfPart {
+        let compactions = row.compactions.iter();
+        WhatIfPart {
+            whose: row.whose.name().to_owned(),
+            trigger: row.trigger,
+            compactions: compactions
+                .map(|done| CompactedPart {
+                    call: done.request,
+                    before: done.before,
+                    after: done.after,
+                })
+                .collect(),
+            dropped: row.dropped(),
+            largest: row.largest,
+            prompts: row.prompts,
+            over: row.over,
+            policy: row.policy,
+        }
+    }
 }
 
 impl<'a> CallPart<'a> {
@@ -367,30 +480,4 @@ impl<'a> CallPart<'a> {
             predicted_high: request.predicted.map(|p| p.high),
         }
     }
-}
-
-/// What each tool's results cost over the whole session, the largest sum first.
-pub(super) fn tools(session: &Session) -> Vec<ToolPart<'_>> {
-    let mut by_name: BTreeMap<&str, ToolPart<'_>> = BTreeMap::new();
-    for (ix, item) in session.items.iter().enumerate() {
-        if item.role != Role::Tool {
-            continue;
-        }
-        let name = item.tool.as_deref().unwrap_or("unknown");
-        let tokens = session.tokens(ix).0;
-        let part = by_name.entry(name).or_insert(ToolPart {
-            name,
-            results: 0,
-            tokens: 0,
-            largest: 0,
-            carried: 0,
-        });
-        part.results += 1;
-        part.tokens += tokens;
-        part.largest = part.largest.max(tokens);
-        part.carried = part.carried.saturating_add(carried(session, ix));
-    }
-    let mut tools: Vec<ToolPart<'_>> = by_name.into_values().collect();
-    tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.name.cmp(b.name)));
-    tools
 }

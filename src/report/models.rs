@@ -3,7 +3,7 @@
 use super::Style;
 use super::text::{clean, tokens};
 use crate::model::calibration::Tokenizer;
-use crate::model::window::{ModelRow, Policy, Rules, Thinking};
+use crate::model::window::{ModelRow, Policy, PriceRow, Rules, Thinking};
 use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ struct Json<'a> {
     schema: &'static str,
     models: &'a [ModelRow],
     policies: &'a [Policy],
+    prices: &'a [PriceRow],
+    summary: u64,
     tokenizers: &'a BTreeMap<String, Tokenizer>,
 }
 
@@ -27,6 +29,8 @@ pub fn write(out: &mut dyn Write, rules: &Rules, style: Style) -> Result<()> {
                 schema: "ctxgauge.models/1",
                 models: &rules.model,
                 policies: &rules.policy,
+                prices: &rules.price,
+                summary: rules.summary,
                 tokenizers: &rules.tokenizer,
             };
             serde_json::to_writer(&mut *out, &json)?;
@@ -79,6 +83,24 @@ fn write_text(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
             writeln!(out, "    keeps {}", clean(&policy.keeps))?;
         }
         source(out, &policy.source)?;
+    }
+    writeln!(
+        out,
+        "\nprices: dollars for a million tokens read from the cache; the first row that matches holds"
+    )?;
+    for row in &rules.price {
+        let dearer = (row.above < u64::MAX).then(|| {
+            let above = tokens(row.above);
+            format!(" · ${} with prompts above {above}", row.cached_read_above)
+        });
+        writeln!(
+            out,
+            "\n  {}\n    ${}{}",
+            clean(&row.ids.join(", ")),
+            row.cached_read,
+            dearer.unwrap_or_default()
+        )?;
+        source(out, &row.source)?;
     }
     writeln!(
         out,

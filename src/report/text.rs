@@ -1,11 +1,14 @@
 //! The report of one session for people.
 
-use super::json::{other_estimator, percent, tools};
+use super::json::{other_estimator, percent};
 use crate::model::compaction::compactions;
 use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{Forecast, NoForecast};
+use crate::model::repeats::repeats;
 use crate::model::session::{Coverage, Session};
+use crate::model::tools::tools;
+use crate::model::whatif::{WhatIf, Whose, what_if};
 use crate::model::{Role, Source};
 use std::io::{self, Write};
 
@@ -78,7 +81,9 @@ pub fn write(
     }
     write_largest(out, session)?;
     write_tools(out, session)?;
+    write_repeats(out, session)?;
     write_resets(out, session)?;
+    write_what_if(out, session)?;
     write_unread(out, session)
 }
 
@@ -136,23 +141,82 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 }
 
 fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
-    let tools = tools(session);
+    let tools = tools(session, session.in_context(), session.requests.len());
     if tools.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n  tool          results   tokens  largest  carried")?;
+    writeln!(
+        out,
+        "\n  tool          results   tokens  share   in now  largest  carried  in money"
+    )?;
     for tool in tools.iter().take(LARGEST) {
         writeln!(
             out,
-            "  {:<12} {:>8} {:>8} {:>8} {:>8}",
+            "  {:<12} {:>8} {:>8} {:>4.0} % {:>8} {:>8} {:>8} {:>9}",
             clean(tool.name),
             tool.results,
             tokens(tool.tokens),
-            tokens(tool.largest),
-            tokens(tool.carried)
+            tool.share * 100.0,
+            dash(tool.in_context),
+            tokens(tool.largest.1),
+            tokens(tool.carried),
+            tool.carried_usd
+                .map_or_else(|| "—".to_owned(), |usd| format!("${usd:.2}")),
         )?;
     }
     Ok(())
+}
+
+fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let repeats = repeats(session, session.in_context());
+    match repeats.items() {
+        0 => Ok(()),
+        items => writeln!(
+            out,
+            "\n  {items} items in the context say what others say: {} tokens wasted",
+            tokens(repeats.wasted)
+        ),
+    }
+}
+
+fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let rows = what_if(session, session.requests.len());
+    // Where no rule would have compacted, there is nothing to compare.
+    if rows.iter().all(|row| row.compactions.is_empty()) {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n  had it compacted like              at times  dropped  largest  prompts"
+    )?;
+    for row in rows {
+        writeln!(
+            out,
+            "  {:<30} {:>6} {:>5} {:>8} {:>8} {:>8}{}",
+            clean(&rule_name(&row)),
+            row.trigger.map_or_else(|| "—".to_owned(), tokens),
+            row.compactions.len(),
+            dash(row.dropped()),
+            tokens(row.largest),
+            tokens(row.prompts),
+            if row.over.is_some() {
+                "  over the window"
+            } else {
+                ""
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Whose rule it is, or what it says.
+fn rule_name(row: &WhatIf) -> String {
+    match &row.whose {
+        Whose::Real => "(as it was)".to_owned(),
+        Whose::Own => format!("(its own) {}", row.policy),
+        Whose::Agent(id) => id.clone(),
+        Whose::Generic => row.policy.clone(),
+    }
 }
 
 fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {

@@ -112,6 +112,7 @@ impl Rule {
     /// The rule's name, as reports write it.
     pub fn name(self) -> String {
         match self {
+            Rule::Share(share) if share >= 1.0 => "at the limit".to_owned(),
             Rule::Share(share) => format!("{share} of the window"),
             Rule::Budget(tokens) => format!("at {tokens} tokens"),
             Rule::Messages { keep, over } => {

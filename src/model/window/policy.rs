@@ -45,6 +45,21 @@ pub struct Policy {
     /// Holds until a session's own reports show it.
     #[serde(default)]
     pub prefix: u64,
+    /// The share of the history that it keeps as it was, the newest part: 0 to 1.
+    #[serde(default)]
+    pub keep_share: f64,
+    /// Tokens of the newest history that it keeps as they were.
+    #[serde(default)]
+    pub keep_recent: u64,
+    /// Tokens of user messages that it keeps, at most.
+    #[serde(default)]
+    pub keep_user: u64,
+    /// Tokens that it puts back in: files read lately, invoked skills.
+    #[serde(default)]
+    pub restored: u64,
+    /// Its summary's size in tokens; none: the usual one.
+    #[serde(default)]
+    pub summary: Option<u64>,
     /// What survives, in words.
     #[serde(default)]
     pub keeps: String,
@@ -97,6 +112,18 @@ impl Policy {
             .map(|percent| (usable as f64 * percent / 100.0) as u64);
         let limits = [lowered, set.limit, self.budget];
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
+    }
+
+    /// Tokens that survive its compaction beside prefix and summary, of a history of so many, of which
+    /// `user` are the user's.
+    pub fn kept(&self, history: u64, user: u64) -> u64 {
+        let parts = [
+            part(history, self.keep_share.clamp(0.0, 1.0)),
+            self.keep_recent,
+            self.keep_user.min(user),
+            self.restored,
+        ];
+        parts.into_iter().fold(0, u64::saturating_add).min(history)
     }
 }
 

@@ -1,0 +1,106 @@
+//! What items cost by being carried: every request reads its whole context again.
+
+use super::session::{ItemIx, RequestIx, Session};
+use super::window::PriceRow;
+use std::collections::HashMap;
+
+/// What items have cost by the end of a number of requests.
+///
+/// In money it is the list price of tokens read from a cache, at the prices of the models that read
+/// them: the least it can have cost. A request that found its cache cold paid more.
+#[derive(Debug, Clone)]
+pub struct Carried<'s> {
+    session: &'s Session,
+    requests: RequestIx,
+    /// The prices of the requests before each, summed up, and how many of them have no price.
+    paid: Vec<(f64, u32)>,
+}
+
+impl<'s> Carried<'s> {
+    /// The costs by the end of the first `requests` requests.
+    pub fn by(session: &'s Session, requests: RequestIx) -> Carried<'s> {
+        let requests = requests.min(session.requests.len());
+        let mut paid = vec![(0.0, 0)];
+        let (mut sum, mut unknown) = (0.0, 0);
+        let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
+        for request in &session.requests[..requests] {
+            let row = request.model.as_deref().and_then(|id| {
+                let row = of.entry(id).or_insert_with(|| session.rules.price_of(id));
+                *row
+            });
+            let price = row.map(|row| row.cached_read(request.prompt));
+            match price {
+                Some(price) => sum += price,
+                None => unknown += 1,
+            }
+            paid.push((sum, unknown));
+        }
+        Carried {
+            session,
+            requests,
+            paid,
+        }
+    }
+
+    /// Tokens times the requests whose prompt held the item.
+    pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
+        let held = self.session.items[ix].requests_held(self.requests);
+        tokens.saturating_mul(held as u64)
+    }
+
+    /// The same in US dollars; `None`: a model that read it has no price in the table.
+    pub fn usd(&self, ix: ItemIx, tokens: u64) -> Option<f64> {
+        let mut dollars = 0.0;
+        for span in self.session.items[ix].spans_held(self.requests) {
+            let (from, to) = (self.paid[span.start], self.paid[span.end]);
+            if from.1 != to.1 {
+                return None;
+            }
+            dollars += to.0 - from.0;
+        }
+        Some(tokens as f64 * dollars / 1e6)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::testing::Log;
+    use crate::model::{Kind, Role};
+
+    fn log() -> Log {
+        Log::new()
+            .model("dear")
+            .item("a", Role::Tool, Kind::ToolResult, 1_000)
+            .report(2_000)
+            .report(2_100)
+            .model("cheap")
+            .report(2_200)
+    }
+
+    #[test]
+    fn each_request_is_paid_at_its_models_price() {
+        let log = log();
+        let carried = Carried::by(&log.session, 3);
+        assert_eq!(carried.tokens(0, 1_000), 3_000);
+        // Two at $2, one at $0.5, of a million tokens each.
+        let usd = carried.usd(0, 1_000_000).unwrap();
+        assert!((usd - 4.5).abs() < 1e-9, "{usd}");
+        assert_eq!(Carried::by(&log.session, 1).tokens(0, 1_000), 1_000);
+        assert_eq!(Carried::by(&log.session, 0).usd(0, 1_000), Some(0.0));
+    }
+
+    #[test]
+    fn a_model_without_a_price_leaves_the_sum_unknown() {
+        let log = log().model("unheard-of").report(2_300);
+        assert_eq!(Carried::by(&log.session, 4).usd(0, 1_000), None);
+        assert!(Carried::by(&log.session, 3).usd(0, 1_000).is_some());
+    }
+
+    #[test]
+    fn the_largest_numbers_saturate() {
+        let log = log();
+        assert_eq!(Carried::by(&log.session, 9).tokens(0, u64::MAX), u64::MAX);
+    }
+}

@@ -1,0 +1,156 @@
+//! What sub-agents cost, seen from the session that started them.
+
+use super::Kind;
+use super::fleet::{Fleet, SessionKey};
+use super::session::{ItemIx, Session};
+
+/// A sub-agent of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Child {
+    /// Its own session.
+    pub key: SessionKey,
+    /// Tokens in its context.
+    pub used: u64,
+    /// Its requests.
+    pub requests: usize,
+    /// All its prompts together, in tokens.
+    pub prompts: u64,
+    /// All its outputs together, in tokens, as far as its log tells them.
+    pub outputs: u64,
+    /// The parent's item that holds what it came back with; `None`: cannot be told.
+    pub result: Option<ItemIx>,
+}
+
+/// The sub-agents that a session started itself, in no order that means anything.
+pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
+    let Some((of, id)) = fleet
+        .get(parent)
+        .and_then(|session| Some((session, session.meta.id.as_deref()?)))
+    else {
+        return Vec::new();
+    };
+    let below = fleet
+        .sessions()
+        .filter(|(key, child)| *key != parent && child.meta.parent.as_deref() == Some(id));
+    below
+        .map(|(key, child)| Child {
+            key,
+            used: child.context().used,
+            requests: child.requests.len(),
+            prompts: sum(child.requests.iter().map(|request| request.prompt)),
+            outputs: sum(child.requests.iter().filter_map(|request| request.output)),
+            result: result_of(of, child),
+        })
+        .collect()
+}
+
+/// Fewer bytes of a beginning tell nothing: two agents may both say that they are done.
+const TELLING: usize = 24;
+
+/// The parent's tool result that begins as the child's last words do.
+fn result_of(parent: &Session, child: &Session) -> Option<ItemIx> {
+    let last = child.items.iter().rev();
+    let mut said =
+        last.filter(|item| item.role == super::Role::Assistant && item.kind == Kind::Text);
+    let said = &*said.next()?.preview;
+    if said.len() < TELLING {
+        return None;
+    }
+    parent.items.iter().position(|item| {
+        item.kind == Kind::ToolResult
+            && (item.preview.starts_with(said)
+                || (item.preview.len() >= TELLING && said.starts_with(&*item.preview)))
+    })
+}
+
+fn sum(tokens: impl Iterator<Item = u64>) -> u64 {
+    tokens.fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+    use crate::model::event::{Event, Lane, Meta, NewItem};
+    use crate::model::fleet::{FileFacts, FileId, Update};
+    use crate::model::testing::{Log, new_item};
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    fn named(id: &str, parent: Option<&str>) -> Log {
+        Log::new().event(Event::Meta(Box::new(Meta {
+            id: Some(id.into()),
+            parent: parent.map(Into::into),
+            ..Meta::default()
+        })))
+    }
+
+    fn saying(log: Log, role: Role, kind: Kind, text: &str) -> Log {
+        let item = NewItem {
+            preview: text.into(),
+            ..new_item(role, kind, 100)
+        };
+        log.node(text, vec![item])
+    }
+
+    fn add(fleet: &mut Fleet, n: u64, log: Log) -> SessionKey {
+        let file = FileId(n);
+        fleet.apply(Update::Found(Box::new(FileFacts {
+            file,
+            agent: "tested",
+            label: "tested",
+            path: Arc::new(PathBuf::from("log")),
+            id: None,
+            parent: None,
+            len: 0,
+            modified: None,
+        })));
+        let sessions = vec![(Lane::Main, log.session)];
+        fleet.apply(Update::Rebuilt { file, sessions });
+        SessionKey {
+            file,
+            lane: Lane::Main,
+        }
+    }
+
+    #[test]
+    fn what_each_sub_agent_cost_and_what_it_came_back_with() {
+        let words = "The parser drops the last line of a file.";
+        let parent = named("p", None);
+        let parent = saying(
+            parent,
+            Role::Tool,
+            Kind::ToolResult,
+            "something else entirely",
+        );
+        let parent = saying(
+            parent,
+            Role::Tool,
+            Kind::ToolResult,
+            "The parser drops the last line of a file. agentId: a1",
+        );
+        let child = saying(named("c", Some("p")), Role::Assistant, Kind::Text, words);
+        let mut fleet = Fleet::new(Arc::default());
+        let key = add(&mut fleet, 1, parent);
+        let below = add(&mut fleet, 2, child.report(5_000).report(7_000));
+        add(&mut fleet, 3, named("other", Some("q")));
+
+        let told = children(&fleet, key);
+        assert_eq!(told.len(), 1);
+        assert_eq!((told[0].key, told[0].requests), (below, 2));
+        assert_eq!(told[0].prompts, 12_000);
+        assert_eq!(told[0].result, Some(1));
+        assert_eq!(children(&fleet, below), []);
+    }
+
+    #[test]
+    fn few_words_tell_nothing() {
+        let parent = saying(named("p", None), Role::Tool, Kind::ToolResult, "Done.");
+        let child = saying(named("c", Some("p")), Role::Assistant, Kind::Text, "Done.");
+        let mut fleet = Fleet::new(Arc::default());
+        let key = add(&mut fleet, 1, parent);
+        add(&mut fleet, 2, child);
+        assert_eq!(children(&fleet, key)[0].result, None);
+    }
+}

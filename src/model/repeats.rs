@@ -1,0 +1,130 @@
+//! The same content in the context twice, such as a file that was read again unchanged.
+
+use super::Role;
+use super::compaction::SizedItem;
+use super::session::{Item, ItemIx, Session};
+use std::collections::{BTreeMap, HashMap};
+
+/// Below this many tokens an item is a repeat of nothing: `ok` and `done` come often.
+const LEAST_TOKENS: u64 = 32;
+
+/// Items that say again what the context holds already.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Repeats {
+    /// The first item of the same content, by the later ones.
+    pub of: BTreeMap<ItemIx, ItemIx>,
+    /// Tokens of the later ones.
+    pub wasted: u64,
+}
+
+impl Repeats {
+    /// How many items are repeats.
+    pub fn items(&self) -> usize {
+        self.of.len()
+    }
+}
+
+/// The repeats among items that are in the context together, in the order of the log.
+pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) -> Repeats {
+    let mut repeats = Repeats::default();
+    let mut first: HashMap<_, ItemIx> = HashMap::new();
+    for (ix, tokens, _) in context {
+        let item = &session.items[ix];
+        if tokens < LEAST_TOKENS || !is_all_text(item) {
+            continue;
+        }
+        let content = (item.role, item.kind, item.hash, item.size.bytes);
+        match first.get(&content) {
+            Some(same) => {
+                repeats.of.insert(ix, *same);
+                repeats.wasted = repeats.wasted.saturating_add(tokens);
+            }
+            None => {
+                first.insert(content, ix);
+            }
+        }
+    }
+    repeats
+}
+
+/// Whether the hash tells the content. Of images and hidden content it tells the size alone; and what
+/// the model wrote itself it may say twice.
+fn is_all_text(item: &Item) -> bool {
+    let size = &item.size;
+    item.role != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+    use crate::model::event::Size;
+    use crate::model::testing::{Log, new_item};
+
+    fn found(log: &Log) -> Repeats {
+        repeats(&log.session, log.session.in_context())
+    }
+
+    #[test]
+    fn a_file_read_again_unchanged_is_a_repeat_of_the_first() {
+        let log = Log::new()
+            .result("a", "Read", 500)
+            .result("b", "Read", 700)
+            .result("c", "Read", 500)
+            .result("d", "Read", 500)
+            .report(5_000);
+        let found = found(&log);
+        assert_eq!(found.of, BTreeMap::from([(2, 0), (3, 0)]));
+        let tokens = |ix| log.session.tokens(ix).0;
+        assert_eq!(found.wasted, tokens(2) + tokens(3));
+        assert_eq!(found.items(), 2);
+    }
+
+    #[test]
+    fn what_has_left_the_context_is_not_repeated() {
+        let log = Log::new()
+            .result("a", "Read", 500)
+            .report(5_000)
+            .compact(5_100)
+            .result("b", "Read", 500);
+        assert_eq!(found(&log), Repeats::default());
+    }
+
+    #[test]
+    fn small_items_other_roles_and_the_models_own_words_do_not_count() {
+        let log = Log::new()
+            .result("a", "Bash", 10)
+            .result("b", "Bash", 10)
+            .item("c", Role::Tool, Kind::ToolResult, 800)
+            .item("d", Role::Container, Kind::Reminder, 800)
+            .item("e", Role::Assistant, Kind::Text, 900)
+            .item("f", Role::Assistant, Kind::Text, 900);
+        assert_eq!(found(&log), Repeats::default());
+    }
+
+    #[test]
+    fn images_and_hidden_content_of_equal_size_are_not_equal() {
+        let hidden = |size: Size| {
+            let mut log = Log::new();
+            for key in ["a", "b"] {
+                let mut item = new_item(Role::Tool, Kind::ToolResult, 500);
+                (item.size, item.hash) = (size, 7);
+                log = log.node(key, vec![item]);
+            }
+            found(&log)
+        };
+        let image = Size {
+            fixed: 1_500,
+            bytes: 10,
+            ..Size::default()
+        };
+        let opaque = Size {
+            opaque: 60_000,
+            bytes: 10,
+            ..Size::default()
+        };
+        assert_eq!(hidden(image), Repeats::default());
+        assert_eq!(hidden(opaque), Repeats::default());
+    }
+}

@@ -1,0 +1,155 @@
+//! Sessions to test on, made of events.
+
+use super::event::{
+    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
+};
+use super::session::{Coverage, Session};
+use super::window::Rules;
+use super::{Gone, Kind, Role, Source};
+use std::sync::Arc;
+
+/// Two models with prices, two policies, one of them the tested agent's.
+const RULES: &str = r#"
+summary = 1_000
+
+[[model]]
+ids = ["*"]
+window = 100_000
+tokenizer = "plain"
+
+[tokenizer.plain]
+per_token = 1.0
+per_item = 0.0
+spread = 0.1
+spread_floor = 20.0
+source = "test"
+
+[[price]]
+ids = ["dear"]
+cached_read = 2.0
+
+[[price]]
+ids = ["cheap"]
+cached_read = 0.5
+
+[[policy]]
+agent = "tested"
+name = "half of the window"
+share = 0.5
+
+[[policy]]
+agent = "keeper"
+name = "0.8 of the window"
+share = 0.8
+keep_recent = 10_000
+"#;
+
+/// A session under way, one event after the other.
+pub(crate) struct Log {
+    pub(crate) session: Session,
+    line: u64,
+}
+
+impl Log {
+    pub(crate) fn new() -> Log {
+        let rules: Rules = toml::from_str(RULES).unwrap_or_default();
+        let mut session = Session::new("tested", Arc::new(rules));
+        session.coverage = Coverage::Whole;
+        Log { session, line: 0 }
+    }
+
+    pub(crate) fn event(mut self, event: Event) -> Log {
+        self.line += 1;
+        let place = Place {
+            line: self.line,
+            offset: self.line * 100,
+            len: 99,
+        };
+        self.session.apply(Entry {
+            lane: Lane::Main,
+            place,
+            at: None,
+            event,
+        });
+        self
+    }
+
+    pub(crate) fn model(self, id: &str) -> Log {
+        self.event(Event::Meta(Box::new(Meta {
+            model: Some(id.into()),
+            ..Meta::default()
+        })))
+    }
+
+    pub(crate) fn node(self, key: &str, items: Vec<NewItem>) -> Log {
+        self.event(Event::Node(Box::new(Node {
+            key: Some(Key::of(key)),
+            part: Part::Injected,
+            items,
+            ..Node::default()
+        })))
+    }
+
+    /// An item of so many tokens; its content goes by that number.
+    pub(crate) fn item(self, key: &str, role: Role, kind: Kind, tokens: u64) -> Log {
+        self.node(key, vec![new_item(role, kind, tokens)])
+    }
+
+    pub(crate) fn result(self, key: &str, tool: &str, tokens: u64) -> Log {
+        let item = NewItem {
+            tool: Some(tool.into()),
+            ..new_item(Role::Tool, Kind::ToolResult, tokens)
+        };
+        self.node(key, vec![item])
+    }
+
+    pub(crate) fn report(self, prompt: u64) -> Log {
+        let request = Key::of_number("request", self.line);
+        self.event(Event::Usage(Box::new(Usage {
+            request,
+            model: None,
+            prompt,
+            cached: 0,
+            output: None,
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed::default(),
+        })))
+    }
+
+    /// An automatic compaction that keeps nothing.
+    pub(crate) fn compact(self, before: u64) -> Log {
+        self.reset(Gone::Compaction, "auto", before)
+    }
+
+    pub(crate) fn reset(self, gone: Gone, cause: &str, before: u64) -> Log {
+        self.event(Event::Reset(Box::new(Reset {
+            key: None,
+            gone,
+            cause: cause.into(),
+            before: Some(before),
+            after: None,
+            kept: Kept::Nothing,
+        })))
+    }
+}
+
+pub(crate) fn new_item(role: Role, kind: Kind, tokens: u64) -> NewItem {
+    NewItem {
+        role,
+        kind,
+        tool: None,
+        call: None,
+        size: Size {
+            bytes: tokens * 4,
+            chars: tokens * 4,
+            local: tokens,
+            counted: true,
+            ..Size::default()
+        },
+        preview: Box::default(),
+        hash: tokens,
+        ephemeral: false,
+        nth: 0,
+    }
+}

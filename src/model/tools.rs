@@ -1,0 +1,147 @@
+//! What each tool's results cost, at any moment of a session.
+
+use super::carried::Carried;
+use super::compaction::SizedItem;
+use super::session::{RequestIx, Session};
+use super::{Role, Source};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One tool's results so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool<'s> {
+    /// The tool's name, as the log writes it.
+    pub name: &'s str,
+    /// How many results it gave.
+    pub results: usize,
+    /// Their tokens.
+    pub tokens: u64,
+    /// The part of `tokens` that is in the context.
+    pub in_context: u64,
+    /// The largest of them.
+    pub largest: SizedItem,
+    /// Tokens times the requests that took them along.
+    pub carried: u64,
+    /// The same in US dollars, see [`Carried`]; `None`: not known of all of them.
+    pub carried_usd: Option<f64>,
+    /// Its part of all tools' tokens, 0 to 1.
+    pub share: f64,
+}
+
+impl Session {
+    /// The items in the context now with what they cost, in the order of the log.
+    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> {
+        self.alive().into_iter().map(|ix| {
+            let (tokens, source) = self.tokens(ix);
+            (ix, tokens, source)
+        })
+    }
+}
+
+/// What each tool's results cost, the largest sum first. `context` holds the items in the context at
+/// that moment, `requests` is the number of requests by then. What had left by then counts as well.
+pub fn tools<'s>(
+    session: &'s Session,
+    context: impl IntoIterator<Item = SizedItem>,
+    requests: RequestIx,
+) -> Vec<Tool<'s>> {
+    let carried = Carried::by(session, requests);
+    let context: Vec<SizedItem> = context.into_iter().collect();
+    let held: BTreeSet<usize> = context.iter().map(|(ix, ..)| *ix).collect();
+    let is_live = requests >= session.requests.len();
+    let gone = session.items.iter().enumerate().filter(|(ix, item)| {
+        item.role == Role::Tool
+            && !held.contains(ix)
+            // What came and went before the next request may be of the time after.
+            && item.left.is_some_and(|(at, _)| at <= requests)
+            && (is_live || item.entered.is_some_and(|from| from < requests))
+    });
+    let gone = gone.map(|(ix, _)| {
+        let (tokens, source) = session.tokens(ix);
+        ((ix, tokens, source), 0)
+    });
+    let here = context.into_iter().map(|item| (item, item.1));
+
+    let mut by_name: BTreeMap<&str, Tool<'s>> = BTreeMap::new();
+    for ((ix, tokens, source), in_context) in gone.chain(here) {
+        let item = &session.items[ix];
+        if item.role != Role::Tool {
+            continue;
+        }
+        let name = item.tool.as_deref().unwrap_or("unknown");
+        let tool = by_name.entry(name).or_insert(Tool {
+            name,
+            results: 0,
+            tokens: 0,
+            in_context: 0,
+            largest: (ix, 0, Source::Estimated),
+            carried: 0,
+            carried_usd: Some(0.0),
+            share: 0.0,
+        });
+        tool.results += 1;
+        tool.tokens = tool.tokens.saturating_add(tokens);
+        tool.in_context = tool.in_context.saturating_add(in_context);
+        if tool.results == 1 || (tokens, ix) > (tool.largest.1, tool.largest.0) {
+            tool.largest = (ix, tokens, source);
+        }
+        tool.carried = tool.carried.saturating_add(carried.tokens(ix, tokens));
+        let usd = carried.usd(ix, tokens);
+        tool.carried_usd = tool.carried_usd.zip(usd).map(|(sum, usd)| sum + usd);
+    }
+    let mut tools: Vec<Tool<'s>> = by_name.into_values().collect();
+    let all: f64 = tools.iter().map(|tool| tool.tokens as f64).sum();
+    for tool in &mut tools {
+        tool.share = if all > 0.0 {
+            tool.tokens as f64 / all
+        } else {
+            0.0
+        };
+    }
+    tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.name.cmp(b.name)));
+    tools
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::testing::Log;
+
+    #[test]
+    fn what_was_dropped_still_counts_but_is_not_in_the_context() {
+        let log = Log::new()
+            .result("a", "Read", 4_000)
+            .result("b", "Read", 1_000)
+            .report(9_000)
+            .report(9_100)
+            .compact(9_500)
+            .result("c", "Bash", 500)
+            .report(3_000);
+        let session = &log.session;
+        let now = tools(session, session.in_context(), session.requests.len());
+        let told: Vec<_> = now
+            .iter()
+            .map(|t| (t.name, t.results, t.in_context > 0, t.largest.0))
+            .collect();
+        assert_eq!(told, [("Read", 2, false, 0), ("Bash", 1, true, 2)]);
+        assert_eq!(now[0].carried, 2 * now[0].tokens);
+        assert_eq!(now[1].in_context, now[1].tokens);
+        assert!((now.iter().map(|t| t.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn at_an_earlier_moment_nothing_of_later_counts() {
+        let log = Log::new()
+            .result("a", "Read", 4_000)
+            .report(9_000)
+            .result("b", "Bash", 1_000)
+            .report(9_100)
+            .compact(9_500)
+            .report(3_000);
+        let then = [(0, 4_000, Source::Shared)];
+        let then = tools(&log.session, then, 1);
+        assert_eq!(then.len(), 1);
+        assert_eq!((then[0].results, then[0].in_context), (1, 4_000));
+        assert_eq!(then[0].carried, 4_000);
+    }
+}

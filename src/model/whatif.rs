@@ -1,0 +1,497 @@
+//! What other policies would have made of a session: where each would have compacted, and what the
+//! requests would have carried.
+//!
+//! The session's own growth is replayed under each rule. What a request's prompt grew by is what came
+//! in, whatever had been dropped before; after a compaction that only the rule makes, the context is
+//! the prefix, what the rule keeps, and a summary. Where the real agent compacted by itself, the others
+//! go on with their own size. What the user did himself, compactions by hand and clears, takes place
+//! under every rule.
+//!
+//! It leaves out what cannot be known: an agent that had forgotten more would have read things again.
+
+use super::compaction::{self, SizedItem};
+use super::session::{Coverage, ItemIx, PastReset, RequestIx, Session};
+use super::window::own::Rule;
+use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
+use super::{Gone, Kind, Role, Source};
+use std::collections::{BTreeSet, HashMap};
+
+/// One rule, and what it would have made of the session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    /// Whose rule it is.
+    pub whose: Whose,
+    /// The rule's name.
+    pub policy: String,
+    /// The size at which it compacts; `None`: it does not go by size.
+    pub trigger: Option<u64>,
+    /// Its compactions, in order.
+    pub compactions: Vec<Compacted>,
+    /// The largest the context got, in tokens.
+    pub largest: u64,
+    /// All prompts together, in tokens: what the requests carried.
+    pub prompts: u64,
+    /// The first request that would not have fitted the window.
+    pub over: Option<RequestIx>,
+}
+
+/// Whose rule a row of [`what_if`] is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// None: what did take place.
+    Real,
+    /// The session's own.
+    Own,
+    /// This agent's, as it is today.
+    Agent(String),
+    /// Any framework's.
+    Generic,
+}
+
+impl Whose {
+    /// The word for it, as reports write it; an agent's is its id.
+    pub fn name(&self) -> &str {
+        match self {
+            Whose::Real => "real",
+            Whose::Own => "own",
+            Whose::Agent(id) => id,
+            Whose::Generic => "generic",
+        }
+    }
+}
+
+/// One compaction of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compacted {
+    /// The first request after it.
+    pub request: RequestIx,
+    /// The size before, in tokens.
+    pub before: u64,
+    /// The size after, its summary included.
+    pub after: u64,
+}
+
+impl WhatIf {
+    /// Tokens that its compactions took out, less what they put in.
+    pub fn dropped(&self) -> u64 {
+        let dropped = |done: &Compacted| done.before.saturating_sub(done.after);
+        let all = self.compactions.iter().map(dropped);
+        all.fold(0, u64::saturating_add)
+    }
+}
+
+/// The rules side by side, over the first `requests` requests: what was real, the session's own rule,
+/// that of every agent that compacts by size, and generic ones.
+pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
+    let course = Course::of(session, requests);
+    let limits = limits(session, course.requests);
+    let usual = Overrides::default();
+    let seen = seen(session, course.requests, &usual);
+    let rules = &*session.rules;
+    let window = limits.window;
+
+    let mut rows = vec![real(session, &course, window)];
+    let row = |whose, policy, rule| course.run(window, whose, policy, rule);
+    rows.push(own(session, &course, &limits, &seen));
+    for policy in rules.policies_today(&seen, window) {
+        let trigger = policy.trigger(window, &usual);
+        let is_own = policy.agent == session.agent && trigger == limits.trigger;
+        if let Some(trigger) = trigger.filter(|_| !is_own) {
+            let rule = Replayed {
+                fires: Fires::At(trigger),
+                keeps: Keeps::Policy(policy, rules.summary_of(policy)),
+            };
+            rows.push(row(
+                Whose::Agent(policy.agent.clone()),
+                policy.name.clone(),
+                rule,
+            ));
+        }
+    }
+    for rule in GENERIC {
+        rows.push(row(
+            Whose::Generic,
+            rule.name(),
+            generic(rule, window, rules),
+        ));
+    }
+    rows
+}
+
+/// Rules of frameworks and of none, to hold the others against.
+const GENERIC: [Rule; 5] = [
+    Rule::Share(0.95),
+    Rule::Share(1.0),
+    Rule::Share(0.5),
+    Rule::Messages { keep: 20, over: 5 },
+    Rule::Never,
+];
+
+/// How full the context would be without some of its items: tokens freed, tokens left of `used`.
+pub fn without(
+    context: impl IntoIterator<Item = SizedItem>,
+    marked: &BTreeSet<ItemIx>,
+    used: u64,
+) -> (u64, u64) {
+    let marked = context.into_iter().filter(|(ix, ..)| marked.contains(ix));
+    let freed = marked.fold(0_u64, |sum, (_, tokens, _)| sum.saturating_add(tokens));
+    (freed, used.saturating_sub(freed))
+}
+
+/// What has come in between two requests.
+#[derive(Debug, Default)]
+struct Step {
+    change: Change,
+    /// Tokens of the messages that came in, the oldest first.
+    messages: Vec<u64>,
+    /// The user's part of them.
+    user: u64,
+}
+
+#[derive(Debug)]
+enum Change {
+    /// The context grew, or shrank, by so many tokens.
+    By(i64),
+    /// The user emptied it, and it went on from this size.
+    To(u64),
+}
+
+impl Default for Change {
+    fn default() -> Change {
+        Change::By(0)
+    }
+}
+
+/// How a session has grown.
+struct Course {
+    /// One for each request, and one more where a compaction came after the last.
+    steps: Vec<Step>,
+    requests: RequestIx,
+    /// What comes back after every compaction: the system prompt, memory files, tool lists.
+    prefix: u64,
+}
+
+/// A rule to be replayed.
+struct Replayed<'p> {
+    fires: Fires,
+    keeps: Keeps<'p>,
+}
+
+enum Fires {
+    Never,
+    /// At this size.
+    At(u64),
+    /// At more than so many messages.
+    Messages(usize),
+}
+
+/// What a rule leaves in the context, beside the prefix.
+enum Keeps<'p> {
+    /// All together is of this size: as it was in the session itself.
+    Learned(u64),
+    /// What a policy says, and a summary of this size.
+    Policy(&'p Policy, u64),
+    /// A summary of this size.
+    Summary(u64),
+    /// So many messages, and a summary of this size.
+    Messages(usize, u64),
+    /// As much as fits.
+    AtMost(u64),
+}
+
+impl Course {
+    fn of(session: &Session, requests: RequestIx) -> Course {
+        let requests = requests.min(session.requests.len());
+        let reported = &session.requests[..requests];
+        let mut steps: Vec<Step> = Vec::with_capacity(requests + 1);
+        let mut resets = session.resets.iter().peekable();
+        let mut last = 0;
+        for (ix, request) in reported.iter().enumerate() {
+            let change = match first_of(&mut resets, ix) {
+                Some(reset) if !is_automatic(reset) => Change::To(request.prompt),
+                Some(reset) => Change::By(difference(reset.before.max(last), last)),
+                None => Change::By(difference(request.prompt, last)),
+            };
+            last = request.prompt;
+            steps.push(Step {
+                change,
+                ..Step::default()
+            });
+        }
+        if requests == session.requests.len()
+            && let Some(reset) = first_of(&mut resets, requests)
+            && is_automatic(reset)
+        {
+            steps.push(Step {
+                change: Change::By(difference(reset.before.max(last), last)),
+                ..Step::default()
+            });
+        }
+        fill_messages(session, &mut steps);
+        Course {
+            steps,
+            requests,
+            prefix: prefix(session, requests),
+        }
+    }
+
+    /// The course under a rule.
+    fn run(&self, window: u64, whose: Whose, policy: String, rule: Replayed<'_>) -> WhatIf {
+        let (mut size, mut user) = (0_u64, 0_u64);
+        let mut messages: Vec<u64> = Vec::new();
+        let mut row = WhatIf {
+            whose,
+            policy,
+            trigger: match rule.fires {
+                Fires::At(trigger) => Some(trigger),
+                Fires::Never | Fires::Messages(_) => None,
+            },
+            compactions: Vec::new(),
+            largest: 0,
+            prompts: 0,
+            over: None,
+        };
+        for (ix, step) in self.steps.iter().enumerate() {
+            match step.change {
+                Change::By(grown) => size = size.saturating_add_signed(grown),
+                Change::To(left) => {
+                    (size, user) = (left, 0);
+                    messages.clear();
+                }
+            }
+            user = user.saturating_add(step.user);
+            messages.extend(&step.messages);
+            row.largest = row.largest.max(size);
+            let fires = match rule.fires {
+                Fires::Never => false,
+                Fires::At(trigger) => size >= trigger,
+                Fires::Messages(most) => messages.len() > most,
+            };
+            if fires {
+                let after = self.after(&rule.keeps, size, user, &mut messages);
+                if after < size {
+                    row.compactions.push(Compacted {
+                        request: ix,
+                        before: size,
+                        after,
+                    });
+                    size = after;
+                }
+            }
+            if ix < self.requests {
+                row.prompts = row.prompts.saturating_add(size);
+                if size > window {
+                    row.over.get_or_insert(ix);
+                }
+            }
+        }
+        row
+    }
+
+    /// The size after a compaction.
+    fn after(&self, keeps: &Keeps<'_>, size: u64, user: u64, messages: &mut Vec<u64>) -> u64 {
+        let history = size.saturating_sub(self.prefix);
+        let (kept, summary) = match keeps {
+            Keeps::Learned(after) => return *after,
+            Keeps::AtMost(most) => return *most,
+            Keeps::Summary(summary) => (0, *summary),
+            Keeps::Policy(policy, summary) => (policy.kept(history, user), *summary),
+            Keeps::Messages(keep, summary) => {
+                messages.drain(..messages.len().saturating_sub(*keep));
+                let kept = messages.iter().copied().fold(0, u64::saturating_add);
+                (kept.min(history), *summary)
+            }
+        };
+        self.prefix.saturating_add(kept).saturating_add(summary)
+    }
+}
+
+/// The first reset between the request before this one and this one; the others there are passed over.
+fn first_of<'r>(
+    resets: &mut std::iter::Peekable<impl Iterator<Item = &'r PastReset>>,
+    request: RequestIx,
+) -> Option<&'r PastReset> {
+    let mut first: Option<&PastReset> = None;
+    while let Some(reset) = resets.next_if(|reset| reset.request <= request) {
+        // What the user did outweighs what the agent did.
+        if first.is_none_or(|first| is_automatic(first) && !is_automatic(reset)) {
+            first = Some(reset);
+        }
+    }
+    first
+}
+
+fn is_automatic(reset: &PastReset) -> bool {
+    reset.gone == Gone::Compaction && &*reset.cause == "auto"
+}
+
+fn difference(now: u64, before: u64) -> i64 {
+    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+    signed(now).saturating_sub(signed(before))
+}
+
+/// Shares out what came in to the steps. A message is a response, or a record of any other role;
+/// what the harness puts in belongs to no message.
+fn fill_messages(session: &Session, steps: &mut [Step]) {
+    let mut of: HashMap<(RequestIx, Result<u64, usize>), usize> = HashMap::new();
+    for (ix, item) in session.items.iter().enumerate() {
+        let Some((entered, step)) = item
+            .entered
+            .and_then(|ix| Some((ix, steps.get_mut(ix)?)))
+            .filter(|_| matches!(item.role, Role::User | Role::Assistant | Role::Tool))
+        else {
+            continue;
+        };
+        let tokens = session.tokens(ix).0;
+        if item.role == Role::User {
+            step.user = step.user.saturating_add(tokens);
+        }
+        let message = item.output_of.map(|key| key.0).ok_or(item.node);
+        let at = *of.entry((entered, message)).or_insert(step.messages.len());
+        if at == step.messages.len() {
+            step.messages.push(0);
+        }
+        step.messages[at] = step.messages[at].saturating_add(tokens);
+    }
+}
+
+/// What every epoch begins with: what no log shows, and what the harness puts in with its first
+/// request. The least that was seen: later ones hold restored files and such as well.
+fn prefix(session: &Session, requests: RequestIx) -> u64 {
+    let resets = session.resets.iter().map(|reset| reset.request);
+    let first = (session.coverage == Coverage::Whole).then_some(0);
+    let mut with: HashMap<RequestIx, u64> = first
+        .into_iter()
+        .chain(resets)
+        .filter(|ix| *ix < requests)
+        .filter(|ix| session.requests[*ix].generation.is_some())
+        .map(|ix| (ix, session.requests[ix].system))
+        .collect();
+    for (ix, item) in session.items.iter().enumerate() {
+        let returns =
+            matches!(item.role, Role::System | Role::Container) && item.kind != Kind::Summary;
+        if returns && let Some(sum) = item.entered.and_then(|at| with.get_mut(&at)) {
+            *sum = sum.saturating_add(session.tokens(ix).0);
+        }
+    }
+    let least = with.into_values().min();
+    least.unwrap_or_else(|| session.rules.usual_prefix(session.agent))
+}
+
+fn limits(session: &Session, requests: RequestIx) -> Limits {
+    match requests.checked_sub(1) {
+        Some(last) if requests < session.requests.len() => session.limits_as_of(last),
+        _ => session.limits(),
+    }
+}
+
+/// A session to look up rules for: as its agent works today, whatever its version was.
+fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
+    let last = requests.checked_sub(1).map(|ix| &session.requests[ix]);
+    Seen {
+        agent: session.agent,
+        version: None,
+        model: last.map_or(session.model(), |last| last.model.as_deref()),
+        session: session.meta.id.as_deref(),
+        at: None,
+        logged_window: None,
+        logged_trigger: None,
+        largest: 0,
+        past: &[],
+        set_window: None,
+        overrides,
+    }
+}
+
+/// What did take place.
+fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
+    let reported = &session.requests[..course.requests];
+    let is_live = course.requests == session.requests.len();
+    let done = compaction::compactions(session).into_iter();
+    let compactions: Vec<Compacted> = done
+        .map(|done| (&session.resets[done.reset], done.after))
+        .filter(|(reset, _)| reset.gone == Gone::Compaction)
+        .filter(|(reset, _)| {
+            reset.request < course.requests || (is_live && reset.request == course.requests)
+        })
+        .map(|(reset, after)| Compacted {
+            request: reset.request,
+            before: reset.before,
+            after: after.map_or(reset.before, |(after, _)| after),
+        })
+        .collect();
+    let prompts = reported.iter().map(|request| request.prompt);
+    let before = compactions.iter().map(|done| done.before);
+    WhatIf {
+        whose: Whose::Real,
+        policy: "as it was".to_owned(),
+        trigger: None,
+        largest: prompts.clone().chain(before).max().unwrap_or(0),
+        prompts: prompts.fold(0, u64::saturating_add),
+        over: reported.iter().position(|request| request.prompt > window),
+        compactions,
+    }
+}
+
+/// The session's own rule; its own past compactions show what stays better than the table does.
+fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> WhatIf {
+    let rules = &*session.rules;
+    let policy = rules
+        .policy
+        .iter()
+        .find(|policy| policy.agent == session.agent && policy.name == limits.policy);
+    let mut past: Vec<u64> = session
+        .resets
+        .iter()
+        .filter(|reset| is_automatic(reset) && reset.request < course.requests)
+        .filter(|reset| reset.after_source == Source::Reported)
+        .filter_map(|reset| reset.after)
+        .collect();
+    past.sort_unstable();
+    let keeps = match (past.get(past.len() / 2), policy) {
+        (Some(median), _) => Keeps::Learned(*median),
+        (None, Some(policy)) => Keeps::Policy(policy, rules.summary_of(policy)),
+        (None, None) => Keeps::Summary(rules.summary),
+    };
+    let rule = match rules.own_rule(seen) {
+        Some(rule) => generic(rule, limits.window, rules),
+        None => Replayed {
+            fires: match (limits.trigger, limits.trigger_source) {
+                (Some(trigger), _) => Fires::At(trigger),
+                // Full is full, unless it was switched off.
+                (None, TriggerSource::None) => Fires::At(limits.window),
+                (None, _) => Fires::Never,
+            },
+            keeps,
+        },
+    };
+    let name = match limits.policy.as_str() {
+        "" => "at the limit",
+        name => name,
+    };
+    course.run(limits.window, Whose::Own, name.to_owned(), rule)
+}
+
+/// A rule that says nothing of what it keeps leaves a summary.
+fn generic(rule: Rule, window: u64, rules: &Rules) -> Replayed<'static> {
+    let summary = Keeps::Summary(rules.summary);
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    match rule {
+        Rule::Messages { keep, over } => Replayed {
+            fires: Fires::Messages(count(keep.saturating_add(over))),
+            keeps: Keeps::Messages(count(keep), rules.summary),
+        },
+        Rule::DropOldest(_) => Replayed {
+            fires: rule.trigger(window).map_or(Fires::Never, Fires::At),
+            keeps: Keeps::AtMost(rule.trigger(window).unwrap_or(window)),
+        },
+        Rule::Never => Replayed {
+            fires: Fires::Never,
+            keeps: summary,
+        },
+        Rule::Share(_) | Rule::Budget(_) => Replayed {
+            fires: rule.trigger(window).map_or(Fires::Never, Fires::At),
+            keeps: summary,
+        },
+    }
+}
