@@ -25,11 +25,11 @@ pub mod repeats;
 pub mod session;
 mod shed;
 #[cfg(test)]
+pub(crate) mod testing;
 pub mod text;
 pub mod threshold;
 pub mod tools;
 pub mod whatif;
-pub(crate) mod testing;
 pub mod window;
 
 use serde::{Deserialize, Serialize};

@@ -35,7 +35,19 @@ pub struct Page {
     /// The items that are listed.
     pub items: Vec<ListedItem>,
     pub(super) item_ids: Vec<ItemId>,
-    pub(super) facts: Facts,
+    /// What compactions did, the newest first.
+    pub facts: Facts,
+    /// The tools, by what their results cost.
+    pub tools: Vec<ToolRow>,
+    pub(super) tool_ids: Vec<u64>,
+    /// What other policies would have done.
+    pub policies: Vec<WhatIf>,
+    pub(super) policy_ids: Vec<usize>,
+    /// The sub-agents, the one that was started last first.
+    pub agents: Vec<Child>,
+    pub(super) agent_ids: Vec<SessionKey>,
+    /// User turns in the whole session.
+    pub turns: u32,
 }
 
 impl App {

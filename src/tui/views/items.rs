@@ -1,160 +1,185 @@
-//! The items of a session, newest first.
+//! The items of a session.
 //!
 //! ```text
-//!    TOKENS    SHARE   TOOL          WHEN  WHAT                     10 in context
-//! ▌    3.9k ~     2% T Edit            2s  The file src/db.rs has been updated.
-//!     61.1k ══   31% T Grep           33s  src/main.rs:12: fn connect(url: &str)
+//!    TOKENS    SHARE CARRIED   TOOL          WHEN  WHAT
+//! ▌    3.9k ~     2%       —  T Edit            2s  The file src/db.rs has been updated.
+//! !   61.1k ══   31%    122k  T Grep           33s  src/main.rs:12: fn connect(url: &str)
 //! ```
 
 use crate::model::Source;
 use crate::model::session::{Coverage, Item, ItemIx, Session};
 use crate::tui::app::layout::Fold;
-use crate::tui::app::{self, App, Brief, Listed};
+use crate::tui::app::{self, App, ListedItem, Page, ShownItems};
+use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, number, text};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// How the list of items is cut into columns.
+/// How the list of items is cut into columns. One of no width is not shown.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
+    then: usize,
     share: usize,
+    carried: usize,
     tool: usize,
     when: usize,
 }
 
 impl Columns {
-    fn of(width: u16) -> Columns {
-        match Fold::of(width) {
-            Fold::Narrow => Columns {
-                share: 0,
-                tool: 8,
-                when: 0,
+    fn of(width: u16, app: &App) -> Columns {
+        let fold = Fold::of(width);
+        let wide = usize::from(fold == Fold::Wide);
+        Columns {
+            // What is known now of what was only estimated then.
+            then: if app.ui.replay.is_on() && fold > Fold::Narrow { 9 } else { 0 },
+            share: if fold > Fold::Narrow { 5 } else { 0 },
+            carried: if fold > Fold::Narrow { 8 } else { 0 },
+            tool: match fold {
+                Fold::Narrow => 8,
+                _ => 10 + 8 * wide,
             },
-            Fold::Medium => Columns {
-                share: 5,
-                tool: 12,
-                when: 5,
-            },
-            Fold::Wide => Columns {
-                share: 5,
-                tool: 18,
-                when: 5,
-            },
+            when: if fold > Fold::Narrow { 5 } else { 0 },
         }
     }
 }
 
-pub(super) fn draw(app: &App, session: &Session, brief: &Brief, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buffer: &mut Buffer) {
     let rows = app.session_layout();
     let width = buffer.area.width;
-    let columns = Columns::of(width);
-    let heads = [
-        text::right("TOKENS", 9),
-        "    ".to_owned(),
-        text::left(if columns.share > 0 { "SHARE" } else { "" }, columns.share),
-        text::left("   TOOL", columns.tool + 4),
-        text::right(if columns.when > 0 { "WHEN" } else { "" }, columns.when),
-        "  WHAT".to_owned(),
-    ];
-    let y = rows.columns.top;
-    let end = line::write(
-        buffer,
-        (0, y),
-        width,
-        [line::span(heads.concat(), theme.quiet())],
-    );
-    let count = match app.ui.listed {
-        Listed::InContext => format!("{} in context ", app.items().len()),
-        Listed::All => format!("all {} ", app.items().len()),
-    };
-    line::write_right(
-        buffer,
-        (end + 1, y),
-        width,
-        [line::span(count, theme.quiet())],
-    );
-
-    if app.items().is_empty() {
-        let said = match (session.coverage, app.ui.listed) {
-            (Coverage::Unread, _) => "reading…",
-            (_, Listed::InContext) => "no item is in the context",
-            (_, Listed::All) => "no items yet",
-        };
-        line::write(
-            buffer,
-            (3, rows.list.top),
-            width,
-            [line::span(said, theme.quiet())],
-        );
+    let columns = Columns::of(width, app);
+    if rows.columns.count > 0 {
+        let at = (0, rows.columns.top);
+        line::write(buffer, at, width, [line::span(heads(columns), theme.heading())]);
     }
-    let shown = app.items().iter().enumerate().skip(app.ui.items.offset());
-    for ((index, ix), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
-        if let Some(item) = session.items.get(*ix) {
-            let selected = index == app.ui.items.index();
-            let spans = item_row(app, session, brief, (*ix, item), columns, theme);
-            let pointer = line::span(if selected { "▌" } else { " " }, theme.accent());
-            let x = line::write(buffer, (0, y), width, [pointer]);
+    if page.items.is_empty() {
+        nothing(app, session, rows.list.top, theme, buffer);
+    }
+    let shown = page.items.iter().enumerate().skip(app.ui.items.offset());
+    for ((index, listed), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
+        if let Some(item) = session.items.get(listed.ix) {
+            let marks = [
+                super::pointer(index, app.ui.items.index(), theme),
+                mark(app, page, listed, item, theme),
+            ];
+            let x = line::write(buffer, (0, y), width, marks);
+            let spans = row(app, session, page, (listed, item), columns, theme);
             line::write(buffer, (x, y), width, spans);
         }
     }
 }
 
-fn item_row(
+fn heads(columns: Columns) -> String {
+    let head = |word: &str, columns: usize| match columns {
+        0 => String::new(),
+        columns => text::right(word, columns),
+    };
+    [
+        text::right("TOKENS", 9),
+        "   ".to_owned(),
+        head("NOW", columns.then),
+        head("SHARE", columns.share),
+        head("CARRIED", columns.carried),
+        text::left("   TOOL", columns.tool + 4),
+        head("WHEN", columns.when),
+        "  WHAT".to_owned(),
+    ]
+    .concat()
+}
+
+/// Why no item is listed.
+fn nothing(app: &App, session: &Session, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let back = app.keymap.press(Scope::Session, Action::Back);
+    let said = match (session.coverage, app.ui.listed) {
+        _ if !app.ui.item_filter.is_empty() => {
+            let back = back.map_or_else(String::new, |press| format!("; {press} shows all again"));
+            format!("nothing matches '{}'{back}", app.ui.item_filter)
+        }
+        (Coverage::Unread, _) => "reading…".to_owned(),
+        (_, ShownItems::InContext) => "no item is in the context".to_owned(),
+        (_, ShownItems::All) => "no items yet".to_owned(),
+    };
+    let said = text::cut(&said, usize::from(buffer.area.width.saturating_sub(4)));
+    line::write(buffer, (3, y), buffer.area.width, [line::span(said, theme.quiet())]);
+}
+
+/// What the user should see of an item at once: that he marked it, that it is too large, that it stands
+/// there twice.
+fn mark(app: &App, page: &Page, listed: &ListedItem, item: &Item, theme: Theme) -> Span<'static> {
+    let window = page.state.limits.window;
+    if app.is_marked(page.key, item) {
+        line::span("◆", theme.marked())
+    } else if app.ui.oversized.is_reached(listed.tokens, window) {
+        line::span("!", theme.oversized())
+    } else if page.repeats.of.contains_key(&listed.ix) {
+        line::span("×", theme.oversized())
+    } else {
+        line::plain(" ")
+    }
+}
+
+fn row(
     app: &App,
     session: &Session,
-    brief: &Brief,
-    (ix, item): (ItemIx, &Item),
+    page: &Page,
+    (listed, item): (&ListedItem, &Item),
     columns: Columns,
     theme: Theme,
 ) -> Vec<Span<'static>> {
-    let (tokens, source) = session.tokens(ix);
-    let here = item.in_context();
-    let style = |style: Style| if here { style } else { theme.quiet() };
-    let share = number::percent(tokens, brief.limits.window).unwrap_or(0);
-    let share = match (columns.share, share) {
-        (0, _) => String::new(),
-        (_, 0) => String::new(),
-        (_, share) => format!("{share}%"),
+    let style = |style: Style| if listed.in_context { style } else { theme.quiet() };
+    let share = number::percent(listed.tokens, page.state.limits.window).filter(|p| *p > 0);
+    let share = share.map_or_else(String::new, |share| format!("{share}%"));
+    let carried = match listed.carried {
+        0 => "—".to_owned(),
+        n => number::short(n),
     };
-    let when = item.at.map_or_else(String::new, |at| {
-        number::age(app::seconds_since(at, app.now))
-    });
-    let when = if columns.when > 0 {
-        when
-    } else {
-        String::new()
+    let seen_at = page.state.at.filter(|_| app.ui.replay.is_on()).unwrap_or(app.now);
+    let when = item.at.map_or_else(String::new, |at| number::age(app::seconds_since(at, seen_at)));
+    let column = |said: &str, columns: usize| match columns {
+        0 => String::new(),
+        columns => text::right(said, columns),
     };
     let tool = item.tool.as_deref().unwrap_or(item.kind.name());
     let mut spans = vec![
         line::span(
-            text::right(&number::tokens(tokens), 8),
-            style(if source.is_known() {
-                theme.strong()
-            } else {
-                theme.estimated()
-            }),
+            text::right(&number::tokens(listed.tokens), 7),
+            style(if listed.source.is_known() { theme.strong() } else { theme.estimated() }),
         ),
-        line::span(format!(" {} ", text::left(sign(source), 2)), theme.quiet()),
-        line::span(text::right(&share, columns.share), theme.quiet()),
-        line::span(
-            format!(" {} ", letter(item.role)),
-            style(theme.role(item.role)),
-        ),
-        line::span(
-            format!("{} ", text::left(tool, columns.tool)),
-            style(Style::new()),
-        ),
-        line::span(text::right(&when, columns.when), theme.quiet()),
+        line::span(format!(" {}", text::left(sign(listed.source), 2)), theme.quiet()),
+        line::span(column(&now(session, listed), columns.then), theme.quiet()),
+        line::span(column(&share, columns.share), theme.quiet()),
+        line::span(column(&carried, columns.carried), theme.quiet()),
+        line::span(format!(" {} ", letter(item.role)), style(theme.role(item.role))),
+        line::span(format!("{} ", text::left(tool, columns.tool)), style(Style::new())),
+        line::span(column(&when, columns.when), theme.quiet()),
         line::plain("  "),
     ];
-    if let Some((_, why)) = item.left {
-        let why = why.name().replace('_', " ");
+    if let Some(first) = page.repeats.of.get(&listed.ix) {
+        let first = again(session, *first);
+        spans.push(line::span(format!("again{first} · "), theme.oversized()));
+    }
+    if let Some(left) = item.left.filter(|_| !listed.in_context) {
+        let why = left.why.name().replace('_', " ");
         spans.push(line::span(format!("left: {why} · "), theme.quiet()));
     }
     spans.push(line::span(&item.preview, style(Style::new())));
     spans
+}
+
+/// Which request took the same content along first.
+fn again(session: &Session, first: ItemIx) -> String {
+    let entered = session.items.get(first).and_then(|item| item.entered);
+    entered.map_or_else(String::new, |request| format!(", unchanged since #{}", request + 1))
+}
+
+/// What is known today of an item of which less was known then.
+fn now(session: &Session, listed: &ListedItem) -> String {
+    let (tokens, source) = session.tokens(listed.ix);
+    if (tokens, source) == (listed.tokens, listed.source) {
+        return String::new();
+    }
+    format!("→{}", number::tokens(tokens))
 }
 
 /// How a number is known, in a sign.

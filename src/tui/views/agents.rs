@@ -1,0 +1,61 @@
+//! The sub-agents of a session, and what they cost it.
+//!
+//! ```text
+//!    CONTEXT  REQUESTS   SENT  OUTPUT   CAME BACK  AGE  SUB-AGENT
+//! ▌    36.2k        31   1.1M    4.2k        2.1k   4s  Explore
+//! ```
+
+use crate::tui::app::layout::Fold;
+use crate::tui::app::{self, App, Page};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{line, number, text};
+use ratatui::buffer::Buffer;
+
+pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
+    let rows = app.session_layout();
+    let width = buffer.area.width;
+    let wide = Fold::of(width) > Fold::Narrow;
+    let heads = if wide {
+        "  CONTEXT  REQUESTS    SENT  OUTPUT  CAME BACK   AGE  SUB-AGENT"
+    } else {
+        "  CONTEXT  REQUESTS  SUB-AGENT"
+    };
+    if rows.columns.count > 0 {
+        let at = (0, rows.columns.top);
+        line::write(buffer, at, width, [line::span(heads, theme.heading())]);
+    }
+    if page.agents.is_empty() {
+        let said = line::span("this session has started no sub-agent", theme.quiet());
+        line::write(buffer, (3, rows.list.top), width, [said]);
+    }
+    let session = app.fleet.get(page.key);
+    let shown = page.agents.iter().enumerate().skip(app.ui.agents.offset());
+    for ((index, child), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
+        let mut spans = vec![
+            super::pointer(index, app.ui.agents.index(), theme),
+            line::span(text::right(&number::tokens(child.used), 8), theme.strong()),
+            line::plain(text::right(&child.requests.to_string(), 10)),
+        ];
+        if wide {
+            let back = session.and_then(|session| {
+                let (tokens, _) = session.tokens(child.result?);
+                Some(number::tokens(tokens))
+            });
+            let age = app.age(child.key).map_or_else(String::new, number::age);
+            spans.push(line::plain(text::right(&number::short(child.prompts), 8)));
+            spans.push(line::plain(text::right(&number::short(child.outputs), 8)));
+            let back = back.unwrap_or_else(|| "—".to_owned());
+            spans.push(line::plain(text::right(&back, 11)));
+            let style = if app.is_live(child.key) { theme.live() } else { theme.quiet() };
+            spans.push(line::span(text::right(&age, 6), style));
+        }
+        spans.push(line::plain("  "));
+        let name = app::name(&app.fleet, child.key);
+        spans.push(line::plain(name));
+        let model = app.fleet.get(child.key).and_then(|child| child.model());
+        if let Some(model) = model {
+            spans.push(line::span(format!("  {}", text::short_model(model)), theme.quiet()));
+        }
+        line::write(buffer, (0, y), width, spans);
+    }
+}
