@@ -680,7 +680,7 @@ mod tests {
             .iter()
             .find(|item| item.preview.starts_with("long"));
         assert_eq!(
-            masked.unwrap().left.map(|(_, why)| why),
+            masked.unwrap().left.map(|left| left.why),
             Some(Gone::Cleared)
         );
         assert_eq!(

@@ -237,10 +237,14 @@ impl Calibration {
 
     /// Half the width of the 90 % interval around a sum of estimates.
     pub fn error(&self, estimate: f64, items: usize) -> f64 {
-        if items == 0 {
-            0.0
-        } else {
-            self.p90 * self.yard(estimate, items)
+        self.spread().around(estimate, items)
+    }
+
+    /// How wide the 90 % interval is now.
+    pub(super) fn spread(&self) -> Spread {
+        Spread {
+            share: self.p90 * self.prior.spread,
+            floor: self.p90 * self.prior.spread_floor,
         }
     }
 
@@ -415,6 +419,22 @@ const MOST_MARK_SKEW: f64 = 3.0;
 const MOST_SKEW: f64 = 1.0;
 /// No framing is larger than this, in tokens.
 const MOST_FRAMING: f64 = 200.0;
+
+/// How wide the 90 % interval of estimates is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Spread {
+    /// Half its width, as a share of the estimate.
+    share: f64,
+    /// Half the width that the smallest has besides, in tokens.
+    floor: f64,
+}
+
+impl Spread {
+    /// Half the width around a sum of estimates, in tokens.
+    pub(super) fn around(self, estimate: f64, items: usize) -> f64 {
+        self.share * estimate + self.floor * (items as f64).sqrt()
+    }
+}
 
 /// An expected number of tokens with its 90 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

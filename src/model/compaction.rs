@@ -2,16 +2,14 @@
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
 use super::event::Place;
-use super::session::{Item, ItemIx, PastReset, RequestIx, Session};
+pub use super::history::SizedItem;
+use super::session::{Item, Left, PastReset, RequestIx, Session};
 use super::{Gone, Kind, Source};
 use std::cmp::Reverse;
 use std::ops::Range;
 
 /// How many of the items that left are named.
 pub const LARGEST: usize = 3;
-
-/// An item, its tokens, how they are known.
-pub type SizedItem = (ItemIx, u64, Source);
 
 /// What one reset did. Sizes before and the roles of what left are in its [`PastReset`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -54,7 +52,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
         }
         let end = match (dropped, item.left) {
             (Some(reset), _) => reset,
-            (None, Some((request, _))) => from(resets, request),
+            (None, Some(left)) => from(resets, left.request),
             (None, None) => resets.len(),
         };
         let mut stays = |range: Range<usize>, sign: i64| {
@@ -66,9 +64,9 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             }
         };
         stays(first..end, 1);
-        for (gone, back) in &item.away {
+        for away in &item.away {
             stays(
-                from(resets, *gone).max(first)..from(resets, *back).min(end),
+                from(resets, away.from).max(first)..from(resets, away.to).min(end),
                 -1,
             );
         }
@@ -122,7 +120,7 @@ fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
 
 /// Which reset took an item out. Several may have come between two requests: the first after the item.
 fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
-    let (request, why) = item.left?;
+    let Left { request, why, .. } = item.left?;
     if !matches!(why, Gone::Compaction | Gone::Clear) {
         return None;
     }
@@ -149,6 +147,7 @@ fn precedes(a: Place, b: Place) -> bool {
 mod tests {
     use super::*;
     use crate::model::Role;
+    use crate::model::session::ItemIx;
     use crate::model::event::{
         Billed, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
     };

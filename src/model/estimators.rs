@@ -5,7 +5,8 @@
 //! knows which prompts held it, so sums over all prompts take one walk through the items.
 
 use super::event::Size;
-use super::ledger::{Basis, Context, Share};
+use super::context::{Basis, Content, Context, Share};
+use super::past::Unlogged;
 use super::session::{Item, RequestIx, Session};
 use super::{Kind, Role};
 use std::collections::HashSet;
@@ -235,24 +236,29 @@ impl Session {
     /// How full the context is, by the estimator that the user chose: what is known stays known where
     /// that estimator builds on reports. The interval remains the calibrated one, widened to hold the
     /// other's number: no other rule knows its error.
-    pub(super) fn context_by(&self, estimator: Estimator, calibrated: Context) -> Context {
-        let anchor = self.anchor().filter(|_| estimator.builds_on_report());
+    pub(super) fn context_by(
+        &self,
+        estimator: Estimator,
+        content: &Content,
+        calibrated: &Context,
+    ) -> Context {
+        let anchor = content.standing.anchor();
+        let anchor = anchor.filter(|_| estimator.builds_on_report());
         let mut roles = [Share::default(); 5];
-        for ix in self.alive() {
-            let item = &self.items[ix];
+        for (ix, tokens, source) in &content.items {
+            let item = &self.items[*ix];
             let share = &mut roles[item.role.index()];
             share.items += 1;
-            match item.settled {
-                Some((tokens, _)) if anchor.is_some() && self.is_anchored(item) => {
-                    share.known += tokens;
-                }
-                _ => share.estimated += self.price(estimator, item),
+            let settled = source.is_known().then_some(*tokens);
+            match settled.filter(|_| self.is_anchored(item, anchor)) {
+                Some(tokens) => share.known += tokens,
+                None => share.estimated += self.price(estimator, item, settled),
             }
         }
         let system = &mut roles[Role::System.index()];
-        match anchor {
-            Some(anchor) => system.known += anchor.system,
-            None => system.estimated += self.unlogged_by(estimator),
+        match (anchor, content.standing.unlogged) {
+            (Some(_), Unlogged::Reported(tokens)) => system.known += tokens,
+            _ => system.estimated += self.unlogged_by(estimator, content),
         }
         for share in &mut roles {
             share.tokens = share.known + share.estimated;
@@ -275,12 +281,13 @@ impl Session {
         }
     }
 
-    /// What an item that no report has settled costs by an estimator's rule.
-    fn price(&self, estimator: Estimator, item: &Item) -> u64 {
+    /// What an item that is not part of a report costs by an estimator's rule. `settled` is what another
+    /// report has settled.
+    fn price(&self, estimator: Estimator, item: &Item, settled: Option<u64>) -> u64 {
         let sums = measure(&item.size, item.kind);
         let tokens = match estimator {
-            Estimator::Outputs => match item.settled {
-                Some((tokens, _)) if has_reported_output(self, item) => i128::from(tokens),
+            Estimator::Outputs => match settled {
+                Some(tokens) if has_reported_output(self, item) => i128::from(tokens),
                 _ => 0,
             },
             Estimator::Chars4 => sums.chars / 4,
@@ -293,18 +300,22 @@ impl Session {
     }
 
     /// What an estimator adds to the items where it has no report to build on.
-    fn unlogged_by(&self, estimator: Estimator) -> u64 {
+    fn unlogged_by(&self, estimator: Estimator, content: &Content) -> u64 {
         match estimator {
             Estimator::O200kTools | Estimator::Delta => {
-                let calls = self.items.iter().filter(|i| i.kind == Kind::ToolCall);
+                let so_far = &self.items[..content.so_far];
+                let calls = so_far.iter().filter(|i| i.kind == Kind::ToolCall);
                 let tools: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
                 capped(schema_framing(tools.len() as i128))
             }
-            Estimator::LastTotal => self.requests.last().map_or(0, |last| {
-                last.prompt
-                    .saturating_add(last.output.unwrap_or(0))
-                    .min(MOST)
-            }),
+            Estimator::LastTotal => {
+                let so_far = &self.requests[..content.standing.requests as usize];
+                so_far.last().map_or(0, |last| {
+                    last.prompt
+                        .saturating_add(last.output.unwrap_or(0))
+                        .min(MOST)
+                })
+            }
             _ => 0,
         }
     }

@@ -14,6 +14,7 @@ mod words;
 
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
 
+use super::replay::State;
 use super::session::{RequestIx, Session};
 use jiff::Timestamp;
 use std::ops::Range;
@@ -224,24 +225,47 @@ fn crossing(distance: f64) -> Band {
 /// One pass over the session's requests and the items in the context, so whoever draws often keeps it
 /// until the session changes.
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
-    let trigger = session.limits().trigger.ok_or(NoForecast::NoTrigger)?;
-    let newest = session.requests.len().checked_sub(1);
-    let newest = newest.ok_or(NoForecast::NoRequest)?;
-    // After a reset, all that is known is of earlier epochs.
-    let reset = session.resets.last().map_or(0, |reset| reset.request);
-    let growth = if reset > newest {
-        Growth {
-            steps: Vec::new(),
-            earlier: steps(session, 0..session.requests.len()),
-        }
-    } else {
-        Growth::until(session, newest)
-    };
-    let mut forecast = growth.forecast(trigger.saturating_sub(session.context().used))?;
+    let so_far = (session.requests.len(), session.resets.len());
+    let mut forecast = project(session, so_far, session.limits().trigger, || {
+        session.context().used
+    })?;
     if is_idle(session, now) {
         forecast.minutes = None;
     }
     Ok(forecast)
+}
+
+/// When the session would compact as it could have been told then, from what had been reported by then.
+pub fn forecast_at(session: &Session, state: &State) -> Result<Forecast, NoForecast> {
+    let so_far = (state.requests, state.resets);
+    let mut forecast = project(session, so_far, state.limits.trigger, || state.context.used)?;
+    if state.at.is_none() {
+        forecast.minutes = None;
+    }
+    Ok(forecast)
+}
+
+/// From so many requests and resets.
+fn project(
+    session: &Session,
+    (requests, resets): (usize, usize),
+    trigger: Option<u64>,
+    used: impl Fn() -> u64,
+) -> Result<Forecast, NoForecast> {
+    let trigger = trigger.ok_or(NoForecast::NoTrigger)?;
+    let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
+    let resets = session.resets.get(..resets).unwrap_or(&session.resets);
+    // After a reset, all that is known is of earlier epochs.
+    let reset = resets.last().map_or(0, |reset| reset.request);
+    let growth = if reset > newest {
+        Growth {
+            steps: Vec::new(),
+            earlier: steps(session, 0..requests),
+        }
+    } else {
+        Growth::until(session, newest)
+    };
+    growth.forecast(trigger.saturating_sub(used()))
 }
 
 /// Whether a session was silent for so long that minutes of work say nothing of the clock.

@@ -11,6 +11,9 @@ pub type ItemIx = usize;
 /// A request's place in [`super::session::Session::requests`].
 pub type RequestIx = usize;
 
+/// An item, its tokens, how they are known.
+pub type SizedItem = (ItemIx, u64, Source);
+
 /// One piece of context with what it costs and when it was there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
@@ -26,13 +29,49 @@ pub struct Item {
     pub output_of: Option<Key>,
     /// The first request whose prompt held it; `None`: not sent yet.
     pub entered: Option<RequestIx>,
-    /// The first request whose prompt no longer held it, and why; `None`: it is in the context.
-    pub left: Option<(RequestIx, Gone)>,
-    /// Requests that went without it though it came back later: from the first to before the second.
-    /// Branches that were left and taken up again do this.
-    pub away: Vec<(RequestIx, RequestIx)>,
-    /// The record it belongs to.
-    pub(super) node: usize,
+    /// When and why it left; `None`: it is in the context.
+    pub left: Option<Left>,
+    /// When it was out of the context though it came back later. Branches that were left and taken up
+    /// again do this.
+    pub away: Vec<Away>,
+    /// What its tokens were taken for before they became what they are.
+    pub(super) former: Option<Former>,
+    /// The record that brought it, counted from 1.
+    pub(super) record: u32,
+    /// Its node in the chain.
+    pub(super) node: u32,
+}
+
+/// How an item left the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// The first request whose prompt no longer held it.
+    pub request: RequestIx,
+    /// The record that made it leave.
+    pub(super) record: u32,
+    /// Why.
+    pub why: Gone,
+}
+
+/// A time for which an item was out of the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Away {
+    /// The first request that went without it.
+    pub from: RequestIx,
+    /// The first request that held it again; the same as `from`: no request went without it.
+    pub to: RequestIx,
+    /// The record that made it leave.
+    pub(super) gone: u32,
+    /// The record that brought it back.
+    pub(super) back: u32,
+}
+
+/// What an item's tokens were taken for until a record told more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Former {
+    pub(super) until: u32,
+    pub(super) source: Source,
+    pub(super) tokens: u64,
 }
 
 impl Deref for Item {
@@ -56,8 +95,9 @@ impl Item {
 
     /// The requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
     pub fn spans_held(&self, requests: usize) -> impl Iterator<Item = Range<RequestIx>> {
-        let left = self.left.map_or(requests, |(ix, _)| ix.min(requests));
-        let away = self.away.iter().copied().chain([(left, left)]);
+        let left = self.left.map_or(requests, |left| left.request.min(requests));
+        let away = self.away.iter().map(|away| (away.from, away.to));
+        let away = away.chain([(left, left)]);
         away.scan(self.entered.unwrap_or(left), move |start, (from, to)| {
             let span = (*start).min(left)..from.min(left);
             *start = to.max(*start);
@@ -69,11 +109,21 @@ impl Item {
     /// Whether it was in the prompt of this request.
     pub fn held_by(&self, request: RequestIx) -> bool {
         self.entered.is_some_and(|from| from <= request)
-            && self.left.is_none_or(|(end, _)| end > request)
+            && self.left.is_none_or(|left| left.request > request)
             && !self
                 .away
                 .iter()
-                .any(|(from, to)| (*from..*to).contains(&request))
+                .any(|away| (away.from..away.to).contains(&request))
+    }
+
+    /// Whether it was in the context when this record had been read.
+    pub(super) fn in_context_at(&self, record: u32) -> bool {
+        self.record <= record
+            && self.left.is_none_or(|left| left.record > record)
+            && !self
+                .away
+                .iter()
+                .any(|away| (away.gone..away.back).contains(&record))
     }
 }
 

@@ -10,186 +10,17 @@
 //! the total.
 
 use super::calibration::{Expected, Sample};
-use super::estimators::Estimator;
+pub use super::context::{Basis, Context, Share};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::session::{Coverage, Item, ItemIx, Request, RequestIx, Session};
 use super::{Kind, Role, Source};
 use jiff::Timestamp;
 
-/// What one role holds of the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Share {
-    /// All its tokens.
-    pub tokens: u64,
-    /// The part that was reported, or is part of a reported sum.
-    pub known: u64,
-    /// The part that is only counted here.
-    pub estimated: u64,
-    /// Its items.
-    pub items: usize,
-}
-
-/// How the size of a context is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
-    /// Reported, nothing has come since.
-    Exact,
-    /// Reported, plus an estimate of what has come since.
-    Delta,
-    /// No usable report: all estimated.
-    Estimated,
-}
-
-impl Basis {
-    /// The word for it, as reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Basis::Exact => "exact",
-            Basis::Delta => "delta",
-            Basis::Estimated => "estimated",
-        }
-    }
-}
-
-/// How full a context is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Context {
-    /// All tokens in it.
-    pub used: u64,
-    /// What was reported: prompt and output of the anchor, less what has left since.
-    pub known: u64,
-    /// What is only counted here.
-    pub estimated: u64,
-    /// The 90 % interval's lower end.
-    pub low: u64,
-    /// The 90 % interval's upper end.
-    pub high: u64,
-    /// How `used` is known.
-    pub basis: Basis,
-    /// Who holds it, in the order of [`Role::ALL`].
-    pub roles: [Share; 5],
-}
-
-impl Context {
-    /// One role's part.
-    pub fn role(&self, role: Role) -> &Share {
-        &self.roles[role.index()]
-    }
-}
-
 impl Session {
-    fn estimate(&self, ix: ItemIx) -> f64 {
-        self.calibration.estimate(&Sample::of(&self.items[ix]))
-    }
-
-    /// What an item costs, and how that is known.
-    pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        self.items[ix]
-            .settled
-            .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
-    }
-
-    /// How full the context is now, by the estimator that the user chose.
-    pub fn context(&self) -> Context {
-        let calibrated = self.calibrated_context();
-        match self.rules.estimator {
-            Estimator::Calibrated => calibrated,
-            other => self.context_by(other, calibrated),
-        }
-    }
-
-    /// How full the context is now, as far as the session has learned to tell.
-    pub(super) fn calibrated_context(&self) -> Context {
-        let mut roles = [Share::default(); 5];
-        let (mut known, mut guess, mut guessed) = (0, 0.0, 0);
-        for ix in self.alive() {
-            let item = &self.items[ix];
-            let share = &mut roles[item.role.index()];
-            share.items += 1;
-            let (tokens, settled) = match item.settled {
-                Some((tokens, _)) => (tokens, self.is_anchored(item)),
-                None => {
-                    let estimate = self.estimate(ix);
-                    guess += estimate;
-                    guessed += 1;
-                    (estimate.round() as u64, false)
-                }
-            };
-            share.tokens += tokens;
-            if settled {
-                share.known += tokens;
-                known += tokens;
-            } else {
-                share.estimated += tokens;
-            }
-        }
-        let system = &mut roles[Role::System.index()];
-        let mut error = self.calibration.error(guess, guessed);
-        match self.anchor {
-            Some(anchor) => {
-                let unlogged = self.requests[anchor].system;
-                system.tokens += unlogged;
-                system.known += unlogged;
-                known += unlogged;
-            }
-            None => {
-                let items: u64 = roles.iter().map(|share| share.tokens).sum();
-                let (unlogged, spread) = self.expected_prefix(items);
-                let system = &mut roles[Role::System.index()];
-                system.tokens += unlogged;
-                system.estimated += unlogged;
-                // The prefix comes back, more or less: text that is put in anew is in no log.
-                error += unlogged as f64 * spread;
-            }
-        }
-        let used: u64 = roles.iter().map(|share| share.tokens).sum();
-        let estimated = used - known;
-        let error = (error.round() as u64).min(estimated);
-        Context {
-            used,
-            known,
-            estimated,
-            low: used - error,
-            high: if estimated == 0 {
-                used
-            } else {
-                used + (error.max(1))
-            },
-            basis: match (self.anchor, estimated) {
-                (None, _) => Basis::Estimated,
-                (Some(_), 0) => Basis::Exact,
-                (Some(_), _) => Basis::Delta,
-            },
-            roles,
-        }
-    }
-
-    /// The unlogged prefix to expect where no report has come since the last reset, and half the width
-    /// of its 90 % interval as a share of it. `items` is what is logged.
-    fn expected_prefix(&self, items: u64) -> (u64, f64) {
-        match (self.prefix, self.agent_says) {
-            (Some(learned), _) => (learned, LEARNED_PREFIX_SPREAD),
-            (None, Some(total)) => (total.saturating_sub(items), LEARNED_PREFIX_SPREAD),
-            // Nothing was sent, or nothing of it could be read.
-            (None, None) if items == 0 => (0, 0.0),
-            (None, None) => (self.rules.usual_prefix(self.agent), USUAL_PREFIX_SPREAD),
-        }
-    }
-
-    /// Whether an item's settled number is part of what the anchor reported. One that was settled by
-    /// a request on a branch that was left is not.
-    pub(super) fn is_anchored(&self, item: &Item) -> bool {
-        self.anchor.is_some_and(|anchor| {
-            let request = &self.requests[anchor];
-            self.in_prompt(item, anchor)
-                || (request.output.is_some() && item.output_of == Some(request.key))
-        })
-    }
-
     /// Whether an item was in the prompt of this request, by both the order of reports and of records:
     /// a report may come late.
-    fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
-        item.held_by(request) && item.node < self.requests[request].start
+    pub(super) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
+        item.held_by(request) && (item.node as usize) < self.requests[request].start
     }
 
     /// Takes in a usage report.
@@ -301,13 +132,18 @@ impl Session {
                 }
                 let sent = &mut self.items[item];
                 sent.entered.get_or_insert(ix);
-                sent.away.retain(|(from, to)| !(*from..*to).contains(&ix));
+                for away in &mut sent.away {
+                    if (away.from..away.to).contains(&ix) {
+                        away.to = ix;
+                    }
+                }
                 match self.items[item].settled {
                     Some((tokens, _)) => held += tokens,
                     None => fresh.push(item),
                 }
             }
         }
+        self.keep_former_from(start, &fresh);
         let estimates: Vec<f64> = fresh.iter().map(|item| self.estimate(*item)).collect();
         let sum: f64 = estimates.iter().sum();
         let error = self.calibration.error(sum, fresh.len());
@@ -432,7 +268,7 @@ impl Session {
             } else {
                 ((sum as f64 * upto).round() as u64).clamp(given, sum)
             };
-            self.items[*item].settled = Some((target - given, source));
+            self.know(*item, Some((target - given, source)));
             given = target;
         }
         given
@@ -515,13 +351,14 @@ impl Session {
 
     /// Takes back what a request settled, but not what was settled before it.
     fn unsettle(&mut self, ix: RequestIx) {
-        for item in &mut self.items {
+        for at in 0..self.items.len() {
+            let item = &mut self.items[at];
             if item.entered == Some(ix) {
                 item.entered = None;
                 // An output keeps what was reported for it.
                 if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none()
                 {
-                    item.settled = None;
+                    self.know(at, None);
                 }
             }
         }
@@ -530,7 +367,7 @@ impl Session {
     /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
     pub(super) fn forget_settled(&mut self) {
         for ix in self.alive() {
-            self.items[ix].settled = None;
+            self.know(ix, None);
         }
         self.anchor = None;
         self.generation += 1;
@@ -551,11 +388,6 @@ impl Session {
         }
     }
 }
-
-/// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own
-/// reports showed it before the reset, and as is usual with the agent.
-const LEARNED_PREFIX_SPREAD: f64 = 0.25;
-const USUAL_PREFIX_SPREAD: f64 = 0.6;
 
 /// The smallest share of their estimates that items are believed to have cost. Below it, something
 /// else has left the context.

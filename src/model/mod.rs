@@ -12,16 +12,20 @@ pub mod carried;
 mod chain;
 pub mod children;
 pub mod compaction;
+pub mod context;
 pub mod estimators;
 pub mod event;
 pub mod fleet;
 pub mod forecast;
 pub mod history;
 pub mod ledger;
+mod limits;
+mod past;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod properties;
 pub mod repeats;
+pub mod replay;
 pub mod session;
 mod shed;
 #[cfg(test)]

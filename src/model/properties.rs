@@ -42,7 +42,7 @@ spread_floor = 20.0
 source = "test"
 "#;
 
-fn session(estimator: Estimator) -> Session {
+pub(super) fn session(estimator: Estimator) -> Session {
     let rules: Rules = toml::from_str(RULES).unwrap();
     Session::new("test", Arc::new(Rules { estimator, ..rules }))
 }
@@ -179,7 +179,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn events() -> impl Strategy<Value = Vec<Event>> {
+pub(super) fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(
         prop_oneof![6 => node(), 3 => usage(), 1 => upheaval()],
         0..60,
@@ -212,7 +212,7 @@ fn holds(session: &Session) {
     let left_since = session
         .items
         .iter()
-        .any(|item| item.left.is_some_and(|(at, _)| Some(at) > ix));
+        .any(|item| item.left.is_some_and(|left| Some(left.request) > ix));
     if !session.rules.estimator.builds_on_report() {
         assert_eq!(
             context.known, 0,
@@ -272,7 +272,7 @@ proptest! {
     }
 }
 
-fn any_estimator() -> impl Strategy<Value = Estimator> {
+pub(super) fn any_estimator() -> impl Strategy<Value = Estimator> {
     prop::sample::select(Estimator::ALL.to_vec())
 }
 

@@ -7,8 +7,9 @@
 use super::calibration::Calibration;
 use super::chain::Chain;
 use super::event::{Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset};
-pub use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
-use super::window::{Limits, Overrides, Rules, Seen, Thinking};
+pub use super::history::{Away, Item, ItemIx, Left, PastReset, Request, RequestIx};
+use super::past::Past;
+use super::window::{Overrides, Rules, Thinking};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
@@ -75,8 +76,10 @@ pub struct Session {
     calibrations: HashMap<Arc<str>, Calibration>,
     last_place: Option<Place>,
     model: Option<Arc<str>>,
-    set_window: Option<u64>,
-    overrides: Arc<Overrides>,
+    pub(super) set_window: Option<u64>,
+    pub(super) overrides: Arc<Overrides>,
+    /// What it knew before.
+    pub(super) past: Past,
 }
 
 impl Session {
@@ -110,6 +113,7 @@ impl Session {
             model: None,
             set_window: None,
             overrides: Arc::default(),
+            past: Past::default(),
         }
     }
 
@@ -145,52 +149,6 @@ impl Session {
             .rsplit(['/', '\\'])
             .next()
             .unwrap_or_default()
-    }
-
-    /// The window and the trigger, and how both are known.
-    pub fn limits(&self) -> Limits {
-        self.limits_from(self.model(), &self.requests, &self.resets)
-    }
-
-    /// The window and the trigger as they were known right after this request: from what had been
-    /// requested and compacted by then.
-    pub fn limits_as_of(&self, request: RequestIx) -> Limits {
-        let requests = &self.requests[..self.requests.len().min(request.saturating_add(1))];
-        let resets = self.resets.partition_point(|r| r.request < requests.len());
-        let model = requests.last().and_then(|r| r.model.as_deref());
-        self.limits_from(model, requests, &self.resets[..resets])
-    }
-
-    fn limits_from(
-        &self,
-        model: Option<&str>,
-        requests: &[Request],
-        resets: &[PastReset],
-    ) -> Limits {
-        let same_model = |other: &Option<Arc<str>>| other.as_deref() == model;
-        let largest = requests
-            .iter()
-            .filter(|r| same_model(&r.model))
-            .map(|r| r.prompt)
-            .max();
-        let past: Vec<u64> = resets
-            .iter()
-            .filter(|r| &*r.cause == "auto" && same_model(&r.model))
-            .map(|r| r.before)
-            .collect();
-        self.rules.limits(&Seen {
-            agent: self.agent,
-            version: self.meta.version.as_deref(),
-            model,
-            session: self.meta.id.as_deref(),
-            at: self.updated_at,
-            logged_window: self.meta.window,
-            logged_trigger: self.meta.trigger,
-            largest: largest.unwrap_or(0),
-            past: &past,
-            set_window: self.set_window,
-            overrides: &self.overrides,
-        })
     }
 
     /// Takes in one entry of the log.
@@ -231,6 +189,7 @@ impl Session {
                 self.first_unreadable.get_or_insert((place, why));
             }
         }
+        self.mark(place, at);
     }
 
     fn learn(&mut self, meta: Meta) {
@@ -265,6 +224,7 @@ impl Session {
         set(&mut self.meta.version, version);
         self.meta.window = window.or(self.meta.window);
         self.meta.trigger = trigger.or(self.meta.trigger);
+        self.note_facts();
     }
 
     /// The log names the model of the next or of this response. Where the new one counts differently,
@@ -276,6 +236,8 @@ impl Session {
         let alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
+        // No item has been told yet by the new one's counts.
+        self.keep_former_from(0, &[]);
         let id: Arc<str> = id.into();
         let known = self.calibrations.remove(&id);
         let learned = std::mem::replace(
@@ -288,6 +250,7 @@ impl Session {
         if !alike {
             self.forget_settled();
         }
+        self.note_facts();
     }
 
     pub(super) fn model_shared(&self) -> Option<Arc<str>> {
@@ -343,7 +306,9 @@ impl Session {
             entered: None,
             left: None,
             away: Vec::new(),
-            node,
+            former: None,
+            record: self.record(),
+            node: u32::try_from(node).unwrap_or(u32::MAX),
         });
         self.chain.hold(node, ix);
     }
@@ -408,11 +373,6 @@ impl Session {
         }
     }
 
-    fn leave(&mut self, ix: ItemIx, why: Gone) {
-        let next = self.requests.len();
-        self.items[ix].left.get_or_insert((next, why));
-    }
-
     /// The items in the context now, in the order of the log.
     pub fn alive(&self) -> Vec<ItemIx> {
         self.chain
@@ -433,15 +393,11 @@ impl Session {
                 }
             }
         }
-        let now = self.requests.len();
         for node in self.chain.live().to_vec() {
             for ix in self.chain.items(node).to_vec() {
-                let item = &mut self.items[ix];
-                if let Some((since, Gone::Rewind | Gone::Compaction | Gone::Clear)) = item.left {
-                    item.left = None;
-                    if since < now {
-                        item.away.push((since, now));
-                    }
+                let why = self.items[ix].left.map(|left| left.why);
+                if let Some(Gone::Rewind | Gone::Compaction | Gone::Clear) = why {
+                    self.come_back(ix);
                 }
             }
         }
@@ -511,7 +467,7 @@ impl Session {
     fn note_reset(
         &mut self,
         reset: &Reset,
-        used: &super::ledger::Context,
+        used: &super::context::Context,
         before: &[usize],
         place: Place,
         at: Option<Timestamp>,

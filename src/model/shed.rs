@@ -21,7 +21,7 @@ impl Session {
             for ix in self.chain.items(*old) {
                 if self.items[*ix].in_context() {
                     let mut item = self.items[*ix].clone();
-                    item.node = node;
+                    item.node = u32::try_from(node).unwrap_or(u32::MAX);
                     kept.push(item);
                 }
             }
@@ -32,6 +32,7 @@ impl Session {
         self.chain.keep_only_live(nodes);
         self.requests.shrink_to_fit();
         self.by_request = Default::default();
+        self.forget_past();
     }
 }
 

@@ -158,13 +158,13 @@ impl Held {
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
     fn add(&mut self, item: &Item, entered: RequestIx, sums: Sums) {
         let n = self.prompts.len();
-        let end = item.left.map_or(n, |(at, _)| at.min(n));
+        let end = item.left.map_or(n, |left| left.request.min(n));
         if end <= entered {
             return;
         }
         self.prompts[entered] += sums;
-        for (from, to) in &item.away {
-            let (from, to) = ((*from).max(entered), (*to).min(end));
+        for away in &item.away {
+            let (from, to) = (away.from.max(entered), away.to.min(end));
             if from < to {
                 self.prompts[from] -= sums;
                 if to < n {
@@ -178,7 +178,7 @@ impl Held {
         };
         *lost -= sums;
         // Nobody who compares messages misses thinking: it was never in them.
-        if item.left.is_some_and(|(_, why)| why == Gone::Stripped) {
+        if item.left.is_some_and(|left| left.why == Gone::Stripped) {
             lost.fresh += sums.fresh;
         } else {
             self.lose(end, entered);

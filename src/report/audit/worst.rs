@@ -130,7 +130,7 @@ impl Piece {
             tokens,
             source,
             counted: item.size.local,
-            left_because: item.left.map(|(_, why)| why.name()),
+            left_because: item.left.map(|left| left.why.name()),
             preview: item.preview.to_string(),
         }
     }

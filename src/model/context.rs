@@ -1,0 +1,208 @@
+//! How full a context is, who fills it, and how much of that is known: now, or as of any record.
+
+use super::calibration::Sample;
+use super::estimators::Estimator;
+use super::past::{Standing, Unlogged};
+use super::history::SizedItem;
+use super::session::{Item, ItemIx, RequestIx, Session};
+use super::{Role, Source};
+
+/// What one role holds of the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share {
+    /// All its tokens.
+    pub tokens: u64,
+    /// The part that was reported, or is part of a reported sum.
+    pub known: u64,
+    /// The part that is only counted here.
+    pub estimated: u64,
+    /// Its items.
+    pub items: usize,
+}
+
+/// How the size of a context is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// Reported, nothing has come since.
+    Exact,
+    /// Reported, plus an estimate of what has come since.
+    Delta,
+    /// No usable report: all estimated.
+    Estimated,
+}
+
+impl Basis {
+    /// The word for it, as reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Basis::Exact => "exact",
+            Basis::Delta => "delta",
+            Basis::Estimated => "estimated",
+        }
+    }
+}
+
+/// How full a context is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context {
+    /// All tokens in it.
+    pub used: u64,
+    /// What was reported: prompt and output of the anchor, less what has left since.
+    pub known: u64,
+    /// What is only counted here.
+    pub estimated: u64,
+    /// The 90 % interval's lower end.
+    pub low: u64,
+    /// The 90 % interval's upper end.
+    pub high: u64,
+    /// How `used` is known.
+    pub basis: Basis,
+    /// Who holds it, in the order of [`Role::ALL`].
+    pub roles: [Share; 5],
+}
+
+impl Context {
+    /// One role's part.
+    pub fn role(&self, role: Role) -> &Share {
+        &self.roles[role.index()]
+    }
+}
+
+/// What a context is worked out from.
+#[derive(Debug, Clone)]
+pub(super) struct Content {
+    /// The items in it, in the order of the log.
+    pub(super) items: Vec<SizedItem>,
+    /// How many items had come so far, in the context or not.
+    pub(super) so_far: usize,
+    /// The rest.
+    pub(super) standing: Standing,
+}
+
+impl Session {
+    pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
+        self.calibration.estimate(&Sample::of(&self.items[ix]))
+    }
+
+    /// What an item costs, and how that is known.
+    pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
+        self.items[ix]
+            .settled
+            .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
+    }
+
+    /// How full the context is now, by the estimator that the user chose.
+    pub fn context(&self) -> Context {
+        self.context_of(&self.content())
+    }
+
+    /// How full the context is now, as far as the session has learned to tell.
+    pub(super) fn calibrated_context(&self) -> Context {
+        self.calibrated(&self.content())
+    }
+
+    /// What the context is worked out from now.
+    pub(super) fn content(&self) -> Content {
+        let sized = |ix| {
+            let (tokens, source) = self.tokens(ix);
+            (ix, tokens, source)
+        };
+        Content {
+            items: self.alive().into_iter().map(sized).collect(),
+            so_far: self.items.len(),
+            standing: self.standing(),
+        }
+    }
+
+    /// How full a context is, by the estimator that the user chose.
+    pub(super) fn context_of(&self, content: &Content) -> Context {
+        let calibrated = self.calibrated(content);
+        match self.rules.estimator {
+            Estimator::Calibrated => calibrated,
+            other => self.context_by(other, content, &calibrated),
+        }
+    }
+
+    fn calibrated(&self, content: &Content) -> Context {
+        let standing = &content.standing;
+        let mut roles = [Share::default(); 5];
+        let (mut guess, mut guessed) = (0.0, 0);
+        for (ix, tokens, source) in &content.items {
+            let item = &self.items[*ix];
+            let share = &mut roles[item.role.index()];
+            share.items += 1;
+            share.tokens += tokens;
+            if !source.is_known() {
+                guess += *tokens as f64;
+                guessed += 1;
+                share.estimated += tokens;
+            } else if self.is_anchored(item, standing.anchor()) {
+                share.known += tokens;
+            } else {
+                share.estimated += tokens;
+            }
+        }
+        let logged: u64 = roles.iter().map(|share| share.tokens).sum();
+        let system = &mut roles[Role::System.index()];
+        let mut error = standing.spread.around(guess, guessed);
+        let (unlogged, spread) = self.expected_prefix(standing.unlogged, logged);
+        system.tokens += unlogged;
+        match spread {
+            None => system.known += unlogged,
+            Some(spread) => {
+                system.estimated += unlogged;
+                // The prefix comes back, more or less: text that is put in anew is in no log.
+                error += unlogged as f64 * spread;
+            }
+        }
+        let used = logged + unlogged;
+        let known: u64 = roles.iter().map(|share| share.known).sum();
+        let estimated = used - known;
+        let error = (error.round() as u64).min(estimated);
+        Context {
+            used,
+            known,
+            estimated,
+            low: used - error,
+            high: if estimated == 0 {
+                used
+            } else {
+                used + (error.max(1))
+            },
+            basis: match (standing.anchor, estimated) {
+                (None, _) => Basis::Estimated,
+                (Some(_), 0) => Basis::Exact,
+                (Some(_), _) => Basis::Delta,
+            },
+            roles,
+        }
+    }
+
+    /// The unlogged prefix to expect, and half the width of its 90 % interval as a share of it; `None`:
+    /// it is known. `items` is what is logged.
+    fn expected_prefix(&self, unlogged: Unlogged, items: u64) -> (u64, Option<f64>) {
+        match unlogged {
+            Unlogged::Reported(system) => (system, None),
+            Unlogged::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),
+            Unlogged::Agent(total) => (total.saturating_sub(items), Some(LEARNED_PREFIX_SPREAD)),
+            // Nothing was sent, or nothing of it could be read.
+            Unlogged::Usual if items == 0 => (0, Some(0.0)),
+            Unlogged::Usual => (self.rules.usual_prefix(self.agent), Some(USUAL_PREFIX_SPREAD)),
+        }
+    }
+
+    /// Whether an item's settled number is part of what the anchor reported. One that was settled by
+    /// a request on a branch that was left is not.
+    pub(super) fn is_anchored(&self, item: &Item, anchor: Option<RequestIx>) -> bool {
+        anchor.is_some_and(|anchor| {
+            let request = &self.requests[anchor];
+            self.in_prompt(item, anchor)
+                || (request.output.is_some() && item.output_of == Some(request.key))
+        })
+    }
+}
+
+/// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own
+/// reports showed it before the reset, and as is usual with the agent.
+const LEARNED_PREFIX_SPREAD: f64 = 0.25;
+const USUAL_PREFIX_SPREAD: f64 = 0.6;

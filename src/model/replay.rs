@@ -1,0 +1,354 @@
+//! A session as of any moment of its log: what was in the context then, and what was known of it then.
+//!
+//! The session keeps each item's coming and going, and what it knew before (`past`). A [`Timeline`] is
+//! the list of the moments; a [`State`] is the session as of one of them, with the numbers that stood
+//! then: an item that had not been settled has its estimate of that time. What is known today of the
+//! same item is [`Session::tokens`].
+//!
+//! The state at the end is the live one. Before it, the state at a moment is the live state of a session
+//! whose log ended there.
+
+use super::calibration::Expected;
+use super::context::{Content, Context};
+use super::event::Place;
+use super::history::{Former, SizedItem};
+use super::session::{Item, ItemIx, RequestIx, Session};
+use super::window::Limits;
+use super::Source;
+use jiff::Timestamp;
+
+/// What a moment brought. One record may bring several things: the first that applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A compaction or clear, by its place in [`Session::resets`].
+    Reset(usize),
+    /// A request was reported.
+    Report(RequestIx),
+    /// Items came; this is the first.
+    Item(ItemIx),
+    /// Nothing came: items left or came back, or the log names another model or window.
+    Change,
+}
+
+/// A record that changed what the context is or what is known of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// Where the record stands in the log.
+    pub place: Place,
+    /// The newest time stamp so far, so that time never runs backwards.
+    pub at: Option<Timestamp>,
+    /// What it brought.
+    pub what: What,
+    /// Requests reported so far.
+    pub requests: usize,
+    /// Resets so far.
+    pub resets: usize,
+    /// The user turn, counted from 1; 0: none has begun.
+    pub turn: u32,
+    record: u32,
+}
+
+/// What a step leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The next moment.
+    Record,
+    /// The next moment at which a request was reported.
+    Request,
+    /// The next at which a user turn began.
+    Turn,
+    /// The next compaction or clear.
+    Reset,
+}
+
+/// The moments of a session, in the order of the log.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Timeline {
+    moments: Vec<Moment>,
+}
+
+impl Timeline {
+    /// The moments of a session as it is now; made anew when it has grown. Linear in its items and
+    /// requests. Of a session that has let go of its past, only the last moment is left.
+    pub fn of(session: &Session) -> Timeline {
+        let mut moments: Vec<Moment> = Vec::new();
+        let mut marks = session.past.marks.iter().peekable();
+        let mut items = session.items.iter().enumerate().peekable();
+        let (mut requests, mut resets, mut turn) = (0, 0, 0);
+        let mut now: Option<Timestamp> = None;
+        // Before the first mark that is remembered nothing is known of then.
+        let floor = marks.peek().map_or(0, |mark| mark.record);
+        loop {
+            let came = items.peek().map(|(_, item)| item.record.max(floor));
+            let marked = marks.peek().map(|mark| mark.record);
+            let Some(record) = came.into_iter().chain(marked).min() else {
+                break;
+            };
+            let mut what = What::Change;
+            let mut stands: Option<(Place, Option<Timestamp>)> = None;
+            while let Some((ix, item)) = items.next_if(|(_, item)| item.record <= record) {
+                if stands.is_none() {
+                    what = What::Item(ix);
+                }
+                stands = Some((item.place, item.at));
+            }
+            if let Some(mark) = marks.next_if(|mark| mark.record == record) {
+                let standing = &mark.standing;
+                if standing.requests as usize > requests {
+                    what = What::Report(standing.requests as usize - 1);
+                }
+                if standing.resets as usize > resets {
+                    what = What::Reset(standing.resets as usize - 1);
+                }
+                (requests, resets) = (standing.requests as usize, standing.resets as usize);
+                turn = standing.turns;
+                stands = Some((mark.place, mark.at));
+            }
+            let (place, at) = stands.unwrap_or_default();
+            now = now.max(at);
+            // A log begins with what it says of itself: no moment before the first that brings anything.
+            if moments.is_empty() && what == What::Change {
+                continue;
+            }
+            moments.push(Moment {
+                place,
+                at: now,
+                what,
+                requests,
+                resets,
+                turn,
+                record,
+            });
+        }
+        Timeline { moments }
+    }
+
+    /// The number of moments.
+    pub fn len(&self) -> usize {
+        self.moments.len()
+    }
+
+    /// Whether nothing has happened yet.
+    pub fn is_empty(&self) -> bool {
+        self.moments.is_empty()
+    }
+
+    /// A moment, counted from 0.
+    pub fn moment(&self, ix: usize) -> Option<&Moment> {
+        self.moments.get(ix)
+    }
+
+    /// All moments.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// The last moment: the session as it is now; 0 where there is none.
+    pub fn end(&self) -> usize {
+        self.moments.len().saturating_sub(1)
+    }
+
+    /// Where a step forwards leads; `None`: there is nothing of that kind any more.
+    pub fn next(&self, step: Step, from: usize) -> Option<usize> {
+        let so_far = count(step, from, self.moments.get(from)?);
+        self.first(step, so_far + 1)
+    }
+
+    /// Where a step backwards leads; `None`: there is nothing of that kind before.
+    pub fn previous(&self, step: Step, from: usize) -> Option<usize> {
+        let from = from.min(self.end());
+        let before = from.checked_sub(1)?;
+        let so_far = count(step, before, self.moments.get(before)?);
+        // Where the moment before is the newest of its kind, that is where the step leads.
+        self.first(step, so_far).filter(|_| so_far > 0 || step == Step::Record)
+    }
+
+    /// The first moment with so many of a kind.
+    fn first(&self, step: Step, wanted: usize) -> Option<usize> {
+        if step == Step::Record {
+            return (wanted < self.len()).then_some(wanted);
+        }
+        let ix = self
+            .moments
+            .partition_point(|moment| count(step, 0, moment) < wanted);
+        (ix < self.len()).then_some(ix)
+    }
+
+    /// The moment at which an item came.
+    pub fn of_item(&self, session: &Session, item: ItemIx) -> Option<usize> {
+        self.at_record(session.items.get(item)?.record)
+    }
+
+    /// The moment at which an item left; `None`: it is in the context.
+    pub fn of_leaving(&self, item: &Item) -> Option<usize> {
+        self.at_record(item.left?.record)
+    }
+
+    /// The moment at which a request was first reported.
+    pub fn of_request(&self, request: RequestIx) -> Option<usize> {
+        self.first(Step::Request, request.saturating_add(1))
+    }
+
+    /// The moment of a reset.
+    pub fn of_reset(&self, reset: usize) -> Option<usize> {
+        self.first(Step::Reset, reset.saturating_add(1))
+    }
+
+    /// The last moment by this time; the first where all are later.
+    pub fn at_time(&self, time: Timestamp) -> usize {
+        let after = self.moments.partition_point(|m| m.at <= Some(time));
+        after.saturating_sub(1)
+    }
+
+    /// The moment of the report whose prompt grew most over the one it was settled against: whatever made
+    /// it grow has come by then. `None`: none has grown.
+    pub fn largest_growth(&self, session: &Session) -> Option<usize> {
+        let requests = session.requests.iter().enumerate();
+        let growth = requests.filter_map(|(ix, request)| {
+            let before = session.requests.get(request.previous?)?;
+            let grown = request.prompt.checked_sub(before.prompt)?;
+            (grown > 0).then_some((grown, ix))
+        });
+        let (_, request) = growth.max_by_key(|(grown, ix)| (*grown, std::cmp::Reverse(*ix)))?;
+        self.of_request(request)
+    }
+
+    fn at_record(&self, record: u32) -> Option<usize> {
+        let ix = self.moments.partition_point(|m| m.record < record);
+        (ix < self.len()).then_some(ix)
+    }
+}
+
+/// How many of a kind there have been, up to and with a moment.
+fn count(step: Step, ix: usize, moment: &Moment) -> usize {
+    match step {
+        Step::Record => ix,
+        Step::Request => moment.requests,
+        Step::Turn => moment.turn as usize,
+        Step::Reset => moment.resets,
+    }
+}
+
+/// A session as of a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// How full the context was.
+    pub context: Context,
+    /// The window and the trigger as they were known.
+    pub limits: Limits,
+    /// The items in the context, in the order of the log, with their tokens as they were known.
+    pub items: Vec<SizedItem>,
+    /// Requests reported so far: an item's place in time is told against this number.
+    pub requests: usize,
+    /// Resets so far.
+    pub resets: usize,
+    /// User turns begun.
+    pub turns: u32,
+    /// The newest time stamp.
+    pub at: Option<Timestamp>,
+    /// What was expected of the report that came next, and what came.
+    pub hindsight: Option<Hindsight>,
+}
+
+/// What was expected of a report before it was read, and what then came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hindsight {
+    /// The request: the next one of a past moment, the newest of the last moment.
+    pub request: RequestIx,
+    /// What its prompt was expected to be, in tokens.
+    pub expected: Expected,
+    /// What it was, in tokens.
+    pub came: u64,
+}
+
+impl Session {
+    /// The session as it is now.
+    pub fn state(&self) -> State {
+        self.state_of(self.content(), self.limits(), self.updated_at)
+    }
+
+    /// The session as of a moment of its [`Timeline`].
+    pub fn state_at(&self, moment: &Moment) -> State {
+        let content = self.content_at(moment.record);
+        let limits = self.limits_at(&content.standing);
+        self.state_of(content, limits, moment.at)
+    }
+
+    fn state_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> State {
+        let standing = content.standing;
+        let requests = standing.requests as usize;
+        State {
+            context: self.context_of(&content),
+            limits,
+            requests,
+            resets: standing.resets as usize,
+            turns: standing.turns,
+            at,
+            hindsight: self.hindsight(requests),
+            items: content.items,
+        }
+    }
+
+    /// Of the next report, or of the newest where no other has come.
+    fn hindsight(&self, requests: usize) -> Option<Hindsight> {
+        let request = requests.min(self.requests.len().checked_sub(1)?);
+        let report = &self.requests[request];
+        Some(Hindsight {
+            request,
+            expected: report.predicted?,
+            came: report.prompt,
+        })
+    }
+
+    /// What the context was worked out from when a record had been read.
+    fn content_at(&self, record: u32) -> Content {
+        let so_far = self.items.partition_point(|item| item.record <= record);
+        let older = self.formers_at(record, so_far);
+        let mut items: Vec<SizedItem> = Vec::new();
+        let mut in_order = true;
+        let mut newest = 0;
+        for (ix, item) in self.items[..so_far].iter().enumerate() {
+            if item.in_context_at(record) {
+                let (tokens, source) = self.tokens_at(ix, record, &older);
+                items.push((ix, tokens, source));
+                in_order &= newest <= item.node;
+                newest = item.node;
+            }
+        }
+        // A record that was written again has its items where it first stood.
+        if !in_order {
+            items.sort_by_key(|(ix, _, _)| self.items[*ix].node);
+        }
+        Content {
+            items,
+            so_far,
+            standing: self.standing_at(record).copied().unwrap_or_else(|| self.standing()),
+        }
+    }
+
+    /// What an item's tokens were taken for when a record had been read.
+    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[(u32, Former)]) -> (u64, Source) {
+        let former = self.items[ix].former;
+        let Some(former) = former.filter(|former| former.until > record) else {
+            return self.tokens(ix);
+        };
+        let found = older.binary_search_by_key(&ix, |(item, _)| *item as usize);
+        let held = found.map_or(former, |at| older[at].1);
+        (held.tokens, held.source)
+    }
+
+    /// Of the older numbers of the first items those that stood when a record had been read, by item.
+    fn formers_at(&self, record: u32, so_far: usize) -> Vec<(u32, Former)> {
+        let formers = self.past.formers.iter().copied();
+        let mut held: Vec<(u32, Former)> = formers
+            .filter(|(ix, former)| former.until > record && (*ix as usize) < so_far)
+            .collect();
+        held.sort_unstable_by_key(|(ix, former)| (*ix, former.until));
+        held.dedup_by_key(|(ix, _)| *ix);
+        held
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
