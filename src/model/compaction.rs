@@ -147,10 +147,10 @@ fn precedes(a: Place, b: Place) -> bool {
 mod tests {
     use super::*;
     use crate::model::Role;
-    use crate::model::session::ItemIx;
     use crate::model::event::{
         Billed, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
     };
+    use crate::model::session::ItemIx;
     use std::sync::Arc;
 
     struct Log(Session, u64);

@@ -2,8 +2,8 @@
 
 use super::calibration::Sample;
 use super::estimators::Estimator;
-use super::past::{Standing, Unlogged};
 use super::history::SizedItem;
+use super::past::{Standing, Unlogged};
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
 
@@ -187,7 +187,10 @@ impl Session {
             Unlogged::Agent(total) => (total.saturating_sub(items), Some(LEARNED_PREFIX_SPREAD)),
             // Nothing was sent, or nothing of it could be read.
             Unlogged::Usual if items == 0 => (0, Some(0.0)),
-            Unlogged::Usual => (self.rules.usual_prefix(self.agent), Some(USUAL_PREFIX_SPREAD)),
+            Unlogged::Usual => (
+                self.rules.usual_prefix(self.agent),
+                Some(USUAL_PREFIX_SPREAD),
+            ),
         }
     }
 

@@ -4,8 +4,8 @@
 //! [`Estimator::Calibrated`], whose prediction the session keeps, are worked out afterwards: each item
 //! knows which prompts held it, so sums over all prompts take one walk through the items.
 
-use super::event::Size;
 use super::context::{Basis, Content, Context, Share};
+use super::event::Size;
 use super::past::Unlogged;
 use super::session::{Item, RequestIx, Session};
 use super::{Kind, Role};
@@ -249,10 +249,13 @@ impl Session {
             let item = &self.items[*ix];
             let share = &mut roles[item.role.index()];
             share.items += 1;
-            let settled = source.is_known().then_some(*tokens);
-            match settled.filter(|_| self.is_anchored(item, anchor)) {
-                Some(tokens) => share.known += tokens,
-                None => share.estimated += self.price(estimator, item, settled),
+            let is_known = source.is_known();
+            if is_known && self.is_anchored(item, anchor) {
+                share.known += tokens;
+            } else {
+                let reported = reported_output(self, item)
+                    .filter(|request| is_known && *request < content.standing.requests as usize);
+                share.estimated += price(estimator, item, reported.map(|_| *tokens));
             }
         }
         let system = &mut roles[Role::System.index()];
@@ -281,24 +284,6 @@ impl Session {
         }
     }
 
-    /// What an item that is not part of a report costs by an estimator's rule. `settled` is what another
-    /// report has settled.
-    fn price(&self, estimator: Estimator, item: &Item, settled: Option<u64>) -> u64 {
-        let sums = measure(&item.size, item.kind);
-        let tokens = match estimator {
-            Estimator::Outputs => match settled {
-                Some(tokens) if has_reported_output(self, item) => i128::from(tokens),
-                _ => 0,
-            },
-            Estimator::Chars4 => sums.chars / 4,
-            Estimator::Chars35 => sums.chars * 2 / 7,
-            Estimator::O200k => sums.o200k,
-            Estimator::O200kTools | Estimator::Delta => sums.o200k + sums.fixed + sums.schemas,
-            Estimator::LastTotal | Estimator::Calibrated => 0,
-        };
-        capped(tokens).min(MOST)
-    }
-
     /// What an estimator adds to the items where it has no report to build on.
     fn unlogged_by(&self, estimator: Estimator, content: &Content) -> u64 {
         match estimator {
@@ -319,6 +304,21 @@ impl Session {
             _ => 0,
         }
     }
+}
+
+/// What an item that is not part of the anchor's report costs by an estimator's rule. `output` is its
+/// part of a reported output.
+fn price(estimator: Estimator, item: &Item, output: Option<u64>) -> u64 {
+    let sums = measure(&item.size, item.kind);
+    let tokens = match estimator {
+        Estimator::Outputs => output.map_or(0, i128::from),
+        Estimator::Chars4 => sums.chars / 4,
+        Estimator::Chars35 => sums.chars * 2 / 7,
+        Estimator::O200k => sums.o200k,
+        Estimator::O200kTools | Estimator::Delta => sums.o200k + sums.fixed + sums.schemas,
+        Estimator::LastTotal | Estimator::Calibrated => 0,
+    };
+    capped(tokens).min(MOST)
 }
 
 /// No item costs more, whatever a log says: sums of them must not overflow.

@@ -349,11 +349,11 @@ impl Session {
         self.items.len() - 1
     }
 
-    /// Takes back what a request settled, but not what was settled before it.
+    /// Takes back what a request settled, but not what was settled before it, nor what has left since.
     fn unsettle(&mut self, ix: RequestIx) {
         for at in 0..self.items.len() {
             let item = &mut self.items[at];
-            if item.entered == Some(ix) {
+            if item.entered == Some(ix) && item.in_context() {
                 item.entered = None;
                 // An output keeps what was reported for it.
                 if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none()

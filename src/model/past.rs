@@ -21,8 +21,8 @@ pub(super) struct Past {
     pub(super) formers: Vec<(u32, Former)>,
     /// What the log said of the model, in order.
     facts: Vec<Facts>,
-    /// How often items have left or come back.
-    moves: u32,
+    /// How often items have left, come back, or got another number.
+    changes: u32,
 }
 
 /// A record after which a session stood otherwise than before it.
@@ -43,7 +43,7 @@ pub(super) struct Standing {
     pub(super) resets: u32,
     /// User turns begun.
     pub(super) turns: u32,
-    moves: u32,
+    changes: u32,
     facts: u32,
     pub(super) anchor: Option<u32>,
     pub(super) unlogged: Unlogged,
@@ -72,9 +72,10 @@ pub(super) struct Facts {
     pub(super) trigger: Option<u64>,
 }
 
-/// The most former numbers that are kept, for each item on average. Only a log that goes back and forth
-/// between tokenizers comes near it.
-const MOST_FORMERS: usize = 4;
+/// The most former numbers that are kept: some, and so many for each item. Only a log that goes back and
+/// forth between tokenizers comes near it; its older moments then show later numbers.
+const SOME_FORMERS: usize = 1_000;
+const FORMERS_AN_ITEM: usize = 4;
 
 fn short(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
@@ -104,7 +105,7 @@ impl Session {
             requests: short(self.requests.len()),
             resets: short(self.resets.len()),
             turns: self.turns,
-            moves: self.past.moves,
+            changes: self.past.changes,
             facts: short(self.past.facts.len()),
             anchor: self.anchor.map(short),
             unlogged,
@@ -171,7 +172,7 @@ impl Session {
             record: self.record(),
             why,
         });
-        self.past.moves += 1;
+        self.past.changes = self.past.changes.wrapping_add(1);
     }
 
     /// An item that had left with its branch is in the context again.
@@ -185,7 +186,7 @@ impl Session {
                 gone: left.record,
                 back: record,
             });
-            self.past.moves += 1;
+            self.past.changes = self.past.changes.wrapping_add(1);
         }
     }
 
@@ -211,7 +212,8 @@ impl Session {
             source,
             tokens,
         };
-        let room = self.past.formers.len() < MOST_FORMERS * self.items.len();
+        self.past.changes = self.past.changes.wrapping_add(1);
+        let room = self.past.formers.len() < SOME_FORMERS + FORMERS_AN_ITEM * self.items.len();
         if let Some(older) = self.items[ix].former.replace(former)
             && room
         {

@@ -8,13 +8,13 @@
 //! The state at the end is the live one. Before it, the state at a moment is the live state of a session
 //! whose log ended there.
 
+use super::Source;
 use super::calibration::Expected;
 use super::context::{Content, Context};
 use super::event::Place;
 use super::history::{Former, SizedItem};
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::window::Limits;
-use super::Source;
 use jiff::Timestamp;
 
 /// What a moment brought. One record may bring several things: the first that applies.
@@ -160,7 +160,8 @@ impl Timeline {
         let before = from.checked_sub(1)?;
         let so_far = count(step, before, self.moments.get(before)?);
         // Where the moment before is the newest of its kind, that is where the step leads.
-        self.first(step, so_far).filter(|_| so_far > 0 || step == Step::Record)
+        self.first(step, so_far)
+            .filter(|_| so_far > 0 || step == Step::Record)
     }
 
     /// The first moment with so many of a kind.
@@ -322,7 +323,10 @@ impl Session {
         Content {
             items,
             so_far,
-            standing: self.standing_at(record).copied().unwrap_or_else(|| self.standing()),
+            standing: self
+                .standing_at(record)
+                .copied()
+                .unwrap_or_else(|| self.standing()),
         }
     }
 
