@@ -214,6 +214,12 @@ impl Timeline {
         self.of_request(request)
     }
 
+    /// The last moment up to this place of the log; the first where all are later.
+    pub fn at_place(&self, place: Place) -> usize {
+        let up_to = |m: &Moment| (m.place.offset, m.place.line) <= (place.offset, place.line);
+        self.moments.partition_point(up_to).saturating_sub(1)
+    }
+
     fn at_record(&self, record: u32) -> Option<usize> {
         let ix = self.moments.partition_point(|m| m.record < record);
         (ix < self.len()).then_some(ix)
@@ -273,6 +279,16 @@ impl Session {
         let content = self.content_at(moment.record);
         let limits = self.limits_at(&content.standing);
         self.state_of(content, limits, moment.at)
+    }
+
+    /// The items that had come by a moment and were not in the context, in the order of the log.
+    pub fn gone_at(&self, moment: &Moment) -> impl Iterator<Item = ItemIx> + '_ {
+        let record = moment.record;
+        let items = self.items.iter().enumerate();
+        items
+            .take_while(move |(_, item)| item.record <= record)
+            .filter(move |(_, item)| !item.in_context_at(record))
+            .map(|(ix, _)| ix)
     }
 
     fn state_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> State {

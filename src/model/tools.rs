@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One tool's results so far.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tool<'s> {
+pub struct Tool {
     /// The tool's name, as the log writes it.
-    pub name: &'s str,
+    pub name: Box<str>,
     /// How many results it gave.
     pub results: usize,
     /// Their tokens.
@@ -39,11 +39,11 @@ impl Session {
 
 /// What each tool's results cost, the largest sum first. `context` holds the items in the context at
 /// that moment, `requests` is the number of requests by then. What had left by then counts as well.
-pub fn tools<'s>(
-    session: &'s Session,
+pub fn tools(
+    session: &Session,
     context: impl IntoIterator<Item = SizedItem>,
     requests: RequestIx,
-) -> Vec<Tool<'s>> {
+) -> Vec<Tool> {
     let carried = Carried::by(session, requests);
     let context: Vec<SizedItem> = context.into_iter().collect();
     let held: BTreeSet<usize> = context.iter().map(|(ix, ..)| *ix).collect();
@@ -52,7 +52,7 @@ pub fn tools<'s>(
         item.role == Role::Tool
             && !held.contains(ix)
             // What came and went before the next request may be of the time after.
-            && item.left.is_some_and(|(at, _)| at <= requests)
+            && item.left.is_some_and(|left| left.request <= requests)
             && (is_live || item.entered.is_some_and(|from| from < requests))
     });
     let gone = gone.map(|(ix, _)| {
@@ -61,7 +61,7 @@ pub fn tools<'s>(
     });
     let here = context.into_iter().map(|item| (item, item.1));
 
-    let mut by_name: BTreeMap<&str, Tool<'s>> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
         let item = &session.items[ix];
         if item.role != Role::Tool {
@@ -69,7 +69,7 @@ pub fn tools<'s>(
         }
         let name = item.tool.as_deref().unwrap_or("unknown");
         let tool = by_name.entry(name).or_insert(Tool {
-            name,
+            name: name.into(),
             results: 0,
             tokens: 0,
             in_context: 0,
@@ -88,7 +88,7 @@ pub fn tools<'s>(
         let usd = carried.usd(ix, tokens);
         tool.carried_usd = tool.carried_usd.zip(usd).map(|(sum, usd)| sum + usd);
     }
-    let mut tools: Vec<Tool<'s>> = by_name.into_values().collect();
+    let mut tools: Vec<Tool> = by_name.into_values().collect();
     let all: f64 = tools.iter().map(|tool| tool.tokens as f64).sum();
     for tool in &mut tools {
         tool.share = if all > 0.0 {
@@ -97,7 +97,7 @@ pub fn tools<'s>(
             0.0
         };
     }
-    tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.name.cmp(b.name)));
+    tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.name.cmp(&b.name)));
     tools
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let now = tools(session, session.in_context(), session.requests.len());
         let told: Vec<_> = now
             .iter()
-            .map(|t| (t.name, t.results, t.in_context > 0, t.largest.0))
+            .map(|t| (&*t.name, t.results, t.in_context > 0, t.largest.0))
             .collect();
         assert_eq!(told, [("Read", 2, false, 0), ("Bash", 1, true, 2)]);
         assert_eq!(now[0].carried, 2 * now[0].tokens);

@@ -333,7 +333,7 @@ fn difference(now: u64, before: u64) -> i64 {
 /// Shares out what came in to the steps. A message is a response, or a record of any other role;
 /// what the harness puts in belongs to no message.
 fn fill_messages(session: &Session, steps: &mut [Step]) {
-    let mut of: HashMap<(RequestIx, Result<u64, usize>), usize> = HashMap::new();
+    let mut of: HashMap<(RequestIx, Result<u64, u32>), usize> = HashMap::new();
     for (ix, item) in session.items.iter().enumerate() {
         let Some((entered, step)) = item
             .entered

@@ -25,7 +25,7 @@ pub struct Report<'a> {
     compaction: CompactionPart<'a>,
     messages: Vec<MessagePart<'a>>,
     calls: Vec<CallPart<'a>>,
-    tools: Vec<ToolPart<'a>>,
+    tools: Vec<ToolPart>,
     repeats: RepeatsPart,
     what_if: Vec<WhatIfPart>,
 }
@@ -158,8 +158,8 @@ struct CallPart<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct ToolPart<'a> {
-    name: &'a str,
+struct ToolPart {
+    name: Box<str>,
     results: usize,
     tokens: u64,
     in_context: u64,
@@ -262,7 +262,7 @@ impl<'a> Report<'a> {
                 .collect(),
             calls: session.requests.iter().map(CallPart::new).collect(),
             tools: tools(session, session.in_context(), requests)
-                .iter()
+                .into_iter()
                 .map(ToolPart::new)
                 .collect(),
             repeats: RepeatsPart::new(&repeats(session, session.in_context())),
@@ -411,8 +411,8 @@ fn dollars(usd: f64) -> f64 {
     (usd * 1e6).round() / 1e6
 }
 
-impl<'a> ToolPart<'a> {
-    fn new(tool: &Tool<'a>) -> ToolPart<'a> {
+impl ToolPart {
+    fn new(tool: Tool) -> ToolPart {
         ToolPart {
             name: tool.name,
             results: tool.results,

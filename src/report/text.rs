@@ -153,7 +153,7 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
         writeln!(
             out,
             "  {:<12} {:>8} {:>8} {:>4.0} % {:>8} {:>8} {:>8} {:>9}",
-            clean(tool.name),
+            clean(&tool.name),
             tool.results,
             tokens(tool.tokens),
             tool.share * 100.0,

@@ -2,6 +2,7 @@
 //! each message.
 
 mod brief;
+pub mod course;
 mod cursor;
 mod facts;
 mod input;
@@ -11,25 +12,29 @@ mod mouse;
 mod notices;
 mod page;
 mod prompt;
+pub mod reader;
 mod replay;
 mod sessions;
+mod text;
 mod ui;
 mod zones;
 
-pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, seconds_since};
+pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, nearness, seconds_since};
 pub use cursor::{Cursor, Top};
-pub use facts::{Fact, FactId};
+pub use facts::{Fact, FactId, Facts};
 pub use items::{ItemSort, ListedItem, ShownItems};
 pub use notices::{Notice, Notices, Weight};
 pub use page::Page;
 pub use prompt::{Prompt, Purpose};
 pub use replay::{Replay, Speed};
 pub use sessions::{Column, Direction, Group, Grouping, Idle, LineId, Listed, Totals};
+pub use text::{AROUND, Opener};
 pub use ui::{ItemId, Overlay, Panel, Screen, Ui};
 pub use zones::{Hit, Zones};
 
 use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
+use crate::model::text::TextRequest;
 use crate::tui::keymap::{Keymap, Press, Scope};
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -64,6 +69,12 @@ pub enum Effect {
     None,
     /// A session of this file is being looked at: read it first, and further back.
     LookAt(FileId),
+    /// This page of a text is wanted.
+    Read(TextRequest),
+    /// The text on screen is to be copied.
+    Copy,
+    /// The text on screen is to be opened.
+    Open(Opener),
     /// The next theme.
     Theme,
     /// To the shell.
@@ -81,6 +92,8 @@ pub struct App {
     pub ui: Ui,
     /// The keys in force.
     pub keymap: Keymap,
+    /// The text that is read.
+    pub reader: Option<reader::Reader>,
     /// What was told to the user.
     pub notices: Notices,
     /// The time of the last [`App::prepare`].
@@ -126,6 +139,7 @@ impl App {
             fleet,
             ui: Ui::default(),
             keymap: Keymap::default(),
+            reader: None,
             notices: Notices::default(),
             now,
             banner: String::new(),
@@ -146,8 +160,9 @@ impl App {
             Msg::Click(column, row) => return self.click(column, row),
             Msg::Drag(column, row) => self.drag(column, row),
             Msg::Release => self.shown.dragged = None,
-            Msg::Wheel(column, row, notches) => self.wheel((column, row), notches),
+            Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
             Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
+            Msg::Update(Update::Text(page)) => return self.take_text(*page),
             Msg::Update(Update::Banner(text)) => self.banner = text,
             Msg::Update(Update::Problem { path, what }) => self.notices.add(Notice {
                 at: self.now,
@@ -170,7 +185,9 @@ impl App {
         let open = self.open_session();
         if open.is_some_and(|key| self.fleet.get(key).is_none()) {
             self.ui.screen = Screen::Overview;
+            self.reader = None;
         }
+        self.prepare_text();
         if let Some(Prompt {
             purpose: Purpose::Window(key),
             ..

@@ -2,7 +2,7 @@
 
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::window::Rules;
-use crate::tui::app::{App, Effect, Msg};
+use crate::tui::app::{App, Effect, Msg, Zones};
 use crate::tui::keymap::Press;
 use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
@@ -136,9 +136,11 @@ impl Screens {
         let begun = Instant::now();
         self.app.prepare((self.now)());
         let (app, theme) = (&self.app, self.themes.theme());
+        let mut zones = Zones::default();
         self.painter
-            .paint(app.ui.size, |buffer| views::draw(app, theme, buffer))
+            .paint(app.ui.size, |buffer| zones = views::draw(app, theme, buffer))
             .context("could not write to the terminal")?;
+        self.app.zones = zones;
         self.pacer.drawn(begun, Instant::now());
         Ok(())
     }
@@ -175,6 +177,11 @@ impl Screens {
         match self.app.update(msg) {
             Effect::None => {}
             Effect::LookAt(file) => (self.look_at)(file),
+            Effect::Theme => {
+                self.themes.next();
+                self.app.tell(format!("theme: {}", self.themes.name()));
+            }
+            Effect::Read(_) | Effect::Copy | Effect::Open(_) => {}
             Effect::Suspend => {
                 self.terminal.suspend()?;
                 self.measure_again();
@@ -206,8 +213,10 @@ fn message(event: Event) -> Option<Msg> {
         Event::Key(key) if key.kind != KeyEventKind::Release => press(key).map(Msg::Press),
         Event::Mouse(mouse) => match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => Some(Msg::Click(mouse.column, mouse.row)),
-            MouseEventKind::ScrollDown => Some(Msg::Wheel(1)),
-            MouseEventKind::ScrollUp => Some(Msg::Wheel(-1)),
+            MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Drag(mouse.column, mouse.row)),
+            MouseEventKind::Up(MouseButton::Left) => Some(Msg::Release),
+            MouseEventKind::ScrollDown => Some(Msg::Wheel(mouse.column, mouse.row, 1)),
+            MouseEventKind::ScrollUp => Some(Msg::Wheel(mouse.column, mouse.row, -1)),
             _ => None,
         },
         Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),

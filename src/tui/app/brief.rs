@@ -79,13 +79,17 @@ impl Brief {
 
     /// When the session, which this is the brief of, will compact.
     pub fn forecast(&self, session: &Session, now: Timestamp) -> Result<Forecast, NoForecast> {
-        let worked_out = self.forecast.get_or_init(|| forecast(session, None));
-        let mut forecast = (*worked_out)?;
+        let mut forecast = self.forecast_then(session)?;
         // All that time changes of it.
         if is_idle(session, Some(now)) {
             forecast.minutes = None;
         }
         Ok(forecast)
+    }
+
+    /// The same as of the session's newest record.
+    pub fn forecast_then(&self, session: &Session) -> Result<Forecast, NoForecast> {
+        *self.forecast.get_or_init(|| forecast(session, None))
     }
 
     /// Tokens left before the agent compacts; `None`: it is not known to.
@@ -102,23 +106,7 @@ impl Brief {
 
     /// How near the trigger is; where none is known, how near the window's end is.
     pub fn nearness(&self) -> Nearness {
-        if self.context.used == 0 {
-            return Nearness::Calm;
-        }
-        let end = self.limits.trigger.unwrap_or(self.limits.window);
-        let left = self.left();
-        let grows = match self.growth.len() as u64 {
-            0 => 0,
-            n => self.growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
-        };
-        let near = left < end / 8;
-        if left == 0 || left < end / 50 || (near && left < grows.saturating_mul(2)) {
-            Nearness::Next
-        } else if near {
-            Nearness::Near
-        } else {
-            Nearness::Calm
-        }
+        nearness(&self.context, &self.limits, &self.growth)
     }
 
     /// The last compaction, while it is news: nothing was reported since, or it was just now.
@@ -127,6 +115,28 @@ impl Brief {
             let recent = c.at.is_some_and(|at| seconds_since(at, now) <= NEWS);
             c.since == Since::NoReport || recent
         })
+    }
+}
+
+/// How near a context is to its trigger or, where none is known, to its window's end, if it grows on as
+/// it did.
+pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness {
+    if context.used == 0 {
+        return Nearness::Calm;
+    }
+    let end = limits.trigger.unwrap_or(limits.window);
+    let left = end.saturating_sub(context.used);
+    let grows = match growth.len() as u64 {
+        0 => 0,
+        n => growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
+    };
+    let near = left < end / 8;
+    if left == 0 || left < end / 50 || (near && left < grows.saturating_mul(2)) {
+        Nearness::Next
+    } else if near {
+        Nearness::Near
+    } else {
+        Nearness::Calm
     }
 }
 

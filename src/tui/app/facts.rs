@@ -1,8 +1,7 @@
 //! What the compactions of a session did, as rows to scroll through.
 
-use super::App;
 use crate::model::compaction::{Compaction, SizedItem, compactions};
-use crate::model::fleet::SessionKey;
+use crate::model::session::{ItemIx, Session};
 
 /// One row of what a compaction did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,34 +27,19 @@ pub type FactId = (u64, u64, usize);
 
 /// What is worked out of the compactions of the session on screen.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub struct Facts {
     /// The newest first.
     pub compactions: Vec<Compaction>,
     /// Rows: a place among the compactions, and what of it.
-    pub rows: Vec<(usize, Fact)>,
-    pub ids: Vec<FactId>,
+    rows: Vec<(usize, Fact)>,
+    pub(super) ids: Vec<FactId>,
 }
 
-impl App {
-    /// What the compactions of the session on screen did, the newest first.
-    pub fn compactions(&self) -> &[Compaction] {
-        &self.shown.facts.compactions
-    }
-
-    /// The rows of the list of compactions.
-    pub fn facts(&self) -> impl Iterator<Item = (&Compaction, Fact)> {
-        let Facts {
-            compactions, rows, ..
-        } = &self.shown.facts;
-        rows.iter()
-            .filter_map(|(at, fact)| Some((compactions.get(*at)?, *fact)))
-    }
-
-    pub(super) fn list_facts(&mut self, key: SessionKey) {
-        let Some(session) = self.fleet.get(key) else {
-            return;
-        };
+impl Facts {
+    /// What the first `resets` compactions did.
+    pub(super) fn of(session: &Session, resets: usize) -> Facts {
         let mut compactions = compactions(session);
+        compactions.truncate(resets);
         compactions.reverse();
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         for (at, done) in compactions.iter().enumerate() {
@@ -66,11 +50,31 @@ impl App {
                 ids.push((place.offset, place.line, nth));
             }
         }
-        self.shown.facts = Facts {
+        Facts {
             compactions,
             rows,
             ids,
-        };
+        }
+    }
+
+    /// The rows of the list.
+    pub fn rows(&self) -> impl Iterator<Item = (&Compaction, Fact)> {
+        let rows = self.rows.iter();
+        rows.filter_map(|(at, fact)| Some((self.compactions.get(*at)?, *fact)))
+    }
+
+    /// The reset that a row tells of.
+    pub(super) fn reset_at(&self, row: usize) -> Option<usize> {
+        let (at, _) = self.rows.get(row)?;
+        Some(self.compactions.get(*at)?.reset)
+    }
+
+    /// The item that a row tells of.
+    pub(super) fn item_at(&self, row: usize) -> Option<ItemIx> {
+        match self.rows.get(row)? {
+            (_, Fact::Largest((ix, ..)) | Fact::Summary((ix, ..))) => Some(*ix),
+            _ => None,
+        }
     }
 }
 

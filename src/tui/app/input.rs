@@ -32,21 +32,19 @@ impl App {
     pub(super) fn act(&mut self, action: Action) -> Effect {
         let page = self.page_rows();
         match action {
-            Action::Up => self.step(-1),
-            Action::Down => self.step(1),
-            Action::PageUp => self.step(-page),
-            Action::PageDown => self.step(page),
-            Action::First => self.step(isize::MIN),
-            Action::Last => self.step(isize::MAX),
+            Action::Up => return self.step(-1),
+            Action::Down => return self.step(1),
+            Action::PageUp => return self.step(-page),
+            Action::PageDown => return self.step(page),
+            Action::First => return self.step(isize::MIN),
+            Action::Last => return self.step(isize::MAX),
             Action::Open => return self.open(),
             Action::Back => self.back(),
-            Action::Filter => self.ask(match self.ui.screen {
-                Screen::Overview => Purpose::Filter,
-                _ => {
-                    self.show(Panel::Items);
-                    Purpose::ItemFilter
-                }
-            }),
+            Action::Filter if self.ui.screen == Screen::Overview => self.ask(Purpose::Filter),
+            Action::Filter => {
+                self.show(Panel::Items);
+                self.ask(Purpose::ItemFilter);
+            }
             Action::Window => self.ask_window(),
             Action::Theme => return Effect::Theme,
             Action::Help => self.ui.overlay = Some(Overlay::Help),
@@ -163,7 +161,7 @@ impl App {
                 Panel::Items | Panel::Compactions => return self.read_selected(),
                 Panel::Tools => {
                     let tool = self.shown.page.as_ref().and_then(|page| {
-                        Some(page.tools.get(self.ui.tools.index())?.name.clone())
+                        Some(page.tools.get(self.ui.tools.index())?.name.to_string())
                     });
                     if let Some(tool) = tool {
                         self.filter_tool(&tool);
@@ -209,10 +207,7 @@ impl App {
     /// a sub-agent to its parent, from a session to the list.
     fn back(&mut self) {
         match self.ui.screen {
-            Screen::Text(key) => {
-                self.ui.screen = Screen::Session(key);
-                self.text = None;
-            }
+            Screen::Text(_) => self.leave_text(),
             Screen::Session(_) if self.ui.replay.is_on() => self.go_live(),
             Screen::Session(_) if !self.ui.item_filter.is_empty() => self.ui.item_filter.clear(),
             Screen::Session(_) => {
@@ -226,12 +221,12 @@ impl App {
         self.stale();
     }
 
-    pub(super) fn step(&mut self, by: isize) {
+    pub(super) fn step(&mut self, by: isize) -> Effect {
         match self.ui.screen {
             Screen::Overview => self.ui.sessions.step(&self.shown.line_ids, by),
             Screen::Session(_) => {
                 let Some(page) = &self.shown.page else {
-                    return;
+                    return Effect::None;
                 };
                 match self.ui.panel {
                     Panel::Items => self.ui.items.step(&page.item_ids, by),
@@ -242,15 +237,16 @@ impl App {
                     Panel::Course => {}
                 }
             }
-            Screen::Text(_) => self.scroll_text(by),
+            Screen::Text(_) => return self.scroll_text(by),
         }
+        Effect::None
     }
 
     fn page_rows(&self) -> isize {
         let rows = match self.ui.screen {
             Screen::Overview => self.overview_layout().list.count,
             Screen::Session(_) => self.session_layout().list.count,
-            Screen::Text(_) => self.ui.size.1.saturating_sub(3),
+            Screen::Text(_) => self.ui.size.1.saturating_sub(super::AROUND + 1),
         };
         isize::try_from(rows).unwrap_or(1).max(1)
     }
@@ -321,7 +317,8 @@ impl App {
     fn go_to_selected(&mut self) {
         let there = match self.ui.panel {
             Panel::Items => self.selected_item().and_then(|(_, ix, _)| {
-                self.shown.page.as_ref()?.timeline.of_item(ix)
+                let page = self.shown.page.as_ref()?;
+                page.timeline.of_item(self.fleet.get(page.key)?, ix)
             }),
             Panel::Compactions => self.shown.page.as_ref().and_then(|page| {
                 let reset = page.facts.reset_at(self.ui.facts.index())?;

@@ -152,7 +152,6 @@ pub(super) fn contains(text: &str, lower: &str) -> bool {
 }
 
 /// What decides on the list of items.
-#[derive(Debug)]
 pub(super) struct Choice<'a> {
     pub shown: ShownItems,
     pub filter: &'a ItemFilter,

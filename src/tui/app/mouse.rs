@@ -1,6 +1,7 @@
 //! What the mouse does, by what lies under it on the screen that was drawn last.
 
 use super::{App, Effect, Hit, Panel, Screen};
+use crate::model::replay::Step;
 use ratatui::layout::Rect;
 
 /// Rows that one notch of the wheel moves.
@@ -46,8 +47,7 @@ impl App {
         if index == selected {
             return self.open();
         }
-        self.step(index as isize - selected as isize);
-        Effect::None
+        self.step(index as isize - selected as isize)
     }
 
     /// The list on screen: its first visible row, its selected row, its length.
@@ -100,10 +100,9 @@ impl App {
         }
     }
 
-    pub(super) fn wheel(&mut self, (column, row): (u16, u16), notches: isize) {
+    pub(super) fn wheel(&mut self, (column, row): (u16, u16), notches: isize) -> Effect {
         match self.zones.at(column, row) {
             Some((_, Hit::Course | Hit::Transport)) => {
-                use crate::model::replay::Step;
                 for _ in 0..notches.unsigned_abs().min(50) {
                     if notches > 0 {
                         self.step_on(Step::Request);
@@ -111,6 +110,7 @@ impl App {
                         self.step_back(Step::Request);
                     }
                 }
+                Effect::None
             }
             _ => self.step(notches.saturating_mul(WHEEL)),
         }

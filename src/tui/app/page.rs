@@ -4,12 +4,16 @@ use super::facts::Facts;
 use super::items::{Choice, ItemFilter, ListedItem, list};
 use super::{App, ItemId, Panel};
 use crate::model::compaction::SizedItem;
-use crate::model::fleet::SessionKey;
+use crate::model::children::{Child, children};
+use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::forecast::{Forecast, NoForecast, forecast_at};
 use crate::model::repeats::{Repeats, repeats};
 use crate::model::replay::{State, Timeline};
 use crate::model::session::{Item, ItemIx, Session};
-use crate::model::{Role, Source};
+use crate::model::tools::{Tool, tools};
+use crate::model::whatif::{WhatIf, what_if};
+use std::cmp::Reverse;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The session on screen.
 #[derive(Debug)]
@@ -38,7 +42,7 @@ pub struct Page {
     /// What compactions did, the newest first.
     pub facts: Facts,
     /// The tools, by what their results cost.
-    pub tools: Vec<ToolRow>,
+    pub tools: Vec<Tool>,
     pub(super) tool_ids: Vec<u64>,
     /// What other policies would have done.
     pub policies: Vec<WhatIf>,
@@ -58,7 +62,7 @@ impl App {
         let Some(session) = self.fleet.get(key) else {
             return;
         };
-        self.shown.page = Some(known.unwrap_or_else(|| Page::of(key, session)));
+        self.shown.page = Some(known.unwrap_or_else(|| Page::of(&self.fleet, key, session)));
         self.play_on();
         if fresh || std::mem::take(&mut self.stale.page) {
             self.fill_page(key);
@@ -67,6 +71,9 @@ impl App {
         if let Some(page) = &self.shown.page {
             self.ui.items.fit(&page.item_ids, rows);
             self.ui.facts.fit(&page.facts.ids, rows);
+            self.ui.tools.fit(&page.tool_ids, rows);
+            self.ui.policies.fit(&page.policy_ids, rows);
+            self.ui.agents.fit(&page.agent_ids, rows);
         }
     }
 
@@ -74,9 +81,12 @@ impl App {
         let (Some(mut page), Some(session)) = (self.shown.page.take(), self.fleet.get(key)) else {
             return;
         };
-        let cursor = self.ui.replay.cursor;
-        page.state = match cursor {
-            Some(cut) => session.state_at(cut),
+        let moment = self.ui.replay.cursor.and_then(|place| {
+            let at = page.timeline.at_place(place);
+            page.timeline.moment(at).copied()
+        });
+        page.state = match &moment {
+            Some(moment) => session.state_at(moment),
             None => session.state(),
         };
         page.forecast = forecast_at(session, &page.state);
@@ -104,9 +114,14 @@ impl App {
                     repeats: &page.repeats,
                     is_marked: &is_marked,
                 };
-                let gone = gone(session, &page);
+                let last = page.timeline.moment(page.timeline.end());
+                let gone = moment.as_ref().or(last).map(|moment| session.gone_at(moment));
+                let gone = gone.into_iter().flatten().map(|ix| {
+                    let (tokens, source) = session.tokens(ix);
+                    ((ix, tokens, source), false)
+                });
                 let here = page.state.items.iter().map(|item| (*item, true));
-                let all = here.chain(gone.map(|item| (item, false)));
+                let all = here.chain(gone);
                 page.items = list(session, page.state.requests, all, &choice);
                 page.item_ids = page
                     .items
@@ -116,7 +131,16 @@ impl App {
                     .collect();
             }
             Panel::Compactions => page.facts = Facts::of(session, page.state.resets),
-            Panel::Tools | Panel::WhatIf | Panel::Agents | Panel::Course => {}
+            Panel::Tools => {
+                let state = &page.state;
+                page.tools = tools(session, state.items.iter().copied(), state.requests);
+                page.tool_ids = page.tools.iter().map(|tool| id_of(&tool.name)).collect();
+            }
+            Panel::WhatIf => {
+                page.policies = what_if(session, page.state.requests);
+                page.policy_ids = (0..page.policies.len()).collect();
+            }
+            Panel::Agents | Panel::Course => {}
         }
         self.shown.page = Some(page);
     }
@@ -136,7 +160,13 @@ impl App {
 }
 
 impl Page {
-    fn of(key: SessionKey, session: &Session) -> Page {
+    fn of(fleet: &Fleet, key: SessionKey, session: &Session) -> Page {
+        let mut agents = children(fleet, key);
+        agents.sort_by_key(|child| {
+            let started = fleet.get(child.key).and_then(|child| child.started_at);
+            (Reverse(started), child.key)
+        });
+        let agent_ids = agents.iter().map(|child| child.key).collect();
         let size = |prompt: u64, output: Option<u64>| prompt.saturating_add(output.unwrap_or(0));
         let requests = session.requests.iter();
         Page {
@@ -144,7 +174,14 @@ impl Page {
             timeline: Timeline::of(session),
             sizes: requests.map(|r| size(r.prompt, r.output)).collect(),
             resets: session.resets.iter().map(|reset| reset.request).collect(),
-            state: State::default(),
+            state: session.state(),
+            turns: session.turns,
+            agents,
+            agent_ids,
+            tools: Vec::new(),
+            tool_ids: Vec::new(),
+            policies: Vec::new(),
+            policy_ids: Vec::new(),
             forecast: Err(NoForecast::NoRequest),
             repeats: Repeats::default(),
             oversized: 0,
@@ -161,15 +198,9 @@ pub(super) fn id(item: &Item) -> ItemId {
     (item.place.offset, item.nth, item.kind)
 }
 
-/// What had come and left by the moment on screen, with what is known of it now.
-fn gone<'a>(session: &'a Session, page: &'a Page) -> impl Iterator<Item = (ItemIx, u64, Source)> + 'a {
-    let here: std::collections::HashSet<ItemIx> =
-        page.state.items.iter().map(|(ix, ..)| *ix).collect();
-    let came = move |ix: ItemIx| page.state.has_come(&session.items[ix]);
-    (0..session.items.len())
-        .filter(move |ix| !here.contains(ix) && came(*ix))
-        .map(|ix| {
-            let (tokens, source) = session.tokens(ix);
-            (ix, tokens, source)
-        })
+/// A tool's identity in a list.
+fn id_of(tool: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    tool.hash(&mut hasher);
+    hasher.finish()
 }

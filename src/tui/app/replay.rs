@@ -2,7 +2,8 @@
 
 use super::App;
 use super::items::contains;
-use crate::model::replay::{Cut, State, Step, Timeline};
+use crate::model::event::Place;
+use crate::model::replay::{State, Step, Timeline, What};
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ impl Speed {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Replay {
     /// The record up to which the log counts; `None`: all of it, live.
-    pub cursor: Option<Cut>,
+    pub cursor: Option<Place>,
     /// Since when it plays, moved on with each step; `None`: it stands.
     pub playing: Option<Timestamp>,
     /// The place of its speed in [`Speed::ALL`].
@@ -84,7 +85,7 @@ impl App {
         let page = self.shown.page.as_ref()?;
         let end = page.timeline.end();
         let cursor = self.ui.replay.cursor;
-        Some(cursor.map_or(end, |cut| page.timeline.at(cut)))
+        Some(cursor.map_or(end, |place| page.timeline.at_place(place)))
     }
 
     /// Moves the cursor to a moment; the last one is live.
@@ -94,7 +95,7 @@ impl App {
         };
         let timeline = &page.timeline;
         self.ui.replay.cursor = match timeline.moment(moment) {
-            Some(there) if moment < timeline.end() => Some(there.cut),
+            Some(there) if moment < timeline.end() => Some(there.place),
             _ => None,
         };
         self.stale();
@@ -142,8 +143,10 @@ impl App {
             return false;
         };
         let hits = |moment: &usize| {
-            let item = page.timeline.item(*moment).and_then(|ix| session.items.get(ix));
-            item.is_some_and(|item| {
+            let Some(What::Item(ix)) = page.timeline.moment(*moment).map(|there| there.what) else {
+                return false;
+            };
+            session.items.get(ix).is_some_and(|item| {
                 contains(&item.preview, &needle)
                     || contains(item.tool.as_deref().unwrap_or(""), &needle)
             })

@@ -1,8 +1,7 @@
 //! The list of sessions: order, groups, what is hidden, and the sums below it.
 
 use super::{App, Brief, Nearness, seconds_since};
-use crate::model::event::Lane;
-use crate::model::fleet::{FileId, Row, SessionKey};
+use crate::model::fleet::{Row, SessionKey};
 use crate::model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -149,6 +148,17 @@ pub enum Idle {
     Hidden,
 }
 
+impl Idle {
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Idle {
+        match self {
+            Idle::Shown => Idle::Hidden,
+            Idle::Hidden => Idle::Shown,
+        }
+    }
+}
+
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listed {
@@ -266,8 +276,11 @@ impl App {
             Column::Known => (most(of(|brief, _| brief.context.known)), ""),
             Column::Estimated => (most(of(|brief, _| brief.context.estimated)), ""),
             Column::Growth => {
-                let grown = |n: u64, more: &u64| n.saturating_add(*more);
-                (most(of(|brief, _| brief.growth.iter().fold(0, grown))), "")
+                let grown = of(|brief, _| {
+                    let growth = brief.growth.iter();
+                    growth.fold(0, |sum, grown| sum.saturating_add(*grown))
+                });
+                (most(grown), "")
             }
             Column::Agent => (0, session.agent),
             Column::Project => (0, session.project()),
@@ -407,6 +420,14 @@ impl App {
         &self.shown.lines
     }
 
+    /// The group whose heading is selected.
+    pub fn selected_group(&self) -> Option<u64> {
+        match self.shown.lines.get(self.ui.sessions.index())? {
+            Listed::Group(group) => Some(group.id),
+            Listed::Session(_) => None,
+        }
+    }
+
     /// The number of sessions that match the filter.
     pub fn matching(&self) -> usize {
         self.shown.matching
@@ -434,12 +455,4 @@ fn id_of(grouping: Grouping, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (grouping.name(), name).hash(&mut hasher);
     hasher.finish()
-}
-
-/// The main session of a file.
-pub fn main_of(file: FileId) -> SessionKey {
-    SessionKey {
-        file,
-        lane: Lane::Main,
-    }
 }

@@ -102,6 +102,8 @@ pub struct Ui {
     pub size: (u16, u16),
     /// The screen.
     pub screen: Screen,
+    /// The session from which a sub-agent on screen was opened.
+    pub came_from: Option<SessionKey>,
     /// What lies over it.
     pub overlay: Option<Overlay>,
     /// What is being typed: all keys go there.
@@ -161,6 +163,7 @@ impl Default for Ui {
         Ui {
             size: (80, 24),
             screen: Screen::Overview,
+            came_from: None,
             overlay: None,
             prompt: None,
             sort: Column::default(),

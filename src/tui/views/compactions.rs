@@ -15,7 +15,7 @@ use crate::model::compaction::{Compaction, SizedItem};
 use crate::model::session::{PastReset, Session};
 use crate::model::{Gone, Role, Source};
 use crate::tui::app::layout::Fold;
-use crate::tui::app::{self, App, Fact};
+use crate::tui::app::{self, App, Fact, Page};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, number, text};
 use ratatui::buffer::Buffer;
@@ -24,33 +24,24 @@ use ratatui::text::Span;
 /// The columns of a row's name.
 const NAME: usize = 9;
 
-pub(super) fn draw(app: &App, session: &Session, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buffer: &mut Buffer) {
     let rows = app.session_layout();
     let width = buffer.area.width;
-    let y = rows.columns.top;
-    let head = line::span("   COMPACTIONS", theme.quiet());
-    let end = line::write(buffer, (0, y), width, [head]);
-    let count = match app.compactions().len() {
-        0 => "none ".to_owned(),
-        n => format!("{n}, the newest first "),
-    };
-    let count = line::span(count, theme.quiet());
-    line::write_right(buffer, (end + 1, y), width, [count]);
-    if app.compactions().is_empty() {
+    if rows.columns.count > 0 {
+        let head = line::span("   WHEN, WHY, BEFORE → AFTER", theme.heading());
+        line::write(buffer, (0, rows.columns.top), width, [head]);
+    }
+    if page.facts.compactions.is_empty() {
         let said = line::span("none so far", theme.quiet());
         line::write(buffer, (3, rows.list.top), width, [said]);
     }
-    let shown = app.facts().enumerate().skip(app.ui.facts.offset());
+    let shown = page.facts.rows().enumerate().skip(app.ui.facts.offset());
     for ((index, (done, fact)), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
         let Some(reset) = session.resets.get(done.reset) else {
             continue;
         };
-        let pointer = if index == app.ui.facts.index() {
-            "▌"
-        } else {
-            " "
-        };
-        let x = line::write(buffer, (0, y), width, [line::span(pointer, theme.accent())]);
+        let pointer = super::pointer(index, app.ui.facts.index(), theme);
+        let x = line::write(buffer, (0, y), width, [pointer]);
         let spans = match fact {
             Fact::Sizes => sizes(app, done, reset, theme),
             Fact::Left => left(done, reset, theme),

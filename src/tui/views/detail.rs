@@ -1,10 +1,12 @@
 //! The lines below the list: what its columns have no room for, of the selected session.
 
 use crate::model::Role;
+use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
+use crate::model::forecast::Forecast;
 use crate::model::session::Session;
 use crate::tui::app::layout::{GROWTH_FROM, NEXT_FROM};
-use crate::tui::app::{self, App, Brief};
+use crate::tui::app::{self, App, Brief, Nearness};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, number, sparkline, text};
 use ratatui::buffer::Buffer;
@@ -19,7 +21,7 @@ pub(super) fn draw(app: &App, y: u16, rows: u16, theme: Theme, buffer: &mut Buff
         return;
     };
     let columns = usize::from(buffer.area.width.saturating_sub(2));
-    let mut groups = vec![roles(brief, theme)];
+    let mut groups = vec![roles(&brief.context, theme)];
     let low = rows < 2;
     if low && app.ui.size.0 < NEXT_FROM {
         groups.push(next(app, session, brief, theme));
@@ -63,7 +65,7 @@ fn identity(
         let model = text::cut(text::short_model(model), 24);
         groups.push(vec![line::plain(model)]);
     }
-    groups.push(super::session::trigger(brief, theme));
+    groups.push(super::session::trigger(&brief.limits, theme));
     if app.ui.size.0 < GROWTH_FROM && !brief.growth.is_empty() {
         let bars = sparkline::bars(&brief.growth, brief.limits.window);
         groups.push(vec![
@@ -71,7 +73,7 @@ fn identity(
             line::plain(bars),
         ]);
     }
-    groups.push(super::session::window(brief, theme));
+    groups.push(super::session::window(&brief.limits, theme));
     if let Some(title) = session.meta.title.as_deref() {
         groups.push(vec![line::span(
             text::cut(title, columns / 3),
@@ -83,7 +85,7 @@ fn identity(
 
 /// What is left until the next compaction, in short: `next 9 (6–14)`; empty where there is
 /// no forecast.
-pub(super) fn next(
+fn next(
     app: &App,
     session: &Session,
     brief: &Brief,
@@ -92,7 +94,16 @@ pub(super) fn next(
     let Ok(forecast) = brief.forecast(session, app.now) else {
         return Vec::new();
     };
-    let style = theme.nearness(brief.nearness());
+    next_in_short(&forecast, brief.nearness(), theme)
+}
+
+/// The same of a forecast.
+pub(super) fn next_in_short(
+    forecast: &Forecast,
+    nearness: Nearness,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let style = theme.nearness(nearness);
     if forecast.is_now() {
         return vec![line::span("compacts now", style)];
     }
@@ -137,10 +148,10 @@ fn contents(
 }
 
 /// The roles' letters and tokens in a line.
-pub(super) fn roles(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
+pub(super) fn roles(context: &Context, theme: Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for role in Role::ALL {
-        let tokens = brief.context.role(role).tokens;
+        let tokens = context.role(role).tokens;
         if tokens == 0 {
             continue;
         }

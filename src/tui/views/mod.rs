@@ -8,6 +8,7 @@ mod items;
 mod notices;
 mod overview;
 mod prompt;
+mod reader;
 mod roles;
 mod session;
 mod tabs;

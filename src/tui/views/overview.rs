@@ -14,7 +14,10 @@
 use crate::model::fleet::Row;
 use crate::model::session::{Coverage, Session};
 use crate::tui::app::layout::{Fold, GROWTH_FROM, NEXT_FROM};
-use crate::tui::app::{self, App, Brief, Mode, Nearness};
+use crate::tui::app::{
+    self, App, Brief, Column, Group, Grouping, Hit, Idle, Listed, Nearness, Purpose, Zones,
+};
+use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{
     gauge::{Gauge, Place},
@@ -85,7 +88,7 @@ impl Columns {
     }
 }
 
-pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
     let width = buffer.area.width;
     let rows = app.overview_layout();
     if rows.banner.count > 0 {
@@ -97,25 +100,30 @@ pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
             [line::span(said, theme.banner())],
         );
     }
-    header(app, rows.header.top, theme, buffer);
-    if app.matching() == 0 {
+    header(app, rows.header.top, theme, buffer, zones);
+    if app.lines().is_empty() {
         nothing(app, rows.list.top, theme, buffer);
     } else {
         let columns = Columns::of(width);
-        headings(columns, rows.columns.top, theme, buffer);
-        for (row, y) in app.visible_rows().zip(rows.list.top..) {
-            session_row(app, row, columns, y, theme, buffer);
+        headings(app, columns, rows.columns.top, theme, buffer, zones);
+        for (listed, y) in app.visible_lines().zip(rows.list.top..) {
+            match listed {
+                Listed::Session(row) => session_row(app, row, columns, y, theme, buffer),
+                Listed::Group(group) => group_row(app, group, y, theme, buffer),
+            }
         }
+        let list = Rect::new(0, rows.list.top, width, rows.list.count);
+        zones.add(list, Hit::List);
         rule(app, rows.rule.top, theme, buffer);
         super::detail::draw(app, rows.detail.top, rows.detail.count, theme, buffer);
     }
     if rows.notice.count > 0 {
         super::notices::draw_newest(app, rows.notice.top, theme, buffer);
     }
-    super::footer(app, rows.footer.top, theme, buffer);
+    super::footer(app, rows.footer.top, theme, buffer, zones);
 }
 
-fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
+fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
     let (all, matching) = (app.fleet.len(), app.matching());
     let mut left = vec![line::span("ctxgauge", theme.accent())];
     let counts = match (all, matching) {
@@ -135,40 +143,47 @@ fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     let end = line::write(buffer, (1, y), buffer.area.right(), left);
 
     let mut right = Vec::new();
-    if app.ui.mode == Mode::Filter || !app.ui.filter.is_empty() {
+    let typing = app.is_typing(Purpose::Filter).is_some();
+    if app.ui.idle == Idle::Hidden {
+        right.push(line::span("live only  ", theme.accent()));
+    }
+    if app.ui.grouping != Grouping::None && !typing {
+        right.push(line::span(format!("{}  ", app.ui.grouping.name()), theme.quiet()));
+    }
+    if typing || !app.ui.filter.is_empty() {
         let columns = usize::from(buffer.area.width.saturating_sub(end + 8));
         right.push(line::span("/", theme.key()));
-        right.push(line::plain(tail(&app.ui.filter, columns)));
-        let cursor = if app.ui.mode == Mode::Filter {
-            "▏"
-        } else {
-            " "
-        };
-        right.push(line::span(cursor, theme.accent()));
-    } else {
-        right.push(line::span("sort ", theme.quiet()));
-        right.push(line::plain(format!("{} ", app.ui.sort.name())));
+        right.push(line::plain(text::tail(&app.ui.filter, columns)));
+        right.push(line::span(if typing { "▏" } else { " " }, theme.accent()));
+        line::write_right(buffer, (end + 1, y), buffer.area.right(), right);
+        return;
     }
+    let sort = format!("{} {} ", app.ui.sort.name(), app.ui.direction.arrow());
+    let columns = text::width(&sort) as u16 + 5;
+    right.push(line::span("sort ", theme.quiet()));
+    right.push(line::plain(sort));
     line::write_right(buffer, (end + 1, y), buffer.area.right(), right);
-}
-
-/// The end of what is typed, where it is longer than there is room.
-fn tail(typed: &str, columns: usize) -> &str {
-    let from = typed
-        .char_indices()
-        .rev()
-        .map(|(at, _)| at)
-        .take_while(|at| text::width(&typed[*at..]) <= columns)
-        .last();
-    from.map_or("", |at| &typed[at..])
+    let at = buffer.area.right().saturating_sub(columns);
+    zones.add(Rect::new(at, y, columns, 1), Hit::Action(Action::Sort));
 }
 
 /// Why the list is empty.
 fn nothing(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     let mut lines = Vec::new();
     if !app.fleet.is_empty() {
-        lines.push(line::plain(format!("nothing matches '{}'", app.ui.filter)));
-        lines.push(line::span("Esc shows all sessions again", theme.quiet()));
+        let key = |action| {
+            let press = app.keymap.press(Scope::Overview, action);
+            press.map_or_else(String::new, |press| press.to_string())
+        };
+        if !app.ui.filter.is_empty() {
+            lines.push(line::plain(format!("nothing matches '{}'", app.ui.filter)));
+            let said = format!("{} shows all sessions again", key(Action::Back));
+            lines.push(line::span(said, theme.quiet()));
+        }
+        if app.ui.idle == Idle::Hidden {
+            let said = format!("no session is live; {} shows the idle ones", key(Action::Idle));
+            lines.push(line::span(said, theme.quiet()));
+        }
     } else if app.fleet.gauges_stand {
         lines.push(line::plain("no agent logs found in:"));
         lines.extend(
@@ -188,34 +203,68 @@ fn nothing(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     }
 }
 
-fn headings(columns: Columns, y: u16, theme: Theme, buffer: &mut Buffer) {
-    let mut heads = vec![text::left("", 3), text::left("AGENT", columns.agent + 1)];
-    heads.push(text::left("PROJECT", columns.project + 1));
+fn headings(
+    app: &App,
+    columns: Columns,
+    y: u16,
+    theme: Theme,
+    buffer: &mut Buffer,
+    zones: &mut Zones,
+) {
+    let mut x = 0;
+    let mut head = |by: Option<Column>, said: String| {
+        let here = by.is_some_and(|by| by == app.ui.sort);
+        let style = if here { theme.strong() } else { theme.heading() };
+        let end = line::write(buffer, (x, y), buffer.area.right(), [line::span(said, style)]);
+        if let Some(by) = by {
+            zones.add(Rect::new(x, y, end - x, 1), Hit::Column(by));
+        }
+        x = end;
+    };
+    head(None, text::left("", 3));
+    head(Some(Column::Agent), text::left("AGENT", columns.agent + 1));
+    head(Some(Column::Project), text::left("PROJECT", columns.project + 1));
     if columns.model > 0 {
-        heads.push(text::left("MODEL", columns.model + 1));
+        head(Some(Column::Model), text::left("MODEL", columns.model + 1));
     }
-    heads.push(text::left("CONTEXT", usize::from(columns.gauge)));
-    heads.push(" ".repeat(5));
+    let gauge = usize::from(columns.gauge) + 5;
+    head(Some(Column::Context), text::left("CONTEXT", gauge));
     if columns.numbers > 0 {
-        heads.push(text::right("KNOWN", 8));
-        heads.push(text::right("EST", 7));
-        heads.push(text::right("HEADROOM", 9));
+        head(Some(Column::Known), text::right("KNOWN", 8));
+        head(Some(Column::Estimated), text::right("EST", 7));
+        head(Some(Column::Headroom), text::right("HEADROOM", 9));
     }
     if columns.next > 0 {
-        heads.push(text::right("NEXT", columns.next));
+        head(Some(Column::Next), text::right("NEXT", columns.next));
     }
     if columns.growth > 0 {
-        heads.push(format!(" {}", text::left("GROWTH", columns.growth)));
+        let growth = format!(" {}", text::left("GROWTH", columns.growth));
+        head(Some(Column::Growth), growth);
     }
     if columns.numbers > 0 {
-        heads.push(text::right("AGE", 5));
+        head(Some(Column::Recent), text::right("AGE", 5));
     }
-    line::write(
-        buffer,
-        (0, y),
-        buffer.area.right(),
-        [line::span(heads.concat(), theme.quiet())],
-    );
+}
+
+/// A group's name and how many sessions it has.
+fn group_row(app: &App, group: &Group, y: u16, theme: Theme, buffer: &mut Buffer) {
+    let selected = app.selected_group() == Some(group.id);
+    let sign = if app.ui.folded.contains(&group.id) { "▸" } else { "▾" };
+    let sessions = match group.sessions {
+        1 => "1 session".to_owned(),
+        n => format!("{n} sessions"),
+    };
+    let name = text::cut(&group.name, usize::from(buffer.area.width / 2));
+    let mut spans = vec![
+        line::span(if selected { "▌" } else { " " }, theme.accent()),
+        line::span(format!("{sign} "), theme.quiet()),
+        line::span(name, theme.strong()),
+        line::span(format!("  {sessions}"), theme.quiet()),
+    ];
+    if group.live > 0 {
+        spans.push(line::span(format!(", {} live", group.live), theme.live()));
+    }
+    line::write(buffer, (0, y), buffer.area.right(), spans);
 }
 
 fn session_row(app: &App, row: &Row, columns: Columns, y: u16, theme: Theme, buffer: &mut Buffer) {
@@ -405,16 +454,32 @@ fn numbers(
     spans
 }
 
-/// The line below the list; says where in the list one is, if not all of it is on screen.
+/// The line below the list: what the listed sessions hold together, and where in the list one is, if not
+/// all of it is on screen.
 fn rule(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     let width = buffer.area.width;
     let bar = "─".repeat(usize::from(width.saturating_sub(2)));
     line::write(buffer, (1, y), width, [line::span(bar, theme.quiet())]);
-    if app.matching() > usize::from(app.overview_layout().list.count) {
-        let at = format!(" {} of {} ", app.ui.sessions.index() + 1, app.matching());
+    let totals = app.totals();
+    let mut said = vec![format!("{} known", number::tokens(totals.known))];
+    if totals.estimated > 0 {
+        said.push(format!("+ {} est", number::tokens(totals.estimated)));
+    }
+    let mut spans = vec![line::span(format!(" {} ", said.join(" ")), theme.quiet())];
+    if totals.near > 0 {
+        let near = format!("{} near the trigger ", totals.near);
+        spans.push(line::span(near, theme.near()));
+    }
+    if totals.missing > 0 {
+        spans.push(line::span("… ", theme.quiet()));
+    }
+    let end = line::write(buffer, (3, y), width, spans);
+    let (lines, count) = (app.lines().len(), app.overview_layout().list.count);
+    if lines > usize::from(count) {
+        let at = format!(" {} of {lines} ", app.ui.sessions.index() + 1);
         line::write_right(
             buffer,
-            (1, y),
+            (end, y),
             width.saturating_sub(3),
             [line::span(at, theme.quiet())],
         );

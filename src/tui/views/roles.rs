@@ -101,10 +101,9 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
         let wasted = number::short(page.repeats.wasted);
         add("repeated", format!("{}, {wasted} wasted", items(page.repeats.items())));
     }
-    if page.agents.len() > 0 {
-        let sum = |n: u64, agent: &crate::tui::app::SubAgent| n.saturating_add(agent.cost.used);
-        let used = page.agents.iter().fold(0, sum);
-        let used = number::short(used);
+    if !page.agents.is_empty() {
+        let used = page.agents.iter().map(|child| child.used);
+        let used = number::short(used.fold(0, u64::saturating_add));
         add("sub-agents", format!("{}, {used} in their contexts", page.agents.len()));
     }
     if page.marked > 0 {

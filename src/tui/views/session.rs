@@ -15,14 +15,16 @@
 //! ```
 
 use super::detail;
-use crate::model::Role;
+use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
-use crate::model::ledger::Context;
+use crate::model::forecast::is_idle;
 use crate::model::session::{Coverage, Session};
+use crate::model::window::Limits;
 use crate::tui::app::layout::Rows;
-use crate::tui::app::{self, App, Brief, Panel};
-use crate::tui::theme::{Theme, letter};
+use crate::tui::app::{self, App, Hit, Nearness, Page, Panel, Zones};
+use crate::tui::theme::Theme;
 use crate::tui::widgets::{
+    chart::{self, Chart},
     gauge::{Gauge, Place},
     line, number, text,
 };
@@ -31,8 +33,16 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer) {
-    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
+pub(super) fn draw(
+    app: &App,
+    key: SessionKey,
+    theme: Theme,
+    buffer: &mut Buffer,
+    zones: &mut Zones,
+) {
+    let (Some(session), Some(brief), Some(page)) =
+        (app.fleet.get(key), app.brief(key), app.page())
+    else {
         return;
     };
     let rows = app.session_layout();
@@ -40,19 +50,25 @@ pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer
         buffer.area.width,
         usize::from(buffer.area.width.saturating_sub(2)),
     );
+    let shown = Shown {
+        context: &page.state.context,
+        limits: &page.state.limits,
+        nearness: if app.ui.replay.is_on() {
+            app::nearness(&page.state.context, &page.state.limits, &[])
+        } else {
+            brief.nearness()
+        },
+    };
     header(app, key, session, rows.header.top, theme, buffer);
     let low = rows.forecast.count == 0;
-    let next = if low {
-        detail::next(app, session, brief, theme)
-    } else {
-        Vec::new()
-    };
-    let facts = facts(session, brief, next, columns, theme);
-    line::write(buffer, (1, rows.facts.top), width, facts);
-
+    if rows.facts.count > 0 {
+        let next = if low { next(page, &shown, theme) } else { Vec::new() };
+        let facts = facts(session, page, &shown, next, columns, theme);
+        line::write(buffer, (1, rows.facts.top), width, facts);
+    }
     let gauge = Gauge {
-        context: &brief.context,
-        limits: &brief.limits,
+        context: shown.context,
+        limits: shown.limits,
         theme,
         place: Place::Large,
     };
@@ -67,28 +83,62 @@ pub(super) fn draw(app: &App, key: SessionKey, theme: Theme, buffer: &mut Buffer
             [line::span("▕", theme.quiet())],
         );
     }
-    let numbers = numbers(brief, columns, theme);
+    let numbers = numbers(&shown, columns, theme);
     line::write(buffer, (1, rows.numbers.top), width, numbers);
     if !low {
-        let forecast = forecast(app, session, brief, columns, theme);
-        line::write(buffer, (1, rows.forecast.top), width, [forecast]);
+        let forecast = forecast(app, session, page, &shown, columns, theme);
+        line::write(buffer, (1, rows.forecast.top), width, forecast);
     }
+    if rows.transport.count > 0 {
+        super::transport::draw(app, page, rows.transport.top, theme, buffer, zones);
+    }
+    super::roles::draw(app, page, rows.roles, theme, buffer);
+    course(app, rows.course, theme, buffer, zones);
 
-    if rows.legend.count > 1 {
-        legend(brief, rows.legend.top, theme, buffer);
-    } else {
-        line::write(
-            buffer,
-            (1, rows.legend.top),
-            width,
-            detail::roles(brief, theme),
-        );
-    }
+    super::tabs::draw(app, page, rows.tabs.top, theme, buffer, zones);
+    let list = Rect::new(0, rows.list.top, width, rows.list.count);
     match app.ui.panel {
-        Panel::Items => super::items::draw(app, session, brief, theme, buffer),
-        Panel::Compactions => super::compactions::draw(app, session, theme, buffer),
+        Panel::Items => super::items::draw(app, session, page, theme, buffer),
+        Panel::Tools => super::tools::draw(app, page, theme, buffer),
+        Panel::Compactions => super::compactions::draw(app, session, page, theme, buffer),
+        Panel::WhatIf => super::what_if::draw(app, page, theme, buffer),
+        Panel::Agents => super::agents::draw(app, page, theme, buffer),
+        Panel::Course => {
+            let columns = rows.columns.count;
+            let area = Rect::new(1, list.y - columns, width.saturating_sub(2), list.height + columns);
+            course(app, area, theme, buffer, zones);
+        }
     }
-    super::footer(app, rows.footer.top, theme, buffer);
+    if app.ui.panel != Panel::Course {
+        zones.add(list, Hit::List);
+    }
+    if rows.notice.count > 0 {
+        super::notices::draw_newest(app, rows.notice.top, theme, buffer);
+    }
+    super::footer(app, rows.footer.top, theme, buffer, zones);
+}
+
+/// What the gauge and its numbers tell of.
+struct Shown<'a> {
+    context: &'a Context,
+    limits: &'a Limits,
+    nearness: Nearness,
+}
+
+/// The context over time.
+fn course(app: &App, area: Rect, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
+    if let Some(course) = app.course().filter(|_| !area.is_empty()) {
+        Chart { course, theme }.draw(area, buffer);
+        zones.add(chart::field(area), Hit::Course);
+    }
+}
+
+/// What is left until the next compaction, in short: `next 9 (6–14)`; empty where there is no forecast.
+fn next(page: &Page, shown: &Shown<'_>, theme: Theme) -> Vec<Span<'static>> {
+    let forecast = page.forecast.as_ref().ok();
+    forecast.map_or_else(Vec::new, |forecast| {
+        detail::next_in_short(forecast, shown.nearness, theme)
+    })
 }
 
 fn header(
@@ -133,27 +183,60 @@ fn header(
     line::write_right(buffer, (1, y), width, right);
 }
 
-/// When it will compact, or why nobody can say.
+/// When it will compact, or why nobody can say; in a replay what was expected of the next report, and
+/// what came.
 fn forecast(
     app: &App,
     session: &Session,
-    brief: &Brief,
+    page: &Page,
+    shown: &Shown<'_>,
     columns: usize,
     theme: Theme,
-) -> Span<'static> {
-    match brief.forecast(session, app.now) {
+) -> Vec<Span<'static>> {
+    let said = match &page.forecast {
         Ok(forecast) => {
-            let said = text::cut(&forecast.to_string(), columns);
-            line::span(said, theme.nearness(brief.nearness()))
+            let mut forecast = *forecast;
+            if !app.ui.replay.is_on() && is_idle(session, Some(app.now)) {
+                forecast.minutes = None;
+            }
+            vec![line::span(forecast.to_string(), theme.nearness(shown.nearness))]
         }
-        Err(why) => line::span(format!("no forecast: {}", why.name()), theme.quiet()),
+        Err(why) => vec![line::span(format!("no forecast: {}", why.name()), theme.quiet())],
+    };
+    let mut groups = Vec::new();
+    if app.ui.replay.is_on() {
+        groups.extend(hindsight(page, theme));
     }
+    groups.push(said);
+    line::joined(groups, columns, theme.quiet())
+}
+
+/// `then 124.1k + 3.9k ±0.4k for the next prompt, now 128.6k (+0.6k)`
+fn hindsight(page: &Page, theme: Theme) -> Option<Vec<Span<'static>>> {
+    let told = page.state.hindsight?;
+    let (low, high) = (told.expected.low, told.expected.high);
+    let error = high.saturating_sub(low) / 2;
+    let off = i128::from(told.came) - i128::from(told.expected.tokens);
+    let sign = if off < 0 { "−" } else { "+" };
+    let inside = (low..=high).contains(&told.came);
+    let off = number::error(u64::try_from(off.unsigned_abs()).unwrap_or(u64::MAX));
+    let style = if inside { theme.text() } else { theme.warn() };
+    Some(vec![
+        line::span(format!("#{} ", told.request + 1), theme.quiet()),
+        line::span("then ", theme.quiet()),
+        line::span(number::tokens(told.expected.tokens), theme.estimated()),
+        line::span(format!(" ±{}", number::error(error)), theme.estimated()),
+        line::span(", now ", theme.quiet()),
+        line::span(number::tokens(told.came), theme.strong()),
+        line::span(format!(" ({sign}{off})"), style),
+    ])
 }
 
 /// How far the numbers can be trusted, and why; what has no row of its own comes before the window.
 fn facts(
     session: &Session,
-    brief: &Brief,
+    page: &Page,
+    shown: &Shown<'_>,
     next: Vec<Span<'static>>,
     columns: usize,
     theme: Theme,
@@ -180,14 +263,14 @@ fn facts(
     if session.coverage != Coverage::Whole {
         groups.push(vec![line::span("reading…", theme.quiet())]);
     }
-    let mut window = window(brief, theme);
+    let mut window = window(shown.limits, theme);
     if !next.is_empty() && columns < NARROW {
         window.remove(0);
     }
     groups.push(next);
     groups.push(window);
-    groups.push(trigger(brief, theme));
-    let resets = session.resets.len() as u64;
+    groups.push(trigger(shown.limits, theme));
+    let resets = page.state.resets as u64;
     if resets > 0 {
         let word = if resets == 1 { "reset" } else { "resets" };
         groups.push(vec![line::span(
@@ -207,8 +290,7 @@ fn facts(
 }
 
 /// The window and how it is known.
-pub(super) fn window(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
-    let limits = &brief.limits;
+pub(super) fn window(limits: &Limits, theme: Theme) -> Vec<Span<'static>> {
     vec![
         line::span("window ", theme.quiet()),
         line::plain(number::short(limits.window)),
@@ -217,8 +299,7 @@ pub(super) fn window(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
 }
 
 /// The trigger and how it is known.
-pub(super) fn trigger(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
-    let limits = &brief.limits;
+pub(super) fn trigger(limits: &Limits, theme: Theme) -> Vec<Span<'static>> {
     match limits.trigger {
         None => {
             let said = limits.no_trigger();
@@ -238,13 +319,13 @@ pub(super) fn trigger(brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
 
 /// The gauge in numbers, always in this shape:
 /// `124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k`
-fn numbers(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
-    let (context, limits) = (&brief.context, &brief.limits);
+fn numbers(shown: &Shown<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+    let (context, limits) = (shown.context, shown.limits);
     if context.used == 0 {
         return vec![line::span("no usage reported yet", theme.quiet())];
     }
     if columns < NARROW {
-        return numbers_in_short(brief, columns, theme);
+        return numbers_in_short(shown, columns, theme);
     }
     let mut groups = vec![amount(context, theme)];
     if let Some(percent) = number::percent(context.used, limits.window) {
@@ -253,14 +334,14 @@ fn numbers(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
             line::plain(format!(" of {}", number::short(limits.window))),
         ]);
     }
-    if let Some(left) = brief.headroom() {
+    if let Some(left) = headroom(shown) {
         // Headroom matters more than the trigger, so it comes first where only one of both fits.
         let headroom = vec![
             line::plain("headroom "),
-            line::span(number::short(left), theme.nearness(brief.nearness())),
+            line::span(number::short(left), theme.nearness(shown.nearness)),
         ];
         let used: usize = groups.iter().flatten().map(Span::width).sum();
-        let trigger = trigger(brief, theme);
+        let trigger = trigger(limits, theme);
         let both = used
             + 12
             + trigger
@@ -280,8 +361,8 @@ fn numbers(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
 const NARROW: usize = 60;
 
 /// The same where there is less room: `124.1k + 3.9k ±0.4k · 64% · 39k left`
-fn numbers_in_short(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'static>> {
-    let mut amount = amount(&brief.context, theme);
+fn numbers_in_short(shown: &Shown<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+    let mut amount = amount(shown.context, theme);
     amount.retain(|span| span.content != " known");
     for span in &mut amount {
         if let Some(short) = span.content.strip_suffix(" est") {
@@ -289,12 +370,12 @@ fn numbers_in_short(brief: &Brief, columns: usize, theme: Theme) -> Vec<Span<'st
         }
     }
     let mut groups = vec![amount];
-    if let Some(percent) = number::percent(brief.context.used, brief.limits.window) {
+    if let Some(percent) = number::percent(shown.context.used, shown.limits.window) {
         groups.push(vec![line::span(format!("{percent}%"), theme.strong())]);
     }
-    if let Some(left) = brief.headroom() {
+    if let Some(left) = headroom(shown) {
         let left = format!("{} left", number::short(left));
-        groups.push(vec![line::span(left, theme.nearness(brief.nearness()))]);
+        groups.push(vec![line::span(left, theme.nearness(shown.nearness))]);
     }
     line::joined(groups, columns, theme.quiet())
 }
@@ -320,63 +401,7 @@ fn amount(context: &Context, theme: Theme) -> Vec<Span<'static>> {
     spans
 }
 
-/// A line a role: tokens, a bar, what is known of them, items.
-fn legend(brief: &Brief, y: u16, theme: Theme, buffer: &mut Buffer) {
-    let width = buffer.area.width;
-    let fixed = 62;
-    let bar = width.saturating_sub(fixed).min(100);
-    let most = Role::ALL.map(|role| brief.context.role(role).tokens);
-    let most = most.into_iter().max().unwrap_or(0);
-    for (role, y) in Role::ALL.into_iter().zip(y..) {
-        let share = brief.context.role(role);
-        let cells = |tokens: u64| {
-            let all = u128::from(tokens) * u128::from(bar) + u128::from(most / 2);
-            all.checked_div(u128::from(most))
-                .unwrap_or(0)
-                .min(u128::from(bar)) as usize
-        };
-        let (filled, solid) = (cells(share.tokens), cells(share.known));
-        let fill: String = std::iter::repeat_n(theme.low_fill(role), solid).collect();
-        let hatch = "╱".repeat(filled.saturating_sub(solid));
-        let none = |n: u64, said: String| if n == 0 { String::new() } else { said };
-        let tokens = if share.tokens == 0 {
-            "—".to_owned()
-        } else {
-            number::tokens(share.tokens)
-        };
-        let items = match (share.items, role) {
-            (0, Role::System) if share.tokens > 0 => "not logged".to_owned(),
-            (0, _) => String::new(),
-            (1, _) => "1 item".to_owned(),
-            (n, _) => format!("{n} items"),
-        };
-        let spans = [
-            line::span(format!("{} ", letter(role)), theme.role(role)),
-            line::plain(text::left(role.name(), 10)),
-            line::span(text::right(&tokens, 7), theme.strong()),
-            line::plain("  "),
-            line::span(fill, theme.role(role)),
-            line::span(hatch, theme.role(role)),
-            line::plain(" ".repeat(usize::from(bar) - filled)),
-            line::plain(text::right(
-                &none(
-                    share.known,
-                    format!("{} known", number::tokens(share.known)),
-                ),
-                14,
-            )),
-            line::span(
-                text::right(
-                    &none(
-                        share.estimated,
-                        format!("+{} est", number::tokens(share.estimated)),
-                    ),
-                    12,
-                ),
-                theme.estimated(),
-            ),
-            line::span(text::right(&items, 12), theme.quiet()),
-        ];
-        line::write(buffer, (1, y), width, spans);
-    }
+/// Tokens left before the agent compacts; `None`: it is not known to.
+fn headroom(shown: &Shown<'_>) -> Option<u64> {
+    Some(shown.limits.trigger?.saturating_sub(shown.context.used))
 }

@@ -46,7 +46,7 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
                 n => number::tokens(n),
             };
             spans.push(line::plain(text::right(&here, 12)));
-            spans.push(line::plain(tokens(tool.largest, 9)));
+            spans.push(line::plain(tokens(tool.largest.1, 9)));
             spans.push(line::plain(text::right(&number::short(tool.carried), 8)));
         }
         if fold == Fold::Wide {

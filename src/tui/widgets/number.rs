@@ -43,6 +43,16 @@ pub fn band(band: &Band) -> String {
     }
 }
 
+/// US dollars: `$0.004`, `$0.33`, `$12`.
+pub fn usd(dollars: f64) -> String {
+    match dollars {
+        d if d < 0.0005 => "$0".to_owned(),
+        d if d < 0.0995 => format!("${d:.3}"),
+        d if d < 9.995 => format!("${d:.2}"),
+        d => format!("${d:.0}"),
+    }
+}
+
 /// A part of a whole in whole percent; `None`: there is no whole. At most 999.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     let percent =

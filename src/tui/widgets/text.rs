@@ -64,6 +64,15 @@ pub fn right(text: &str, columns: usize) -> String {
     format!("{:fill$}{text}", "")
 }
 
+/// The end of what is typed, where it is longer than there is room.
+pub fn tail(typed: &str, columns: usize) -> &str {
+    let starts = typed.char_indices().rev().map(|(at, _)| at);
+    let from = starts
+        .take_while(|at| width(&typed[*at..]) <= columns)
+        .last();
+    from.map_or("", |at| &typed[at..])
+}
+
 /// A model's id without its maker, its path and its date.
 pub fn short_model(id: &str) -> &str {
     let id = id.rsplit('/').next().unwrap_or(id);

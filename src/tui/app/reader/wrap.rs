@@ -1,0 +1,255 @@
+//! A text in rows of a screen: wrapped between words, long words cut. Widths are those of the
+//! characters as they are shown, see [`visible`].
+
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::model::event::is_unsafe_to_show;
+
+/// Columns from one tab stop to the next.
+const TAB: usize = 8;
+/// What stands for a character that must not reach a terminal and has no picture of its own.
+const REPLACEMENT: char = '\u{fffd}';
+/// A cluster of more bytes than this is taken apart: marks could pile up on one cell without end.
+const CLUSTER: usize = 64;
+
+/// One row: a part of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Its first byte in the text.
+    pub from: u32,
+    /// The byte after its last; the newline is no part of it.
+    pub to: u32,
+    /// The number of the line that begins here, counted from 0; `None`: it goes on from the row above.
+    pub line: Option<u32>,
+}
+
+impl Row {
+    /// The part of the text.
+    pub fn range(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+}
+
+/// A character as it is shown: what could drive a terminal or reorder a line has a picture in its
+/// place, `␛` for an escape.
+pub fn visible(c: char) -> char {
+    match c {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(REPLACEMENT),
+        '\u{7f}' => '\u{2421}',
+        c if is_unsafe_to_show(c) => REPLACEMENT,
+        c => c,
+    }
+}
+
+/// A part of a row as it is shown, which begins at this column: tabs are spaces.
+pub fn shown(part: &str, mut column: usize) -> String {
+    let mut out = String::with_capacity(part.len());
+    for cluster in clusters(part) {
+        let width = width(cluster, column);
+        match cluster {
+            "\t" => out.extend(std::iter::repeat_n(' ', width)),
+            _ => out.extend(cluster.chars().map(visible)),
+        }
+        column += width;
+    }
+    out
+}
+
+/// The columns that a part of a row takes which begins at this column.
+pub fn columns(part: &str, column: usize) -> usize {
+    let end = clusters(part).fold(column, |at, cluster| at + width(cluster, at));
+    end - column
+}
+
+/// Wraps a text into rows of at most so many columns. A space that stands just behind a full row
+/// belongs to it.
+pub fn wrap(text: &str, columns: usize) -> Vec<Row> {
+    // A wide character must fit.
+    let columns = columns.max(TAB);
+    let mut rows = Vec::new();
+    let mut from = 0;
+    for (number, line) in (0..).zip(text.split('\n')) {
+        wrap_line(line, from, number, columns, &mut rows);
+        from += line.len() + 1;
+    }
+    rows
+}
+
+fn wrap_line(line: &str, offset: usize, number: u32, columns: usize, rows: &mut Vec<Row>) {
+    let mut number = Some(number);
+    let mut push = |range: Range<usize>| {
+        rows.push(Row {
+            from: (offset + range.start) as u32,
+            to: (offset + range.end) as u32,
+            line: number.take(),
+        });
+    };
+    let (mut from, mut used) = (0, 0);
+    // After the last space of the row, and the column there.
+    let mut word = (0, 0);
+    let mut at = 0;
+    while at < line.len() {
+        let cluster = first_cluster(&line[at..]);
+        let next = at + cluster.len();
+        let cells = width(cluster, used);
+        if used + cells <= columns {
+            used += cells;
+            if matches!(cluster, " " | "\t") {
+                word = (next, used);
+            }
+            at = next;
+        } else if cluster == " " && used > 0 {
+            push(from..next);
+            (from, used, at, word) = (next, 0, next, (next, 0));
+        } else {
+            // Between words if there is a space, and not for the sake of a gap in front.
+            let end = if word.0 > from && word.1 * 4 > columns {
+                word.0
+            } else {
+                at
+            };
+            push(from..end);
+            (from, used, at, word) = (end, 0, end, (end, 0));
+        }
+    }
+    if from < line.len() || from == 0 {
+        push(from..line.len());
+    }
+}
+
+/// The columns of a cluster that stands at this column.
+fn width(cluster: &str, column: usize) -> usize {
+    match cluster.as_bytes() {
+        [b'\t'] => TAB - column % TAB,
+        [_] => 1,
+        _ if cluster.contains(is_unsafe_to_show) => {
+            let visible: String = cluster.chars().map(visible).collect();
+            visible.width()
+        }
+        _ => cluster.width(),
+    }
+}
+
+fn clusters(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let cluster = first_cluster(rest);
+        rest = &rest[cluster.len()..];
+        (!cluster.is_empty()).then_some(cluster)
+    })
+}
+
+/// The characters that a terminal shows in one place. ASCII, which is nearly all of it, is quick.
+fn first_cluster(text: &str) -> &str {
+    match text.as_bytes() {
+        [] => "",
+        [first, second, ..] if first.is_ascii() && second.is_ascii() => &text[..1],
+        [first] if first.is_ascii() => text,
+        _ => {
+            let cluster = text.graphemes(true).next().unwrap_or_default();
+            // What is shown by a picture stands by itself.
+            let alone = |c: char| is_unsafe_to_show(c) && !matches!(c, '\u{200d}' | '\u{200c}');
+            let mut chars = cluster.char_indices();
+            let first = chars.next().map_or(0, |(_, c)| c.len_utf8());
+            let single = cluster.starts_with(alone) || cluster.len() > CLUSTER;
+            let end = if single {
+                first
+            } else {
+                cluster.find(is_unsafe_to_show).unwrap_or(cluster.len())
+            };
+            &text[..end.max(first)]
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows(text: &str, columns: usize) -> Vec<String> {
+        let part = |row: &Row| shown(&text[row.range()], 0);
+        wrap(text, columns).iter().map(part).collect()
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => "[a-z ]{0,12}",
+            1 => "[ \t\n\r\u{1b}\u{202e}\u{200d}]{1,3}",
+            1 => "[é漢字ｶﾞ😀❤️👩‍👧e\u{301}\u{fe0f}\u{1f1e6}]{1,4}",
+            1 => any::<char>().prop_map(String::from),
+        ];
+        prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_the_text_and_fit(text in any_text(), columns in 8_usize..50) {
+            let wrapped = wrap(&text, columns);
+            let mut at = 0;
+            let mut lines = 0;
+            for row in &wrapped {
+                let range = row.range();
+                if row.line.is_some() && at > 0 || row.line == Some(1) {
+                    prop_assert_eq!(&text[at..range.start], "\n");
+                } else {
+                    prop_assert_eq!(at, range.start);
+                }
+                at = range.end;
+                lines += row.line.iter().count();
+                let part = shown(&text[range.clone()], 0);
+                prop_assert!(!part.contains(is_unsafe_to_show), "{part:?}");
+                prop_assert_eq!(columns_of(&part), columns_in(&text[range]));
+                let part = part.strip_suffix(' ').unwrap_or(&part);
+                prop_assert!(part.width() <= columns, "{part:?}");
+            }
+            prop_assert_eq!(at, text.len());
+            prop_assert_eq!(lines, text.split('\n').count());
+        }
+    }
+
+    fn columns_of(part: &str) -> usize {
+        part.graphemes(true).map(UnicodeWidthStr::width).sum()
+    }
+
+    fn columns_in(part: &str) -> usize {
+        super::columns(part, 0)
+    }
+
+    #[test]
+    fn words_stay_whole_and_long_ones_are_cut() {
+        assert_eq!(
+            rows("one two three four", 9),
+            ["one two ", "three ", "four"]
+        );
+        assert_eq!(rows("exactly8 next", 8), ["exactly8 ", "next"]);
+        assert_eq!(rows("abcdefghijklmno", 10), ["abcdefghij", "klmno"]);
+        assert_eq!(rows("a bcdefghijklmno", 10), ["a bcdefghi", "jklmno"]);
+        assert_eq!(rows("漢字漢字漢", 9), ["漢字漢字", "漢"]);
+    }
+
+    #[test]
+    fn what_could_drive_a_terminal_has_a_picture() {
+        assert_eq!(rows("a\u{1b}[31mb\u{202e}c\r", 20), ["a␛[31mb\u{fffd}c␍"]);
+        assert_eq!(rows("a\tb\t", 20), ["a       b       "]);
+    }
+
+    #[test]
+    fn marks_do_not_pile_up() {
+        let hostile = format!("a{}", "\u{301}".repeat(10_000));
+        for row in wrap(&hostile, 10) {
+            for cluster in clusters(&hostile[row.range()]) {
+                assert!(cluster.len() <= CLUSTER);
+            }
+        }
+    }
+
+    #[test]
+    fn empty_lines_have_rows() {
+        let numbers: Vec<Option<u32>> = wrap("\n\nabc\n", 10).iter().map(|row| row.line).collect();
+        assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3)]);
+    }
+}
