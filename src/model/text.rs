@@ -51,6 +51,10 @@ pub struct Text {
     pub pages: u32,
     /// Bytes of the whole.
     pub bytes: u64,
+    /// Lines of the whole.
+    pub lines: u64,
+    /// The number of the line in which this part begins, counted from 1.
+    pub line: u64,
 }
 
 /// The pages that a text of so many bytes takes.

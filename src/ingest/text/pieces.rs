@@ -140,26 +140,27 @@ impl<R: Read + Seek> Pieces<R> {
 
     /// One page of the text, counted from 0; the last one where there are fewer.
     pub(super) fn page(&mut self, page: u32) -> io::Result<Text> {
-        let (bytes, text) = self.window(page)?;
-        let pages = pages(bytes);
+        let text = self.window(page)?;
         // Known only now: it is read through once more.
-        let text = match page < pages {
-            true => text,
-            false => self.window(pages - 1)?.1,
-        };
-        Ok(Text { text, pages, bytes })
+        match page < text.pages {
+            true => Ok(text),
+            false => self.window(text.pages - 1),
+        }
     }
 
-    /// The bytes of the whole, and the characters that begin in this page.
-    fn window(&mut self, page: u32) -> io::Result<(u64, String)> {
+    /// The characters that begin in this page, if there are as many pages.
+    fn window(&mut self, page: u32) -> io::Result<Text> {
         let from = u64::from(page) * PAGE_BYTES;
         // The last character may reach into the next page.
         let to = from + PAGE_BYTES + LONGEST - 1;
         let (mut at, mut kept) = (0, Vec::new());
+        let (mut line, mut lines) = (1, 1);
         let bytes = self.each_part(&mut |part| {
             let len = part.len() as u64;
             let inside = |edge: u64| edge.saturating_sub(at).min(len) as usize;
             kept.extend_from_slice(&part[inside(from)..inside(to)]);
+            line += newlines(&part[..inside(from)]);
+            lines += newlines(part);
             at += len;
             Ok(())
         })?;
@@ -173,6 +174,16 @@ impl<R: Read + Seek> Pieces<R> {
         let begin = if page == 0 { 0 } else { rest_at(0) };
         let end = (PAGE_BYTES as usize + rest_at(PAGE_BYTES as usize)).min(kept.len());
         let text = kept.get(begin..end).unwrap_or_default();
-        Ok((bytes, String::from_utf8_lossy(text).into_owned()))
+        Ok(Text {
+            text: String::from_utf8_lossy(text).into_owned(),
+            pages: pages(bytes),
+            bytes,
+            lines,
+            line,
+        })
     }
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

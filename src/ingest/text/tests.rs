@@ -135,6 +135,9 @@ fn a_line_of_40_mb_comes_in_pages() {
         let part = page(&log, &item, n).unwrap();
         assert_eq!((part.bytes, part.pages), (text.len() as u64, pages));
         assert!(part.text == text[begin(n)..begin(n + 1)], "page {n}");
+        let newlines = |text: &str| text.matches('\n').count() as u64;
+        assert_eq!(part.line, 1 + newlines(&text[..begin(n)]));
+        assert_eq!(part.lines, 1 + newlines(&text));
     }
     assert!(
         whole(&log, &item) == text.as_bytes(),
