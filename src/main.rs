@@ -6,7 +6,7 @@ use ctxgauge::agents::{self, Format};
 use ctxgauge::cli::{Cli, Command, Common};
 use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
-use ctxgauge::ingest::{self, spool::STDIN};
+use ctxgauge::ingest::{self, TextJob, spool::STDIN};
 use ctxgauge::model::estimators::Estimator;
 use ctxgauge::model::fleet::{FileId, Update};
 use ctxgauge::model::window::Rules;
@@ -131,9 +131,13 @@ fn monitor(cli: &Cli) -> Result<()> {
         let sink = until(Arc::clone(&found), lasting, sink.clone());
         ingest::demo::start(Arc::clone(&ground.rules), Arc::clone(&counter), sink)?;
     }
-    let look_at: Box<dyn Fn(FileId) + Send> = if cli.common.demo {
-        // Its sessions are whole from the start.
-        Box::new(|_| ())
+    let demo_sink = sink.clone();
+    let read_of_demo = move |job| {
+        // It fails where no thread can be had; then the text does not come.
+        let _ = ingest::demo::read_text(job, demo_sink.clone());
+    };
+    let handle = if cli.common.demo {
+        None
     } else {
         let options = ingest::Options {
             formats: ground.formats,
@@ -142,13 +146,23 @@ fn monitor(cli: &Cli) -> Result<()> {
             rules: Arc::clone(&ground.rules),
             counter,
         };
-        let handle = ingest::start(options, move |update| {
+        Some(Arc::new(ingest::start(options, move |update| {
             if matches!(update, Update::Found(_)) {
                 found.store(true, Ordering::Relaxed);
             }
             sink(update)
-        })?;
-        Box::new(move |file| handle.look_at(file))
+        })?))
+    };
+    let reads = handle.clone();
+    let look_at = move |file: FileId| {
+        // The demo's sessions are whole from the start.
+        if let Some(handle) = &handle {
+            handle.look_at(file);
+        }
+    };
+    let read_text = move |job: TextJob| match &reads {
+        Some(handle) if !ingest::demo::holds(job.request().file) => handle.read_text(job),
+        _ => read_of_demo(job),
     };
     tui::run(Start {
         rules: ground.rules,
@@ -157,7 +171,8 @@ fn monitor(cli: &Cli) -> Result<()> {
         banner,
         now: Box::new(jiff::Timestamp::now),
         updates,
-        look_at,
+        look_at: Box::new(look_at),
+        read_text: Box::new(read_text),
     })
 }
 

@@ -28,13 +28,14 @@ pub use page::Page;
 pub use prompt::{Prompt, Purpose};
 pub use replay::{Replay, Speed};
 pub use sessions::{Column, Direction, Group, Grouping, Idle, LineId, Listed, Totals};
-pub use text::{AROUND, Opener};
+pub use text::AROUND;
 pub use ui::{ItemId, Overlay, Panel, Screen, Ui};
 pub use zones::{Hit, Zones};
 
 use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::model::text::TextRequest;
+use reader::Program;
 use crate::tui::keymap::{Keymap, Press, Scope};
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -60,6 +61,8 @@ pub enum Msg {
     Resize(u16, u16),
     /// The logs tell something.
     Update(Update),
+    /// Something that was asked for was done, or could not be.
+    Told(String),
 }
 
 /// What the runtime is asked to do.
@@ -69,12 +72,12 @@ pub enum Effect {
     None,
     /// A session of this file is being looked at: read it first, and further back.
     LookAt(FileId),
-    /// This page of a text is wanted.
-    Read(TextRequest),
-    /// The text on screen is to be copied.
-    Copy,
-    /// The text on screen is to be opened.
-    Open(Opener),
+    /// A page of an item's text is to be read; an [`Update::Text`] brings it.
+    ReadText(TextRequest),
+    /// To the clipboard.
+    Copy(String),
+    /// An item's text, all of its pages, is to be opened in a program that takes the terminal.
+    Open(TextRequest, Program),
     /// The next theme.
     Theme,
     /// To the shell.
@@ -162,6 +165,7 @@ impl App {
             Msg::Release => self.shown.dragged = None,
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
             Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
+            Msg::Told(text) => self.tell(text),
             Msg::Update(Update::Text(page)) => return self.take_text(*page),
             Msg::Update(Update::Banner(text)) => self.banner = text,
             Msg::Update(Update::Problem { path, what }) => self.notices.add(Notice {

@@ -1,5 +1,6 @@
 //! The one task: keys, updates and frames, and what they ask of the world.
 
+use crate::ingest::TextJob;
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::window::Rules;
 use crate::tui::app::{App, Effect, Msg, Zones};
@@ -40,6 +41,8 @@ pub struct Start {
     pub updates: Receiver<Update>,
     /// Asks the ingest to read this file first, and further back.
     pub look_at: Box<dyn Fn(FileId) + Send>,
+    /// Asks the ingest for the text of an item.
+    pub read_text: Box<dyn Fn(TextJob) + Send>,
 }
 
 /// Runs the screens until the user or the system ends them.
@@ -60,6 +63,7 @@ struct Screens {
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
+    read_text: Box<dyn Fn(TextJob) + Send>,
     terminal: Terminal,
     painter: Painter<BufWriter<Stdout>>,
     pacer: Pacer,
@@ -85,6 +89,7 @@ impl Screens {
             now: start.now,
             updates: start.updates,
             look_at: start.look_at,
+            read_text: start.read_text,
             terminal: Terminal::take().context("could not take over the terminal")?,
             painter: Painter::new(BufWriter::new(io::stdout())),
             pacer: Pacer::default(),
@@ -150,7 +155,10 @@ impl Screens {
         let begun = Instant::now();
         let mut next = Some(first);
         while let Some(update) = next {
-            self.app.update(Msg::Update(update));
+            // A text whose search goes on wants its next page.
+            if let Effect::ReadText(page) = self.app.update(Msg::Update(update)) {
+                (self.read_text)(TextJob::Page(page));
+            }
             next = (begun.elapsed() < TAKE_IN)
                 .then(|| self.updates.try_recv().ok())
                 .flatten();
@@ -181,7 +189,8 @@ impl Screens {
                 self.themes.next();
                 self.app.tell(format!("theme: {}", self.themes.name()));
             }
-            Effect::Read(_) | Effect::Copy | Effect::Open(_) => {}
+            Effect::ReadText(page) => (self.read_text)(TextJob::Page(page)),
+            Effect::Copy(_) | Effect::Open(..) => {}
             Effect::Suspend => {
                 self.terminal.suspend()?;
                 self.measure_again();

@@ -357,7 +357,7 @@ pub(super) fn type_keys(app: &mut App, keys: &str) {
 pub(super) fn cells(app: &App, theme: Theme) -> Buffer {
     let (columns, rows) = app.ui.size;
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-    views::draw(app, theme, &mut buffer);
+    let _ = views::draw(app, theme, &mut buffer);
     buffer
 }
 

@@ -40,6 +40,15 @@ pub struct Reader {
     search: Search,
 }
 
+/// A program that a text is opened in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// `$PAGER`, or `less`.
+    Pager,
+    /// `$VISUAL`, or `$EDITOR`, or `vi`.
+    Editor,
+}
+
 /// How JSON is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {

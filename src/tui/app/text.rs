@@ -1,6 +1,6 @@
 //! The screen of an item's text: opened, asked for page by page, searched, left.
 
-use super::reader::{Reader, Way};
+use super::reader::{Program, Reader, Way};
 use super::{App, Effect, Panel, Purpose, Screen};
 use crate::model::session::{Item, ItemIx};
 use crate::model::text::{TextPage, TextRequest};
@@ -8,15 +8,6 @@ use crate::tui::keymap::Action;
 
 /// Rows that the screen of a text has beside the text itself: what it is, how far it is read, the keys.
 pub const AROUND: u16 = 5;
-
-/// Where a text is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opener {
-    /// `$PAGER`.
-    Pager,
-    /// `$VISUAL` or `$EDITOR`.
-    Editor,
-}
 
 impl App {
     /// Opens the text of the item that is selected.
@@ -45,7 +36,7 @@ impl App {
         };
         self.reader = Some(Reader::open(key, wanted));
         self.ui.screen = Screen::Text(key);
-        Effect::Read(wanted)
+        Effect::ReadText(wanted)
     }
 
     /// The item whose text is on screen; `None`: its log no longer has it.
@@ -65,7 +56,7 @@ impl App {
     /// A page has come.
     pub(super) fn take_text(&mut self, page: TextPage) -> Effect {
         let next = self.reader.as_mut().and_then(|reader| reader.take(page));
-        next.map_or(Effect::None, Effect::Read)
+        next.map_or(Effect::None, Effect::ReadText)
     }
 
     pub(super) fn act_on_text(&mut self, action: Action) -> Effect {
@@ -89,12 +80,12 @@ impl App {
                 }
                 None
             }
-            Action::Copy => return Effect::Copy,
-            Action::Pager => return Effect::Open(Opener::Pager),
-            Action::Editor => return Effect::Open(Opener::Editor),
+            Action::Copy => return Effect::Copy(reader.exact().to_owned()),
+            Action::Pager => return Effect::Open(reader.request(), Program::Pager),
+            Action::Editor => return Effect::Open(reader.request(), Program::Editor),
             _ => None,
         };
-        next.map_or(Effect::None, Effect::Read)
+        next.map_or(Effect::None, Effect::ReadText)
     }
 
     pub(super) fn scroll_text(&mut self, by: isize) -> Effect {
@@ -106,13 +97,13 @@ impl App {
             isize::MAX => reader.last(),
             by => reader.scroll(by),
         };
-        next.map_or(Effect::None, Effect::Read)
+        next.map_or(Effect::None, Effect::ReadText)
     }
 
     pub(super) fn search_text(&mut self, needle: &str) -> Effect {
         let reader = self.reader.as_mut();
         let next = reader.and_then(|reader| reader.search(needle));
-        next.map_or(Effect::None, Effect::Read)
+        next.map_or(Effect::None, Effect::ReadText)
     }
 
     /// Fits the text to the screen; leaves it where its session is gone.

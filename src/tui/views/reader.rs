@@ -118,7 +118,8 @@ fn cost(about: About<'_>, reader: &Reader, columns: usize, theme: Theme) -> Vec<
         ]);
         groups.push(vec![match item.left {
             None => line::span("in the context", theme.quiet()),
-            Some((_, why)) => {
+            Some(left) => {
+                let why = left.why;
                 let why = why.name().replace('_', " ");
                 line::span(format!("left: {why}"), theme.warn())
             }
