@@ -6,9 +6,11 @@ use crate::model::event::is_unsafe_to_show;
 use crate::model::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
 use crate::model::{Kind, Role, Source};
-use crate::tui::app::{App, Effect, Msg, Screen};
+use crate::tui::app::{App, Column, Effect, Msg, Screen};
 use crate::tui::keymap::Press;
-use crate::tui::testing::{app, cells, item, logs, now, rules, text, type_keys};
+use crate::tui::testing::{
+    app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
+};
 use crate::tui::theme::Theme;
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -84,9 +86,9 @@ fn a_window_that_is_typed() {
     assert!(shown.contains("not a size: 200k, 1M, 272000"), "{shown}");
     // What is not understood is not taken.
     type_keys(&mut app, "⏎");
-    assert!(app.ui.window.is_some());
+    assert!(app.ui.prompt.is_some());
     type_keys(&mut app, "⎋");
-    assert!(app.ui.window.is_none());
+    assert!(app.ui.prompt.is_none());
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn a_window_is_set_where_it_was_asked_for() {
     let mut app = app(logs(), 80, 24);
     let key = app.current().unwrap();
     type_keys(&mut app, "w");
-    app.update(Msg::Wheel(1));
+    app.update(Msg::Wheel(0, 5, 1));
     app.prepare(now());
     type_keys(&mut app, "300k⏎");
     assert_ne!(app.current(), Some(key));
@@ -139,7 +141,7 @@ fn a_window_for_what_is_gone_is_not_asked() {
     let file = app.current().unwrap().file;
     app.update(Msg::Update(Update::Vanished(file)));
     app.prepare(now());
-    assert!(app.ui.window.is_none());
+    assert!(app.ui.prompt.is_none());
 }
 
 #[test]
@@ -175,10 +177,8 @@ fn problems() {
 #[test]
 fn all_items() {
     let mut app = app(logs(), 80, 24);
-    let row = app
-        .visible_rows()
-        .position(|row| row.key.file == FileId(5))
-        .unwrap();
+    let keys = keys_on_screen(&app);
+    let row = keys.iter().position(|key| key.file == FileId(5)).unwrap();
     type_keys(&mut app, &"j".repeat(row));
     type_keys(&mut app, "⏎c");
     insta::assert_snapshot!("all_items", text(&app, Theme::default()));
@@ -275,14 +275,11 @@ fn the_selection_survives_another_order() {
 fn a_click_selects_and_a_second_opens() {
     let mut app = app(logs(), 80, 24);
     let row = app.overview_layout().list.top + 2;
-    app.update(Msg::Click(10, row));
-    app.prepare(now());
+    click(&mut app, (10, row));
     let selected = app.current().unwrap();
-    assert_eq!(app.visible_rows().nth(2).unwrap().key, selected);
-    assert_eq!(
-        app.update(Msg::Click(10, row)),
-        Effect::LookAt(selected.file)
-    );
+    assert_eq!(keys_on_screen(&app)[2], selected);
+    let effect = click(&mut app, (10, row));
+    assert_eq!(effect, Effect::LookAt(selected.file));
 }
 
 #[test]
@@ -304,23 +301,29 @@ fn ages_tick_only_while_something_lives() {
 }
 
 #[test]
-fn orders_of_the_screen_are_those_of_the_fleet() {
+fn each_column_orders_the_sessions_and_the_other_way_round() {
     let mut app = app(logs(), 80, 24);
-    for _ in 1..5 {
-        type_keys(&mut app, "s");
-        let shown: Vec<_> = app.visible_rows().copied().collect();
-        assert_eq!(shown, app.fleet.rows(app.ui.sort, ""), "{:?}", app.ui.sort);
+    let all = keys_on_screen(&app).len();
+    for column in Column::ALL {
+        assert_eq!(app.ui.sort, column);
+        let one_way = keys_on_screen(&app);
+        type_keys(&mut app, "S");
+        let other_way = keys_on_screen(&app);
+        assert_eq!((one_way.len(), other_way.len()), (all, all), "{column:?}");
+        assert_ne!(one_way, other_way, "{column:?}");
+        type_keys(&mut app, "Ss");
     }
+    assert_eq!(app.ui.sort, Column::default());
 }
 
 #[test]
 fn live_sessions_keep_their_places() {
     let mut app = app(logs(), 80, 24);
-    let before: Vec<_> = app.visible_rows().copied().collect();
+    let before = keys_on_screen(&app);
     let last = before
         .iter()
-        .rfind(|row| app.age(row.key) <= Some(super::app::LIVE));
-    let key = last.unwrap().key;
+        .rfind(|key| app.age(**key) <= Some(super::app::LIVE));
+    let key = *last.unwrap();
     let entry = Entry {
         lane: key.lane,
         place: Place::default(),
@@ -332,8 +335,7 @@ fn live_sessions_keep_their_places() {
         entries: vec![entry],
     }));
     app.prepare(now());
-    let after: Vec<_> = app.visible_rows().copied().collect();
-    assert_eq!(before, after);
+    assert_eq!(before, keys_on_screen(&app));
     assert_eq!(app.age(key), Some(0));
 }
 
@@ -459,7 +461,7 @@ proptest! {
         ];
         for theme in themes {
             type_keys(&mut app, &keys);
-            app.update(Msg::Wheel(wheel));
+            app.update(Msg::Wheel(click.0 % 200, click.1 % 80, wheel));
             app.update(Msg::Click(click.0 % 200, click.1 % 80));
             app.prepare(now());
             let buffer = cells(&app, theme);

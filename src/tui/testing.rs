@@ -3,11 +3,11 @@
 use crate::model::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
 };
-use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
+use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::model::{Gone, Kind, Role, Source};
-use crate::tui::app::{App, Msg};
+use crate::tui::app::{App, Effect, Listed, Msg};
 use crate::tui::keymap::Press;
 use crate::tui::theme::Theme;
 use crate::tui::views;
@@ -353,10 +353,33 @@ pub(super) fn type_keys(app: &mut App, keys: &str) {
     }
 }
 
+/// Clicks on what lies at a column and row of the screen as it is drawn.
+pub(super) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
+    let mut buffer = screen(app);
+    app.zones = views::draw(app, Theme::default(), &mut buffer);
+    let effect = app.update(Msg::Click(column, row));
+    app.prepare(now());
+    effect
+}
+
+/// The sessions on screen, from the top.
+pub(super) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
+    let sessions = app.visible_lines().filter_map(|line| match line {
+        Listed::Session(row) => Some(row.key),
+        Listed::Group(_) => None,
+    });
+    sessions.collect()
+}
+
+/// A blank screen.
+fn screen(app: &App) -> Buffer {
+    let (columns, rows) = app.ui.size;
+    Buffer::empty(Rect::new(0, 0, columns, rows))
+}
+
 /// The screen as cells.
 pub(super) fn cells(app: &App, theme: Theme) -> Buffer {
-    let (columns, rows) = app.ui.size;
-    let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+    let mut buffer = screen(app);
     let _ = views::draw(app, theme, &mut buffer);
     buffer
 }

@@ -44,8 +44,9 @@ impl Course<'_> {
     pub fn scale(&self, field: Rect) -> Scale {
         let width = usize::from(field.width);
         let requests = self.sizes.len().max(1);
-        // A quarter is for what is to come, as far as it is needed.
-        let ahead = self.ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
+        // A quarter is for what is to come, as far as it is needed. In a replay it has come.
+        let ahead = self.ahead.filter(|_| self.cursor.is_none());
+        let ahead = ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
         let wanted = (ahead * width as f64 / requests as f64).ceil() as usize;
         let columns = (width - wanted.min(width / 4)).min(requests * WIDEST).max(1);
         let largest = self.sizes.iter().copied().max().unwrap_or(0);

@@ -185,7 +185,7 @@ impl Session {
         let roles = match width {
             _ if !beside => width.saturating_sub(2),
             0..100 => 29,
-            100..160 => 40,
+            100..160 => 43,
             _ => 56,
         };
         let across = |x: u16, width: u16| Rect::new(x, panel.top, width, panel.count);

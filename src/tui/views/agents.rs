@@ -5,6 +5,7 @@
 //! ▌    36.2k        31   1.1M    4.2k        2.1k   4s  Explore
 //! ```
 
+use crate::model::Role;
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{self, App, Page};
 use crate::tui::theme::Theme;
@@ -50,11 +51,15 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             spans.push(line::span(text::right(&age, 6), style));
         }
         spans.push(line::plain("  "));
-        let name = app::name(&app.fleet, child.key);
-        spans.push(line::plain(name));
-        let model = app.fleet.get(child.key).and_then(|child| child.model());
-        if let Some(model) = model {
+        let of = app.fleet.get(child.key);
+        spans.push(line::plain(app::name(&app.fleet, child.key)));
+        if let Some(model) = of.and_then(|child| child.model()) {
             spans.push(line::span(format!("  {}", text::short_model(model)), theme.quiet()));
+        }
+        // What it was asked to do.
+        let task = of.and_then(|child| child.items.iter().find(|item| item.role == Role::User));
+        if let Some(task) = task {
+            spans.push(line::span(format!("  {}", task.preview), theme.quiet()));
         }
         line::write(buffer, (0, y), width, spans);
     }

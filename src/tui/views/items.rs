@@ -34,7 +34,7 @@ impl Columns {
         Columns {
             // What is known now of what was only estimated then.
             then: if app.ui.replay.is_on() && fold > Fold::Narrow { 9 } else { 0 },
-            share: if fold > Fold::Narrow { 5 } else { 0 },
+            share: if fold > Fold::Narrow { 6 } else { 0 },
             carried: if fold > Fold::Narrow { 8 } else { 0 },
             tool: match fold {
                 Fold::Narrow => 8,

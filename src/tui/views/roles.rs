@@ -17,6 +17,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
+/// The columns of the names of what stands out.
+const NAME: usize = 11;
+
 pub(super) fn draw(app: &App, page: &Page, area: Rect, theme: Theme, buffer: &mut Buffer) {
     if area.height < Role::ALL.len() as u16 {
         let roles = in_a_line(page, theme);
@@ -74,8 +77,8 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     let mut lines = Vec::new();
     let mut add = |name: &str, said: String| {
         lines.push(vec![
-            line::span(text::left(name, 10), theme.quiet()),
-            line::plain(text::cut(&said, columns.saturating_sub(10))),
+            line::span(text::left(name, NAME), theme.quiet()),
+            line::plain(text::cut(&said, columns.saturating_sub(NAME))),
         ]);
     };
     let items = |n: usize| match n {
@@ -89,7 +92,7 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     {
         let tool = item.tool.as_deref().unwrap_or(item.kind.name());
         let size = number::tokens(*tokens);
-        let room = columns.saturating_sub(10 + size.len() + 1);
+        let room = columns.saturating_sub(NAME + size.len() + 1);
         let what = text::cut(&format!("{tool} {}", item.preview), room);
         add("largest", format!("{what} {size}"));
     }
