@@ -37,8 +37,9 @@
 //! Where to look for what:
 //!
 //! - What a log can say: [`model::event`]. What follows from it: [`model::session`] (the conversation,
-//!   resets, sub-agents), [`model::ledger`] (who cost what), [`model::calibration`] (estimates and their
-//!   error), [`model::window`] (windows, triggers), [`model::fleet`] (all sessions).
+//!   resets, sub-agents), [`model::ledger`] (who cost what), [`model::context`] (how full it is),
+//!   [`model::calibration`] (estimates and their error), [`model::window`] (windows, triggers),
+//!   [`model::replay`] (all of it as of any moment), [`model::fleet`] (all sessions).
 //! - How good the numbers are: [`model::estimators`] (other rules beside the learned one),
 //!   [`report::audit`] (all of them against what was reported).
 //! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
@@ -56,6 +57,7 @@
 //! - A decoder never fails. What it cannot read is counted and shown, not dropped.
 //! - What cannot be explained goes to the *system* role, never to a message.
 //! - A log that is followed ends in the same state as one that is read afresh.
+//! - The state as of a moment is the one that was told when the log ended there.
 //! - Text of a log is hostile: nothing of it reaches a terminal before it is made inert.
 //!
 //! Deliberately absent:

@@ -1,4 +1,7 @@
 //! How full a context is, who fills it, and how much of that is known: now, or as of any record.
+//!
+//! Invariants, for any input: the roles of a [`Context`] sum to its total; known plus estimated is the
+//! total.
 
 use super::calibration::Sample;
 use super::estimators::Estimator;

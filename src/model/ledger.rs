@@ -5,9 +5,8 @@
 //! One item left: it is *derived*. Several: *shared* by their estimates. What no estimate can explain
 //! stays unexplained and goes to the *system* role, never to a message.
 //!
-//! Invariants, for any input: the prompt of a settled request is its system part plus the settled
-//! tokens of the items it held; the roles of a [`Context`] sum to its total; known plus estimated is
-//! the total.
+//! Invariant, for any input: the prompt of a settled request is its system part plus the settled tokens
+//! of the items it held.
 
 use super::calibration::{Expected, Sample};
 pub use super::context::{Basis, Context, Share};

@@ -13,6 +13,7 @@ use super::calibration::Expected;
 use super::context::{Content, Context};
 use super::event::Place;
 use super::history::{Former, SizedItem};
+use super::past::Standing;
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::window::Limits;
 use jiff::Timestamp;
@@ -26,7 +27,7 @@ pub enum What {
     Report(RequestIx),
     /// Items came; this is the first.
     Item(ItemIx),
-    /// Nothing came: items left or came back, or the log names another model or window.
+    /// Nothing came: items left or came back, their numbers rose, or the log names another model or window.
     Change,
 }
 
@@ -74,39 +75,30 @@ impl Timeline {
         let mut moments: Vec<Moment> = Vec::new();
         let mut marks = session.past.marks.iter().peekable();
         let mut items = session.items.iter().enumerate().peekable();
-        let (mut requests, mut resets, mut turn) = (0, 0, 0);
-        let mut now: Option<Timestamp> = None;
         // Before the first mark that is remembered nothing is known of then.
         let floor = marks.peek().map_or(0, |mark| mark.record);
+        let (mut counts, mut now) = (Counts::default(), None);
         loop {
             let came = items.peek().map(|(_, item)| item.record.max(floor));
             let marked = marks.peek().map(|mark| mark.record);
             let Some(record) = came.into_iter().chain(marked).min() else {
                 break;
             };
-            let mut what = What::Change;
-            let mut stands: Option<(Place, Option<Timestamp>)> = None;
-            while let Some((ix, item)) = items.next_if(|(_, item)| item.record <= record) {
-                if stands.is_none() {
-                    what = What::Item(ix);
-                }
-                stands = Some((item.place, item.at));
-            }
-            if let Some(mark) = marks.next_if(|mark| mark.record == record) {
-                let standing = &mark.standing;
-                if standing.requests as usize > requests {
-                    what = What::Report(standing.requests as usize - 1);
-                }
-                if standing.resets as usize > resets {
-                    what = What::Reset(standing.resets as usize - 1);
-                }
-                (requests, resets) = (standing.requests as usize, standing.resets as usize);
-                turn = standing.turns;
-                stands = Some((mark.place, mark.at));
-            }
-            let (place, at) = stands.unwrap_or_default();
+            let first = items.next_if(|(_, item)| item.record <= record);
+            while items.next_if(|(_, item)| item.record <= record).is_some() {}
+            let mark = marks.next_if(|mark| mark.record == record);
+            let (place, at) = match (mark, first) {
+                (Some(mark), _) => (mark.place, mark.at),
+                (None, Some((_, item))) => (item.place, item.at),
+                (None, None) => break,
+            };
             now = now.max(at);
-            // A log begins with what it says of itself: no moment before the first that brings anything.
+            let before = counts;
+            if let Some(mark) = mark {
+                counts = Counts::of(&mark.standing);
+            }
+            let what = counts.since(before, first.map(|(ix, _)| ix));
+            // A log begins with what it says of itself, before anything comes.
             if moments.is_empty() && what == What::Change {
                 continue;
             }
@@ -114,9 +106,9 @@ impl Timeline {
                 place,
                 at: now,
                 what,
-                requests,
-                resets,
-                turn,
+                requests: counts.requests,
+                resets: counts.resets,
+                turn: counts.turn,
                 record,
             });
         }
@@ -176,8 +168,8 @@ impl Timeline {
     }
 
     /// The moment at which an item came.
-    pub fn of_item(&self, session: &Session, item: ItemIx) -> Option<usize> {
-        self.at_record(session.items.get(item)?.record)
+    pub fn of_item(&self, item: &Item) -> Option<usize> {
+        self.at_record(item.record)
     }
 
     /// The moment at which an item left; `None`: it is in the context.
@@ -223,6 +215,35 @@ impl Timeline {
     fn at_record(&self, record: u32) -> Option<usize> {
         let ix = self.moments.partition_point(|m| m.record < record);
         (ix < self.len()).then_some(ix)
+    }
+}
+
+/// How many of each kind there have been.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    requests: usize,
+    resets: usize,
+    turn: u32,
+}
+
+impl Counts {
+    fn of(standing: &Standing) -> Counts {
+        Counts {
+            requests: standing.requests as usize,
+            resets: standing.resets as usize,
+            turn: standing.turns,
+        }
+    }
+
+    /// What has come since there were so many, with the first item that came.
+    fn since(self, before: Counts, item: Option<ItemIx>) -> What {
+        if self.resets > before.resets {
+            What::Reset(self.resets - 1)
+        } else if self.requests > before.requests {
+            What::Report(self.requests - 1)
+        } else {
+            item.map_or(What::Change, What::Item)
+        }
     }
 }
 

@@ -41,6 +41,7 @@ impl Session {
 mod tests {
     use crate::agents::{Decoder, Format, Input, claude_code::ClaudeCode};
     use crate::model::event::{ByLength, Place, Sink};
+    use crate::model::replay::Timeline;
     use crate::model::session::Session;
     use std::sync::Arc;
 
@@ -72,5 +73,10 @@ mod tests {
         assert_eq!(shed.requests.len(), whole.requests.len());
         assert!(shed.items.len() < whole.items.len());
         assert!(shed.items.iter().all(|item| item.in_context()));
+        let timeline = Timeline::of(&shed);
+        assert_eq!(timeline.len(), 1, "the past is gone");
+        let last = shed.state_at(timeline.moment(0).unwrap());
+        assert_eq!(last.context, whole.context());
+        assert_eq!(last.items.len(), shed.items.len());
     }
 }
