@@ -90,8 +90,8 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     done
 }
 
-/// The part that the reset itself tells.
-fn sizes(session: &Session, ix: usize) -> Compaction {
+/// The part that the reset itself tells: the sizes, nothing of items.
+pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     let reset = &session.resets[ix];
     let is_newest = ix + 1 == session.resets.len() && reset.request >= session.requests.len();
     let now = || is_newest.then(|| (session.context().used, Source::Estimated));

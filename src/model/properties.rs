@@ -1,12 +1,16 @@
 //! What must hold of a session for any input.
 
+use super::carried::Carried;
 use super::estimators::{Estimator, predictions};
 use super::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Size,
     Usage,
 };
 use super::forecast::{backtest, forecast};
+use super::repeats::repeats;
 use super::session::Session;
+use super::tools::tools;
+use super::whatif::what_if;
 use super::window::Rules;
 use super::{Gone, Kind, Role, Source};
 use proptest::prelude::*;
@@ -249,6 +253,68 @@ proptest! {
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
         }
+    }
+
+    #[test]
+    fn costs_add_up_for_any_input_at_any_moment(events in events(), part in 0.0..1.1_f64) {
+        let mut session = session(Estimator::Calibrated);
+        for event in events {
+            session.apply(entry(event));
+        }
+        let used = session.context().used;
+        let repeats = repeats(&session, session.in_context());
+        prop_assert!(repeats.wasted <= used);
+        prop_assert!(repeats.of.iter().all(|(later, first)| first < later));
+
+        let all = session.requests.len();
+        let tool_role = session.context().role(Role::Tool).tokens;
+        let now: u64 = tools(&session, session.in_context(), all).iter().map(|t| t.in_context).sum();
+        prop_assert_eq!(now, tool_role);
+
+        let then = (all as f64 * part) as usize;
+        let carried = |by, ix| Carried::by(&session, by).tokens(ix, session.tokens(ix).0);
+        for ix in 0..session.items.len() {
+            prop_assert!(carried(then, ix) <= carried(all.max(then), ix));
+        }
+        for tool in tools(&session, [], then) {
+            prop_assert!(tool.results > 0 && tool.largest.1 <= tool.tokens);
+        }
+        for row in what_if(&session, then) {
+            for done in &row.compactions {
+                prop_assert!(done.before <= row.largest && done.request <= then.min(all));
+            }
+        }
+    }
+
+    #[test]
+    fn no_number_is_too_large_for_costs(
+        events in events(),
+        sizes in prop::collection::vec(0_u64..1 << 60, 1..9),
+    ) {
+        let mut session = session(Estimator::Calibrated);
+        for event in events {
+            session.apply(entry(event));
+        }
+        let mut size = sizes.iter().cycle();
+        for item in &mut session.items {
+            item.settled = size.next().map(|tokens| (*tokens, Source::Shared));
+        }
+        for request in &mut session.requests {
+            request.prompt = *size.next().unwrap();
+            request.system = *size.next().unwrap();
+        }
+        for reset in &mut session.resets {
+            reset.before = *size.next().unwrap();
+            reset.after.get_or_insert(0);
+        }
+        let all = session.requests.len();
+        let context: Vec<_> = session.in_context().collect();
+        let tools = tools(&session, context.iter().copied(), all);
+        prop_assert!(tools.iter().all(|tool| tool.in_context <= tool.tokens));
+        repeats(&session, context);
+        let rows = what_if(&session, all);
+        let real = session.requests.iter().map(|r| r.prompt).max().unwrap_or(0);
+        prop_assert!(rows[0].largest >= real);
     }
 
     #[test]

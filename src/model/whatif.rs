@@ -9,7 +9,12 @@
 //!
 //! It leaves out what cannot be known: an agent that had forgotten more would have read things again.
 
-use super::compaction::{self, SizedItem};
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
+
+use super::compaction::{SizedItem, sizes};
+use super::event::Key;
 use super::session::{Coverage, ItemIx, PastReset, RequestIx, Session};
 use super::window::own::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
@@ -208,7 +213,8 @@ impl Course {
         let mut last = 0;
         for (ix, request) in reported.iter().enumerate() {
             let change = match first_of(&mut resets, ix) {
-                Some(reset) if !is_automatic(reset) => Change::To(request.prompt),
+                // Nobody knows what stood before the log.
+                Some(reset) if ix == 0 || !is_automatic(reset) => Change::To(request.prompt),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
                 None => Change::By(difference(request.prompt, last)),
             };
@@ -333,48 +339,69 @@ fn difference(now: u64, before: u64) -> i64 {
 /// Shares out what came in to the steps. A message is a response, or a record of any other role;
 /// what the harness puts in belongs to no message.
 fn fill_messages(session: &Session, steps: &mut [Step]) {
-    let mut of: HashMap<(RequestIx, Result<u64, u32>), usize> = HashMap::new();
+    let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
+    let mut last = None;
     for (ix, item) in session.items.iter().enumerate() {
-        let Some((entered, step)) = item
-            .entered
-            .and_then(|ix| Some((ix, steps.get_mut(ix)?)))
-            .filter(|_| matches!(item.role, Role::User | Role::Assistant | Role::Tool))
-        else {
+        let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
             continue;
         };
+        if matches!(item.role, Role::System | Role::Container) {
+            continue;
+        }
+        let step = &mut steps[entered];
         let tokens = session.tokens(ix).0;
         if item.role == Role::User {
             step.user = step.user.saturating_add(tokens);
         }
-        let message = item.output_of.map(|key| key.0).ok_or(item.node);
-        let at = *of.entry((entered, message)).or_insert(step.messages.len());
-        if at == step.messages.len() {
-            step.messages.push(0);
+        // A response's lines may have results of its calls between them; a record's items have nothing.
+        let place = (entered, step.messages.len());
+        let (at, message) = match item.output_of {
+            Some(response) => *responses.entry(response).or_insert(place),
+            None => match last {
+                Some((node, place)) if node == item.node => place,
+                _ => place,
+            },
+        };
+        if item.output_of.is_none() {
+            last = Some((item.node, (at, message)));
         }
-        step.messages[at] = step.messages[at].saturating_add(tokens);
+        let messages = &mut steps[at].messages;
+        if message == messages.len() {
+            messages.push(0);
+        }
+        messages[message] = messages[message].saturating_add(tokens);
     }
 }
 
-/// What every epoch begins with: what no log shows, and what the harness puts in with its first
-/// request. The least that was seen: later ones hold restored files and such as well.
+/// What every epoch begins with: what no log shows, and what the harness puts in. The least that was
+/// seen: some epochs begin with restored files and such as well.
 fn prefix(session: &Session, requests: RequestIx) -> u64 {
     let resets = session.resets.iter().map(|reset| reset.request);
     let first = (session.coverage == Coverage::Whole).then_some(0);
-    let mut with: HashMap<RequestIx, u64> = first
-        .into_iter()
-        .chain(resets)
-        .filter(|ix| *ix < requests)
-        .filter(|ix| session.requests[*ix].generation.is_some())
-        .map(|ix| (ix, session.requests[ix].system))
-        .collect();
+    let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
+    firsts.dedup();
+    firsts.retain(|ix| *ix < requests && session.requests[*ix].generation.is_some());
+    // An item may be held by many of them: each is added where it comes and taken off where it goes.
+    let mut changes = vec![0_i128; firsts.len() + 1];
     for (ix, item) in session.items.iter().enumerate() {
-        let returns =
-            matches!(item.role, Role::System | Role::Container) && item.kind != Kind::Summary;
-        if returns && let Some(sum) = item.entered.and_then(|at| with.get_mut(&at)) {
-            *sum = sum.saturating_add(session.tokens(ix).0);
+        let returns = matches!(item.role, Role::System | Role::Container);
+        if !returns || item.kind == Kind::Summary {
+            continue;
+        }
+        let tokens = i128::from(session.tokens(ix).0);
+        for span in item.spans_held(requests) {
+            let at = |request| firsts.partition_point(|first| *first < request);
+            changes[at(span.start)] += tokens;
+            changes[at(span.end)] -= tokens;
         }
     }
-    let least = with.into_values().min();
+    let mut held = 0;
+    let sums = firsts.iter().zip(changes).map(|(first, change)| {
+        held += change;
+        let system = session.requests[*first].system;
+        system.saturating_add(u64::try_from(held).unwrap_or(0))
+    });
+    let least = sums.min();
     least.unwrap_or_else(|| session.rules.usual_prefix(session.agent))
 }
 
@@ -407,17 +434,16 @@ fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides)
 fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
     let reported = &session.requests[..course.requests];
     let is_live = course.requests == session.requests.len();
-    let done = compaction::compactions(session).into_iter();
-    let compactions: Vec<Compacted> = done
-        .map(|done| (&session.resets[done.reset], done.after))
-        .filter(|(reset, _)| reset.gone == Gone::Compaction)
-        .filter(|(reset, _)| {
-            reset.request < course.requests || (is_live && reset.request == course.requests)
-        })
-        .map(|(reset, after)| Compacted {
+    let within = 1..course.requests + usize::from(is_live);
+    let resets = session.resets.iter().enumerate();
+    let compactions: Vec<Compacted> = resets
+        .filter(|(_, reset)| reset.gone == Gone::Compaction && within.contains(&reset.request))
+        .map(|(ix, reset)| Compacted {
             request: reset.request,
             before: reset.before,
-            after: after.map_or(reset.before, |(after, _)| after),
+            after: sizes(session, ix)
+                .after
+                .map_or(reset.before, |(after, _)| after),
         })
         .collect();
     let prompts = reported.iter().map(|request| request.prompt);

@@ -61,7 +61,8 @@ fn write_text(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nwhen agents compact: the first row that matches holds"
+        "\nwhen agents compact: the first row that matches holds; a summary takes {} unless its row says",
+        tokens(rules.summary)
     )?;
     for policy in &rules.policy {
         writeln!(
@@ -82,6 +83,10 @@ fn write_text(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         if !policy.keeps.is_empty() {
             writeln!(out, "    keeps {}", clean(&policy.keeps))?;
         }
+        let numbers = in_numbers(policy);
+        if !numbers.is_empty() {
+            writeln!(out, "    in numbers: {numbers}")?;
+        }
         source(out, &policy.source)?;
     }
     writeln!(
@@ -89,10 +94,9 @@ fn write_text(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         "\nprices: dollars for a million tokens read from the cache; the first row that matches holds"
     )?;
     for row in &rules.price {
-        let dearer = (row.above < u64::MAX).then(|| {
-            let above = tokens(row.above);
-            format!(" · ${} with prompts above {above}", row.cached_read_above)
-        });
+        let dearer = row.cached_read_above.zip(row.above);
+        let dearer = dearer
+            .map(|(price, above)| format!(" · ${price} with prompts above {}", tokens(above)));
         writeln!(
             out,
             "\n  {}\n    ${}{}",
@@ -119,6 +123,25 @@ fn write_text(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         source(out, &tokenizer.source)?;
     }
     Ok(())
+}
+
+/// What survives a policy's compaction, as far as its row says it in numbers.
+fn in_numbers(policy: &Policy) -> String {
+    let share = (policy.keep_share > 0.0)
+        .then(|| format!("{:.0} % of the history", policy.keep_share * 100.0));
+    let parts = [
+        (policy.keep_recent, "of the newest history"),
+        (policy.keep_user, "of user messages"),
+        (policy.restored, "put back in"),
+        (policy.summary.unwrap_or(0), "of summary"),
+    ];
+    let parts = parts.into_iter().filter(|(size, _)| *size > 0);
+    let parts = parts.map(|(size, what)| format!("{} {what}", tokens(size)));
+    share
+        .into_iter()
+        .chain(parts)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn only(what: &str, list: &[String]) -> String {

@@ -147,7 +147,7 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\n  tool          results   tokens  share   in now  largest  carried  in money"
+        "\n  tool          results   tokens  share      now  largest  carried  in money"
     )?;
     for tool in tools.iter().take(LARGEST) {
         writeln!(
@@ -179,31 +179,41 @@ fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     }
 }
 
+/// The rules side by side, those together that come to the same.
 fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let rows = what_if(session, session.requests.len());
-    // Where no rule would have compacted, there is nothing to compare.
-    if rows.iter().all(|row| row.compactions.is_empty()) {
+    let compacts = |row: &&WhatIf| !row.compactions.is_empty();
+    if !rows.iter().any(|row| compacts(&row)) {
         return Ok(());
+    }
+    let mut told: Vec<(String, WhatIf)> = Vec::new();
+    for row in rows {
+        let name = rule_name(&row);
+        let same = told.iter_mut().find(|(_, other)| {
+            matches!(row.whose, Whose::Agent(_) | Whose::Generic)
+                && matches!(other.whose, Whose::Agent(_) | Whose::Generic)
+                && (other.trigger, &other.compactions) == (row.trigger, &row.compactions)
+        });
+        match same {
+            Some((names, _)) => *names = format!("{names}, {name}"),
+            None => told.push((name, row)),
+        }
     }
     writeln!(
         out,
-        "\n  had it compacted like              at times  dropped  largest  prompts"
+        "\n       at  times  dropped  largest  prompts  had it compacted as"
     )?;
-    for row in rows {
+    for (name, row) in told {
         writeln!(
             out,
-            "  {:<30} {:>6} {:>5} {:>8} {:>8} {:>8}{}",
-            clean(&rule_name(&row)),
+            "  {:>7} {:>6} {:>8} {:>8} {:>8}  {}{}",
             row.trigger.map_or_else(|| "—".to_owned(), tokens),
             row.compactions.len(),
             dash(row.dropped()),
             tokens(row.largest),
             tokens(row.prompts),
-            if row.over.is_some() {
-                "  over the window"
-            } else {
-                ""
-            },
+            clean(&name),
+            row.over.map_or("", |_| " (over the window)"),
         )?;
     }
     Ok(())
@@ -212,8 +222,8 @@ fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 /// Whose rule it is, or what it says.
 fn rule_name(row: &WhatIf) -> String {
     match &row.whose {
-        Whose::Real => "(as it was)".to_owned(),
-        Whose::Own => format!("(its own) {}", row.policy),
+        Whose::Real => "it did".to_owned(),
+        Whose::Own => format!("its own rule says: {}", row.policy),
         Whose::Agent(id) => id.clone(),
         Whose::Generic => row.policy.clone(),
     }

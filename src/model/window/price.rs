@@ -11,10 +11,12 @@ pub struct PriceRow {
     pub ids: Vec<String>,
     /// US dollars for a million tokens read from the cache, by the provider's list.
     pub cached_read: f64,
-    /// A prompt of more tokens than this pays `cached_read_above`.
-    pub above: u64,
-    /// The same price for such prompts.
-    pub cached_read_above: f64,
+    /// A prompt of more tokens than `above` pays `cached_read_above`; none: all pay alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above: Option<u64>,
+    /// The price of such prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_read_above: Option<f64>,
     /// Where this is from, and of what day.
     pub source: String,
 }
@@ -37,11 +39,10 @@ impl Rules {
 impl PriceRow {
     /// US dollars for a million tokens of a prompt of so many that are read from the cache.
     pub fn cached_read(&self, prompt: u64) -> f64 {
-        if prompt > self.above {
-            self.cached_read_above
-        } else {
-            self.cached_read
-        }
+        let dearer = self
+            .cached_read_above
+            .filter(|_| self.above.is_some_and(|above| prompt > above));
+        dearer.unwrap_or(self.cached_read)
     }
 }
 
@@ -74,9 +75,78 @@ impl TryFrom<Row> for PriceRow {
         Ok(PriceRow {
             ids: row.ids,
             cached_read: row.cached_read,
-            above: row.above.unwrap_or(u64::MAX),
-            cached_read_above: dear,
+            above: row.above,
+            cached_read_above: row.cached_read_above,
             source: row.source,
         })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    fn built_in() -> Rules {
+        toml::from_str(include_str!("../../../assets/models.toml")).unwrap()
+    }
+
+    #[test]
+    fn models_with_similar_names_have_prices_of_their_own() {
+        let rules = built_in();
+        let of = |model, prompt| rules.cached_read_price(model, prompt);
+        assert_eq!(of("claude-opus-4-5-20251101", 1), Some(0.5));
+        assert_eq!(of("claude-opus-4-8[1m]", 900_000), Some(0.5));
+        assert_eq!(of("claude-opus-4-1-20250805", 1), Some(1.5));
+        assert_eq!(of("claude-opus-4-20250514", 1), Some(1.5));
+        assert_eq!(of("claude-opus-5", 1), Some(0.5));
+        assert_eq!(of("claude-opus-5-5", 1), Some(0.2));
+        assert_eq!(of("claude-sonnet-4-6", 1), Some(0.3));
+        assert_eq!(of("gpt-5-codex", 1), Some(0.125));
+        assert_eq!(of("gpt-5.4-mini", 300_000), Some(0.075));
+    }
+
+    #[test]
+    fn long_prompts_may_cost_more() {
+        let rules = built_in();
+        let of = |prompt| rules.cached_read_price("gemini-2.5-pro", prompt);
+        assert_eq!((of(200_000), of(200_001)), (Some(0.125), Some(0.25)));
+    }
+
+    #[test]
+    fn an_unknown_model_has_no_price() {
+        let rules = built_in();
+        for model in [
+            "claude-opus-9",
+            "gpt-5.3-codex-spark",
+            "gpt-5.6-mars",
+            "qwen3-max",
+            "",
+        ] {
+            assert_eq!(rules.cached_read_price(model, 1), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn every_price_says_where_it_is_from() {
+        for row in built_in().price {
+            assert!(row.source.contains("20") && !row.ids.is_empty(), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_ones_own_stands_before_the_table_and_is_checked() {
+        let own: Rules =
+            toml::from_str("[[price]]\nids = [\"gpt-5.5\"]\ncached_read = 0.1").unwrap();
+        let rules = built_in().with_own(own).unwrap();
+        assert_eq!(rules.cached_read_price("gpt-5.5", 1), Some(0.1));
+        for row in [
+            "cached_read = -1.0",
+            "cached_read = nan",
+            "cached_read = 1.0\nabove = 5",
+        ] {
+            let row = format!("[[price]]\nids = [\"a\"]\n{row}");
+            assert!(toml::from_str::<Rules>(&row).is_err(), "{row}");
+        }
     }
 }
