@@ -8,7 +8,7 @@ use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
 use ctxgauge::ingest::{self, TextJob, spool::STDIN};
 use ctxgauge::model::estimators::Estimator;
-use ctxgauge::model::fleet::{FileId, Update};
+use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
@@ -131,11 +131,6 @@ fn monitor(cli: &Cli) -> Result<()> {
         let sink = until(Arc::clone(&found), lasting, sink.clone());
         ingest::demo::start(Arc::clone(&ground.rules), Arc::clone(&counter), sink)?;
     }
-    let demo_sink = sink.clone();
-    let read_of_demo = move |job| {
-        // It fails where no thread can be had; then the text does not come.
-        let _ = ingest::demo::read_text(job, demo_sink.clone());
-    };
     let handle = if cli.common.demo {
         None
     } else {
@@ -146,24 +141,16 @@ fn monitor(cli: &Cli) -> Result<()> {
             rules: Arc::clone(&ground.rules),
             counter,
         };
-        Some(Arc::new(ingest::start(options, move |update| {
+        let sink = sink.clone();
+        let handle = ingest::start(options, move |update| {
             if matches!(update, Update::Found(_)) {
                 found.store(true, Ordering::Relaxed);
             }
             sink(update)
-        })?))
+        })?;
+        Some(Arc::new(handle))
     };
-    let reads = handle.clone();
-    let look_at = move |file: FileId| {
-        // The demo's sessions are whole from the start.
-        if let Some(handle) = &handle {
-            handle.look_at(file);
-        }
-    };
-    let read_text = move |job: TextJob| match &reads {
-        Some(handle) if !ingest::demo::holds(job.request().file) => handle.read_text(job),
-        _ => read_of_demo(job),
-    };
+    let reader = handle.clone();
     tui::run(Start {
         rules: ground.rules,
         themes: themes(&cli.common, &config),
@@ -171,8 +158,17 @@ fn monitor(cli: &Cli) -> Result<()> {
         banner,
         now: Box::new(jiff::Timestamp::now),
         updates,
-        look_at: Box::new(look_at),
-        read_text: Box::new(read_text),
+        // The demo's sessions are whole from the start.
+        look_at: Box::new(move |file| {
+            if let Some(handle) = &handle {
+                handle.look_at(file);
+            }
+        }),
+        read_text: Box::new(move |job| match &reader {
+            Some(reader) if !ingest::demo::holds(job.request().file) => reader.read_text(job),
+            // Where no thread can be had the text stays unread.
+            _ => drop(ingest::demo::read_text(job, sink.clone())),
+        }),
     })
 }
 

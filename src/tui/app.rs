@@ -35,9 +35,9 @@ pub use zones::{Hit, Zones};
 use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::model::text::TextRequest;
-use reader::Program;
 use crate::tui::keymap::{Keymap, Press, Scope};
 use jiff::Timestamp;
+use reader::Program;
 use std::collections::HashMap;
 use std::time::Duration;
 

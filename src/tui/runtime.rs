@@ -1,8 +1,13 @@
 //! The one task: keys, updates and frames, and what they ask of the world.
 
+mod clipboard;
+mod program;
+
 use crate::ingest::TextJob;
 use crate::model::fleet::{FileId, Fleet, Update};
+use crate::model::text::TextRequest;
 use crate::model::window::Rules;
+use crate::tui::app::reader::Program;
 use crate::tui::app::{App, Effect, Msg, Zones};
 use crate::tui::keymap::Press;
 use crate::tui::pacer::Pacer;
@@ -16,10 +21,12 @@ use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
 use jiff::Timestamp;
-use std::io::{self, BufWriter, IsTerminal, Stdout};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 use tokio::sync::mpsc::Receiver;
+use tokio::sync::oneshot;
 use tokio_stream::StreamExt;
 
 /// The longest that waiting updates are taken in before keys are asked again.
@@ -67,6 +74,15 @@ struct Screens {
     terminal: Terminal,
     painter: Painter<BufWriter<Stdout>>,
     pacer: Pacer,
+    opening: Option<Opening>,
+}
+
+/// A text that is being written out for another program.
+struct Opening {
+    /// Removed when this is dropped; nobody else may read it.
+    file: NamedTempFile,
+    program: Program,
+    written: oneshot::Receiver<Result<u64, String>>,
 }
 
 /// Whether the loop goes on.
@@ -93,6 +109,7 @@ impl Screens {
             terminal: Terminal::take().context("could not take over the terminal")?,
             painter: Painter::new(BufWriter::new(io::stdout())),
             pacer: Pacer::default(),
+            opening: None,
         })
     }
 
@@ -117,6 +134,19 @@ impl Screens {
                     // The terminal is gone.
                     Some(Err(_)) | None => Next::End,
                 },
+                (opening, written) = written(&mut self.opening) => match written {
+                    Ok(_) => {
+                        // Two that read the keys would take them from each other.
+                        drop(events);
+                        let next = self.give_way(opening, &mut signals).await;
+                        events = EventStream::new();
+                        next?
+                    }
+                    Err(why) => {
+                        self.app.update(Msg::Told(why));
+                        Next::Go
+                    }
+                },
                 () = sleep_until(wake) => {
                     self.draw()?;
                     dirty = false;
@@ -124,10 +154,12 @@ impl Screens {
                 }
                 update = self.updates.recv(), if fed => {
                     match update {
-                        Some(update) => self.take_in(update),
-                        None => fed = false,
+                        Some(update) => self.take_in(update)?,
+                        None => {
+                            fed = false;
+                            Next::Go
+                        }
                     }
-                    Next::Go
                 }
             };
             if next == Next::End {
@@ -151,23 +183,24 @@ impl Screens {
     }
 
     /// An update and all that wait behind it, for as long as keys can wait.
-    fn take_in(&mut self, first: Update) {
+    fn take_in(&mut self, first: Update) -> anyhow::Result<Next> {
         let begun = Instant::now();
         let mut next = Some(first);
         while let Some(update) = next {
-            // A text whose search goes on wants its next page.
-            if let Effect::ReadText(page) = self.app.update(Msg::Update(update)) {
-                (self.read_text)(TextJob::Page(page));
+            let effect = self.app.update(Msg::Update(update));
+            if self.perform(effect)? == Next::End {
+                return Ok(Next::End);
             }
             next = (begun.elapsed() < TAKE_IN)
                 .then(|| self.updates.try_recv().ok())
                 .flatten();
         }
+        Ok(Next::Go)
     }
 
     fn hear(&mut self, heard: Heard) -> anyhow::Result<Next> {
         match heard {
-            Heard::End => Ok(Next::End),
+            Heard::End | Heard::Interrupt => Ok(Next::End),
             Heard::Continued => {
                 self.terminal.enter()?;
                 self.measure_again();
@@ -182,15 +215,32 @@ impl Screens {
         };
         // Keys act on what is on screen now, not on what was drawn a moment ago.
         self.app.prepare((self.now)());
-        match self.app.update(msg) {
+        let effect = self.app.update(msg);
+        self.perform(effect)
+    }
+
+    fn perform(&mut self, effect: Effect) -> anyhow::Result<Next> {
+        match effect {
             Effect::None => {}
             Effect::LookAt(file) => (self.look_at)(file),
             Effect::Theme => {
                 self.themes.next();
                 self.app.tell(format!("theme: {}", self.themes.name()));
             }
-            Effect::ReadText(page) => (self.read_text)(TextJob::Page(page)),
-            Effect::Copy(_) | Effect::Open(..) => {}
+            Effect::ReadText(request) => (self.read_text)(TextJob::Page(request)),
+            Effect::Copy(text) => {
+                let copied = clipboard::copy(&text, &mut io::stdout());
+                let copied = copied.context("could not write to the terminal")?;
+                self.app
+                    .update(Msg::Told(what_was_copied(copied, text.len())));
+            }
+            Effect::Open(request, program) => match self.write_out(request, program) {
+                Ok(opening) => self.opening = Some(opening),
+                Err(e) => {
+                    let why = format!("could not make a temporary file: {e}; see TMPDIR");
+                    self.app.update(Msg::Told(why));
+                }
+            },
             Effect::Suspend => {
                 self.terminal.suspend()?;
                 self.measure_again();
@@ -200,6 +250,55 @@ impl Screens {
         Ok(Next::Go)
     }
 
+    /// Has a text written out for a program. Another that is being written is let go.
+    fn write_out(&self, request: TextRequest, program: Program) -> io::Result<Opening> {
+        let file = tempfile::Builder::new()
+            .prefix("ctxgauge-")
+            .suffix(".txt")
+            .tempfile()?;
+        let out = BufWriter::new(file.reopen()?);
+        let out: Box<dyn Write + Send> = match program {
+            Program::Pager => Box::new(program::Inert::new(out)),
+            Program::Editor => Box::new(out),
+        };
+        let (sender, written) = oneshot::channel();
+        let done = Box::new(move |result| {
+            // It may have been let go.
+            let _ = sender.send(result);
+        });
+        (self.read_text)(TextJob::Whole(request, out, done));
+        Ok(Opening {
+            file,
+            program,
+            written,
+        })
+    }
+
+    /// Gives the terminal to a program until it ends, and takes it back. What it could not do is told.
+    async fn give_way(&mut self, opening: Opening, signals: &mut Signals) -> anyhow::Result<Next> {
+        let words = program::words(opening.program, &|name| std::env::var_os(name));
+        self.terminal.leave();
+        let mut child =
+            tokio::task::spawn_blocking(move || program::run(&words, opening.file.path()));
+        let mut next = Next::Go;
+        let done = loop {
+            tokio::select! {
+                done = &mut child => break done.context("the program was lost")?,
+                heard = signals.next() => match heard {
+                    Heard::End => next = Next::End,
+                    // For whoever has the terminal.
+                    Heard::Interrupt | Heard::Continued => {}
+                },
+            }
+        };
+        self.terminal.enter()?;
+        self.measure_again();
+        if let Err(why) = done {
+            self.app.update(Msg::Told(why));
+        }
+        Ok(next)
+    }
+
     /// After something else had the terminal: its size may be another one, and nothing is on it.
     fn measure_again(&mut self) {
         if let Ok((columns, rows)) = crossterm::terminal::size() {
@@ -207,6 +306,28 @@ impl Screens {
         }
         self.painter.forget();
     }
+}
+
+/// Waits until a text is written out; for ever where none is.
+async fn written(opening: &mut Option<Opening>) -> (Opening, Result<u64, String>) {
+    let result = match opening {
+        Some(opening) => (&mut opening.written).await,
+        None => std::future::pending().await,
+    };
+    match opening.take() {
+        Some(opening) => {
+            let ended = |_| Err("the text is no longer being read: the log is gone".to_owned());
+            (opening, result.unwrap_or_else(ended))
+        }
+        None => std::future::pending().await,
+    }
+}
+
+fn what_was_copied(copied: usize, all: usize) -> String {
+    if copied == all {
+        return format!("copied {copied} bytes");
+    }
+    format!("copied the first {copied} bytes of {all}: terminals take no more at once")
 }
 
 async fn sleep_until(wake: Option<Instant>) {

@@ -3,8 +3,10 @@
 /// A signal that matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// To end: SIGTERM, SIGINT, SIGHUP.
+    /// To end: SIGTERM, SIGHUP.
     End,
+    /// To end, by the terminal's own key: SIGINT. Meant for whoever has the terminal.
+    Interrupt,
     /// The program goes on after it was stopped, by whatever stopped it.
     Continued,
 }
@@ -39,7 +41,7 @@ mod unix {
         pub(in crate::tui) async fn next(&mut self) -> Heard {
             tokio::select! {
                 _ = self.terminate.recv() => Heard::End,
-                _ = self.interrupt.recv() => Heard::End,
+                _ = self.interrupt.recv() => Heard::Interrupt,
                 _ = self.hangup.recv() => Heard::End,
                 _ = self.goes_on.recv() => Heard::Continued,
             }
@@ -75,7 +77,7 @@ mod other {
 
         pub(in crate::tui) async fn next(&mut self) -> Heard {
             match tokio::signal::ctrl_c().await {
-                Ok(()) => Heard::End,
+                Ok(()) => Heard::Interrupt,
                 Err(_) => std::future::pending().await,
             }
         }

@@ -37,6 +37,11 @@ impl Terminal {
         execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, Hide)
     }
 
+    /// Gives it back for a while, to something else that needs it.
+    pub(super) fn leave(&self) {
+        give_back();
+    }
+
     /// Stops the program as the shell's job control does, and takes the terminal back once it goes on.
     pub(super) fn suspend(&self) -> io::Result<()> {
         give_back();

@@ -7,7 +7,7 @@ mod find;
 mod indent;
 mod wrap;
 
-pub use wrap::{Row, columns, shown, wrap};
+pub use wrap::{Row, columns, shown, visible, wrap};
 
 use crate::model::fleet::SessionKey;
 use crate::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
@@ -40,7 +40,7 @@ pub struct Reader {
     search: Search,
 }
 
-/// A program that a text is opened in.
+/// What a text can be opened in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     /// `$PAGER`, or `less`.
@@ -78,7 +78,7 @@ enum Arrival {
     Hit(Way, u32),
 }
 
-/// Which way a search goes.
+/// Which way it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// To the end.
@@ -332,6 +332,16 @@ impl Reader {
         self.top = self.last_top();
         let last = self.pages().saturating_sub(1);
         (self.wanted.page < last).then(|| self.ask(last, Arrival::End))
+    }
+
+    /// To the page behind this one, or the one before. Returns the page to ask for.
+    #[must_use]
+    pub fn turn(&mut self, way: Way) -> Option<TextRequest> {
+        let page = match way {
+            Way::On => self.wanted.page.checked_add(1)?,
+            Way::Back => self.wanted.page.checked_sub(1)?,
+        };
+        (page < self.pages()).then(|| self.ask(page, Arrival::Top))
     }
 
     /// Looks for something from the first row on screen on; nothing: the search ends. Returns the page

@@ -93,6 +93,12 @@ fn scrolling_goes_over_the_pages() {
     let asked = reader.last();
     answer(&mut reader, asked, &pages);
     assert_eq!((reader.page_number(), reader.scroll(1)), (1, None));
+    let asked = reader.turn(Way::Back);
+    answer(&mut reader, asked, &pages);
+    assert_eq!((reader.page_number(), reader.turn(Way::Back)), (0, None));
+    let asked = reader.turn(Way::On);
+    answer(&mut reader, asked, &pages);
+    assert_eq!((reader.page_number(), reader.turn(Way::On)), (1, None));
     let asked = reader.first();
     answer(&mut reader, asked, &pages);
     assert_eq!((reader.page_number(), reader.scroll(-1)), (0, None));
