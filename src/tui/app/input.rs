@@ -316,9 +316,8 @@ impl App {
     /// To the moment at which what is selected came.
     fn go_to_selected(&mut self) {
         let there = match self.ui.panel {
-            Panel::Items => self.selected_item().and_then(|(_, ix, _)| {
-                let page = self.shown.page.as_ref()?;
-                page.timeline.of_item(self.fleet.get(page.key)?, ix)
+            Panel::Items => self.selected_item().and_then(|(_, _, item)| {
+                self.shown.page.as_ref()?.timeline.of_item(item)
             }),
             Panel::Compactions => self.shown.page.as_ref().and_then(|page| {
                 let reset = page.facts.reset_at(self.ui.facts.index())?;
