@@ -2,6 +2,7 @@
 
 use crate::model::estimators::Estimator;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use std::path::PathBuf;
 
 /// A terminal monitor for the context windows of LLM agents.
@@ -39,6 +40,12 @@ pub struct Common {
     /// Draw with ASCII characters only.
     #[arg(long, global = true)]
     pub ascii: bool,
+    /// Take this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Neither take up nor write down what is remembered from run to run.
+    #[arg(long, global = true)]
+    pub fresh: bool,
     /// Play the built-in demo instead of reading logs.
     #[arg(long, global = true)]
     pub demo: bool,
@@ -79,6 +86,11 @@ pub enum Command {
         /// List the requests that the estimator got most wrong, with what lay between.
         #[arg(long, value_name = "N", default_value_t = 0)]
         worst: usize,
+    },
+    /// Print what a shell needs to complete this program's commands and flags.
+    Completions {
+        /// The shell.
+        shell: Shell,
     },
     /// List what is known of models and agents: windows, tokenizers, when they compact.
     Models {

@@ -1,14 +1,22 @@
-//! What the user can set: the file's schema, the models table, and how flags, environment, file and
-//! defaults layer.
+//! What the user can set: the file's schema, what lies beside it, and what is remembered. Flags go before
+//! the environment, that before the file, that before the defaults.
 
-use crate::model::window::Rules;
+mod keys;
+mod models;
+pub mod state;
+mod themes;
+
+pub use keys::Keys;
+pub use models::{own_rules, rules};
+pub use themes::themes;
+
+use crate::model::alerts::Alerts;
+use crate::model::threshold::Threshold;
 use crate::model::window::own::{Own, OwnPolicy, OwnWindow};
+use crate::tui::theme::Fills;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-
-/// The models table that is built in.
-const MODELS: &str = include_str!("../assets/models.toml");
 
 /// The configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -23,6 +31,16 @@ pub struct Config {
     pub window: Vec<OwnWindow>,
     /// When sessions compact, as the user says it; the first that matches a session holds.
     pub policy: Vec<OwnPolicy>,
+    /// The theme's name; `terminal` where nothing is said.
+    pub theme: Option<String>,
+    /// What fills bars, in all themes; none: as each theme has it.
+    pub fills: Option<Fills>,
+    /// From which size on an item is marked as oversized.
+    pub oversized: Option<Threshold>,
+    /// Keys of the user's own.
+    pub keys: Keys,
+    /// What the user wants to be told, and how.
+    pub alerts: Alerts,
     /// Draw with ASCII characters only.
     pub ascii: bool,
     /// Draw without colours. `NO_COLOR` in the environment does the same.
@@ -74,70 +92,12 @@ pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
     }
 }
 
-/// The models table that is built in.
-pub fn rules() -> Result<Rules> {
-    toml::from_str(MODELS).context("the built-in models table is broken; please report this")
-}
-
-/// The user's own models table, if there is one; `file` is the configuration's path. A table that the
-/// configuration names must be there.
-pub fn own_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
-    let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
-    let path = match (&config.models, file) {
-        (Some(named), _) => folder.join(named),
-        (None, Some(_)) => folder.join("models.toml"),
-        (None, None) => return Ok(None),
-    };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if config.models.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(None);
-        }
-        Err(error) => {
-            return Err(error).with_context(|| {
-                format!(
-                    "cannot read the models table '{}'; check the path and its permissions",
-                    path.display()
-                )
-            });
-        }
-    };
-    let mut own: Rules = toml::from_str(&text).with_context(|| {
-        format!(
-            "'{}' is not a models table ctxgauge understands; mend or remove the line it names",
-            path.display()
-        )
-    })?;
-    own.sign(&path.display().to_string());
-    Ok(Some(own))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
+    use crate::model::alerts::Channel;
     use crate::model::window::own::Rule;
-
-    #[test]
-    fn the_built_in_table_names_only_tokenizers_it_has() {
-        let rules = rules().unwrap();
-        for row in &rules.model {
-            assert!(
-                rules.tokenizer.contains_key(&row.tokenizer),
-                "{:?} names the tokenizer {}",
-                row.ids,
-                row.tokenizer
-            );
-            assert!(!row.source.is_empty());
-        }
-    }
-
-    #[test]
-    fn every_number_says_where_it_is_from() {
-        let rules = rules().unwrap();
-        assert!(rules.policy.iter().all(|p| !p.source.is_empty()));
-        assert!(rules.tokenizer.values().all(|t| !t.source.is_empty()));
-    }
 
     #[test]
     fn a_missing_default_file_is_no_error_but_a_named_one_is() {
@@ -156,7 +116,7 @@ mod tests {
         assert!(error.contains("rootz"), "{error}");
     }
 
-    fn read(text: &str) -> Result<Config> {
+    pub(super) fn read(text: &str) -> Result<Config> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
@@ -228,60 +188,58 @@ share = 0.95
         }
     }
 
-    const OWN: &str = r#"
-[[model]]
-ids = ["claude-opus-4-5*"]
-window = 123_000
-tokenizer = "mine"
-
-[tokenizer.mine]
-per_token = 1.3
-per_item = 10.0
-spread = 0.2
-spread_floor = 20.0
-
-[[policy]]
-agent = "codex"
-name = "half"
-share = 0.5
-"#;
-
     #[test]
-    fn a_table_of_ones_own_stands_before_the_built_in_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.toml");
-        std::fs::write(folder.path().join("models.toml"), OWN).unwrap();
-        let own = own_rules(&Config::default(), Some(&file)).unwrap().unwrap();
-        let rules = rules().unwrap().with_own(own).unwrap();
-        let model = rules.model("claude-code", "claude-opus-4-5-20251101");
-        assert_eq!(model.unwrap().window, 123_000);
-        assert!(model.unwrap().source.ends_with("models.toml"));
-        let tokenizer = rules.tokenizer("claude-code", Some("claude-opus-4-5-20251101"));
-        assert_eq!(tokenizer.per_token, 1.3);
-        let codex = rules.policy.iter().find(|p| p.agent == "codex").unwrap();
-        assert_eq!(codex.share, Some(0.5));
-        assert!(rules.model("claude-code", "claude-opus-4-6").is_some());
+    fn looks_sizes_and_alerts() {
+        let config = read(
+            r#"
+theme = "dark"
+fills = "by-role"
+oversized = "4%"
+
+[alerts]
+share = [0.95, 0.8]
+requests_left = 5
+item = "20k"
+notify = ["screen", "bell", "osc9", "osc777", "osc99"]
+command = ["notify-send", "ctxgauge"]
+"#,
+        )
+        .unwrap();
+        assert_eq!(config.theme.as_deref(), Some("dark"));
+        assert_eq!(config.fills, Some(Fills::ByRole));
+        assert_eq!(config.oversized, Some(Threshold::Share(0.04)));
+        assert_eq!(config.alerts.shares, [0.8, 0.95]);
+        assert_eq!(config.alerts.item, Some(Threshold::Tokens(20_000)));
+        assert_eq!(config.alerts.notify.len(), 5);
+        assert_eq!(config.alerts.command[0], "notify-send");
+
+        let config = read("oversized = 8_000\n[alerts]\nrequests_left = 3\n").unwrap();
+        assert_eq!(config.oversized, Some(Threshold::Tokens(8_000)));
+        assert_eq!(config.alerts.notify, [Channel::Screen]);
+        assert!(config.alerts.are_on());
+        assert!(!Config::default().alerts.are_on());
     }
 
     #[test]
-    fn a_table_of_ones_own_says_what_is_wrong_with_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.toml");
-        let none = own_rules(&Config::default(), Some(&file)).unwrap();
-        assert!(none.is_none());
-        let config = Config {
-            models: Some("mine.toml".into()),
-            ..Config::default()
-        };
-        let error = own_rules(&config, Some(&file)).unwrap_err();
-        assert!(error.to_string().contains("mine.toml"), "{error}");
-        let path = folder.path().join("mine.toml");
-        std::fs::write(&path, "[[model]]\nidz = 1\n").unwrap();
-        let error = format!("{:#}", own_rules(&config, Some(&file)).unwrap_err());
-        assert!(error.contains("idz"), "{error}");
-        std::fs::write(&path, OWN.replace("\"mine\"", "\"yours\"")).unwrap();
-        let own = own_rules(&config, Some(&file)).unwrap().unwrap();
-        let error = rules().unwrap().with_own(own).unwrap_err();
-        assert!(error.contains("yours"), "{error}");
+    fn what_cannot_be_set_says_what_can() {
+        for (text, why) in [
+            ("fills = \"solids\"\n", "by-role"),
+            ("oversized = \"4 percent\"\n", "a share of the window"),
+            ("oversized = 0\n", "a share of the window"),
+            ("oversized = -1\n", "a share of the window"),
+            ("oversized = true\n", "a share of the window"),
+            ("[alerts]\nshare = [80]\n", "up to 1"),
+            ("[alerts]\nshare = [nan]\n", "up to 1"),
+            ("[alerts]\nnotify = [\"bell\"]\n", "tells of nothing"),
+            ("[alerts]\nitem = \"5k\"\nnotify = [\"osc8\"]\n", "osc99"),
+            (
+                "[alerts]\nitem = \"5k\"\ncommand = [\" \"]\n",
+                "begins with a program",
+            ),
+            ("[alerts]\nitems = \"5k\"\n", "requests_left"),
+        ] {
+            let error = format!("{:#}", read(text).unwrap_err());
+            assert!(error.contains(why), "{text}: {error}");
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Parses the command line, chooses a face, and says what went wrong.
 
-use anyhow::{Result, bail};
-use clap::Parser;
+use anyhow::{Context, Result, bail};
+use clap::{CommandFactory, Parser};
 use ctxgauge::agents::{self, Format};
 use ctxgauge::cli::{Cli, Command, Common};
+use ctxgauge::config::state::{self, Memory};
 use ctxgauge::config::{self, Config};
 use ctxgauge::ingest::discover::{Scout, Spot, usual};
-use ctxgauge::ingest::{self, TextJob, spool::STDIN};
+use ctxgauge::ingest::{self, spool::STDIN};
 use ctxgauge::model::estimators::Estimator;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
@@ -76,6 +77,9 @@ fn run(cli: Cli) -> Result<()> {
             let rules = rules(&cli.common, &configuration(&cli.common)?)?;
             report::models::write(&mut out, &rules, style(json))?;
         }
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut out);
+        }
         None => monitor(&cli)?,
     }
     out.flush()?;
@@ -90,6 +94,14 @@ fn monitor(cli: &Cli) -> Result<()> {
         .cloned()
         .partition(|path| path == Path::new(STDIN));
     let config = configuration(&cli.common)?;
+    let keymap = config.keymap()?;
+    let remembers = !cli.common.fresh && !cli.common.demo;
+    let (memory, forgotten) = state::default_path(&env)
+        .filter(|_| remembers)
+        .map(Memory::open)
+        .unzip();
+    let chosen = memory.as_ref().and_then(|m| m.state().theme.as_deref());
+    let themes = themes(&cli.common, &config, chosen)?;
     let mut ground = ground(&cli.common, &config, &paths)?;
     if !stdin.is_empty() && paths.is_empty() {
         ground.spots.clear();
@@ -106,6 +118,10 @@ fn monitor(cli: &Cli) -> Result<()> {
     let demo = cli.common.demo || nothing();
     let counter = Arc::new(Counter::new());
     let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
+    if let (Some(memory), Some(Some(what))) = (&memory, forgotten) {
+        let path = memory.path().to_owned();
+        sender.blocking_send(Update::Problem { path, what })?;
+    }
     let sink = move |update| match sender.blocking_send(update) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
@@ -153,7 +169,9 @@ fn monitor(cli: &Cli) -> Result<()> {
     let reader = handle.clone();
     tui::run(Start {
         rules: ground.rules,
-        themes: themes(&cli.common, &config),
+        themes,
+        keymap,
+        memory,
         looked_in,
         banner,
         now: Box::new(jiff::Timestamp::now),
@@ -197,21 +215,41 @@ fn until(
 /// Updates that may wait for the screens; beyond, the reading waits.
 const UPDATES: usize = 256;
 
-fn themes(common: &Common, config: &Config) -> Themes {
+/// How things look: as a flag says, else as the environment does, else as it was chosen on screen, else
+/// as the configuration has it.
+fn themes(common: &Common, config: &Config, chosen: Option<&str>) -> Result<Themes> {
     // The convention of no-color.org: set and not empty.
     let plain = config.no_color || env("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let mut themes = if plain {
+    let mut themes = if plain && common.theme.is_none() {
         Themes::monochrome()
     } else {
-        Themes::default()
+        config::themes(config_path(common).as_deref())?
     };
+    if let Some(name) = common.theme.as_deref() {
+        themes.choose(name)?;
+    } else if !plain {
+        if let Some(name) = config.theme.as_deref() {
+            themes
+                .choose(name)
+                .context("`theme` in the configuration")?;
+        }
+        if let Some(name) = chosen {
+            // One that is gone since then is no error.
+            let _ = themes.choose(name);
+        }
+    }
     let glyphs = if common.ascii || config.ascii {
         Glyphs::Ascii
     } else {
         Glyphs::Unicode
     };
-    themes.adapt(Depth::of(&env), glyphs, None);
-    themes
+    themes.adapt(Depth::of(&env), glyphs, config.fills);
+    Ok(themes)
+}
+
+/// The configuration's path, whether there is a file or not.
+fn config_path(common: &Common) -> Option<PathBuf> {
+    common.config.clone().or_else(|| config::default_path(&env))
 }
 
 /// A path as people write it: `~` for the home folder.
@@ -262,8 +300,7 @@ fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground>
 
 /// What is known of models, by the tables, and the estimator that was asked for.
 fn rules(common: &Common, config: &Config) -> Result<Rules> {
-    let default = config::default_path(&env);
-    let own = config::own_rules(config, common.config.as_deref().or(default.as_deref()))?;
+    let own = config::own_rules(config, config_path(common).as_deref())?;
     let mut rules = config::rules()?;
     if let Some(own) = own {
         rules = rules.with_own(own).map_err(anyhow::Error::msg)?;

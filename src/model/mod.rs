@@ -7,6 +7,7 @@
 //! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
 //! a compaction, clear or rewind.
 
+pub mod alerts;
 pub mod calibration;
 pub mod carried;
 mod chain;

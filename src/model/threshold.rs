@@ -1,5 +1,7 @@
 //! Sizes as people write them: tokens, or a share of the window.
 
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -63,6 +65,41 @@ impl FromStr for Threshold {
                 Ok(Threshold::Tokens(tokens))
             }
         }
+    }
+}
+
+impl Serialize for Threshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    /// As people write it, or a whole number of tokens.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Threshold, D::Error> {
+        struct AnySize;
+
+        impl Visitor<'_> for AnySize {
+            type Value = Threshold;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("tokens (\"8k\", 12000) or a share of the window (\"4%\")")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Threshold, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Str(text), &self);
+                text.parse().map_err(wrong)
+            }
+
+            fn visit_i64<E: de::Error>(self, tokens: i64) -> Result<Threshold, E> {
+                match u64::try_from(tokens) {
+                    Ok(tokens @ 1..) => Ok(Threshold::Tokens(tokens)),
+                    _ => Err(E::invalid_value(de::Unexpected::Signed(tokens), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(AnySize)
     }
 }
 

@@ -3,13 +3,14 @@
 mod clipboard;
 mod program;
 
+use crate::config::state::{Memory, State};
 use crate::ingest::TextJob;
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use crate::tui::app::reader::Program;
 use crate::tui::app::{App, Effect, Msg, Zones};
-use crate::tui::keymap::Press;
+use crate::tui::keymap::{Keymap, Press};
 use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
 use crate::tui::signals::{Heard, Signals};
@@ -38,6 +39,10 @@ pub struct Start {
     pub rules: Arc<Rules>,
     /// How things look.
     pub themes: Themes,
+    /// The keys in force.
+    pub keymap: Keymap,
+    /// What is remembered from run to run; none: nothing is.
+    pub memory: Option<Memory>,
     /// Where logs are looked for, to say so where there are none.
     pub looked_in: Vec<String>,
     /// A line above all else: that a demo plays, that numbers are not the usual ones; empty: none.
@@ -67,6 +72,8 @@ pub fn run(start: Start) -> anyhow::Result<()> {
 struct Screens {
     app: App,
     themes: Themes,
+    first: FirstTheme,
+    memory: Option<Memory>,
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
@@ -85,6 +92,25 @@ struct Opening {
     written: oneshot::Receiver<Result<u64, String>>,
 }
 
+/// The theme that the screens began with.
+#[derive(Debug)]
+struct FirstTheme {
+    name: String,
+    remembered: Option<String>,
+}
+
+impl FirstTheme {
+    /// The theme to remember while this one holds: what a flag or the environment asked for holds for
+    /// this run only, what a key chose for the next ones too.
+    fn after(&self, name: &str) -> Option<String> {
+        if self.name == name {
+            self.remembered.clone()
+        } else {
+            Some(name.to_owned())
+        }
+    }
+}
+
 /// Whether the loop goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
@@ -97,11 +123,23 @@ impl Screens {
         let mut app = App::new(Fleet::new(start.rules), (start.now)());
         app.looked_in = start.looked_in;
         app.banner = start.banner;
+        app.keymap = start.keymap;
+        if let Some(memory) = &start.memory {
+            app.recall(&memory.state().screens);
+        }
         let (columns, rows) = crossterm::terminal::size().context("the terminal has no size")?;
         app.update(Msg::Resize(columns, rows));
         Ok(Screens {
             app,
+            first: FirstTheme {
+                name: start.themes.name().to_owned(),
+                remembered: start
+                    .memory
+                    .as_ref()
+                    .and_then(|memory| memory.state().theme.clone()),
+            },
             themes: start.themes,
+            memory: start.memory,
             now: start.now,
             updates: start.updates,
             look_at: start.look_at,
@@ -114,6 +152,16 @@ impl Screens {
     }
 
     async fn run(mut self) -> anyhow::Result<()> {
+        let end = self.follow().await;
+        let state = self.state();
+        if let Some(memory) = &mut self.memory {
+            // There is no screen any more to tell it on, and little is lost.
+            let _ = memory.close(state);
+        }
+        end
+    }
+
+    async fn follow(&mut self) -> anyhow::Result<()> {
         let mut signals = Signals::listen().context("could not listen for signals")?;
         let mut events = EventStream::new();
         self.draw()?;
@@ -149,6 +197,7 @@ impl Screens {
                 },
                 () = sleep_until(wake) => {
                     self.draw()?;
+                    self.keep();
                     dirty = false;
                     continue;
                 }
@@ -180,6 +229,28 @@ impl Screens {
         self.app.zones = zones;
         self.pacer.drawn(begun, Instant::now());
         Ok(())
+    }
+
+    /// What is to be remembered.
+    fn state(&self) -> State {
+        State {
+            theme: self.first.after(self.themes.name()),
+            screens: self.app.remember(),
+        }
+    }
+
+    /// Writes down what has changed, from time to time. What cannot be written is told once.
+    fn keep(&mut self) {
+        let state = self.state();
+        let Some(memory) = &mut self.memory else {
+            return;
+        };
+        if let Err(error) = memory.keep(state, Instant::now()) {
+            let path = memory.path().to_owned();
+            let what = format!("cannot remember what is set: {error}");
+            self.memory = None;
+            self.app.update(Msg::Update(Update::Problem { path, what }));
+        }
     }
 
     /// An update and all that wait behind it, for as long as keys can wait.
@@ -420,6 +491,17 @@ mod tests {
             let (code, modifiers) = code(*bound);
             assert_eq!(press(KeyEvent::new(code, modifiers)), Some(*bound));
         }
+    }
+
+    #[test]
+    fn a_theme_is_remembered_where_a_key_chose_it() {
+        let first = |remembered: Option<&str>| FirstTheme {
+            name: "dark".to_owned(),
+            remembered: remembered.map(str::to_owned),
+        };
+        assert_eq!(first(None).after("dark"), None);
+        assert_eq!(first(None).after("light"), Some("light".to_owned()));
+        assert_eq!(first(Some("light")).after("dark"), Some("light".to_owned()));
     }
 
     #[test]

@@ -36,7 +36,10 @@ const MAY: &[(Parts, Parts)] = &[
             "tui::theme",
         ],
     ),
-    (&["config", "cli"], &["model", "tui::keymap", "tui::theme"]),
+    (
+        &["config", "cli"],
+        &["model", "tui::app", "tui::keymap", "tui::theme"],
+    ),
 ];
 
 /// Where the parts are put together.

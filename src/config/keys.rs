@@ -1,0 +1,115 @@
+//! The section `[keys]`: an action's name and its keys.
+
+use super::Config;
+use crate::tui::keymap::Keymap;
+use anyhow::{Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Keys of the user's own, by the name of an action; the name may have the scope before it, as
+/// `session.back` or as a table `[keys.session]`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Keys(BTreeMap<String, Row>);
+
+/// What stands behind a name.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a key has to be a text (\"s\"), a list of them ([\"r\", \"ctrl-r\"]), or [] for none"
+)]
+enum Row {
+    One(String),
+    Many(Vec<String>),
+    Scope(BTreeMap<String, Row>),
+}
+
+impl Keys {
+    /// The keys by the full names of their rows.
+    fn flat(&self) -> BTreeMap<String, Vec<String>> {
+        let mut flat = BTreeMap::new();
+        for (name, row) in &self.0 {
+            row.flatten(name, &mut flat);
+        }
+        flat
+    }
+}
+
+impl Row {
+    fn flatten(&self, name: &str, flat: &mut BTreeMap<String, Vec<String>>) {
+        match self {
+            Row::One(key) => {
+                flat.insert(name.to_owned(), vec![key.clone()]);
+            }
+            Row::Many(keys) => {
+                flat.insert(name.to_owned(), keys.clone());
+            }
+            Row::Scope(rows) => {
+                for (below, row) in rows {
+                    row.flatten(&format!("{name}.{below}"), flat);
+                }
+            }
+        }
+    }
+}
+
+impl Config {
+    /// The keys in force.
+    ///
+    /// # Errors
+    ///
+    /// Where rows of `[keys]` are no keys, no actions, or against each other: all of them, each with what
+    /// to do.
+    pub fn keymap(&self) -> Result<Keymap> {
+        match Keymap::with_own(&self.keys.flat()) {
+            Ok(keymap) => Ok(keymap),
+            Err(wrong) => bail!(
+                "mend [keys] in the configuration:\n  {}",
+                wrong.join("\n  ")
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::tests::read;
+    use crate::tui::keymap::{Action, Press, Scope};
+
+    #[test]
+    fn keys_of_ones_own_are_read() {
+        let config = read(
+            r#"
+[keys]
+sort = "o"
+"session.back" = ["b", "f2"]
+overview.back = "v"
+help = "f1"
+suspend = []
+"#,
+        );
+        let keymap = config.unwrap().keymap().unwrap();
+        let press = |scope, action| keymap.press(scope, action);
+        assert_eq!(press(Scope::Overview, Action::Sort), Some(Press::Char('o')));
+        assert_eq!(press(Scope::Overview, Action::Back), Some(Press::Char('v')));
+        assert_eq!(press(Scope::Session, Action::Back), Some(Press::Char('b')));
+        assert_eq!(press(Scope::Session, Action::Help), Some(Press::F(1)));
+        assert_eq!(press(Scope::Session, Action::Suspend), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_row_by_row() {
+        let config = read("[keys]\nsort = \"?\"\nsrot = \"x\"\n[keys.session.back]\nx = \"y\"\n");
+        let error = config.unwrap().keymap().unwrap_err().to_string();
+        for part in [
+            "\n  the key '?' asks for both 'overview.sort' and 'anywhere.help'",
+            "\n  there is no action 'srot'",
+            "\n  there is no action 'session.back.x'",
+        ] {
+            assert!(error.contains(part), "{part} in: {error}");
+        }
+        let error = format!("{:#}", read("[keys]\nsort = 5\n").unwrap_err());
+        assert!(error.contains("[] for none"), "{error}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Themes of the user's own: files beside the configuration.
+
+use crate::tui::theme::{Theme, Themes};
+use anyhow::{Context, Result};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The built-in themes and those in `themes/NAME.toml` beside the configuration; `file` is its path.
+///
+/// # Errors
+///
+/// Where the folder or a file in it cannot be read, or a file is no theme.
+pub fn themes(file: Option<&Path>) -> Result<Themes> {
+    let mut themes = Themes::default();
+    let Some(folder) = file.and_then(Path::parent) else {
+        return Ok(themes);
+    };
+    for path in files(&folder.join("themes"))? {
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        let text = std::fs::read_to_string(&path).with_context(|| unreadable(&path))?;
+        let theme = Theme::read(&text).with_context(|| {
+            format!(
+                "'{}' is not a theme ctxgauge understands; mend or remove the line it names",
+                path.display()
+            )
+        })?;
+        themes.add(name.to_owned(), theme);
+    }
+    Ok(themes)
+}
+
+/// The files of a folder that are themes by their name, in the order of their names.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| unreadable(folder)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| unreadable(folder))?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn unreadable(path: &Path) -> String {
+    format!(
+        "cannot read the themes at '{}'; check the path and its permissions",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_beside_the_configuration_are_themes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let built_in = themes(Some(&file)).unwrap().names().count();
+        assert_eq!(built_in, themes(None).unwrap().names().count());
+        let below = folder.path().join("themes");
+        std::fs::create_dir(&below).unwrap();
+        std::fs::write(below.join("mine.toml"), "inherits = \"light\"\n").unwrap();
+        std::fs::write(below.join("notes.txt"), "none").unwrap();
+        let mut all = themes(Some(&file)).unwrap();
+        assert_eq!(all.names().count(), built_in + 1);
+        all.choose("light").unwrap();
+        let light = all.theme();
+        all.choose("mine").unwrap();
+        assert_eq!(all.theme(), light);
+    }
+
+    #[test]
+    fn a_broken_one_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("themes");
+        std::fs::create_dir(&below).unwrap();
+        std::fs::write(below.join("mine.toml"), "[styles]\nquiet = \"dimm\"\n").unwrap();
+        let error = themes(Some(&folder.path().join("config.toml"))).unwrap_err();
+        let error = format!("{error:#}");
+        assert!(
+            error.contains("mine.toml") && error.contains("dimm"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! What the user wants to be told, and how.
+
+use super::threshold::Threshold;
+use serde::Deserialize;
+
+/// What the user wants to be told, and how. Off unless something is set.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(try_from = "Row")]
+pub struct Alerts {
+    /// Shares of the trigger, each above 0 and up to 1, the smallest first: a context that grows past one
+    /// is told of.
+    pub shares: Vec<f64>,
+    /// So few requests until the next compaction are told of.
+    pub requests_left: Option<u64>,
+    /// An item from this size on is told of.
+    pub item: Option<Threshold>,
+    /// How it is told; the screen, where nothing is said.
+    pub notify: Vec<Channel>,
+    /// A program to run and its arguments; empty: none. The facts are in its environment, and no shell
+    /// reads them.
+    pub command: Vec<String>,
+}
+
+/// How an alert reaches the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// A line on the screen.
+    Screen,
+    /// The terminal's bell.
+    Bell,
+    /// A desktop notification as iTerm2 began it, `OSC 9`.
+    Osc9,
+    /// One as rxvt-unicode began it, `OSC 777`.
+    Osc777,
+    /// One as kitty began it, `OSC 99`.
+    Osc99,
+}
+
+impl Alerts {
+    /// Whether there is anything to tell of.
+    pub fn are_on(&self) -> bool {
+        !self.shares.is_empty() || self.requests_left.is_some() || self.item.is_some()
+    }
+}
+
+/// The section as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    #[serde(default)]
+    share: Vec<f64>,
+    requests_left: Option<u64>,
+    item: Option<Threshold>,
+    notify: Option<Vec<Channel>>,
+    #[serde(default)]
+    command: Vec<String>,
+}
+
+impl TryFrom<Row> for Alerts {
+    type Error = &'static str;
+
+    fn try_from(row: Row) -> Result<Alerts, Self::Error> {
+        let mut shares = row.share;
+        if !shares.iter().all(|share| *share > 0.0 && *share <= 1.0) {
+            return Err("each `share` of [alerts] is a share of the trigger, above 0 and up to 1");
+        }
+        shares.sort_by(f64::total_cmp);
+        shares.dedup();
+        if row
+            .command
+            .first()
+            .is_some_and(|program| program.trim().is_empty())
+        {
+            return Err(
+                "the `command` of [alerts] begins with a program: [\"notify-send\", \"…\"]",
+            );
+        }
+        let alerts = Alerts {
+            shares,
+            requests_left: row.requests_left,
+            item: row.item,
+            notify: row.notify.unwrap_or_else(|| vec![Channel::Screen]),
+            command: row.command,
+        };
+        if !alerts.are_on() {
+            return Err("[alerts] tells of nothing: set `share`, `requests_left` or `item`");
+        }
+        Ok(alerts)
+    }
+}
