@@ -100,7 +100,7 @@ fn monitor(cli: &Cli) -> Result<()> {
         .filter(|_| remembers)
         .map(Memory::open)
         .unzip();
-    let chosen = memory.as_ref().and_then(|m| m.state().theme.as_deref());
+    let chosen = memory.as_ref().and_then(|m| m.recalled().theme.as_deref());
     let themes = themes(&cli.common, &config, chosen)?;
     let mut ground = ground(&cli.common, &config, &paths)?;
     if !stdin.is_empty() && paths.is_empty() {

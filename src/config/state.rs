@@ -37,8 +37,10 @@ pub fn default_path(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 #[derive(Debug)]
 pub struct Memory {
     path: PathBuf,
-    /// What the file holds.
-    kept: State,
+    recalled: State,
+    /// What needs no writing: what the file says, as far as the program understands it. None: the file is
+    /// broken.
+    kept: Option<State>,
     written: Option<Instant>,
 }
 
@@ -46,31 +48,33 @@ impl Memory {
     /// Reads the file, and what is wrong with it, where something is: then nothing is remembered, and the
     /// next write mends it.
     pub fn open(path: PathBuf) -> (Memory, Option<String>) {
-        let (kept, wrong) = match std::fs::read_to_string(&path) {
-            Ok(text) => match toml::from_str(&text) {
-                Ok(state) => (state, None),
-                Err(_) => (
-                    State::default(),
-                    Some("not what was remembered; it will be written anew".to_owned()),
-                ),
-            },
-            Err(error) if error.kind() == ErrorKind::NotFound => (State::default(), None),
-            Err(error) => (
-                State::default(),
-                Some(format!("cannot read what was remembered: {error}")),
-            ),
+        let read = match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|_| "not what was remembered; it will be written anew".to_owned()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::default()),
+            Err(error) => Err(format!("cannot read what was remembered: {error}")),
+        };
+        let (kept, wrong) = match read {
+            Ok(state) => (Some(state), None),
+            Err(wrong) => (None, Some(wrong)),
         };
         let memory = Memory {
             path,
+            recalled: kept.clone().unwrap_or_default(),
             kept,
             written: None,
         };
         (memory, wrong)
     }
 
-    /// What the file holds.
-    pub fn state(&self) -> &State {
-        &self.kept
+    /// What was remembered.
+    pub fn recalled(&self) -> &State {
+        &self.recalled
+    }
+
+    /// What was remembered has been taken up, and reads so from now on: no change that has to be written.
+    pub fn taken_up(&mut self, state: State) {
+        self.kept = self.kept.take().map(|_| state);
     }
 
     /// Where it is.
@@ -85,7 +89,7 @@ impl Memory {
     /// Where the file cannot be written.
     pub fn keep(&mut self, state: State, now: Instant) -> io::Result<()> {
         let lately = |written: Instant| now.saturating_duration_since(written) < PAUSE;
-        if self.written.is_some_and(lately) || state == self.kept {
+        if self.written.is_some_and(lately) || self.kept.as_ref() == Some(&state) {
             return Ok(());
         }
         // Also where it fails: what cannot be written is not tried with every key.
@@ -99,7 +103,7 @@ impl Memory {
     ///
     /// Where the file cannot be written.
     pub fn close(&mut self, state: State) -> io::Result<()> {
-        if state == self.kept {
+        if self.kept.as_ref() == Some(&state) {
             return Ok(());
         }
         let text = toml::to_string(&state).map_err(io::Error::other)?;
@@ -115,7 +119,7 @@ impl Memory {
             let _ = std::fs::remove_file(&aside);
         }
         written?;
-        self.kept = state;
+        self.kept = Some(state);
         Ok(())
     }
 }
@@ -147,10 +151,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/below/state.toml");
         let (mut memory, wrong) = Memory::open(path.clone());
-        assert_eq!((memory.state(), wrong), (&State::default(), None));
+        assert_eq!((memory.recalled(), wrong), (&State::default(), None));
         memory.close(state("dark")).unwrap();
         let (memory, wrong) = Memory::open(path.clone());
-        assert_eq!((memory.state(), wrong), (&state("dark"), None));
+        assert_eq!((memory.recalled(), wrong), (&state("dark"), None));
         let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(beside, 1, "only the file itself");
     }
@@ -161,7 +165,8 @@ mod tests {
         let path = folder.path().join("state.toml");
         let (mut memory, _) = Memory::open(path.clone());
         memory.keep(State::default(), Instant::now()).unwrap();
-        memory.close(State::default()).unwrap();
+        memory.taken_up(state("dark"));
+        memory.close(state("dark")).unwrap();
         assert!(!path.exists());
     }
 
@@ -170,7 +175,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.toml");
         let (mut memory, _) = Memory::open(path.clone());
-        let read = || Memory::open(path.clone()).0.state().clone();
+        let read = || Memory::open(path.clone()).0.recalled().clone();
         let now = Instant::now();
         memory.keep(state("dark"), now).unwrap();
         memory.keep(state("light"), now + PAUSE / 2).unwrap();
@@ -189,6 +194,7 @@ mod tests {
             std::fs::write(&path, broken).unwrap();
             let (mut memory, wrong) = Memory::open(path.clone());
             assert!(wrong.is_some(), "{broken:?}");
+            memory.taken_up(state("dark"));
             memory.close(state("dark")).unwrap();
             assert_eq!(Memory::open(path.clone()).1, None);
         }
@@ -200,7 +206,7 @@ mod tests {
         let path = folder.path().join("state.toml");
         std::fs::write(&path, "new = 1\ntheme = \"dark\"\n[screens]\nnew = 2\n").unwrap();
         let (memory, wrong) = Memory::open(path);
-        assert_eq!((memory.state(), wrong), (&state("dark"), None));
+        assert_eq!((memory.recalled(), wrong), (&state("dark"), None));
     }
 
     #[test]

@@ -125,18 +125,18 @@ impl Screens {
         app.banner = start.banner;
         app.keymap = start.keymap;
         if let Some(memory) = &start.memory {
-            app.recall(&memory.state().screens);
+            app.recall(&memory.recalled().screens);
         }
         let (columns, rows) = crossterm::terminal::size().context("the terminal has no size")?;
         app.update(Msg::Resize(columns, rows));
-        Ok(Screens {
+        let mut screens = Screens {
             app,
             first: FirstTheme {
                 name: start.themes.name().to_owned(),
                 remembered: start
                     .memory
                     .as_ref()
-                    .and_then(|memory| memory.state().theme.clone()),
+                    .and_then(|memory| memory.recalled().theme.clone()),
             },
             themes: start.themes,
             memory: start.memory,
@@ -148,7 +148,12 @@ impl Screens {
             painter: Painter::new(BufWriter::new(io::stdout())),
             pacer: Pacer::default(),
             opening: None,
-        })
+        };
+        let state = screens.state();
+        if let Some(memory) = &mut screens.memory {
+            memory.taken_up(state);
+        }
+        Ok(screens)
     }
 
     async fn run(mut self) -> anyhow::Result<()> {

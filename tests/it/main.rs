@@ -9,5 +9,6 @@ mod house;
 mod limits;
 mod readme;
 mod runs;
+mod settings;
 mod support;
 mod terminal;

@@ -3,6 +3,7 @@
 use crate::support::manifest_folder;
 use ctxgauge::agents;
 use ctxgauge::tui::keymap::{Keymap, Scope};
+use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
 
 fn readme() -> String {
@@ -38,6 +39,16 @@ fn the_keys_are_those_of_the_program() {
         between(&readme, "keys") == keys,
         "the bindings have changed: put this between the README's `<!-- keys -->` markers:\n\n{keys}"
     );
+}
+
+#[test]
+fn every_theme_has_a_row() {
+    let readme = readme();
+    for name in Themes::default().names() {
+        let named = format!("`{name}`");
+        let row = |line: &str| line.starts_with('|') && line.contains(&named);
+        assert!(readme.lines().any(row), "no row for the theme {name}");
+    }
 }
 
 #[test]
@@ -85,4 +96,7 @@ fn the_configuration_that_is_shown_is_one() {
     let (example, _) = rest.split_once("```").unwrap();
     let config: ctxgauge::config::Config = toml::from_str(example).unwrap();
     assert_eq!((config.window.len(), config.policy.len()), (1, 1));
+    assert!(config.alerts.are_on() && config.oversized.is_some());
+    config.keymap().unwrap();
+    Themes::default().choose(&config.theme.unwrap()).unwrap();
 }

@@ -87,6 +87,13 @@ impl Terminal {
             .alternate_screen()
     }
 
+    /// The colour behind a cell, by row and column.
+    pub fn background(&self, (row, column): (u16, u16)) -> vt100::Color {
+        let screen = self.screen.lock().unwrap();
+        let cell = screen.parser.screen().cell(row, column);
+        cell.map_or(vt100::Color::Default, vt100::Cell::bgcolor)
+    }
+
     /// Whether the cursor is hidden.
     pub fn hides_cursor(&self) -> bool {
         self.screen.lock().unwrap().parser.screen().hide_cursor()

@@ -1,0 +1,145 @@
+//! What the user sets, by file, flag and key, and what is remembered of it.
+
+use crate::support::ctxgauge;
+use crate::terminal::Terminal;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LOG: &str = "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s1\",\
+    \"cwd\":\"/home/dev/shop\",\"version\":\"2.1.39\",\"timestamp\":\"2026-03-14T15:00:00Z\",\
+    \"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
+
+/// A home with a session.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(
+        folder.join("5e550000-0000-4000-8000-000000000001.jsonl"),
+        LOG,
+    )
+    .unwrap();
+    home
+}
+
+fn configure(home: &Path, text: &str) {
+    let folder = home.join(".config/ctxgauge");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), text).unwrap();
+}
+
+fn state(home: &Path) -> PathBuf {
+    home.join(".local/state/ctxgauge/state.toml")
+}
+
+fn open(home: &Path, arguments: &[&str]) -> Terminal {
+    let terminal = Terminal::open(home, arguments, (120, 30));
+    terminal.wait_for_text("shop");
+    terminal
+}
+
+fn quit(mut terminal: Terminal, keys: &str) {
+    terminal.press(keys);
+    assert!(terminal.wait_for_end().success());
+}
+
+#[test]
+fn what_was_set_on_screen_is_there_the_next_time() {
+    let home = home();
+    let mut terminal = open(home.path(), &[]);
+    terminal.press("s");
+    terminal.wait_for_text("sort headroom");
+    quit(terminal, "q");
+    open(home.path(), &[]).wait_for_text("sort headroom");
+    open(home.path(), &["--fresh"]).wait_for_text("sort recent");
+}
+
+#[test]
+fn a_look_around_leaves_no_trace() {
+    let home = home();
+    quit(open(home.path(), &[]), "?qq");
+    quit(open(home.path(), &["--fresh"]), "sq");
+    assert!(!state(home.path()).exists());
+}
+
+#[test]
+fn a_broken_memory_is_told_of_and_mended() {
+    let home = home();
+    let path = state(home.path());
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "sessions = [").unwrap();
+    let terminal = open(home.path(), &[]);
+    terminal.wait_for_text("state.toml");
+    quit(terminal, "sq");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("headroom"), "{text}");
+}
+
+#[test]
+fn keys_of_ones_own_hold_in_footer_and_help() {
+    let home = home();
+    configure(
+        home.path(),
+        "[keys]\nsort = \"o\"\nquit = [\"Q\", \"ctrl-c\"]\n",
+    );
+    let mut terminal = open(home.path(), &[]);
+    terminal.wait_for_text("o sort");
+    terminal.press("o");
+    terminal.wait_for_text("sort headroom");
+    quit(terminal, "Q");
+}
+
+#[test]
+fn what_cannot_be_is_an_error_at_the_start() {
+    for (text, why) in [
+        ("[keys]\nsort = \"?\"\n", "'?' asks for both"),
+        ("theme = \"drak\"\n", "no theme 'drak'; known are: terminal"),
+        ("[alerts]\nshare = [80]\n", "up to 1"),
+        ("oversized = \"4 %%\"\n", "share of the window"),
+    ] {
+        let home = home();
+        configure(home.path(), text);
+        let output = ctxgauge(home.path()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && said.contains(why),
+            "{text}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_theme_goes_as_far_as_the_terminal_and_the_user_let_it() {
+    let home = home();
+    let own = home.path().join(".config/ctxgauge/themes");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("mine.toml"), "[styles]\ntext = \"on #ff0000\"\n").unwrap();
+    configure(home.path(), "theme = \"dark\"\n");
+    let background = |arguments: &[&str]| {
+        let terminal = open(home.path(), arguments);
+        terminal.background((0, 0))
+    };
+    // The terminal of these tests does not tell of 24 bits.
+    assert_eq!(background(&[]), vt100::Color::Idx(234));
+    assert_eq!(background(&["--theme", "mine"]), vt100::Color::Idx(196));
+    assert_eq!(
+        background(&["--theme", "monochrome"]),
+        vt100::Color::Default
+    );
+}
+
+#[test]
+fn shells_complete_what_there_is() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let home = tempfile::tempdir().unwrap();
+        let output = ctxgauge(home.path())
+            .args(["completions", shell])
+            .output()
+            .unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            output.status.success() && script.contains("audit"),
+            "{shell}"
+        );
+    }
+}
