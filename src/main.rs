@@ -171,6 +171,7 @@ fn monitor(cli: &Cli) -> Result<()> {
         rules: ground.rules,
         themes,
         keymap,
+        oversized: config.oversized,
         memory,
         looked_in,
         banner,

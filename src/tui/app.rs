@@ -37,6 +37,7 @@ pub use zones::{Hit, Zones};
 use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::model::text::TextRequest;
+use crate::model::threshold::Threshold;
 use crate::tui::keymap::{Keymap, Press, Scope};
 use jiff::Timestamp;
 use reader::Program;
@@ -109,6 +110,10 @@ pub struct App {
     pub looked_in: Vec<String>,
     /// What lies where on the screen that was drawn last.
     pub zones: Zones,
+    /// From which size on an item is oversized, unless the user sets another on screen.
+    usual_oversized: Threshold,
+    /// The session to open once it is found.
+    awaited: Option<LastSession>,
     shown: Shown,
     stale: Stale,
 }
@@ -150,6 +155,8 @@ impl App {
             banner: String::new(),
             looked_in: Vec::new(),
             zones: Zones::default(),
+            usual_oversized: Ui::default().oversized,
+            awaited: None,
             shown: Shown::default(),
             stale: Stale {
                 sessions: true,
@@ -160,6 +167,9 @@ impl App {
 
     /// Takes in what has happened.
     pub fn update(&mut self, msg: Msg) -> Effect {
+        if matches!(msg, Msg::Press(_) | Msg::Click(..) | Msg::Wheel(..)) {
+            self.awaited = None;
+        }
         match msg {
             Msg::Press(press) => return self.press(press),
             Msg::Click(column, row) => return self.click(column, row),
@@ -178,8 +188,12 @@ impl App {
             }),
             Msg::Update(update) => {
                 self.forget(&update);
+                let all_found = matches!(update, Update::GaugesStand | Update::CaughtUp);
                 self.fleet.apply(update);
                 self.stale.sessions = true;
+                if all_found {
+                    return self.open_awaited();
+                }
             }
         }
         Effect::None

@@ -7,6 +7,7 @@ use crate::config::state::{Memory, State};
 use crate::ingest::TextJob;
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
+use crate::model::threshold::Threshold;
 use crate::model::window::Rules;
 use crate::tui::app::reader::Program;
 use crate::tui::app::{App, Effect, Msg, Zones};
@@ -41,6 +42,8 @@ pub struct Start {
     pub themes: Themes,
     /// The keys in force.
     pub keymap: Keymap,
+    /// From which size on an item is oversized; none: as usual.
+    pub oversized: Option<Threshold>,
     /// What is remembered from run to run; none: nothing is.
     pub memory: Option<Memory>,
     /// Where logs are looked for, to say so where there are none.
@@ -124,6 +127,9 @@ impl Screens {
         app.looked_in = start.looked_in;
         app.banner = start.banner;
         app.keymap = start.keymap;
+        if let Some(size) = start.oversized {
+            app.set_usual_oversized(size);
+        }
         if let Some(memory) = &start.memory {
             app.recall(&memory.recalled().screens);
         }
@@ -229,7 +235,9 @@ impl Screens {
         let (app, theme) = (&self.app, self.themes.theme());
         let mut zones = Zones::default();
         self.painter
-            .paint(app.ui.size, |buffer| zones = views::draw(app, theme, buffer))
+            .paint(app.ui.size, |buffer| {
+                zones = views::draw(app, theme, buffer)
+            })
             .context("could not write to the terminal")?;
         self.app.zones = zones;
         self.pacer.drawn(begun, Instant::now());

@@ -183,7 +183,7 @@ impl App {
         Effect::None
     }
 
-    fn open_session_page(&mut self, key: SessionKey) -> Effect {
+    pub(super) fn open_session_page(&mut self, key: SessionKey) -> Effect {
         if self.ui.prompt.as_ref().is_some_and(|p| p.purpose == Purpose::Filter) {
             self.ui.prompt = None;
         }

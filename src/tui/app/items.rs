@@ -21,6 +21,9 @@ pub enum ItemSort {
 }
 
 impl ItemSort {
+    /// All orders.
+    pub const ALL: [ItemSort; 3] = [ItemSort::Tokens, ItemSort::Newest, ItemSort::Carried];
+
     /// The order's word on screen.
     pub const fn name(self) -> &'static str {
         match self {

@@ -118,6 +118,9 @@ pub enum Grouping {
 }
 
 impl Grouping {
+    /// All of them.
+    pub const ALL: [Grouping; 3] = [Grouping::None, Grouping::Project, Grouping::Agent];
+
     /// The next of them.
     #[must_use]
     pub const fn next(self) -> Grouping {
