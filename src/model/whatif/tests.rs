@@ -1,3 +1,4 @@
+use super::course::Step;
 use super::*;
 use crate::model::testing::Log;
 use proptest::prelude::*;

@@ -1,0 +1,171 @@
+//! How a session has grown: what came in between its requests, whatever was dropped meanwhile.
+
+use crate::model::event::Key;
+use crate::model::session::{Coverage, PastReset, RequestIx, Session};
+use crate::model::{Gone, Kind, Role};
+use std::collections::HashMap;
+
+/// How a session has grown.
+pub(super) struct Course {
+    /// One for each request, and one more where a compaction came after the last.
+    pub(super) steps: Vec<Step>,
+    pub(super) requests: RequestIx,
+    /// What comes back after every compaction: the system prompt, memory files, tool lists.
+    pub(super) prefix: u64,
+}
+
+/// What has come in between two requests.
+#[derive(Debug, Default)]
+pub(super) struct Step {
+    pub(super) change: Change,
+    /// Tokens of the messages that came in, the oldest first.
+    pub(super) messages: Vec<u64>,
+    /// The user's part of them.
+    pub(super) user: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Change {
+    /// The context grew, or shrank, by so many tokens.
+    By(i64),
+    /// The user emptied it, and it went on from this size.
+    To(u64),
+}
+
+impl Default for Change {
+    fn default() -> Change {
+        Change::By(0)
+    }
+}
+
+impl Course {
+    /// The course of the first `requests` requests.
+    pub(super) fn of(session: &Session, requests: RequestIx) -> Course {
+        let requests = requests.min(session.requests.len());
+        let reported = &session.requests[..requests];
+        let mut steps: Vec<Step> = Vec::with_capacity(requests + 1);
+        let mut resets = session.resets.iter().peekable();
+        let mut last = 0;
+        for (ix, request) in reported.iter().enumerate() {
+            let change = match first_of(&mut resets, ix) {
+                // Nobody knows what stood before the log.
+                Some(reset) if ix == 0 || !is_automatic(reset) => Change::To(request.prompt),
+                Some(reset) => Change::By(difference(reset.before.max(last), last)),
+                None => Change::By(difference(request.prompt, last)),
+            };
+            last = request.prompt;
+            steps.push(Step {
+                change,
+                ..Step::default()
+            });
+        }
+        if requests == session.requests.len()
+            && let Some(reset) = first_of(&mut resets, requests)
+            && is_automatic(reset)
+        {
+            steps.push(Step {
+                change: Change::By(difference(reset.before.max(last), last)),
+                ..Step::default()
+            });
+        }
+        fill_messages(session, &mut steps);
+        Course {
+            steps,
+            requests,
+            prefix: prefix(session, requests),
+        }
+    }
+}
+
+/// The first reset between the request before this one and this one; the others there are passed over.
+fn first_of<'r>(
+    resets: &mut std::iter::Peekable<impl Iterator<Item = &'r PastReset>>,
+    request: RequestIx,
+) -> Option<&'r PastReset> {
+    let mut first: Option<&PastReset> = None;
+    while let Some(reset) = resets.next_if(|reset| reset.request <= request) {
+        // What the user did outweighs what the agent did.
+        if first.is_none_or(|first| is_automatic(first) && !is_automatic(reset)) {
+            first = Some(reset);
+        }
+    }
+    first
+}
+
+pub(super) fn is_automatic(reset: &PastReset) -> bool {
+    reset.gone == Gone::Compaction && &*reset.cause == "auto"
+}
+
+fn difference(now: u64, before: u64) -> i64 {
+    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+    signed(now).saturating_sub(signed(before))
+}
+
+/// Shares out what came in to the steps. A message is a response, or a record of any other role;
+/// what the harness puts in belongs to no message.
+fn fill_messages(session: &Session, steps: &mut [Step]) {
+    let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
+    let mut last = None;
+    for (ix, item) in session.items.iter().enumerate() {
+        let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
+            continue;
+        };
+        if matches!(item.role, Role::System | Role::Container) {
+            continue;
+        }
+        let step = &mut steps[entered];
+        let tokens = session.tokens(ix).0;
+        if item.role == Role::User {
+            step.user = step.user.saturating_add(tokens);
+        }
+        // A response's lines may have results of its calls between them; a record's items have nothing.
+        let place = (entered, step.messages.len());
+        let (at, message) = match item.output_of {
+            Some(response) => *responses.entry(response).or_insert(place),
+            None => match last {
+                Some((node, place)) if node == item.node => place,
+                _ => place,
+            },
+        };
+        if item.output_of.is_none() {
+            last = Some((item.node, (at, message)));
+        }
+        let messages = &mut steps[at].messages;
+        if message == messages.len() {
+            messages.push(0);
+        }
+        messages[message] = messages[message].saturating_add(tokens);
+    }
+}
+
+/// What every epoch begins with: what no log shows, and what the harness puts in. The least that was
+/// seen: some epochs begin with restored files and such as well.
+fn prefix(session: &Session, requests: RequestIx) -> u64 {
+    let resets = session.resets.iter().map(|reset| reset.request);
+    let first = (session.coverage == Coverage::Whole).then_some(0);
+    let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
+    firsts.dedup();
+    firsts.retain(|ix| *ix < requests && session.requests[*ix].generation.is_some());
+    // An item may be held by many of them: each is added where it comes and taken off where it goes.
+    let mut changes = vec![0_i128; firsts.len() + 1];
+    for (ix, item) in session.items.iter().enumerate() {
+        let returns = matches!(item.role, Role::System | Role::Container);
+        if !returns || item.kind == Kind::Summary {
+            continue;
+        }
+        let tokens = i128::from(session.tokens(ix).0);
+        for span in item.spans_held(requests) {
+            let at = |request| firsts.partition_point(|first| *first < request);
+            changes[at(span.start)] += tokens;
+            changes[at(span.end)] -= tokens;
+        }
+    }
+    let mut held = 0;
+    let sums = firsts.iter().zip(changes).map(|(first, change)| {
+        held += change;
+        let system = session.requests[*first].system;
+        system.saturating_add(u64::try_from(held).unwrap_or(0))
+    });
+    let least = sums.min();
+    least.unwrap_or_else(|| session.rules.usual_prefix(session.agent))
+}
