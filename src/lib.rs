@@ -40,6 +40,9 @@
 //!   resets, sub-agents), [`model::ledger`] (who cost what), [`model::context`] (how full it is),
 //!   [`model::calibration`] (estimates and their error), [`model::window`] (windows, triggers),
 //!   [`model::replay`] (all of it as of any moment), [`model::fleet`] (all sessions).
+//! - What it costs and what would have been: [`model::carried`] (items, in tokens and money),
+//!   [`model::tools`], [`model::repeats`], [`model::children`] (sub-agents), [`model::whatif`] (other
+//!   policies).
 //! - How good the numbers are: [`model::estimators`] (other rules beside the learned one),
 //!   [`report::audit`] (all of them against what was reported).
 //! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
