@@ -82,7 +82,7 @@ mod tests {
         let config = read(
             r#"
 [keys]
-sort = "o"
+sort = "f5"
 "session.back" = ["b", "f2"]
 overview.back = "v"
 help = "f1"
@@ -91,7 +91,7 @@ suspend = []
         );
         let keymap = config.unwrap().keymap().unwrap();
         let press = |scope, action| keymap.press(scope, action);
-        assert_eq!(press(Scope::Overview, Action::Sort), Some(Press::Char('o')));
+        assert_eq!(press(Scope::Overview, Action::Sort), Some(Press::F(5)));
         assert_eq!(press(Scope::Overview, Action::Back), Some(Press::Char('v')));
         assert_eq!(press(Scope::Session, Action::Back), Some(Press::Char('b')));
         assert_eq!(press(Scope::Session, Action::Help), Some(Press::F(1)));
@@ -100,7 +100,8 @@ suspend = []
 
     #[test]
     fn what_is_wrong_is_said_row_by_row() {
-        let config = read("[keys]\nsort = \"?\"\nsrot = \"x\"\n[keys.session.back]\nx = \"y\"\n");
+        let config =
+            read("[keys]\noverview.sort = \"?\"\nsrot = \"x\"\n[keys.session.back]\nx = \"y\"\n");
         let error = config.unwrap().keymap().unwrap_err().to_string();
         for part in [
             "\n  the key '?' asks for both 'overview.sort' and 'anywhere.help'",

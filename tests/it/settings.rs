@@ -55,6 +55,20 @@ fn what_was_set_on_screen_is_there_the_next_time() {
 }
 
 #[test]
+fn the_session_that_was_on_screen_last_is_there_again() {
+    let home = home();
+    let mut terminal = open(home.path(), &[]);
+    terminal.press("\r");
+    terminal.wait_for_text("hello");
+    terminal.wait_for("the session alone", |screen| !screen.contains("1 session"));
+    quit(terminal, "q");
+    let terminal = open(home.path(), &[]);
+    terminal.wait_for("the session alone", |screen| {
+        screen.contains("hello") && !screen.contains("1 session")
+    });
+}
+
+#[test]
 fn a_look_around_leaves_no_trace() {
     let home = home();
     quit(open(home.path(), &[]), "?qq");
@@ -80,11 +94,11 @@ fn keys_of_ones_own_hold_in_footer_and_help() {
     let home = home();
     configure(
         home.path(),
-        "[keys]\nsort = \"o\"\nquit = [\"Q\", \"ctrl-c\"]\n",
+        "[keys]\nsort = \"f5\"\nquit = [\"Q\", \"ctrl-c\"]\n",
     );
     let mut terminal = open(home.path(), &[]);
-    terminal.wait_for_text("o sort");
-    terminal.press("o");
+    terminal.wait_for_text("F5 sort");
+    terminal.press("\x1b[15~");
     terminal.wait_for_text("sort headroom");
     quit(terminal, "Q");
 }
@@ -92,7 +106,7 @@ fn keys_of_ones_own_hold_in_footer_and_help() {
 #[test]
 fn what_cannot_be_is_an_error_at_the_start() {
     for (text, why) in [
-        ("[keys]\nsort = \"?\"\n", "'?' asks for both"),
+        ("[keys]\noverview.sort = \"?\"\n", "'?' asks for both"),
         ("theme = \"drak\"\n", "no theme 'drak'; known are: terminal"),
         ("[alerts]\nshare = [80]\n", "up to 1"),
         ("oversized = \"4 %%\"\n", "share of the window"),
