@@ -30,7 +30,7 @@
 //! | [`ingest`] | how it gets here: finds, reads, follows; the demo | `model`, `agents`, `tokens` |
 //! | [`tui`] | how it is shown: `app` and `keymap` know no terminal, `views` draw, `runtime` runs | `model`; `runtime` what it is handed |
 //! | [`report`] | how it is told: text and JSON for scripts | `model`, `agents`, `ingest`, `tokens` |
-//! | [`config`], [`cli`] | what the user can set | `model` |
+//! | [`config`], [`cli`] | what the user can set, and what is remembered of it | `model`; keys, themes and `app` of `tui` |
 //!
 //! `main.rs` parses, chooses a face, and turns errors into words and exit codes.
 //!
