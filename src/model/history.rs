@@ -95,7 +95,9 @@ impl Item {
 
     /// The requests whose prompt held it, of `requests` so far: spans that do not touch, in order.
     pub fn spans_held(&self, requests: usize) -> impl Iterator<Item = Range<RequestIx>> {
-        let left = self.left.map_or(requests, |left| left.request.min(requests));
+        let left = self
+            .left
+            .map_or(requests, |left| left.request.min(requests));
         let away = self.away.iter().map(|away| (away.from, away.to));
         let away = away.chain([(left, left)]);
         away.scan(self.entered.unwrap_or(left), move |start, (from, to)| {

@@ -282,12 +282,11 @@ impl App {
 
     /// The session that keys go to: the one on screen, or the selected one.
     pub fn current(&self) -> Option<SessionKey> {
-        self.open_session().or_else(|| {
-            match self.shown.lines.get(self.ui.sessions.index())? {
+        self.open_session()
+            .or_else(|| match self.shown.lines.get(self.ui.sessions.index())? {
                 Listed::Session(row) => Some(row.key),
                 Listed::Group(_) => None,
-            }
-        })
+            })
     }
 
     /// The number of sessions that show signs of life.
@@ -364,7 +363,12 @@ impl App {
         };
         self.shown.briefs.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
-        if self.shown.page.as_ref().is_some_and(|page| page.key.file == file) {
+        if self
+            .shown
+            .page
+            .as_ref()
+            .is_some_and(|page| page.key.file == file)
+        {
             self.shown.page = None;
         }
     }

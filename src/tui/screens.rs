@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod session;
+
 use crate::model::event::is_unsafe_to_show;
 use crate::model::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
 use crate::model::{Kind, Role, Source};
-use crate::tui::app::{App, Column, Effect, Msg, Screen};
+use crate::tui::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
 use crate::tui::keymap::Press;
 use crate::tui::testing::{
     app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
@@ -62,9 +64,9 @@ fn without_compactions() {
     type_keys(&mut app, "C");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("none so far"), "{shown}");
-    type_keys(&mut app, "c");
+    type_keys(&mut app, "1");
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("10 in context"), "{shown}");
+    assert!(shown.contains("10 · tokens"), "{shown}");
 }
 
 /// On the lowest screen a compaction has more rows than fit.
@@ -142,6 +144,79 @@ fn a_window_for_what_is_gone_is_not_asked() {
     app.update(Msg::Update(Update::Vanished(file)));
     app.prepare(now());
     assert!(app.ui.prompt.is_none());
+}
+
+#[test]
+fn groups() {
+    at_each_size("groups", "p", logs);
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "p");
+    let all = app.lines().len();
+    // The selected session's group heading stands above it: folded, its sessions are gone.
+    app.update(Msg::Press(Press::Home));
+    app.prepare(now());
+    assert!(app.selected_group().is_some());
+    type_keys(&mut app, "⏎");
+    assert!(app.lines().len() < all);
+    type_keys(&mut app, "⏎");
+    assert_eq!(app.lines().len(), all);
+    type_keys(&mut app, "p");
+    insta::assert_snapshot!("groups_by_agent", text(&app, Theme::default()));
+}
+
+#[test]
+fn idle_sessions_hide() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "i");
+    insta::assert_snapshot!("live_only", text(&app, Theme::default()));
+    let keys = keys_on_screen(&app);
+    assert_eq!(keys.len(), app.live());
+    assert!(keys.iter().all(|key| app.is_live(*key)));
+}
+
+#[test]
+fn a_key_leads_to_the_newest() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "Gn");
+    let newest = app.current().unwrap();
+    assert_eq!(app.age(newest), Some(2));
+}
+
+#[test]
+fn a_heading_orders_the_list() {
+    let mut app = app(logs(), 120, 40);
+    let row = app.overview_layout().columns.top;
+    click(&mut app, (60, row));
+    assert_eq!(app.ui.sort, Column::Context);
+    assert_eq!(app.ui.direction, Direction::Usual);
+    click(&mut app, (60, row));
+    assert_eq!(app.ui.direction, Direction::Reversed);
+}
+
+#[test]
+fn a_hint_is_its_key() {
+    let mut app = app(logs(), 120, 40);
+    let footer = app.overview_layout().footer.top;
+    let help = text(&app, Theme::default());
+    let line = help.lines().nth(usize::from(footer)).unwrap();
+    let at = line.chars().collect::<Vec<_>>();
+    let at = at.windows(4).position(|w| w.iter().collect::<String>() == "help");
+    click(&mut app, (at.unwrap() as u16, footer));
+    assert_eq!(app.ui.overlay, Some(Overlay::Help));
+    click(&mut app, (1, 1));
+    assert_eq!(app.ui.overlay, None);
+}
+
+#[test]
+fn the_sums_take_in_all_sessions_in_time() {
+    let mut app = app(logs(), 80, 24);
+    let totals = app.totals();
+    assert_eq!(totals.missing, 0);
+    let used = |key| app.brief(key).map_or(0, |brief| brief.context.used);
+    let sum: u64 = keys_on_screen(&app).into_iter().map(used).sum();
+    assert_eq!(totals.known + totals.estimated, sum);
+    type_keys(&mut app, "/codex");
+    assert!(app.totals().known < totals.known);
 }
 
 #[test]
@@ -427,7 +502,7 @@ proptest! {
         parents in prop::collection::vec(0usize..6, 0..6),
         columns in 0u16..=200,
         rows in 0u16..=80,
-        keys in "[jkgGhlscCw?!/ q⏎⎋x1]{0,12}",
+        keys in "[jkgGhlscCw?!/ q⏎⎋x1-6rRpiSntoOmMfFL@.,{}+=-]{0,16}",
         wheel in -5isize..5,
         click: (u16, u16),
     ) {

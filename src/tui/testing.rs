@@ -7,7 +7,7 @@ use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::model::{Gone, Kind, Role, Source};
-use crate::tui::app::{App, Effect, Listed, Msg};
+use crate::tui::app::{App, Effect, Listed, Msg, Zones};
 use crate::tui::keymap::Press;
 use crate::tui::theme::Theme;
 use crate::tui::views;
@@ -353,10 +353,14 @@ pub(super) fn type_keys(app: &mut App, keys: &str) {
     }
 }
 
+/// What lies where on the screen.
+pub(super) fn drawn(app: &App) -> Zones {
+    views::draw(app, Theme::default(), &mut screen(app))
+}
+
 /// Clicks on what lies at a column and row of the screen as it is drawn.
 pub(super) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
-    let mut buffer = screen(app);
-    app.zones = views::draw(app, Theme::default(), &mut buffer);
+    app.zones = drawn(app);
     let effect = app.update(Msg::Click(column, row));
     app.prepare(now());
     effect

@@ -47,6 +47,7 @@ impl fmt::Display for Forecast {
         let requests = self.requests.of(["request", "requests"]);
         let turns = match self.turns.p90.round() {
             0.0 => "in this turn".to_owned(),
+            1.0 if self.turns.p50.round() < 1.0 => "in this turn or the next".to_owned(),
             _ => self.turns.of(["turn", "turns"]),
         };
         write!(f, "compacts in about {requests}, {turns}")?;
@@ -78,6 +79,11 @@ mod tests {
         assert_eq!(
             left.to_string(),
             "compacts in about 9 requests (6–14), in this turn"
+        );
+        left.turns = band(0.0, 0.3, 1.2);
+        assert_eq!(
+            left.to_string(),
+            "compacts in about 9 requests (6–14), in this turn or the next"
         );
         left.requests = band(0.6, 1.2, 1.4);
         let said = left.to_string();

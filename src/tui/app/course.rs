@@ -2,6 +2,7 @@
 //! as much as drawing does.
 
 use super::App;
+use crate::model::context::Basis;
 use ratatui::layout::Rect;
 
 /// The most cells that one request takes.
@@ -22,8 +23,20 @@ pub struct Course<'a> {
     pub trigger: Option<u64>,
     /// Requests until the trigger: the early end of the band, the median, the late end.
     pub ahead: Option<[f64; 3]>,
-    /// The request at which a replay stands; `None`: the last one, live.
-    pub cursor: Option<usize>,
+    /// The request that the moment on screen belongs to: the last reported, or the next one where
+    /// something has come since.
+    pub at: usize,
+    /// Whether that moment is now.
+    pub when: When,
+}
+
+/// Which moment is on screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// The newest.
+    Live,
+    /// One of a replay.
+    Replayed,
 }
 
 /// How requests lie on columns, and sizes on rows.
@@ -43,12 +56,14 @@ impl Course<'_> {
     /// The scale of a field of this size.
     pub fn scale(&self, field: Rect) -> Scale {
         let width = usize::from(field.width);
-        let requests = self.sizes.len().max(1);
+        let requests = self.sizes.len().max(self.at + 1);
         // A quarter is for what is to come, as far as it is needed. In a replay it has come.
-        let ahead = self.ahead.filter(|_| self.cursor.is_none());
+        let ahead = self.ahead.filter(|_| self.when == When::Live);
         let ahead = ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
         let wanted = (ahead * width as f64 / requests as f64).ceil() as usize;
-        let columns = (width - wanted.min(width / 4)).min(requests * WIDEST).max(1);
+        let columns = (width - wanted.min(width / 4))
+            .min(requests * WIDEST)
+            .max(1);
         let largest = self.sizes.iter().copied().max().unwrap_or(0);
         let largest = largest.max(self.now.0).max(1);
         let top = self.window.max(largest);
@@ -116,7 +131,15 @@ impl App {
             window: state.limits.window,
             trigger: state.limits.trigger,
             ahead: forecast.map(|f| [f.requests.p10, f.requests.p50, f.requests.p90]),
-            cursor: self.ui.replay.is_on().then(|| state.requests.saturating_sub(1)),
+            at: match state.context.basis {
+                Basis::Exact => state.requests.saturating_sub(1),
+                Basis::Delta | Basis::Estimated => state.requests,
+            },
+            when: if self.ui.replay.is_on() {
+                When::Replayed
+            } else {
+                When::Live
+            },
         })
     }
 
@@ -141,7 +164,8 @@ mod tests {
             window: 200_000,
             trigger: None,
             ahead: Some([2.0, 3.0, 5.0]),
-            cursor: None,
+            at: 999,
+            when: When::Live,
         };
         let scale = course.scale(Rect::new(6, 0, 94, 9));
         for request in [0, 1, 499, 998, 999] {

@@ -168,9 +168,11 @@ impl App {
                     }
                 }
                 Panel::Agents => {
-                    let agent = self.shown.page.as_ref().and_then(|page| {
-                        page.agents.get(self.ui.agents.index())
-                    });
+                    let agent = self
+                        .shown
+                        .page
+                        .as_ref()
+                        .and_then(|page| page.agents.get(self.ui.agents.index()));
                     if let Some(child) = agent.map(|agent| agent.key) {
                         self.ui.came_from = Some(key);
                         return self.open_session_page(child);
@@ -184,7 +186,12 @@ impl App {
     }
 
     pub(super) fn open_session_page(&mut self, key: SessionKey) -> Effect {
-        if self.ui.prompt.as_ref().is_some_and(|p| p.purpose == Purpose::Filter) {
+        if self
+            .ui
+            .prompt
+            .as_ref()
+            .is_some_and(|p| p.purpose == Purpose::Filter)
+        {
             self.ui.prompt = None;
         }
         self.ui.sessions.pin(super::LineId::Session(key));
@@ -316,9 +323,9 @@ impl App {
     /// To the moment at which what is selected came.
     fn go_to_selected(&mut self) {
         let there = match self.ui.panel {
-            Panel::Items => self.selected_item().and_then(|(_, _, item)| {
-                self.shown.page.as_ref()?.timeline.of_item(item)
-            }),
+            Panel::Items => self
+                .selected_item()
+                .and_then(|(_, _, item)| self.shown.page.as_ref()?.timeline.of_item(item)),
             Panel::Compactions => self.shown.page.as_ref().and_then(|page| {
                 let reset = page.facts.reset_at(self.ui.facts.index())?;
                 page.timeline.of_reset(reset)

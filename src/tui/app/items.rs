@@ -198,7 +198,8 @@ pub(super) fn list(
                 repeated: choice.repeats.of.contains_key(&ix),
                 marked: (choice.is_marked)(item),
             };
-            let wanted = choice.shown == ShownItems::All || in_context || asks_for_left(choice.filter);
+            let wanted =
+                choice.shown == ShownItems::All || in_context || asks_for_left(choice.filter);
             (wanted && choice.filter.passes(item, tokens, source, &about)).then(|| ListedItem {
                 ix,
                 tokens,
@@ -230,7 +231,8 @@ mod tests {
 
     #[test]
     fn words_become_conditions() {
-        let filter = ItemFilter::parse("role:tool tool:Bash >5k again needle source:est out role:x");
+        let filter =
+            ItemFilter::parse("role:tool tool:Bash >5k again needle source:est out role:x");
         assert_eq!(
             filter.0,
             [

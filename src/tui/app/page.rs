@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use super::items::{Choice, ItemFilter, ListedItem, list};
 use super::{App, ItemId, Panel};
-use crate::model::compaction::SizedItem;
 use crate::model::children::{Child, children};
+use crate::model::compaction::SizedItem;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::forecast::{Forecast, NoForecast, forecast_at};
 use crate::model::repeats::{Repeats, repeats};
@@ -115,7 +115,10 @@ impl App {
                     is_marked: &is_marked,
                 };
                 let last = page.timeline.moment(page.timeline.end());
-                let gone = moment.as_ref().or(last).map(|moment| session.gone_at(moment));
+                let gone = moment
+                    .as_ref()
+                    .or(last)
+                    .map(|moment| session.gone_at(moment));
                 let gone = gone.into_iter().flatten().map(|ix| {
                     let (tokens, source) = session.tokens(ix);
                     ((ix, tokens, source), false)

@@ -29,7 +29,10 @@ impl App {
         let Some(key) = self.open_session() else {
             return Effect::None;
         };
-        let item = self.fleet.get(key).and_then(|session| session.items.get(ix));
+        let item = self
+            .fleet
+            .get(key)
+            .and_then(|session| session.items.get(ix));
         let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
             self.tell("the log shows no text of this item".to_owned());
             return Effect::None;

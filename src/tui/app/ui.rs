@@ -1,8 +1,8 @@
 //! What the user has set, by key and mouse.
 
 use super::{
-    Column, Cursor, Direction, FactId, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems,
-    Top,
+    Column, Cursor, Direction, FactId, Grouping, Idle, ItemSort, LineId, Prompt, Replay,
+    ShownItems, Top,
 };
 use crate::model::Kind;
 use crate::model::fleet::SessionKey;
@@ -66,7 +66,7 @@ impl Panel {
             Panel::Tools => "tools",
             Panel::Compactions => "compactions",
             Panel::WhatIf => "what if",
-            Panel::Agents => "sub-agents",
+            Panel::Agents => "agents",
             Panel::Course => "course",
         }
     }

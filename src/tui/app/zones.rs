@@ -39,8 +39,6 @@ impl Zones {
     pub fn at(&self, column: u16, row: u16) -> Option<(Rect, Hit)> {
         let here = Position::new(column, row);
         let zones = self.0.iter().rev();
-        zones
-            .copied()
-            .find(|(area, _)| area.contains(here))
+        zones.copied().find(|(area, _)| area.contains(here))
     }
 }

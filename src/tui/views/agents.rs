@@ -47,14 +47,21 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             spans.push(line::plain(text::right(&number::short(child.outputs), 8)));
             let back = back.unwrap_or_else(|| "—".to_owned());
             spans.push(line::plain(text::right(&back, 11)));
-            let style = if app.is_live(child.key) { theme.live() } else { theme.quiet() };
+            let style = if app.is_live(child.key) {
+                theme.live()
+            } else {
+                theme.quiet()
+            };
             spans.push(line::span(text::right(&age, 6), style));
         }
         spans.push(line::plain("  "));
         let of = app.fleet.get(child.key);
         spans.push(line::plain(app::name(&app.fleet, child.key)));
         if let Some(model) = of.and_then(|child| child.model()) {
-            spans.push(line::span(format!("  {}", text::short_model(model)), theme.quiet()));
+            spans.push(line::span(
+                format!("  {}", text::short_model(model)),
+                theme.quiet(),
+            ));
         }
         // What it was asked to do.
         let task = of.and_then(|child| child.items.iter().find(|item| item.role == Role::User));

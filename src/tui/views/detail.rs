@@ -85,12 +85,7 @@ fn identity(
 
 /// What is left until the next compaction, in short: `next 9 (6–14)`; empty where there is
 /// no forecast.
-fn next(
-    app: &App,
-    session: &Session,
-    brief: &Brief,
-    theme: Theme,
-) -> Vec<Span<'static>> {
+fn next(app: &App, session: &Session, brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
     let Ok(forecast) = brief.forecast(session, app.now) else {
         return Vec::new();
     };

@@ -33,7 +33,11 @@ impl Columns {
         let wide = usize::from(fold == Fold::Wide);
         Columns {
             // What is known now of what was only estimated then.
-            then: if app.ui.replay.is_on() && fold > Fold::Narrow { 9 } else { 0 },
+            then: if app.ui.replay.is_on() && fold > Fold::Narrow {
+                9
+            } else {
+                0
+            },
             share: if fold > Fold::Narrow { 6 } else { 0 },
             carried: if fold > Fold::Narrow { 8 } else { 0 },
             tool: match fold {
@@ -51,7 +55,12 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buff
     let columns = Columns::of(width, app);
     if rows.columns.count > 0 {
         let at = (0, rows.columns.top);
-        line::write(buffer, at, width, [line::span(heads(columns), theme.heading())]);
+        line::write(
+            buffer,
+            at,
+            width,
+            [line::span(heads(columns), theme.heading())],
+        );
     }
     if page.items.is_empty() {
         nothing(app, session, rows.list.top, theme, buffer);
@@ -101,7 +110,12 @@ fn nothing(app: &App, session: &Session, y: u16, theme: Theme, buffer: &mut Buff
         (_, ShownItems::All) => "no items yet".to_owned(),
     };
     let said = text::cut(&said, usize::from(buffer.area.width.saturating_sub(4)));
-    line::write(buffer, (3, y), buffer.area.width, [line::span(said, theme.quiet())]);
+    line::write(
+        buffer,
+        (3, y),
+        buffer.area.width,
+        [line::span(said, theme.quiet())],
+    );
 }
 
 /// What the user should see of an item at once: that he marked it, that it is too large, that it stands
@@ -127,15 +141,27 @@ fn row(
     columns: Columns,
     theme: Theme,
 ) -> Vec<Span<'static>> {
-    let style = |style: Style| if listed.in_context { style } else { theme.quiet() };
+    let style = |style: Style| {
+        if listed.in_context {
+            style
+        } else {
+            theme.quiet()
+        }
+    };
     let share = number::percent(listed.tokens, page.state.limits.window).filter(|p| *p > 0);
     let share = share.map_or_else(String::new, |share| format!("{share}%"));
     let carried = match listed.carried {
         0 => "—".to_owned(),
         n => number::short(n),
     };
-    let seen_at = page.state.at.filter(|_| app.ui.replay.is_on()).unwrap_or(app.now);
-    let when = item.at.map_or_else(String::new, |at| number::age(app::seconds_since(at, seen_at)));
+    let seen_at = page
+        .state
+        .at
+        .filter(|_| app.ui.replay.is_on())
+        .unwrap_or(app.now);
+    let when = item.at.map_or_else(String::new, |at| {
+        number::age(app::seconds_since(at, seen_at))
+    });
     let column = |said: &str, columns: usize| match columns {
         0 => String::new(),
         columns => text::right(said, columns),
@@ -144,14 +170,27 @@ fn row(
     let mut spans = vec![
         line::span(
             text::right(&number::tokens(listed.tokens), 7),
-            style(if listed.source.is_known() { theme.strong() } else { theme.estimated() }),
+            style(if listed.source.is_known() {
+                theme.strong()
+            } else {
+                theme.estimated()
+            }),
         ),
-        line::span(format!(" {}", text::left(sign(listed.source), 2)), theme.quiet()),
+        line::span(
+            format!(" {}", text::left(sign(listed.source), 2)),
+            theme.quiet(),
+        ),
         line::span(column(&now(session, listed), columns.then), theme.quiet()),
         line::span(column(&share, columns.share), theme.quiet()),
         line::span(column(&carried, columns.carried), theme.quiet()),
-        line::span(format!(" {} ", letter(item.role)), style(theme.role(item.role))),
-        line::span(format!("{} ", text::left(tool, columns.tool)), style(Style::new())),
+        line::span(
+            format!(" {} ", letter(item.role)),
+            style(theme.role(item.role)),
+        ),
+        line::span(
+            format!("{} ", text::left(tool, columns.tool)),
+            style(Style::new()),
+        ),
         line::span(column(&when, columns.when), theme.quiet()),
         line::plain("  "),
     ];
@@ -170,7 +209,9 @@ fn row(
 /// Which request took the same content along first.
 fn again(session: &Session, first: ItemIx) -> String {
     let entered = session.items.get(first).and_then(|item| item.entered);
-    entered.map_or_else(String::new, |request| format!(", unchanged since #{}", request + 1))
+    entered.map_or_else(String::new, |request| {
+        format!(", unchanged since #{}", request + 1)
+    })
 }
 
 /// What is known today of an item of which less was known then.

@@ -80,10 +80,9 @@ fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zone
     };
     let mut hints = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
         None => app.keymap.hints(app.scope()),
-        Some(Purpose::Filter | Purpose::ItemFilter) => typing([
-            (Press::Enter, "keep the filter"),
-            (Press::Esc, "clear it"),
-        ]),
+        Some(Purpose::Filter | Purpose::ItemFilter) => {
+            typing([(Press::Enter, "keep the filter"), (Press::Esc, "clear it")])
+        }
         Some(Purpose::Window(_) | Purpose::Oversized) => {
             typing([(Press::Enter, "set it"), (Press::Esc, "leave it")])
         }

@@ -148,7 +148,10 @@ fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zone
         right.push(line::span("live only  ", theme.accent()));
     }
     if app.ui.grouping != Grouping::None && !typing {
-        right.push(line::span(format!("{}  ", app.ui.grouping.name()), theme.quiet()));
+        right.push(line::span(
+            format!("{}  ", app.ui.grouping.name()),
+            theme.quiet(),
+        ));
     }
     if typing || !app.ui.filter.is_empty() {
         let columns = usize::from(buffer.area.width.saturating_sub(end + 8));
@@ -181,7 +184,10 @@ fn nothing(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
             lines.push(line::span(said, theme.quiet()));
         }
         if app.ui.idle == Idle::Hidden {
-            let said = format!("no session is live; {} shows the idle ones", key(Action::Idle));
+            let said = format!(
+                "no session is live; {} shows the idle ones",
+                key(Action::Idle)
+            );
             lines.push(line::span(said, theme.quiet()));
         }
     } else if app.fleet.gauges_stand {
@@ -214,8 +220,17 @@ fn headings(
     let mut x = 0;
     let mut head = |by: Option<Column>, said: String| {
         let here = by.is_some_and(|by| by == app.ui.sort);
-        let style = if here { theme.strong() } else { theme.heading() };
-        let end = line::write(buffer, (x, y), buffer.area.right(), [line::span(said, style)]);
+        let style = if here {
+            theme.strong()
+        } else {
+            theme.heading()
+        };
+        let end = line::write(
+            buffer,
+            (x, y),
+            buffer.area.right(),
+            [line::span(said, style)],
+        );
         if let Some(by) = by {
             zones.add(Rect::new(x, y, end - x, 1), Hit::Column(by));
         }
@@ -223,7 +238,10 @@ fn headings(
     };
     head(None, text::left("", 3));
     head(Some(Column::Agent), text::left("AGENT", columns.agent + 1));
-    head(Some(Column::Project), text::left("PROJECT", columns.project + 1));
+    head(
+        Some(Column::Project),
+        text::left("PROJECT", columns.project + 1),
+    );
     if columns.model > 0 {
         head(Some(Column::Model), text::left("MODEL", columns.model + 1));
     }
@@ -249,7 +267,11 @@ fn headings(
 /// A group's name and how many sessions it has.
 fn group_row(app: &App, group: &Group, y: u16, theme: Theme, buffer: &mut Buffer) {
     let selected = app.selected_group() == Some(group.id);
-    let sign = if app.ui.folded.contains(&group.id) { "▸" } else { "▾" };
+    let sign = if app.ui.folded.contains(&group.id) {
+        "▸"
+    } else {
+        "▾"
+    };
     let sessions = match group.sessions {
         1 => "1 session".to_owned(),
         n => format!("{n} sessions"),
@@ -461,12 +483,17 @@ fn rule(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
     let bar = "─".repeat(usize::from(width.saturating_sub(2)));
     line::write(buffer, (1, y), width, [line::span(bar, theme.quiet())]);
     let totals = app.totals();
-    let mut said = vec![format!("{} known", number::tokens(totals.known))];
+    let tokens = match Fold::of(width) {
+        Fold::Narrow => number::short,
+        _ => number::tokens,
+    };
+    let mut said = format!(" {} known ", tokens(totals.known));
     if totals.estimated > 0 {
-        said.push(format!("+ {} est", number::tokens(totals.estimated)));
+        said.push_str(&format!("+ {} est ", tokens(totals.estimated)));
     }
-    let mut spans = vec![line::span(format!(" {} ", said.join(" ")), theme.quiet())];
+    let mut spans = vec![line::span(said, theme.quiet())];
     if totals.near > 0 {
+        spans.push(line::span("· ", theme.quiet()));
         let near = format!("{} near the trigger ", totals.near);
         spans.push(line::span(near, theme.near()));
     }

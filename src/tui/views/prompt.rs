@@ -78,7 +78,11 @@ fn asked(app: &App, prompt: &Prompt, theme: Theme) -> Option<(String, &'static s
         }
         Purpose::Search => {
             let said = "capitals count where there are any";
-            Some(("search the text".to_owned(), "text: ", vec![quiet(said, theme)]))
+            Some((
+                "search the text".to_owned(),
+                "text: ",
+                vec![quiet(said, theme)],
+            ))
         }
     }
 }

@@ -26,7 +26,9 @@ pub(super) fn draw(app: &App, page: &Page, area: Rect, theme: Theme, buffer: &mu
         line::write(buffer, (area.x, area.y), area.right(), roles);
         return;
     }
-    let lines = Role::ALL.into_iter().map(|role| of(page, role, area.width, theme));
+    let lines = Role::ALL
+        .into_iter()
+        .map(|role| of(page, role, area.width, theme));
     let mut lines: Vec<Vec<Span<'static>>> = lines.collect();
     lines.push(Vec::new());
     lines.extend(standing_out(app, page, usize::from(area.width), theme));
@@ -98,22 +100,34 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     }
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));
-        add("oversized", format!("{} from {from} on", items(page.oversized)));
+        add(
+            "oversized",
+            format!("{} from {from} on", items(page.oversized)),
+        );
     }
     if page.repeats.items() > 0 {
         let wasted = number::short(page.repeats.wasted);
-        add("repeated", format!("{}, {wasted} wasted", items(page.repeats.items())));
+        add(
+            "repeated",
+            format!("{}, {wasted} wasted", items(page.repeats.items())),
+        );
     }
     if !page.agents.is_empty() {
         let used = page.agents.iter().map(|child| child.used);
         let used = number::short(used.fold(0, u64::saturating_add));
-        add("sub-agents", format!("{}, {used} in their contexts", page.agents.len()));
+        add(
+            "sub-agents",
+            format!("{}, {used} in their contexts", page.agents.len()),
+        );
     }
     if page.marked > 0 {
         let left = page.state.context.used.saturating_sub(page.marked);
         let percent = number::percent(left, window).unwrap_or(0);
         let freed = number::short(page.marked);
-        add("marked", format!("{freed}; without it {} ({percent}%)", number::short(left)));
+        add(
+            "marked",
+            format!("{freed}; without it {} ({percent}%)", number::short(left)),
+        );
     }
     lines
 }

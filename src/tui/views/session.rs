@@ -40,8 +40,7 @@ pub(super) fn draw(
     buffer: &mut Buffer,
     zones: &mut Zones,
 ) {
-    let (Some(session), Some(brief), Some(page)) =
-        (app.fleet.get(key), app.brief(key), app.page())
+    let (Some(session), Some(brief), Some(page)) = (app.fleet.get(key), app.brief(key), app.page())
     else {
         return;
     };
@@ -62,7 +61,11 @@ pub(super) fn draw(
     header(app, key, session, rows.header.top, theme, buffer);
     let low = rows.forecast.count == 0;
     if rows.facts.count > 0 {
-        let next = if low { next(page, &shown, theme) } else { Vec::new() };
+        let next = if low {
+            next(page, &shown, theme)
+        } else {
+            Vec::new()
+        };
         let facts = facts(session, page, &shown, next, columns, theme);
         line::write(buffer, (1, rows.facts.top), width, facts);
     }
@@ -105,7 +108,12 @@ pub(super) fn draw(
         Panel::Agents => super::agents::draw(app, page, theme, buffer),
         Panel::Course => {
             let columns = rows.columns.count;
-            let area = Rect::new(1, list.y - columns, width.saturating_sub(2), list.height + columns);
+            let area = Rect::new(
+                1,
+                list.y - columns,
+                width.saturating_sub(2),
+                list.height + columns,
+            );
             course(app, area, theme, buffer, zones);
         }
     }
@@ -199,9 +207,15 @@ fn forecast(
             if !app.ui.replay.is_on() && is_idle(session, Some(app.now)) {
                 forecast.minutes = None;
             }
-            vec![line::span(forecast.to_string(), theme.nearness(shown.nearness))]
+            vec![line::span(
+                forecast.to_string(),
+                theme.nearness(shown.nearness),
+            )]
         }
-        Err(why) => vec![line::span(format!("no forecast: {}", why.name()), theme.quiet())],
+        Err(why) => vec![line::span(
+            format!("no forecast: {}", why.name()),
+            theme.quiet(),
+        )],
     };
     let mut groups = Vec::new();
     if app.ui.replay.is_on() {

@@ -1,9 +1,10 @@
 //! The tabs of a session's screen, and what the list below them holds.
 //!
 //! ```text
-//!  1 items  2 tools  3 compactions  4 what if  5 sub-agents       12 in context · tokens ▾ · tool:Read
+//!  1 items  2 tools  3 compactions  4 what if  5 agents           12 in context · tokens ▾ · tool:Read
 //! ```
 
+use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Hit, Page, Panel, Purpose, ShownItems, Zones};
 use crate::tui::keymap::Scope;
 use crate::tui::theme::Theme;
@@ -36,13 +37,21 @@ pub(super) fn draw(
         let key = key.map_or_else(String::new, |press| press.to_string());
         // Where there is no room for all words, the key stands for the tab.
         let name = if active || all { panel.name() } else { "" };
-        let gap = if name.is_empty() || key.is_empty() { "" } else { " " };
+        let gap = if name.is_empty() || key.is_empty() {
+            ""
+        } else {
+            " "
+        };
         let label = if active {
             format!(" {key}{gap}{name} ")
         } else {
             format!("{key}{gap}{name}")
         };
-        let style = if active { theme.tab_active() } else { theme.tab() };
+        let style = if active {
+            theme.tab_active()
+        } else {
+            theme.tab()
+        };
         let end = line::write(buffer, (x, y), width, [line::span(label, style)]);
         zones.add(Rect::new(x, y, end - x, 1), Hit::Tab(panel));
         x = end + 1 + u16::from(all);
@@ -51,7 +60,10 @@ pub(super) fn draw(
     if typing || (app.ui.panel == Panel::Items && !app.ui.item_filter.is_empty()) {
         let room = usize::from(width.saturating_sub(x + 4));
         let filter = text::tail(&app.ui.item_filter, room);
-        let mut spans = vec![line::span("/", theme.key()), line::span(filter, theme.strong())];
+        let mut spans = vec![
+            line::span("/", theme.key()),
+            line::span(filter, theme.strong()),
+        ];
         spans.push(line::span(if typing { "▏" } else { " " }, theme.accent()));
         let count = format!("{} ", page.items.len());
         spans.push(line::span(count, theme.quiet()));
@@ -67,6 +79,9 @@ fn told(app: &App, page: &Page) -> String {
     match app.ui.panel {
         Panel::Items => {
             let count = match app.ui.listed {
+                ShownItems::InContext if Fold::of(app.ui.size.0) < Fold::Wide => {
+                    page.items.len().to_string()
+                }
                 ShownItems::InContext => format!("{} in context", page.items.len()),
                 ShownItems::All => format!("all {}", page.items.len()),
             };

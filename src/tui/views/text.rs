@@ -13,7 +13,9 @@ pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer, zones: &mut Zon
     };
     let found = app.item_read();
     let session = app.fleet.get(page.key);
-    let tokens = found.zip(session).map(|((ix, _), session)| session.tokens(ix));
+    let tokens = found
+        .zip(session)
+        .map(|((ix, _), session)| session.tokens(ix));
     let about = About {
         item: found.map(|(_, item)| item),
         tokens: tokens.unwrap_or((0, crate::model::Source::Estimated)),

@@ -32,14 +32,21 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         let at = (0, rows.columns.top);
         line::write(buffer, at, width, [line::span(heads, theme.heading())]);
     }
-    let shown = page.policies.iter().enumerate().skip(app.ui.policies.offset());
+    let shown = page
+        .policies
+        .iter()
+        .enumerate()
+        .skip(app.ui.policies.offset());
     for ((index, row), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
         let tokens = |n: u64| text::right(&number::short(n), 8);
         let trigger = row.trigger.map_or_else(|| "—".to_owned(), number::short);
         let mut spans = vec![
             super::pointer(index, app.ui.policies.index(), theme),
             line::plain(text::right(&trigger, 8)),
-            line::span(text::right(&row.compactions.len().to_string(), 6), theme.strong()),
+            line::span(
+                text::right(&row.compactions.len().to_string(), 6),
+                theme.strong(),
+            ),
         ];
         if fold > Fold::Narrow {
             let largest = match row.over {
@@ -78,6 +85,9 @@ fn name(row: &WhatIf) -> String {
 
 /// The requests before which it compacts, counted from 1.
 fn requests(row: &WhatIf) -> String {
-    let at = row.compactions.iter().map(|done| (done.request + 1).to_string());
+    let at = row
+        .compactions
+        .iter()
+        .map(|done| (done.request + 1).to_string());
     at.collect::<Vec<_>>().join(", ")
 }

@@ -11,7 +11,7 @@
 //! Known is solid, estimated hatched, as in a gauge; what came after the cursor stands back.
 
 use super::{line, number, text};
-use crate::tui::app::course::{Course, Scale};
+use crate::tui::app::course::{Course, Scale, When};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -91,8 +91,7 @@ impl Chart<'_> {
     }
 
     fn bars(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let last = scale.requests - 1;
-        let cursor = self.course.cursor.unwrap_or(last).min(last);
+        let cursor = self.course.at.min(scale.requests - 1);
         for column in 0..scale.columns {
             let requests = scale.requests_of(column);
             let here = self.course.sizes.get(requests.clone()).unwrap_or_default();
@@ -141,12 +140,12 @@ impl Chart<'_> {
 
     /// From the size now to the trigger: as early, as likely, as late as the forecast says.
     fn cone(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let (Some([early, middle, late]), Some(trigger)) = (self.course.ahead, self.course.trigger) else {
+        let (Some([early, middle, late]), Some(trigger)) = (self.course.ahead, self.course.trigger)
+        else {
             return;
         };
         let from = self.course.now.0.min(trigger);
-        let cursor = self.course.cursor.unwrap_or(scale.requests - 1);
-        let start = scale.column_of(cursor);
+        let start = scale.column_of(self.course.at.min(scale.requests - 1));
         let per_column = scale.requests as f64 / scale.columns as f64;
         for column in start + 1..usize::from(field.width) {
             let gone = (column - start) as f64 * per_column;
@@ -176,14 +175,20 @@ impl Chart<'_> {
     }
 
     fn marks(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        for reset in self.course.resets.iter().filter(|reset| **reset < scale.requests) {
+        for reset in self
+            .course
+            .resets
+            .iter()
+            .filter(|reset| **reset < scale.requests)
+        {
             let x = field.x + scale.column_of(*reset) as u16;
             buffer[(x, field.y)]
                 .set_char('▾')
                 .set_style(self.theme.compaction());
         }
-        if let Some(cursor) = self.course.cursor {
-            let x = field.x + scale.column_of(cursor.min(scale.requests - 1)) as u16;
+        if self.course.when == When::Replayed {
+            let cursor = self.course.at.min(scale.requests - 1);
+            let x = field.x + scale.column_of(cursor) as u16;
             for y in field.top()..field.bottom() {
                 let cell = &mut buffer[(x, y)];
                 if cell.symbol() == " " || cell.symbol() == "─" {
@@ -216,7 +221,8 @@ mod tests {
                 window: 200_000,
                 trigger: Some(167_000),
                 ahead: Some([2.0, 3.0, 5.0]),
-                cursor: None,
+                at: sizes.len(),
+                when: When::Live,
             },
             theme: Theme::default(),
         }
@@ -229,7 +235,8 @@ mod tests {
         ];
         insta::assert_debug_snapshot!(drawn(&chart(&sizes), (60, 8)));
         let mut replayed = chart(&sizes);
-        replayed.course.cursor = Some(3);
+        replayed.course.at = 3;
+        replayed.course.when = When::Replayed;
         replayed.course.now = (125_000, 120_000);
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
     }
@@ -243,10 +250,12 @@ mod tests {
             window: u64,
             trigger: Option<u64>,
             ahead: Option<[f64; 3]>,
-            cursor in prop::option::of(0usize..400),
+            at in 0usize..400,
+            replayed: bool,
             size in (0u16..200, 0u16..30),
         ) {
-            let course = Course { sizes: &sizes, now, resets: &resets, window, trigger, ahead, cursor };
+            let when = if replayed { When::Replayed } else { When::Live };
+            let course = Course { sizes: &sizes, now, resets: &resets, window, trigger, ahead, at, when };
             drawn(&Chart { course, theme: Theme::default() }, size);
             course.scale(field(Rect::new(0, 0, size.0, size.1))).request_at(size.0);
         }
