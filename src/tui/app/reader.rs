@@ -33,6 +33,8 @@ pub struct Reader {
     /// The text in rows, for a screen of so many columns.
     rows: Vec<Row>,
     columns: usize,
+    /// The number of the last line that may come.
+    lines: u64,
     /// Rows on screen.
     height: usize,
     /// The first row on screen.
@@ -112,6 +114,7 @@ impl Reader {
             form: Form::default(),
             rows: Vec::new(),
             columns: 0,
+            lines: 0,
             height: 1,
             top: 0,
             search: Search::default(),
@@ -206,12 +209,8 @@ impl Reader {
 
     /// The columns before the text, for the numbers of its lines.
     pub fn gutter(&self) -> usize {
-        let last = match (&self.page, self.form()) {
-            (Some(page), None | Some(Form::Exact)) => page.lines,
-            _ => memchr::memchr_iter(b'\n', self.text().as_bytes()).count() as u64 + 1,
-        };
         // Room for three digits at least: the text does not move to the right as it grows.
-        last.max(100).ilog10() as usize + 3
+        self.lines.max(100).ilog10() as usize + 3
     }
 
     /// The number of the line that begins in a row, counted from 1.
@@ -430,6 +429,10 @@ impl Reader {
     /// Wraps the text anew; the text that stands at the top stays there.
     fn wrap(&mut self) {
         let at = self.rows.get(self.top).map_or(0, |row| row.from);
+        self.lines = match (&self.page, self.form()) {
+            (Some(page), None | Some(Form::Exact)) => page.lines,
+            _ => memchr::memchr_iter(b'\n', self.text().as_bytes()).count() as u64 + 1,
+        };
         self.rows = match self.page {
             Some(_) => wrap(self.text(), self.columns.saturating_sub(self.gutter())),
             None => Vec::new(),

@@ -1,8 +1,10 @@
 //! JSON, indented: only white space changes, so that numbers, order and escapes stay as they are
 //! written.
 
-/// Deeper levels stand no further to the right: hostile nesting would be all white space.
+/// Deeper levels stand no further to the right: nobody could see them.
 const DEEPEST: usize = 40;
+/// A text that would grow by more than this factor is hostile nesting, and all white space.
+const MOST_GROWTH: usize = 16;
 
 /// A text that is JSON, indented; one line before it, a tool's name, stays. `None`: it is no JSON, or
 /// nothing would change.
@@ -26,6 +28,9 @@ fn indent_json(text: &str) -> Option<String> {
     let mut open: Vec<char> = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
+        if out.len() > MOST_GROWTH * text.len() {
+            return None;
+        }
         let mut used = c.len_utf8();
         match c {
             c if is_space(c) => {}
@@ -183,6 +188,8 @@ mod tests {
     #[test]
     fn deep_nesting_stays_small() {
         let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
-        assert!(indent(&deep).unwrap().len() < 100 * deep.len());
+        assert_eq!(indent(&deep), None);
+        let usual = format!("{}{}", "[".repeat(12), "]".repeat(12));
+        assert!(indent(&usual).is_some());
     }
 }
