@@ -68,9 +68,7 @@ fn opened(text: Text) -> Reader {
 
 #[divan::bench(args = ROWS.map(|(name, _)| name))]
 fn page_that_comes(bencher: Bencher<'_, '_>, name: &str) {
-    bencher
-        .with_inputs(|| page(name))
-        .bench_values(|text| opened(text));
+    bencher.with_inputs(|| page(name)).bench_values(opened);
 }
 
 #[divan::bench(args = ROWS.map(|(name, _)| name))]

@@ -3,7 +3,10 @@
 //! A decoder keeps no tokens and draws no conclusions. It says that a [`Node`] was written, that a
 //! [`Usage`] report came, that the context was [`Event::Reset`]; [`super::session`] draws the conclusions.
 
+mod capture;
+
 use super::{Gone, Kind, Role, Source};
+use capture::Capture;
 use jiff::Timestamp;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -371,31 +374,6 @@ pub struct Sink<'m> {
     capture: Option<Capture>,
     /// The record that was told last, and the items of it so far.
     record: (Place, u32),
-}
-
-/// Waits for the item of this hash in this place.
-struct Capture {
-    place: Place,
-    hash: u64,
-    /// Hashes and texts of the items that were finished since the last event.
-    finished: Vec<(u64, String)>,
-    text: Option<String>,
-}
-
-impl Capture {
-    /// Whether an item that is being told is the one; takes its text if so.
-    fn look_at(&mut self, place: Place, item: &NewItem) {
-        if place != self.place || item.hash != self.hash {
-            return;
-        }
-        let at = self
-            .finished
-            .iter()
-            .position(|(hash, _)| *hash == item.hash);
-        if let Some(at) = at {
-            self.text = Some(self.finished.swap_remove(at).1);
-        }
-    }
 }
 
 impl<'m> Sink<'m> {
