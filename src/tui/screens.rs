@@ -200,7 +200,9 @@ fn a_hint_is_its_key() {
     let help = text(&app, Theme::default());
     let line = help.lines().nth(usize::from(footer)).unwrap();
     let at = line.chars().collect::<Vec<_>>();
-    let at = at.windows(4).position(|w| w.iter().collect::<String>() == "help");
+    let at = at
+        .windows(4)
+        .position(|w| w.iter().collect::<String>() == "help");
     click(&mut app, (at.unwrap() as u16, footer));
     assert_eq!(app.ui.overlay, Some(Overlay::Help));
     click(&mut app, (1, 1));

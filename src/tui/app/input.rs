@@ -5,19 +5,61 @@ use super::{
 };
 use crate::model::fleet::SessionKey;
 use crate::model::replay::Step;
-use crate::tui::keymap::{Action, Press};
+use crate::tui::keymap::{Action, Press, Scope};
 
 impl App {
     pub(super) fn press(&mut self, press: Press) -> Effect {
         if let Some(effect) = self.typed(press) {
             return effect;
         }
-        // An overlay goes away with the next key, which does nothing else.
-        if !matches!(press, Press::Ctrl(_)) && self.close_overlay() {
-            return Effect::None;
-        }
         let action = self.keymap.action(self.scope(), press);
+        if self.ui.overlay.is_some() {
+            match action {
+                Some(Action::Quit | Action::Suspend) if matches!(press, Press::Ctrl(_)) => {}
+                action => {
+                    self.act_on_overlay(action);
+                    return Effect::None;
+                }
+            }
+        }
         action.map_or(Effect::None, |action| self.act(action))
+    }
+
+    /// What lies over the screen is scrolled; it goes away with any other key, which does nothing else.
+    fn act_on_overlay(&mut self, action: Option<Action>) {
+        let page = isize::try_from(self.ui.size.1.saturating_sub(4)).unwrap_or(1);
+        let by = match action {
+            Some(Action::Up) => -1,
+            Some(Action::Down) => 1,
+            Some(Action::PageUp) => -page,
+            Some(Action::PageDown) => page,
+            Some(Action::First) => isize::MIN,
+            Some(Action::Last) => isize::MAX,
+            _ => {
+                self.close_overlay();
+                return;
+            }
+        };
+        self.scroll_overlay(by);
+    }
+
+    pub(super) fn scroll_overlay(&mut self, by: isize) {
+        let lines = match self.ui.overlay {
+            Some(Overlay::Help) => {
+                let keys = self.keymap.in_scope(self.scope()).count();
+                // The signs below the keys.
+                let all = keys + self.keymap.in_scope(Scope::Anywhere).count() + 4;
+                all.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)))
+            }
+            _ => self.notices.all().len().saturating_sub(1),
+        };
+        let top = self.ui.overlay_top.saturating_add_signed(by);
+        self.ui.overlay_top = top.min(lines);
+    }
+
+    fn show_overlay(&mut self, overlay: Overlay) {
+        self.ui.overlay = Some(overlay);
+        self.ui.overlay_top = 0;
     }
 
     /// Returns whether there was one.
@@ -47,8 +89,8 @@ impl App {
             }
             Action::Window => self.ask_window(),
             Action::Theme => return Effect::Theme,
-            Action::Help => self.ui.overlay = Some(Overlay::Help),
-            Action::Notices => self.ui.overlay = Some(Overlay::Notices),
+            Action::Help => self.show_overlay(Overlay::Help),
+            Action::Notices => self.show_overlay(Overlay::Notices),
             Action::Suspend => return Effect::Suspend,
             Action::Quit => return Effect::Quit,
             other => return self.act_on_screen(other),

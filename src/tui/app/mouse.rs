@@ -102,6 +102,10 @@ impl App {
 
     pub(super) fn wheel(&mut self, (column, row): (u16, u16), notches: isize) -> Effect {
         match self.zones.at(column, row) {
+            _ if self.ui.overlay.is_some() => {
+                self.scroll_overlay(notches.saturating_mul(WHEEL));
+                Effect::None
+            }
             Some((_, Hit::Course | Hit::Transport)) => {
                 for _ in 0..notches.unsigned_abs().min(50) {
                     if notches > 0 {

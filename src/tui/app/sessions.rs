@@ -5,6 +5,7 @@ use crate::model::fleet::{Row, SessionKey};
 use crate::model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How many sessions nobody looks at are worked out for the sums before each frame: some milliseconds
@@ -361,20 +362,20 @@ impl App {
             {
                 continue;
             }
-            let briefs = &mut self.shown.briefs;
-            if !briefs.contains_key(&key) {
-                if budget == 0 {
+            let brief = match self.shown.briefs.entry(key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(_) if budget == 0 => {
                     totals.missing += 1;
                     continue;
                 }
-                budget -= 1;
-                briefs.insert(key, Brief::of(session));
-            }
-            if let Some(brief) = briefs.get(&key) {
-                totals.known = totals.known.saturating_add(brief.context.known);
-                totals.estimated = totals.estimated.saturating_add(brief.context.estimated);
-                totals.near += usize::from(brief.nearness() != Nearness::Calm);
-            }
+                Entry::Vacant(place) => {
+                    budget -= 1;
+                    place.insert(Brief::of(session))
+                }
+            };
+            totals.known = totals.known.saturating_add(brief.context.known);
+            totals.estimated = totals.estimated.saturating_add(brief.context.estimated);
+            totals.near += usize::from(brief.nearness() != Nearness::Calm);
         }
         self.shown.totals = totals;
     }

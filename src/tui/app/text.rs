@@ -73,8 +73,8 @@ impl App {
             }
             Action::NextHit => reader.next_hit(Way::On),
             Action::PreviousHit => reader.next_hit(Way::Back),
-            Action::NextPage => reader.scroll(isize::MAX),
-            Action::PreviousPage => reader.scroll(isize::MIN),
+            Action::NextPage => reader.turn(Way::On),
+            Action::PreviousPage => reader.turn(Way::Back),
             Action::Pretty => {
                 if reader.form().is_some() {
                     reader.switch_form();

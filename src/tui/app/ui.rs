@@ -106,6 +106,8 @@ pub struct Ui {
     pub came_from: Option<SessionKey>,
     /// What lies over it.
     pub overlay: Option<Overlay>,
+    /// How far it is scrolled, in lines.
+    pub overlay_top: usize,
     /// What is being typed: all keys go there.
     pub prompt: Option<Prompt>,
 
@@ -165,6 +167,7 @@ impl Default for Ui {
             screen: Screen::Overview,
             came_from: None,
             overlay: None,
+            overlay_top: 0,
             prompt: None,
             sort: Column::default(),
             direction: Direction::default(),

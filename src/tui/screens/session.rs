@@ -6,7 +6,7 @@ use crate::model::text::{Text, TextPage, TextRequest};
 use crate::tui::app::{App, Effect, Hit, Msg, Panel, Screen, Speed};
 use crate::tui::keymap::Press;
 use crate::tui::testing::{app, cells, click, drawn, logs, now, text, type_keys};
-use crate::tui::theme::{Glyphs, Theme, Themes};
+use crate::tui::theme::{Theme, Themes};
 use jiff::SignedDuration;
 
 fn keys(of: &str) -> String {
@@ -58,7 +58,10 @@ fn a_size_from_which_on_items_are_oversized() {
     type_keys(&mut app, "o15%⏎");
     assert_eq!(app.page().unwrap().oversized, 1);
     type_keys(&mut app, "olarge⏎");
-    assert!(app.ui.prompt.is_some(), "what is not understood is not taken");
+    assert!(
+        app.ui.prompt.is_some(),
+        "what is not understood is not taken"
+    );
 }
 
 #[test]
@@ -160,7 +163,10 @@ fn marks_tell_the_context_without() {
     let page = app.page().unwrap();
     assert_eq!(page.marked, page.items[0].tokens);
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("without it") && shown.contains('◆'), "{shown}");
+    assert!(
+        shown.contains("without it") && shown.contains('◆'),
+        "{shown}"
+    );
     type_keys(&mut app, "M");
     assert_eq!(app.page().unwrap().marked, 0);
 }
@@ -175,7 +181,13 @@ fn oversized_items_are_stepped_through_and_around() {
         seen.push(app.selected_item().unwrap().1);
     }
     assert_eq!(seen[0], seen[3]);
-    assert_eq!(seen[..3].iter().collect::<std::collections::HashSet<_>>().len(), 3);
+    assert_eq!(
+        seen[..3]
+            .iter()
+            .collect::<std::collections::HashSet<_>>()
+            .len(),
+        3
+    );
     type_keys(&mut app, "N");
     assert_eq!(app.selected_item().unwrap().1, seen[2]);
 }
@@ -246,7 +258,7 @@ fn answer(app: &mut App, of: TextRequest, said: Result<&str, &str>) {
             pages: 1,
             bytes: said.len() as u64,
             line: 1,
-            lines: Some(said.lines().count() as u64),
+            lines: said.lines().count() as u64,
         }),
         Err(why) => Err(why.to_owned()),
     };
@@ -289,7 +301,11 @@ fn a_text_that_cannot_be_read_says_why() {
     let Effect::ReadText(of) = press(&mut app, Press::Enter) else {
         panic!("no text is asked for");
     };
-    answer(&mut app, of, Err("the log was rewritten: open the session again"));
+    answer(
+        &mut app,
+        of,
+        Err("the log was rewritten: open the session again"),
+    );
     let shown = text(&app, Theme::default());
     assert!(shown.contains("the log was rewritten"), "{shown}");
 }
@@ -301,11 +317,7 @@ fn in_light_and_in_ascii() {
     let mut app = shop(80, 24);
     press(&mut app, Press::Left);
     insta::assert_debug_snapshot!("replay_light", cells(&app, themes.theme()));
-    let ascii = Theme {
-        glyphs: Glyphs::Ascii,
-        ..Theme::default()
-    };
-    let shown = text(&app, ascii);
+    let shown = text(&app, Theme::default().in_ascii());
     assert!(shown.is_ascii(), "{shown}");
     insta::assert_snapshot!("replay_ascii", shown);
     let plain = text(&app, Theme::monochrome());

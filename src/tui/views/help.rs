@@ -1,7 +1,8 @@
 //! The keys and the signs, from the table of bindings.
 
 use crate::model::Role;
-use crate::tui::keymap::{Keymap, Scope};
+use crate::tui::app::App;
+use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, text};
 use ratatui::buffer::Buffer;
@@ -11,35 +12,39 @@ use ratatui::text::Span;
 /// The columns that the keys take.
 const KEYS: usize = 14;
 
-pub(super) fn draw(keymap: &Keymap, scope: Scope, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
+    let (keymap, scope) = (&app.keymap, app.scope());
     let mut lines: Vec<Vec<Span<'static>>> = Vec::new();
     let here = keymap
         .in_scope(scope)
         .chain(keymap.in_scope(Scope::Anywhere));
-    let mut bindings: Vec<_> = here.filter(|b| !b.presses.is_empty()).collect();
-    // Where not all fit, those go first that a footer has no word for.
-    let room = usize::from(buffer.area.height.saturating_sub(2));
-    while bindings.len() > room {
-        let least = bindings.iter().rposition(|binding| binding.hint.is_none());
-        bindings.remove(least.unwrap_or(bindings.len() - 1));
-    }
-    for binding in bindings {
+    for binding in here.filter(|binding| !binding.presses.is_empty()) {
         let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
         lines.push(vec![
             line::span(text::left(&keys.join(" "), KEYS), theme.key()),
             line::plain(binding.help),
         ]);
     }
-    // The signs come where there is room for them: the keys matter more.
-    let signs = signs(theme);
-    if lines.len() + 1 + signs.len() + 2 <= usize::from(buffer.area.height) {
-        lines.push(Vec::new());
-        lines.extend(signs);
-    }
+    lines.push(Vec::new());
+    lines.extend(signs(theme));
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
-    let title = format!("keys: {}", scope.name());
-    let inside = super::window(&title, (columns, lines.len() as u16), theme, buffer);
-    for (spans, y) in lines.into_iter().zip(inside.top()..inside.bottom()) {
+    let rows = lines
+        .len()
+        .min(usize::from(buffer.area.height.saturating_sub(2)));
+    let last = lines.len() - rows;
+    let top = app.ui.overlay_top.min(last);
+    let down = keymap.press(scope, Action::Down);
+    let down = down.map_or_else(|| "more".to_owned(), |press| format!("{press} more"));
+    let more = match (top, last) {
+        (_, 0) => String::new(),
+        (0, _) => format!(", {} below", down),
+        (top, last) if top < last => ", more above and below".to_owned(),
+        _ => ", more above".to_owned(),
+    };
+    let title = format!("keys: {}{more}", scope.name());
+    let inside = super::window(&title, (columns, rows as u16), theme, buffer);
+    let shown = lines.into_iter().skip(top);
+    for (spans, y) in shown.zip(inside.top()..inside.bottom()) {
         line::write(buffer, (inside.left(), y), inside.right(), spans);
     }
 }

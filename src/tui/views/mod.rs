@@ -41,7 +41,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> Zones {
             prompt::draw(app, prompt, theme, buffer);
         }
         match app.ui.overlay {
-            Some(Overlay::Help) => help::draw(&app.keymap, app.scope(), theme, buffer),
+            Some(Overlay::Help) => help::draw(app, theme, buffer),
             Some(Overlay::Notices) => notices::draw_all(app, theme, buffer),
             None => {}
         }

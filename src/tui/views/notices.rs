@@ -39,7 +39,8 @@ pub(super) fn draw_all(app: &App, theme: Theme, buffer: &mut Buffer) {
     }
     let width = usize::from(inside.width);
     let shown = (inside.top()..inside.bottom()).step_by(2);
-    for (notice, y) in notices.iter().rev().zip(shown) {
+    let top = app.ui.overlay_top.min(notices.len().saturating_sub(1));
+    for (notice, y) in notices.iter().rev().skip(top).zip(shown) {
         let age = number::age(seconds_since(notice.at, app.now));
         let head = match notice.about.as_str() {
             "" => format!("{age} ago"),

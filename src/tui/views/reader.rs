@@ -10,7 +10,7 @@ use crate::tui::widgets::{line, number, text};
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// Rows above the text.
@@ -148,7 +148,7 @@ fn spans(reader: &Reader, row: Row, theme: Theme) -> Vec<Span<'static>> {
     let number = number.map_or_else(String::new, |number| number.to_string());
     let mut spans = vec![line::span(
         format!("{number:>width$}  ", width = gutter - 2),
-        theme.quiet(),
+        theme.line_number(),
     )];
     let (mut from, mut column) = (row.range().start, 0);
     let mut add = |to: usize, style: Style| {
@@ -159,14 +159,11 @@ fn spans(reader: &Reader, row: Row, theme: Theme) -> Vec<Span<'static>> {
     };
     for (hit, which) in reader.hits_in(row) {
         add(hit.start, Style::new());
-        let style = Style::new().add_modifier(Modifier::REVERSED);
-        add(
-            hit.end,
-            match which {
-                Hit::Current => style.add_modifier(Modifier::BOLD),
-                Hit::Other => style.add_modifier(Modifier::DIM),
-            },
-        );
+        let style = match which {
+            Hit::Current => theme.match_here(),
+            Hit::Other => theme.match_(),
+        };
+        add(hit.end, style);
     }
     add(row.range().end, Style::new());
     spans

@@ -4,9 +4,9 @@
 //!  S system     27.5k           not logged
 //!  T tool       87.7k  +3.9k    14 items
 //!
-//!  largest   Read src/db.rs 18.4k (9%)
-//!  oversized 3 items from 8.0k on
-//!  repeated  2 items, 21k wasted
+//!  oversized  3 items from 8.0k on
+//!  repeated   2 items, 21k wasted
+//!  largest    Read src/db.rs 18.4k
 //! ```
 
 use crate::model::Role;
@@ -88,15 +88,14 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
         n => format!("{n} items"),
     };
     let window = page.state.limits.window;
-    let largest = page.state.items.iter().max_by_key(|(_, tokens, _)| *tokens);
-    if let Some((ix, tokens, _)) = largest
-        && let Some(item) = app.fleet.get(page.key).and_then(|s| s.items.get(*ix))
-    {
-        let tool = item.tool.as_deref().unwrap_or(item.kind.name());
-        let size = number::tokens(*tokens);
-        let room = columns.saturating_sub(NAME + size.len() + 1);
-        let what = text::cut(&format!("{tool} {}", item.preview), room);
-        add("largest", format!("{what} {size}"));
+    if page.marked > 0 {
+        let left = page.state.context.used.saturating_sub(page.marked);
+        let percent = number::percent(left, window).unwrap_or(0);
+        let freed = number::short(page.marked);
+        add(
+            "marked",
+            format!("{freed}; without it {} ({percent}%)", number::short(left)),
+        );
     }
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));
@@ -112,21 +111,22 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
             format!("{}, {wasted} wasted", items(page.repeats.items())),
         );
     }
+    let largest = page.state.items.iter().max_by_key(|(_, tokens, _)| *tokens);
+    if let Some((ix, tokens, _)) = largest
+        && let Some(item) = app.fleet.get(page.key).and_then(|s| s.items.get(*ix))
+    {
+        let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+        let size = number::tokens(*tokens);
+        let room = columns.saturating_sub(NAME + size.len() + 1);
+        let what = text::cut(&format!("{tool} {}", item.preview), room);
+        add("largest", format!("{what} {size}"));
+    }
     if !page.agents.is_empty() {
         let used = page.agents.iter().map(|child| child.used);
         let used = number::short(used.fold(0, u64::saturating_add));
         add(
             "sub-agents",
             format!("{}, {used} in their contexts", page.agents.len()),
-        );
-    }
-    if page.marked > 0 {
-        let left = page.state.context.used.saturating_sub(page.marked);
-        let percent = number::percent(left, window).unwrap_or(0);
-        let freed = number::short(page.marked);
-        add(
-            "marked",
-            format!("{freed}; without it {} ({percent}%)", number::short(left)),
         );
     }
     lines

@@ -217,12 +217,14 @@ fn forecast(
             theme.quiet(),
         )],
     };
-    let mut groups = Vec::new();
-    if app.ui.replay.is_on() {
-        groups.extend(hindsight(page, theme));
-    }
-    groups.push(said);
-    line::joined(groups, columns, theme.quiet())
+    let told = app.ui.replay.is_on().then(|| hindsight(page, theme));
+    let Some(told) = told.flatten() else {
+        return said
+            .iter()
+            .map(|span| line::span(text::cut(&span.content, columns), span.style))
+            .collect();
+    };
+    line::joined([told, said], columns, theme.quiet())
 }
 
 /// `then 124.1k + 3.9k ±0.4k for the next prompt, now 128.6k (+0.6k)`
