@@ -9,6 +9,7 @@
 
 pub mod alerts;
 pub mod calibration;
+pub mod calls;
 pub mod carried;
 mod chain;
 pub mod children;

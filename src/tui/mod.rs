@@ -13,7 +13,7 @@
 pub mod app;
 pub mod keymap;
 mod pacer;
-mod paint;
+pub mod paint;
 pub mod runtime;
 #[cfg(test)]
 mod screens;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 /// What is on the terminal, and the way there.
 #[derive(Debug)]
-pub(super) struct Painter<W: Write> {
+pub struct Painter<W: Write> {
     backend: CrosstermBackend<W>,
     shown: Buffer,
     next: Buffer,
@@ -25,7 +25,8 @@ enum Known {
 }
 
 impl<W: Write> Painter<W> {
-    pub(super) fn new(writer: W) -> Painter<W> {
+    /// A painter that has painted nothing yet.
+    pub fn new(writer: W) -> Painter<W> {
         Painter {
             backend: CrosstermBackend::new(writer),
             shown: Buffer::empty(Rect::ZERO),
@@ -35,12 +36,12 @@ impl<W: Write> Painter<W> {
     }
 
     /// Something else wrote to the terminal: the next frame is painted whole.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.known = Known::No;
     }
 
     /// Paints a frame of this many columns and rows.
-    pub(super) fn paint(
+    pub fn paint(
         &mut self,
         (columns, rows): (u16, u16),
         draw: impl FnOnce(&mut Buffer),

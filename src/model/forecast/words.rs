@@ -47,7 +47,7 @@ impl fmt::Display for Forecast {
         let requests = self.requests.of(["request", "requests"]);
         let turns = match self.turns.p90.round() {
             0.0 => "in this turn".to_owned(),
-            1.0 if self.turns.p50.round() < 1.0 => "in this turn or the next".to_owned(),
+            1.0 if self.turns.p50.round() < 1.0 => "at most 1 turn".to_owned(),
             _ => self.turns.of(["turn", "turns"]),
         };
         write!(f, "compacts in about {requests}, {turns}")?;
@@ -83,7 +83,7 @@ mod tests {
         left.turns = band(0.0, 0.3, 1.2);
         assert_eq!(
             left.to_string(),
-            "compacts in about 9 requests (6–14), in this turn or the next"
+            "compacts in about 9 requests (6–14), at most 1 turn"
         );
         left.requests = band(0.6, 1.2, 1.4);
         let said = left.to_string();

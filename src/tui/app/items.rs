@@ -1,6 +1,8 @@
 //! The items of a session: which of them are listed, in which order.
 
 use super::Direction;
+use crate::model::calls::Calls;
+use crate::model::carried::Carried;
 use crate::model::compaction::SizedItem;
 use crate::model::repeats::Repeats;
 use crate::model::session::{Item, ItemIx, Session};
@@ -82,7 +84,7 @@ impl ItemFilter {
     }
 
     /// Whether an item passes.
-    fn passes(&self, item: &Item, tokens: u64, source: Source, about: &About) -> bool {
+    fn passes(&self, item: &Item, tokens: u64, source: Source, about: &About<'_>) -> bool {
         self.0.iter().all(|condition| match condition {
             Condition::Role(role) => item.role == *role,
             Condition::Tool(tool) => contains(item.tool.as_deref().unwrap_or(""), tool),
@@ -94,7 +96,8 @@ impl ItemFilter {
             Condition::Repeated => about.repeated,
             Condition::Marked => about.marked,
             Condition::Text(text) => {
-                contains(item.tool.as_deref().unwrap_or(""), text)
+                contains(about.subject, text)
+                    || contains(item.tool.as_deref().unwrap_or(""), text)
                     || contains(item.kind.name(), text)
                     || contains(&item.preview, text)
             }
@@ -104,7 +107,9 @@ impl ItemFilter {
 
 /// What of an item its session tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct About {
+struct About<'a> {
+    /// What a result's call was about.
+    subject: &'a str,
     in_context: bool,
     oversized: bool,
     repeated: bool,
@@ -163,11 +168,12 @@ pub(super) struct Choice<'a> {
     pub oversized: Threshold,
     pub window: u64,
     pub repeats: &'a Repeats,
+    pub calls: &'a Calls,
     pub is_marked: &'a dyn Fn(&Item) -> bool,
 }
 
 /// An item that is listed: which, its tokens and how they are known, what it has cost so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ListedItem {
     /// Its place in the session.
     pub ix: ItemIx,
@@ -177,6 +183,8 @@ pub struct ListedItem {
     pub source: Source,
     /// Tokens × requests that took it along.
     pub carried: u64,
+    /// The least that this can have cost, in US dollars; `None`: the table has no price.
+    pub usd: Option<f64>,
     /// Whether it is in the context.
     pub in_context: bool,
 }
@@ -189,10 +197,12 @@ pub(super) fn list(
     items: impl Iterator<Item = (SizedItem, bool)>,
     choice: &Choice<'_>,
 ) -> Vec<ListedItem> {
+    let carried = Carried::by(session, requests);
     let mut listed: Vec<ListedItem> = items
         .filter_map(|((ix, tokens, source), in_context)| {
             let item = session.items.get(ix)?;
             let about = About {
+                subject: choice.calls.subject(session, item).unwrap_or(""),
                 in_context,
                 oversized: choice.oversized.is_reached(tokens, choice.window),
                 repeated: choice.repeats.of.contains_key(&ix),
@@ -204,7 +214,8 @@ pub(super) fn list(
                 ix,
                 tokens,
                 source,
-                carried: tokens.saturating_mul(item.requests_held(requests) as u64),
+                carried: carried.tokens(ix, tokens),
+                usd: carried.usd(ix, tokens),
                 in_context,
             })
         })

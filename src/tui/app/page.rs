@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::items::{Choice, ItemFilter, ListedItem, list};
 use super::{App, ItemId, Panel};
+use crate::model::calls::Calls;
 use crate::model::children::{Child, children};
 use crate::model::compaction::SizedItem;
 use crate::model::fleet::{Fleet, SessionKey};
@@ -36,6 +37,8 @@ pub struct Page {
     pub oversized: usize,
     /// Tokens of the marked items in the context then.
     pub marked: u64,
+    /// The tool calls, to tell what results are about.
+    pub calls: Calls,
     /// The items that are listed.
     pub items: Vec<ListedItem>,
     pub(super) item_ids: Vec<ItemId>,
@@ -112,6 +115,7 @@ impl App {
                     oversized: self.ui.oversized,
                     window,
                     repeats: &page.repeats,
+                    calls: &page.calls,
                     is_marked: &is_marked,
                 };
                 let last = page.timeline.moment(page.timeline.end());
@@ -189,6 +193,7 @@ impl Page {
             repeats: Repeats::default(),
             oversized: 0,
             marked: 0,
+            calls: Calls::of(session),
             items: Vec::new(),
             item_ids: Vec::new(),
             facts: Facts::default(),

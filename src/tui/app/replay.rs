@@ -148,6 +148,7 @@ impl App {
             };
             session.items.get(ix).is_some_and(|item| {
                 contains(&item.preview, &needle)
+                    || contains(page.calls.subject(session, item).unwrap_or(""), &needle)
                     || contains(item.tool.as_deref().unwrap_or(""), &needle)
             })
         };

@@ -23,9 +23,13 @@ struct Columns {
     then: usize,
     share: usize,
     carried: usize,
+    cost: usize,
     tool: usize,
     when: usize,
 }
+
+/// From this width on what an item has cost stands in money too.
+const COST_FROM: u16 = 140;
 
 impl Columns {
     fn of(width: u16, app: &App) -> Columns {
@@ -40,6 +44,7 @@ impl Columns {
             },
             share: if fold > Fold::Narrow { 6 } else { 0 },
             carried: if fold > Fold::Narrow { 8 } else { 0 },
+            cost: if width >= COST_FROM { 8 } else { 0 },
             tool: match fold {
                 Fold::Narrow => 8,
                 _ => 10 + 8 * wide,
@@ -90,6 +95,7 @@ fn heads(columns: Columns) -> String {
         head("NOW", columns.then),
         head("SHARE", columns.share),
         head("CARRIED", columns.carried),
+        head("COST", columns.cost),
         text::left("   TOOL", columns.tool + 4),
         head("WHEN", columns.when),
         "  WHAT".to_owned(),
@@ -154,6 +160,8 @@ fn row(
         0 => "—".to_owned(),
         n => number::short(n),
     };
+    let cost = listed.usd.filter(|_| listed.carried > 0);
+    let cost = cost.map_or_else(|| "—".to_owned(), number::usd);
     let seen_at = page
         .state
         .at
@@ -183,6 +191,7 @@ fn row(
         line::span(column(&now(session, listed), columns.then), theme.quiet()),
         line::span(column(&share, columns.share), theme.quiet()),
         line::span(column(&carried, columns.carried), theme.quiet()),
+        line::span(column(&cost, columns.cost), theme.quiet()),
         line::span(
             format!(" {} ", letter(item.role)),
             style(theme.role(item.role)),
@@ -201,6 +210,10 @@ fn row(
     if let Some(left) = item.left.filter(|_| !listed.in_context) {
         let why = left.why.name().replace('_', " ");
         spans.push(line::span(format!("left: {why} · "), theme.quiet()));
+    }
+    if let Some(subject) = page.calls.subject(session, item) {
+        spans.push(line::span(subject, style(theme.strong())));
+        spans.push(line::span(" · ", theme.quiet()));
     }
     spans.push(line::span(&item.preview, style(Style::new())));
     spans

@@ -23,6 +23,8 @@ pub const FOOT: u16 = 1;
 pub struct About<'a> {
     /// The item; `None`: its log no longer has it.
     pub item: Option<&'a Item>,
+    /// What its call was about, where it is a tool's result.
+    pub subject: Option<&'a str>,
     /// Its tokens and how they are known.
     pub tokens: (u64, Source),
     /// The session's window, in tokens.
@@ -79,7 +81,7 @@ fn unreadable(reader: &Reader) -> Option<String> {
     reader.failed().map(text::inert).map(Into::into)
 }
 
-/// Whose it is and what it begins with.
+/// Whose it is and what it is about, or what it begins with.
 fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
     let Some(item) = about.item else {
         return vec![line::span(
@@ -94,7 +96,10 @@ fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
         line::span(format!("{} ", letter(item.role)), theme.role(item.role)),
         line::span(name, theme.strong()),
         line::span(
-            format!("  {}", text::cut(&item.preview, room)),
+            format!(
+                "  {}",
+                text::cut(about.subject.unwrap_or(&item.preview), room)
+            ),
             theme.quiet(),
         ),
     ]
@@ -265,6 +270,7 @@ mod tests {
         reader.fit(usize::from(width), usize::from(rows));
         let about = About {
             item: session.items.first(),
+            subject: None,
             tokens: session.tokens(0),
             window: 200_000,
             now: "2026-03-14T15:09:26Z".parse().unwrap(),

@@ -118,7 +118,10 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
         let tool = item.tool.as_deref().unwrap_or(item.kind.name());
         let size = number::tokens(*tokens);
         let room = columns.saturating_sub(NAME + size.len() + 1);
-        let what = text::cut(&format!("{tool} {}", item.preview), room);
+        let session = app.fleet.get(page.key);
+        let subject = session.and_then(|session| page.calls.subject(session, item));
+        let subject = subject.unwrap_or(&item.preview);
+        let what = text::cut(&format!("{tool} {subject}"), room);
         add("largest", format!("{what} {size}"));
     }
     if !page.agents.is_empty() {

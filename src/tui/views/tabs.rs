@@ -58,14 +58,14 @@ pub(super) fn draw(
     }
     let typing = app.is_typing(Purpose::ItemFilter).is_some();
     if typing || (app.ui.panel == Panel::Items && !app.ui.item_filter.is_empty()) {
-        let room = usize::from(width.saturating_sub(x + 4));
+        let room = usize::from(width.saturating_sub(x + 9));
         let filter = text::tail(&app.ui.item_filter, room);
         let mut spans = vec![
             line::span("/", theme.key()),
             line::span(filter, theme.strong()),
         ];
         spans.push(line::span(if typing { "▏" } else { " " }, theme.accent()));
-        let count = format!("{} ", page.items.len());
+        let count = format!(" {} ", page.items.len());
         spans.push(line::span(count, theme.quiet()));
         line::write_right(buffer, (x + 1, y), width, spans);
     } else {

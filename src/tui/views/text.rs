@@ -18,6 +18,9 @@ pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer, zones: &mut Zon
         .map(|((ix, _), session)| session.tokens(ix));
     let about = About {
         item: found.map(|(_, item)| item),
+        subject: found
+            .zip(session)
+            .and_then(|((_, item), session)| page.calls.subject(session, item)),
         tokens: tokens.unwrap_or((0, crate::model::Source::Estimated)),
         window: page.state.limits.window,
         now: app.now,

@@ -1,0 +1,289 @@
+//! What a frame costs: time and bytes of a change at 200×60, and a step back and forth in a session of
+//! 5,000 requests.
+//!
+//! `cargo bench --bench screens`. Frames are drawn to a sink that counts.
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+use ctxgauge::model::event::{
+    Billed, Entry, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Size, Usage,
+};
+use ctxgauge::model::fleet::{FileFacts, FileId, Fleet, Update};
+use ctxgauge::model::{Kind, Role, Source};
+use ctxgauge::tui::app::{App, Msg};
+use ctxgauge::tui::keymap::Press;
+use ctxgauge::tui::paint::Painter;
+use ctxgauge::tui::theme::Theme;
+use ctxgauge::tui::views;
+use jiff::{SignedDuration, Timestamp};
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+const SIZE: (u16, u16) = (200, 60);
+const CHANGES: usize = 400;
+
+fn main() {
+    changes("overview of 60 sessions", "", 60, 30);
+    changes("a session of 60 requests", "⏎", 60, 60);
+    changes("a session of 1,000 requests", "⏎", 3, 1_000);
+    changes("the same, newest item first", "⏎s", 3, 1_000);
+    scrub(5_000);
+}
+
+/// One session grows by a result or a report at a time.
+fn changes(what: &str, keys: &str, sessions: u64, requests: u64) {
+    let mut screen = Screen::new(sessions, requests);
+    screen.keys(keys);
+    screen.frame();
+    let idle = screen.frame();
+    assert_eq!(idle.bytes, 0, "an unchanged screen writes nothing");
+    let mut frames = Vec::new();
+    for n in 0..CHANGES {
+        let update = screen.logs[0].grow(n % 2 == 0);
+        screen.app.update(Msg::Update(update));
+        frames.push(screen.frame());
+    }
+    report(what, frames);
+}
+
+fn scrub(requests: u64) {
+    let mut screen = Screen::new(1, requests);
+    screen.keys("⏎");
+    screen.frame();
+    let mut frames = Vec::new();
+    for n in 0..2_000 {
+        // Steps back, and leaps: to the largest growth, and live.
+        let press = match n % 50 {
+            48 => Press::Char('L'),
+            49 => Press::Char('l'),
+            _ => Press::Left,
+        };
+        let begun = Instant::now();
+        screen.app.update(Msg::Press(press));
+        let moved = begun.elapsed().as_secs_f64() * 1e3;
+        let mut frame = screen.frame();
+        frame.ms += moved;
+        frames.push(frame);
+    }
+    report(
+        &format!("a step in a session of {requests} requests"),
+        frames,
+    );
+}
+
+struct Frame {
+    ms: f64,
+    bytes: usize,
+}
+
+fn report(what: &str, frames: Vec<Frame>) {
+    let mut ms: Vec<f64> = frames.iter().map(|frame| frame.ms).collect();
+    let mut bytes: Vec<usize> = frames.iter().map(|frame| frame.bytes).collect();
+    ms.sort_by(f64::total_cmp);
+    bytes.sort_unstable();
+    let at = |share: f64| ((frames.len() - 1) as f64 * share) as usize;
+    println!(
+        "{what:<40} {:.2} ms p50  {:.2} ms p99   {} bytes p50  {} p95  {} at most",
+        ms[at(0.5)],
+        ms[at(0.99)],
+        bytes[at(0.5)],
+        bytes[at(0.95)],
+        bytes[bytes.len() - 1],
+    );
+}
+
+/// The screens, painted to a sink.
+struct Screen {
+    app: App,
+    painter: Painter<Sink>,
+    written: Rc<Cell<usize>>,
+    logs: Vec<Log>,
+    now: Timestamp,
+}
+
+#[derive(Clone)]
+struct Sink(Rc<Cell<usize>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.set(self.0.get() + bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Screen {
+    fn new(sessions: u64, requests: u64) -> Screen {
+        let now: Timestamp = "2026-03-14T15:09:26Z".parse().unwrap();
+        let rules = Arc::new(ctxgauge::config::rules().unwrap());
+        let mut app = App::new(Fleet::new(rules), now);
+        let mut logs = Vec::new();
+        for n in 0..sessions {
+            let mut log = Log::new(n, now);
+            for update in log.begin() {
+                app.update(Msg::Update(update));
+            }
+            for _ in 0..requests {
+                for what in [true, false] {
+                    app.update(Msg::Update(log.grow(what)));
+                }
+            }
+            logs.push(log);
+        }
+        app.update(Msg::Update(Update::GaugesStand));
+        app.update(Msg::Resize(SIZE.0, SIZE.1));
+        let written = Rc::new(Cell::new(0));
+        Screen {
+            app,
+            painter: Painter::new(Sink(Rc::clone(&written))),
+            written,
+            logs,
+            now,
+        }
+    }
+
+    fn keys(&mut self, keys: &str) {
+        for key in keys.chars() {
+            self.frame();
+            let press = match key {
+                '⏎' => Press::Enter,
+                key => Press::Char(key),
+            };
+            self.app.update(Msg::Press(press));
+        }
+    }
+
+    fn frame(&mut self) -> Frame {
+        self.written.set(0);
+        let begun = Instant::now();
+        self.app.prepare(self.now);
+        let app = &self.app;
+        let mut zones = Default::default();
+        self.painter
+            .paint(SIZE, |buffer| {
+                zones = views::draw(app, Theme::default(), buffer);
+            })
+            .unwrap();
+        self.app.zones = zones;
+        Frame {
+            ms: begun.elapsed().as_secs_f64() * 1e3,
+            bytes: self.written.get(),
+        }
+    }
+}
+
+/// A session's log, made up as it grows.
+struct Log {
+    file: FileId,
+    line: u64,
+    prompt: u64,
+    seed: u64,
+    now: Timestamp,
+}
+
+impl Log {
+    fn new(n: u64, now: Timestamp) -> Log {
+        Log {
+            file: FileId(n),
+            line: 0,
+            prompt: 24_000,
+            seed: n * 7 + 1,
+            now: now - SignedDuration::from_secs(60 + n as i64),
+        }
+    }
+
+    fn begin(&mut self) -> Vec<Update> {
+        let id = format!("session-{}", self.file.0);
+        let facts = FileFacts {
+            file: self.file,
+            agent: "claude-code",
+            label: "claude",
+            path: Arc::new(PathBuf::from(format!("/logs/{id}.jsonl"))),
+            id: Some(id),
+            parent: None,
+            len: 0,
+            modified: Some(self.now),
+        };
+        let meta = Event::Meta(Box::new(Meta {
+            cwd: Some(format!("/home/ada/code/project-{}", self.file.0 % 7).into()),
+            model: Some("claude-opus-4-8".into()),
+            version: Some("2.1.39".into()),
+            ..Meta::default()
+        }));
+        vec![Update::Found(Box::new(facts)), self.entry(vec![meta])]
+    }
+
+    /// A call with its report, or the call's result.
+    fn grow(&mut self, call: bool) -> Update {
+        self.seed = self
+            .seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let tokens = 60 + (self.seed >> 33) % 900;
+        let tool = ["Read", "Bash", "Grep", "Edit"][(self.seed >> 50) as usize % 4];
+        let request = Key::of_number("request", self.line);
+        let (role, kind, part) = match call {
+            true => (Role::Assistant, Kind::ToolCall, Part::Output),
+            false => (Role::Tool, Kind::ToolResult, Part::Result),
+        };
+        let node = Event::Node(Box::new(Node {
+            part,
+            request: call.then_some(request),
+            items: vec![NewItem {
+                role,
+                kind,
+                tool: Some(tool.into()),
+                call: None,
+                size: Size {
+                    bytes: tokens * 4,
+                    local: tokens,
+                    counted: true,
+                    ..Size::default()
+                },
+                preview: format!("line {} of something that was read", self.line).into(),
+                hash: self.seed,
+                ephemeral: false,
+                nth: 0,
+            }],
+            ..Node::default()
+        }));
+        self.prompt += tokens;
+        let usage = Event::Usage(Box::new(Usage {
+            request,
+            model: None,
+            prompt: self.prompt,
+            cached: self.prompt - tokens,
+            output: Some(tokens),
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed::default(),
+        }));
+        self.entry(if call { vec![node, usage] } else { vec![node] })
+    }
+
+    fn entry(&mut self, events: Vec<Event>) -> Update {
+        self.line += 1;
+        self.now += SignedDuration::from_millis(5);
+        let place = Place {
+            line: self.line,
+            offset: self.line * 1_000,
+            len: 900,
+        };
+        let entries = events.into_iter().map(|event| Entry {
+            lane: Lane::Main,
+            place,
+            at: Some(self.now),
+            event,
+        });
+        Update::Appended {
+            file: self.file,
+            entries: entries.collect(),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What tool calls were about: the file that was read, the command that ran. A result's own text often
+//! does not say it.
+
+use super::Kind;
+use super::event::Key;
+use super::session::{Item, ItemIx, Session};
+use std::collections::HashMap;
+
+/// The names of arguments that say it best, the best first.
+const TELLING: [&str; 14] = [
+    "file_path",
+    "absolute_path",
+    "notebook_path",
+    "path",
+    "file",
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "skill",
+    "name",
+    "prompt",
+];
+
+/// The tool calls of a session, by their ids.
+#[derive(Debug, Clone, Default)]
+pub struct Calls(HashMap<Key, ItemIx>);
+
+impl Calls {
+    /// Those of a session.
+    pub fn of(session: &Session) -> Calls {
+        let items = session.items.iter().enumerate();
+        let calls = items.filter(|(_, item)| item.kind == Kind::ToolCall);
+        Calls(
+            calls
+                .filter_map(|(ix, item)| Some((item.call?, ix)))
+                .collect(),
+        )
+    }
+
+    /// What the call of a tool's result was about, as far as its first words tell: at most
+    /// [`super::event::PREVIEW_BYTES`] long. Paths below the session's folder are told from there.
+    pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<&'s str> {
+        if result.kind != Kind::ToolResult {
+            return None;
+        }
+        let call = session.items.get(*self.0.get(&result.call?)?)?;
+        let subject = subject(&call.preview)?;
+        let below = session.meta.cwd.as_deref().filter(|cwd| cwd.len() > 1);
+        let below = below.and_then(|cwd| subject.strip_prefix(cwd)?.strip_prefix('/'));
+        Some(below.unwrap_or(subject))
+    }
+}
+
+/// What arguments in JSON, perhaps cut off, are about: the value of the most telling name, else the
+/// first text among them.
+fn subject(arguments: &str) -> Option<&str> {
+    let found = pairs(arguments).min_by_key(|(name, _)| {
+        let telling = TELLING.iter().position(|telling| telling == name);
+        telling.unwrap_or(TELLING.len())
+    });
+    found
+        .map(|(_, value)| value)
+        .filter(|value| !value.is_empty())
+}
+
+/// The names and texts of an object, `"name":"text"`, as they stand there.
+fn pairs(json: &str) -> impl Iterator<Item = (&str, &str)> {
+    let (_, mut rest) = json.split_once('{').unwrap_or(("", ""));
+    std::iter::from_fn(move || {
+        loop {
+            let (_, after) = rest.split_once('"')?;
+            let (name, after) = quoted(after);
+            let value = after.trim_start().strip_prefix(':').map(str::trim_start);
+            match value.and_then(|value| value.strip_prefix('"')) {
+                Some(value) => {
+                    let (text, after) = quoted(value);
+                    rest = after;
+                    return Some((name, text));
+                }
+                None => rest = after,
+            }
+        }
+    })
+}
+
+/// A text up to its closing quote, or to the end where it is cut off, and what comes behind.
+fn quoted(text: &str) -> (&str, &str) {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return (&text[..at], &text[at + 1..]),
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_most_telling_argument_is_told() {
+        let cases = [
+            (
+                r#"Read {"limit":20,"file_path":"/src/db.rs"}"#,
+                "/src/db.rs",
+            ),
+            (
+                r#"Bash {"description":"Run tests","command":"cargo test"}"#,
+                "cargo test",
+            ),
+            (
+                r#"Edit {"replace_all":false,"file_path":"/src/ma"#,
+                "/src/ma",
+            ),
+            (r#"{"cmd": "rg \"a b\" src"}"#, r#"rg \"a b\" src"#),
+            (r#"Task {"kind":"explore","n":3}"#, "explore"),
+        ];
+        for (arguments, told) in cases {
+            assert_eq!(subject(arguments), Some(told), "{arguments}");
+        }
+        for nothing in ["", "ls -l", "{}", r#"{"n":1}"#, r#"{"a":""}"#, "{\""] {
+            assert_eq!(subject(nothing), None, "{nothing}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_arguments_break_it(arguments in "[{}\":,\\\\a é]{0,40}") {
+            let _ = subject(&arguments);
+        }
+    }
+}
