@@ -96,7 +96,7 @@ impl ItemFilter {
             Condition::Repeated => about.repeated,
             Condition::Marked => about.marked,
             Condition::Text(text) => {
-                contains(about.subject, text)
+                contains((about.subject)(), text)
                     || contains(item.tool.as_deref().unwrap_or(""), text)
                     || contains(item.kind.name(), text)
                     || contains(&item.preview, text)
@@ -106,10 +106,9 @@ impl ItemFilter {
 }
 
 /// What of an item its session tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct About<'a> {
-    /// What a result's call was about.
-    subject: &'a str,
+    /// What a result's call was about; looked for where somebody asks.
+    subject: &'a dyn Fn() -> &'a str,
     in_context: bool,
     oversized: bool,
     repeated: bool,
@@ -202,7 +201,7 @@ pub(super) fn list(
         .filter_map(|((ix, tokens, source), in_context)| {
             let item = session.items.get(ix)?;
             let about = About {
-                subject: choice.calls.subject(session, item).unwrap_or(""),
+                subject: &|| choice.calls.subject(session, item).unwrap_or(""),
                 in_context,
                 oversized: choice.oversized.is_reached(tokens, choice.window),
                 repeated: choice.repeats.of.contains_key(&ix),

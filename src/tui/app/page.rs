@@ -97,7 +97,8 @@ impl App {
         let window = page.state.limits.window;
         let is_large = |item: &&SizedItem| self.ui.oversized.is_reached(item.1, window);
         page.oversized = page.state.items.iter().filter(is_large).count();
-        let is_marked = |item: &Item| self.ui.marked.contains(&(key, id(item)));
+        let any = !self.ui.marked.is_empty();
+        let is_marked = |item: &Item| any && self.ui.marked.contains(&(key, id(item)));
         page.marked = page
             .state
             .items
