@@ -172,6 +172,7 @@ fn monitor(cli: &Cli) -> Result<()> {
         themes,
         keymap,
         oversized: config.oversized,
+        alerts: config.alerts,
         memory,
         looked_in,
         banner,

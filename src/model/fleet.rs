@@ -148,6 +148,12 @@ impl Fleet {
         self.sessions.iter().map(|(key, session)| (*key, session))
     }
 
+    /// The sessions of a file.
+    pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (SessionKey, &Session)> {
+        let sessions = self.sessions.range(lanes(file));
+        sessions.map(|(key, session)| (*key, session))
+    }
+
     /// The number of sessions.
     pub fn len(&self) -> usize {
         self.sessions.len()

@@ -1,6 +1,7 @@
 //! What the screens know, and what a message does to it. No terminal, no clock: the time comes with
 //! each message.
 
+mod alerts;
 mod brief;
 pub mod course;
 mod cursor;
@@ -20,6 +21,7 @@ mod text;
 mod ui;
 mod zones;
 
+pub use alerts::{Alert, Cause};
 pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, nearness, seconds_since};
 pub use cursor::{Cursor, Top};
 pub use facts::{Fact, FactId, Facts};
@@ -114,6 +116,7 @@ pub struct App {
     usual_oversized: Threshold,
     /// The session to open once it is found.
     awaited: Option<LastSession>,
+    watch: alerts::Watch,
     shown: Shown,
     stale: Stale,
 }
@@ -157,6 +160,7 @@ impl App {
             zones: Zones::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
+            watch: alerts::Watch::default(),
             shown: Shown::default(),
             stale: Stale {
                 sessions: true,
@@ -202,6 +206,7 @@ impl App {
     /// Works out what the screen shows, and no more. Call it before drawing.
     pub fn prepare(&mut self, now: Timestamp) {
         self.now = now;
+        self.raise_alerts();
         let open = self.open_session();
         if open.is_some_and(|key| self.fleet.get(key).is_none()) {
             self.ui.screen = Screen::Overview;
@@ -361,6 +366,7 @@ impl App {
             | Update::GaugesStand
             | Update::CaughtUp => return,
         };
+        self.watch.note(file);
         self.shown.briefs.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
         if self

@@ -1,10 +1,12 @@
 //! The one task: keys, updates and frames, and what they ask of the world.
 
 mod clipboard;
+mod notify;
 mod program;
 
 use crate::config::state::{Memory, State};
-use crate::ingest::TextJob;
+use crate::ingest::{TextJob, demo};
+use crate::model::alerts::Alerts;
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
@@ -23,6 +25,7 @@ use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
 use jiff::Timestamp;
+use notify::{Notifier, Way};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,6 +47,8 @@ pub struct Start {
     pub keymap: Keymap,
     /// From which size on an item is oversized; none: as usual.
     pub oversized: Option<Threshold>,
+    /// What the user wants to be told, and how.
+    pub alerts: Alerts,
     /// What is remembered from run to run; none: nothing is.
     pub memory: Option<Memory>,
     /// Where logs are looked for, to say so where there are none.
@@ -84,6 +89,7 @@ struct Screens {
     terminal: Terminal,
     painter: Painter<BufWriter<Stdout>>,
     pacer: Pacer,
+    notifier: Notifier,
     opening: Option<Opening>,
 }
 
@@ -130,6 +136,9 @@ impl Screens {
         if let Some(size) = start.oversized {
             app.set_usual_oversized(size);
         }
+        let notifier = Notifier::new(&start.alerts, Way::of(&|name| std::env::var_os(name)))
+            .context("could not start the threads of the alerts' command")?;
+        app.set_alerts(start.alerts);
         if let Some(memory) = &start.memory {
             app.recall(&memory.recalled().screens);
         }
@@ -153,6 +162,7 @@ impl Screens {
             terminal: Terminal::take().context("could not take over the terminal")?,
             painter: Painter::new(BufWriter::new(io::stdout())),
             pacer: Pacer::default(),
+            notifier,
             opening: None,
         };
         let state = screens.state();
@@ -206,6 +216,10 @@ impl Screens {
                         Next::Go
                     }
                 },
+                problem = self.notifier.problem() => {
+                    self.app.update(Msg::Update(problem));
+                    Next::Go
+                }
                 () = sleep_until(wake) => {
                     self.draw()?;
                     self.keep();
@@ -241,7 +255,19 @@ impl Screens {
             .context("could not write to the terminal")?;
         self.app.zones = zones;
         self.pacer.drawn(begun, Instant::now());
-        Ok(())
+        self.pass_on_alerts()
+    }
+
+    /// Passes on what was raised for this frame, after it. A demo's alerts stay on its screen.
+    fn pass_on_alerts(&mut self) -> anyhow::Result<()> {
+        let mut alerts = self.app.take_alerts();
+        alerts.retain(|alert| !demo::holds(alert.session.file));
+        if alerts.is_empty() {
+            return Ok(());
+        }
+        self.notifier
+            .pass_on(&alerts, &mut io::stdout())
+            .context("could not write to the terminal")
     }
 
     /// What is to be remembered.

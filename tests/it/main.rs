@@ -1,6 +1,7 @@
 //! The tests that look at the project from outside, in one binary.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod alerts;
 mod audit;
 mod disorder;
 mod fixtures;

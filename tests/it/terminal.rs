@@ -77,6 +77,13 @@ impl Terminal {
         self.screen.lock().unwrap().bytes.len()
     }
 
+    /// How often these bytes were written so far.
+    pub fn times_written(&self, bytes: &[u8]) -> usize {
+        let screen = self.screen.lock().unwrap();
+        let windows = screen.bytes.windows(bytes.len());
+        windows.filter(|window| *window == bytes).count()
+    }
+
     /// Whether the program is on the alternate screen.
     pub fn is_alternate(&self) -> bool {
         self.screen

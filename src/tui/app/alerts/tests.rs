@@ -1,0 +1,264 @@
+use super::*;
+use crate::model::fleet::Update;
+use crate::tui::app::Msg;
+use crate::tui::testing::{Log, app, now};
+use proptest::prelude::*;
+
+/// Shares of the trigger of 167,000 tokens.
+const SHARES: [f64; 2] = [0.5, 0.8];
+
+fn wanted(shares: &[f64], requests_left: Option<u64>, item: Option<u64>) -> Alerts {
+    Alerts {
+        shares: shares.to_vec(),
+        requests_left,
+        item: item.map(Threshold::Tokens),
+        notify: vec![Channel::Screen],
+        command: Vec::new(),
+    }
+}
+
+/// A session that showed its last sign of life so many seconds ago.
+fn log(age: i64) -> Log {
+    Log::found(9, "claude-code", "shop-1", age).meta("/w/shop", "claude-opus-4-6", None, None)
+}
+
+/// Screens without a session.
+fn screens(wanted: Alerts) -> App {
+    let mut app = app(Vec::new(), 80, 24);
+    app.set_alerts(wanted);
+    app
+}
+
+/// What is told while a log is read, after each update of it.
+fn told(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
+    let updates = log.into_updates().into_iter();
+    updates
+        .map(|update| {
+            app.update(Msg::Update(update));
+            app.prepare(now());
+            app.take_alerts()
+        })
+        .collect()
+}
+
+fn messages(app: &mut App, log: Log) -> Vec<String> {
+    let told = told(app, log).into_iter().flatten();
+    told.map(|alert| alert.message).collect()
+}
+
+#[test]
+fn a_share_is_told_once_for_each_time_it_is_passed() {
+    let mut app = screens(wanted(&SHARES, None, None));
+    let log = log(1)
+        .answer(80_000, 10, "Bash", "a")
+        .answer(90_000, 10, "Bash", "b")
+        // Not clearly below a half.
+        .answer(80_000, 10, "Bash", "c")
+        .answer(84_000, 10, "Bash", "d")
+        .answer(70_000, 10, "Bash", "e")
+        .answer(84_000, 10, "Bash", "f")
+        // Past eight tenths: one line, though it is past a half, too.
+        .answer(20_000, 10, "Bash", "g")
+        .answer(140_000, 10, "Bash", "h");
+    assert_eq!(
+        messages(&mut app, log),
+        [
+            "shop: at 53% of its trigger",
+            "shop: at 50% of its trigger",
+            "shop: at 83% of its trigger",
+        ]
+    );
+    let notice = app.notices.newest(now()).unwrap();
+    assert_eq!(
+        (notice.weight, notice.text.as_str()),
+        (Weight::Alert, "at 83% of its trigger")
+    );
+}
+
+#[test]
+fn an_alert_has_the_facts() {
+    let mut app = screens(wanted(&[0.5], None, None));
+    let log = log(1)
+        .answer(60_000, 500, "Bash", "a")
+        .result("Bash", 30_000, "much");
+    let all: Vec<Alert> = told(&mut app, log).into_iter().flatten().collect();
+    let [alert] = all.as_slice() else {
+        panic!("{all:#?}");
+    };
+    assert_eq!(alert.cause, Cause::Share);
+    assert_eq!(alert.agent, "claude-code");
+    assert_eq!(alert.project.as_deref(), Some("shop"));
+    assert_eq!(alert.model.as_deref(), Some("claude-opus-4-6"));
+    assert_eq!(alert.id.as_deref(), Some("shop-1"));
+    assert_eq!((alert.trigger, alert.window), (Some(167_000), 200_000));
+    assert_eq!(alert.known, 60_500);
+    assert!((90_000..91_000).contains(&alert.used), "{}", alert.used);
+    assert_eq!(alert.percent, 54);
+    assert!(alert.requests_left.is_some());
+    let log = alert.log.as_deref().unwrap();
+    assert!(log.ends_with("shop-1.jsonl"));
+}
+
+#[test]
+fn without_a_trigger_the_window_counts() {
+    let mut app = screens(wanted(&[0.5], None, None));
+    let log = Log::found(9, "gemini-cli", "g", 1)
+        .meta("/w/shop", "gemini-3-pro", None, None)
+        .answer(600_000, 10, "Bash", "a");
+    assert_eq!(messages(&mut app, log), ["shop: at 57% of its window"]);
+}
+
+#[test]
+fn what_was_so_before_it_lived_is_not_told() {
+    let mut app = screens(wanted(&[0.5], None, Some(20_000)));
+    let old = log(3_600)
+        .result("Bash", 30_000, "much")
+        .answer(90_000, 10, "Bash", "a");
+    assert_eq!(messages(&mut app, old), [""; 0]);
+    // It goes on: what it begins with is no news, what comes is.
+    let now = Log::found(9, "claude-code", "shop-1", 1)
+        .answer(91_000, 10, "Bash", "b")
+        .result("Read", 25_000, "more");
+    assert_eq!(
+        messages(&mut app, now),
+        ["shop: Read result of 25.0k tokens"]
+    );
+}
+
+#[test]
+fn requests_left_are_told_when_they_run_short() {
+    let mut app = screens(wanted(&[], Some(5), None));
+    let full = |mut log: Log| {
+        for n in 0..40 {
+            log = log.answer(9_000 + n * 4_000, 10, "Bash", "a");
+        }
+        log
+    };
+    // Compacted, and full once more.
+    let log = full(full(log(1)).compact(165_000, Some(9_000)));
+    let said = messages(&mut app, log);
+    assert_eq!(said.len(), 2, "{said:?}");
+    for said in said {
+        let median = said.strip_prefix("shop: compacts in about ").unwrap();
+        assert!(median.starts_with(['4', '5']), "{said}");
+    }
+}
+
+#[test]
+fn few_and_clearly_more_are_apart() {
+    let mut told = Told::default();
+    let left = [9, 5, 4, 6, 5, 8, 5, 9, 5, 0];
+    let news: Vec<u64> = left
+        .into_iter()
+        .filter(|left| told.runs_short(5, *left))
+        .collect();
+    // 8 is not more than half as many again and one; 9 is.
+    assert_eq!(news, [5, 5]);
+    // No number is too large.
+    assert!(!told.runs_short(u64::MAX, u64::MAX) && told.few_left);
+}
+
+#[test]
+fn an_item_is_told_once_however_often_its_log_is_read() {
+    let mut app = screens(wanted(&[], None, Some(20_000)));
+    let log = || {
+        log(1)
+            .result("Read", 19_000, "small")
+            .result("Grep", 61_000, "large")
+            .user(22_000, "a long question")
+    };
+    let said = messages(&mut app, log());
+    assert_eq!(
+        said,
+        [
+            "shop: Grep result of 61.0k tokens",
+            "shop: user text of 22.0k tokens"
+        ]
+    );
+    let file = FileId(9);
+    app.update(Msg::Update(Update::Vanished(file)));
+    assert_eq!(messages(&mut app, log()), [""; 0]);
+}
+
+#[test]
+fn items_found_together_are_told_together() {
+    let mut app = screens(wanted(&[], None, Some(20_000)));
+    let log = log(1)
+        .result("Read", 25_000, "large")
+        .result("Grep", 61_000, "larger")
+        .result("Read", 30_000, "large");
+    for update in log.into_updates() {
+        app.update(Msg::Update(update));
+    }
+    app.prepare(now());
+    let all = app.take_alerts();
+    assert_eq!(all.len(), 1);
+    assert_eq!(
+        all[0].message,
+        "shop: Grep result of 61.0k tokens, and 2 more"
+    );
+    let tool = Some("Grep".to_owned());
+    let tokens = 61_004;
+    assert_eq!(all[0].cause, Cause::Item { tokens, tool });
+}
+
+#[test]
+fn nothing_is_looked_at_where_nothing_is_wanted() {
+    let mut app = screens(Alerts::default());
+    assert_eq!(
+        messages(&mut app, log(1).answer(160_000, 9, "Bash", "a")),
+        [""; 0]
+    );
+    assert!(app.watch.changed.is_empty() && app.watch.told.is_empty());
+}
+
+#[test]
+fn who_does_not_want_it_on_screen_does_not_get_it_there() {
+    let mut quiet = wanted(&[0.5], None, None);
+    quiet.notify = vec![Channel::Bell];
+    let mut app = screens(quiet);
+    assert_eq!(
+        messages(&mut app, log(1).answer(90_000, 9, "Bash", "a")).len(),
+        1
+    );
+    assert!(app.notices.all().is_empty());
+}
+
+proptest! {
+    /// Whatever happens, a share is told of only when the context is past it, and a second time only
+    /// after the context was clearly below it in between; and each first crossing is told.
+    #[test]
+    fn a_crossing_is_told_at_most_once(
+        steps in proptest::collection::vec((0_u64..200_000, 0_u8..8), 1..40),
+        age in prop_oneof![Just(1_i64), Just(9_000)],
+    ) {
+        let mut app = screens(wanted(&SHARES, None, None));
+        let mut log = log(age);
+        for (prompt, event) in steps {
+            log = match event {
+                0 => log.compact(prompt, None),
+                1 => log.result("Bash", prompt / 4, "out"),
+                _ => log.answer(prompt, 10, "Bash", "a"),
+            };
+        }
+        let key = SessionKey { file: FileId(9), lane: crate::model::event::Lane::Main };
+        let mut armed = [true; 2];
+        for update in log.into_updates() {
+            app.update(Msg::Update(update));
+            app.prepare(now());
+            let session = app.fleet.get(key).unwrap();
+            let share = session.context().used as f64 / session.limits().trigger.unwrap_or(200_000) as f64;
+            let mut expected = 0;
+            for (armed, of) in armed.iter_mut().zip(SHARES) {
+                if *armed && share >= of {
+                    expected = 1;
+                    *armed = false;
+                } else if share < of - CLEARLY {
+                    *armed = true;
+                }
+            }
+            let told = app.take_alerts();
+            prop_assert_eq!(told.len(), if age > 100 { 0 } else { expected });
+        }
+    }
+}

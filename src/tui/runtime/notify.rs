@@ -1,0 +1,409 @@
+//! What an alert does beside its line on the screen: the terminal's bell, a desktop notification, a
+//! command of the user's.
+//!
+//! Sequences: OSC 9 of iTerm2 (<https://iterm2.com/documentation-escape-codes.html>), OSC 777 of
+//! rxvt-unicode (its `notify` command, a title, a body), OSC 99 of kitty
+//! (<https://sw.kovidgoyal.net/kitty/desktop-notifications/>). tmux passes them on where they are
+//! wrapped in its own DCS, each escape twice, and `allow-passthrough` is `on` (tmux(1)).
+
+use crate::model::alerts::{Alerts, Channel};
+use crate::model::fleet::Update;
+use crate::tui::app::{Alert, Cause};
+use crate::tui::widgets::text;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use tokio::sync::mpsc;
+
+/// The longest text of a notification, in columns.
+const LONGEST: usize = 200;
+/// How many of the user's commands run at once.
+const AT_ONCE: usize = 4;
+/// How many alerts wait for that; more are not passed to the command.
+const WAITING: usize = 64;
+
+/// Whether what is written reaches the terminal as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It does.
+    Straight,
+    /// tmux is in between.
+    Tmux,
+}
+
+impl Way {
+    /// What the environment says.
+    pub(super) fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Way {
+        match env("TMUX") {
+            Some(socket) if !socket.is_empty() => Way::Tmux,
+            _ => Way::Straight,
+        }
+    }
+}
+
+/// Passes alerts on.
+pub(super) struct Notifier {
+    channels: Vec<Channel>,
+    way: Way,
+    commands: Option<Commands>,
+}
+
+impl Notifier {
+    /// Passes them on as the user wants it. Fails where no thread can be had.
+    pub(super) fn new(wanted: &Alerts, way: Way) -> io::Result<Notifier> {
+        Ok(Notifier {
+            channels: wanted.notify.clone(),
+            way,
+            commands: Commands::start(&wanted.command)?,
+        })
+    }
+
+    /// Passes alerts on. The bell rings once for all of them.
+    pub(super) fn pass_on(&self, alerts: &[Alert], out: &mut dyn Write) -> io::Result<()> {
+        let mut bytes = String::new();
+        for channel in &self.channels {
+            match channel {
+                Channel::Screen => {}
+                Channel::Bell => bytes.push('\x07'),
+                Channel::Osc9 | Channel::Osc777 | Channel::Osc99 => {
+                    let sequences = alerts
+                        .iter()
+                        .map(|alert| sequence(*channel, &alert.message, self.way));
+                    bytes.extend(sequences);
+                }
+            }
+        }
+        if let Some(commands) = &self.commands {
+            alerts.iter().for_each(|alert| commands.pass_on(alert));
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        out.write_all(bytes.as_bytes())?;
+        out.flush()
+    }
+
+    /// Waits until something is wrong with the command; for ever where all is well.
+    pub(super) async fn problem(&mut self) -> Update {
+        let problem = match &mut self.commands {
+            Some(commands) => commands.problems.recv().await,
+            None => None,
+        };
+        match problem {
+            Some((path, what)) => Update::Problem { path, what },
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// A desktop notification. It begins with a name, since ConEmu takes an OSC 9 that begins with a number
+/// for one of its own commands.
+fn sequence(channel: Channel, message: &str, way: Way) -> String {
+    let message = text::cut(message, LONGEST).replace(';', ",");
+    let plain = match channel {
+        Channel::Osc777 => format!("\x1b]777;notify;ctxgauge;{message}\x07"),
+        Channel::Osc99 => format!("\x1b]99;;ctxgauge: {message}\x1b\\"),
+        _ => format!("\x1b]9;ctxgauge: {message}\x07"),
+    };
+    match way {
+        Way::Straight => plain,
+        Way::Tmux => format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")),
+    }
+}
+
+/// A path and what is wrong there.
+type Problem = (PathBuf, String);
+
+/// Variables of an environment; those without a value are taken from it.
+type Facts = Vec<(&'static str, Option<OsString>)>;
+
+/// The user's command, run for each alert. What it does with its time holds nothing up, not even the
+/// end of the program.
+struct Commands {
+    name: PathBuf,
+    inbox: SyncSender<Facts>,
+    problems: mpsc::Receiver<Problem>,
+    /// For what is wrong before a command is run.
+    tell: mpsc::Sender<Problem>,
+}
+
+impl Commands {
+    /// Starts the threads that wait for it; `None`: there is no command.
+    fn start(words: &[String]) -> io::Result<Option<Commands>> {
+        let Some(name) = words.first() else {
+            return Ok(None);
+        };
+        let (inbox, alerts) = sync_channel(WAITING);
+        let (tell, problems) = mpsc::channel(WAITING);
+        let alerts = Arc::new(Mutex::new(alerts));
+        for _ in 0..AT_ONCE {
+            let (words, alerts, tell) = (words.to_vec(), Arc::clone(&alerts), tell.clone());
+            let work = move || work(&words, &alerts, &tell);
+            thread::Builder::new()
+                .name("alerts".to_owned())
+                .spawn(work)?;
+        }
+        Ok(Some(Commands {
+            name: PathBuf::from(name),
+            inbox,
+            problems,
+            tell,
+        }))
+    }
+
+    fn pass_on(&self, alert: &Alert) {
+        if self.inbox.try_send(facts(alert)).is_err() {
+            let what = format!(
+                "was not run for an alert: {AT_ONCE} runs of it do not end, {WAITING} wait; \
+                 make the `command` of [alerts] end sooner"
+            );
+            // Where there are that many problems, one more is no news.
+            let _ = self.tell.try_send((self.name.clone(), what));
+        }
+    }
+}
+
+/// Runs a command for each alert, until no more can come.
+fn work(words: &[String], alerts: &Mutex<Receiver<Facts>>, tell: &mpsc::Sender<Problem>) {
+    loop {
+        let next = alerts.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(facts) = next else {
+            return;
+        };
+        if let Err(problem) = run(words, facts) {
+            let _ = tell.try_send(problem);
+        }
+    }
+}
+
+/// Runs a command and waits for it. It sees the facts in its environment and nothing of the terminal.
+fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
+    let Some((name, arguments)) = words.split_first() else {
+        return Ok(());
+    };
+    let mut command = Command::new(name);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    for (name, value) in facts {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let what = match command.status() {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => format!("ended with {status}; try the `command` of [alerts] in a shell"),
+        Err(e) => format!(
+            "could not be run: {e}; the `command` of [alerts] begins with a program that is there"
+        ),
+    };
+    Err((PathBuf::from(name), what))
+}
+
+/// What a command learns of an alert. Texts of the log are inert; the log's path is as it is, to be
+/// opened.
+fn facts(alert: &Alert) -> Facts {
+    let inert = |text: &str| OsString::from(text::inert(text).into_owned());
+    let number = |n: u64| OsString::from(n.to_string());
+    let text = |text: &Option<String>| text.as_deref().map(inert);
+    let (item_tokens, item_tool) = match &alert.cause {
+        Cause::Item { tokens, tool } => (Some(number(*tokens)), text(tool)),
+        Cause::Share | Cause::RequestsLeft => (None, None),
+    };
+    let log = alert.log.as_deref();
+    vec![
+        ("CTXGAUGE_ALERT", Some(alert.cause.name().into())),
+        ("CTXGAUGE_MESSAGE", Some(inert(&alert.message))),
+        ("CTXGAUGE_AGENT", Some(alert.agent.into())),
+        ("CTXGAUGE_PROJECT", text(&alert.project)),
+        ("CTXGAUGE_MODEL", text(&alert.model)),
+        ("CTXGAUGE_SESSION", text(&alert.id)),
+        (
+            "CTXGAUGE_LOG",
+            log.map(|path| path.clone().into_os_string()),
+        ),
+        ("CTXGAUGE_USED", Some(number(alert.used))),
+        ("CTXGAUGE_KNOWN", Some(number(alert.known))),
+        ("CTXGAUGE_TRIGGER", alert.trigger.map(number)),
+        ("CTXGAUGE_WINDOW", Some(number(alert.window))),
+        ("CTXGAUGE_PERCENT", Some(number(alert.percent))),
+        ("CTXGAUGE_REQUESTS_LEFT", alert.requests_left.map(number)),
+        ("CTXGAUGE_ITEM_TOKENS", item_tokens),
+        ("CTXGAUGE_ITEM_TOOL", item_tool),
+    ]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::event::{Lane, is_unsafe_to_show};
+    use crate::model::fleet::{FileId, SessionKey};
+    use proptest::prelude::*;
+
+    fn alert(message: &str) -> Alert {
+        Alert {
+            session: SessionKey {
+                file: FileId(1),
+                lane: Lane::Main,
+            },
+            cause: Cause::Item {
+                tokens: 61_000,
+                tool: Some("Gr\u{1b}ep".to_owned()),
+            },
+            message: message.to_owned(),
+            agent: "codex",
+            project: Some("a\0b".to_owned()),
+            model: None,
+            id: None,
+            log: Some(Arc::new(PathBuf::from("/logs/a.jsonl"))),
+            used: 90_000,
+            known: 80_000,
+            trigger: None,
+            window: 200_000,
+            percent: 45,
+            requests_left: None,
+        }
+    }
+
+    fn notifier(channels: &[Channel], command: &[&str], way: Way) -> Notifier {
+        let wanted = Alerts {
+            notify: channels.to_vec(),
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            ..Alerts::default()
+        };
+        Notifier::new(&wanted, way).unwrap()
+    }
+
+    fn written(channels: &[Channel], way: Way, messages: &[&str]) -> String {
+        let alerts: Vec<Alert> = messages.iter().map(|message| alert(message)).collect();
+        let mut out = Vec::new();
+        let notifier = notifier(channels, &[], way);
+        notifier.pass_on(&alerts, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn each_terminal_gets_what_it_knows() {
+        use Channel::{Bell, Osc9, Osc99, Osc777, Screen};
+        let said = |channel| written(&[channel], Way::Straight, &["shop: a;b"]);
+        assert_eq!(said(Screen), "");
+        assert_eq!(said(Bell), "\x07");
+        assert_eq!(said(Osc9), "\x1b]9;ctxgauge: shop: a,b\x07");
+        assert_eq!(said(Osc777), "\x1b]777;notify;ctxgauge;shop: a,b\x07");
+        assert_eq!(said(Osc99), "\x1b]99;;ctxgauge: shop: a,b\x1b\\");
+        assert_eq!(
+            written(&[Bell, Osc9], Way::Straight, &["a", "b"]),
+            "\x07\x1b]9;ctxgauge: a\x07\x1b]9;ctxgauge: b\x07"
+        );
+    }
+
+    #[test]
+    fn tmux_is_asked_to_pass_it_on() {
+        let said = |channel| written(&[channel], Way::Tmux, &["a"]);
+        assert_eq!(said(Channel::Bell), "\x07");
+        assert_eq!(
+            said(Channel::Osc99),
+            "\x1bPtmux;\x1b\x1b]99;;ctxgauge: a\x1b\x1b\\\x1b\\"
+        );
+        let of = |value: Option<&str>| Way::of(&|_| value.map(OsString::from));
+        assert_eq!(of(Some("/tmp/tmux-0/default,1,0")), Way::Tmux);
+        assert_eq!(of(Some("")), Way::Straight);
+        assert_eq!(of(None), Way::Straight);
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        let long = "x".repeat(100_000);
+        assert!(written(&[Channel::Osc9], Way::Straight, &[&long]).len() < 2 * LONGEST);
+    }
+
+    #[test]
+    fn facts_are_inert_and_the_unknown_is_not_there() {
+        let facts = facts(&alert("shop: \u{1b}]0;x\u{7}"));
+        let fact = |name: &str| {
+            let (_, value) = facts.iter().find(|(known, _)| *known == name).unwrap();
+            value
+                .as_ref()
+                .map(|value| value.to_str().unwrap().to_owned())
+        };
+        assert_eq!(fact("CTXGAUGE_ALERT").unwrap(), "item");
+        assert_eq!(
+            fact("CTXGAUGE_MESSAGE").unwrap(),
+            "shop: \u{fffd}]0;x\u{fffd}"
+        );
+        assert_eq!(fact("CTXGAUGE_PROJECT").unwrap(), "a\u{fffd}b");
+        assert_eq!(fact("CTXGAUGE_ITEM_TOOL").unwrap(), "Gr\u{fffd}ep");
+        assert_eq!(fact("CTXGAUGE_LOG").unwrap(), "/logs/a.jsonl");
+        assert_eq!(fact("CTXGAUGE_PERCENT").unwrap(), "45");
+        for unknown in ["MODEL", "SESSION", "TRIGGER", "REQUESTS_LEFT"] {
+            assert_eq!(fact(&format!("CTXGAUGE_{unknown}")), None, "{unknown}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_sees_the_facts_and_no_others() {
+        let facts = || facts(&alert("$(exit 9)"));
+        let shell = |script: &str| ["sh", "-c", script].map(str::to_owned);
+        let all = "[ \"$CTXGAUGE_MESSAGE$CTXGAUGE_USED\" = '$(exit 9)90000' ] && \
+            [ -z \"${CTXGAUGE_MODEL+set}\" ]";
+        assert_eq!(run(&shell(all), facts()), Ok(()));
+        let (path, what) = run(&shell("exit 3"), facts()).unwrap_err();
+        assert_eq!(path, PathBuf::from("sh"));
+        assert!(what.starts_with("ended with exit status: 3"), "{what}");
+        let (path, what) = run(&["no-such-program".to_owned()], facts()).unwrap_err();
+        assert_eq!(path, PathBuf::from("no-such-program"));
+        assert!(what.starts_with("could not be run: "), "{what}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn commands_that_do_not_end_hold_nothing_up_and_are_told_of() {
+        let folder = tempfile::tempdir().unwrap();
+        // Ends with the test, whose folder goes away.
+        let script = "while [ -d \"$0\" ]; do sleep 0.05; done";
+        let command = ["sh", "-c", script, folder.path().to_str().unwrap()];
+        let mut notifier = notifier(&[], &command, Way::Straight);
+        let many = vec![alert("a"); AT_ONCE + WAITING + 1];
+        notifier.pass_on(&many, &mut Vec::new()).unwrap();
+        let problems = &mut notifier.commands.as_mut().unwrap().problems;
+        let (path, what) = problems.blocking_recv().unwrap();
+        assert_eq!(path, PathBuf::from("sh"));
+        assert!(what.starts_with("was not run"), "{what}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_notification_is_one_sequence_whatever_it_says(
+            message in prop_oneof![any::<String>(), "[a-z;\u{1b}\u{7}\u{9c}\u{9d}\\\\\n]{0,300}"],
+        ) {
+            let frames = [
+                (Channel::Osc9, "\x1b]9;", "\x07"),
+                (Channel::Osc777, "\x1b]777;notify;ctxgauge;", "\x07"),
+                (Channel::Osc99, "\x1b]99;;", "\x1b\\"),
+            ];
+            for (channel, begin, end) in frames {
+                let said = sequence(channel, &message, Way::Straight);
+                let inside = said.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+                let inside = inside.unwrap();
+                prop_assert!(!inside.contains(is_unsafe_to_show), "{:?}", said);
+                prop_assert!(!inside.contains(';'));
+                prop_assert!(inside.chars().count() < 5 * LONGEST);
+                // In tmux no escape stands alone before the end.
+                let wrapped = sequence(channel, &message, Way::Tmux);
+                let inside = wrapped.strip_prefix("\x1bPtmux;").unwrap();
+                let inside = inside.strip_suffix("\x1b\\").unwrap();
+                prop_assert_eq!(inside.replace("\x1b\x1b", "\x1b"), said);
+                prop_assert!(!inside.replace("\x1b\x1b", "").contains('\x1b'));
+            }
+        }
+    }
+}
