@@ -115,7 +115,15 @@ struct Told {
 impl Told {
     /// What is news of a session, with what makes it a line.
     fn news(&mut self, wanted: &Alerts, session: &Session, brief: &Brief) -> Vec<(Cause, String)> {
-        let mut news = Vec::new();
+        // The most urgent last: the line on screen shows the newest.
+        let size = wanted.item;
+        let large = size.and_then(|size| self.finds_large(size, session, brief));
+        let mut news: Vec<(Cause, String)> = large.into_iter().collect();
+        if let (Some(few), Ok(forecast)) = (wanted.requests_left, brief.forecast_then(session))
+            && self.runs_short(few, requests_left(&forecast))
+        {
+            news.push((Cause::RequestsLeft, forecast.to_string()));
+        }
         if self.grows_past(&wanted.shares, share(brief)) {
             let of = match brief.limits.trigger {
                 Some(_) => "trigger",
@@ -124,13 +132,6 @@ impl Told {
             let line = format!("at {}% of its {of}", percent(brief));
             news.push((Cause::Share, line));
         }
-        if let (Some(few), Ok(forecast)) = (wanted.requests_left, brief.forecast_then(session))
-            && self.runs_short(few, requests_left(&forecast))
-        {
-            news.push((Cause::RequestsLeft, forecast.to_string()));
-        }
-        let size = wanted.item;
-        news.extend(size.and_then(|size| self.finds_large(size, session, brief)));
         news
     }
 
