@@ -27,6 +27,7 @@ const CHANGES: usize = 400;
 
 fn main() {
     changes("overview of 60 sessions", "", 60, 30);
+    changes("overview of 5,000 sessions", "", 5_000, 2);
     changes("a session of 60 requests", "⏎", 60, 60);
     changes("a session of 1,000 requests", "⏎", 3, 1_000);
     changes("the same, newest item first", "⏎s", 3, 1_000);

@@ -53,8 +53,17 @@ impl Watching {
 
     /// Takes in updates until something holds; fails after some seconds.
     fn until(&mut self, what: &str, holds: impl Fn(&Fleet) -> bool) {
+        self.take_in(what, |watching| holds(&watching.fleet));
+    }
+
+    /// Takes in updates until one of a kind has come.
+    fn until_seen(&mut self, kind: &'static str) {
+        self.take_in(kind, |watching| watching.seen.contains(&kind));
+    }
+
+    fn take_in(&mut self, what: &str, holds: impl Fn(&Watching) -> bool) {
         let end = Instant::now() + Duration::from_secs(20);
-        while !holds(&self.fleet) {
+        while !holds(self) {
             match self
                 .updates
                 .recv_timeout(end.saturating_duration_since(Instant::now()))
@@ -262,7 +271,7 @@ fn standard_input_is_a_log_too() {
     let mut options = self::options(Vec::new());
     options.stdin = Some(Box::new(&b"nothing of that kind"[..]));
     let mut watching = Watching::new(options);
-    watching.until("a problem", |fleet| !fleet.problems.is_empty());
+    watching.until_seen("problem");
 }
 
 #[test]
@@ -296,7 +305,8 @@ fn a_file_without_permission_is_a_problem_and_the_others_are_read() {
     }
     let mut watching = Watching::folder(dir.path());
     watching.until("caught up", |fleet| fleet.caught_up);
-    assert_eq!(watching.fleet.problems.len(), 1);
+    let problems = watching.seen.iter().filter(|seen| **seen == "problem");
+    assert_eq!(problems.count(), 1);
     assert_eq!(watching.session(&path).context().known, 4);
 }
 

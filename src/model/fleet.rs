@@ -97,8 +97,6 @@ pub struct Fleet {
     files: BTreeMap<FileId, FileFacts>,
     sessions: BTreeMap<SessionKey, Session>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
-    /// What could not be read, newest last: where, and what to do.
-    pub problems: Vec<(PathBuf, String)>,
     /// Whether every file has been looked at once.
     pub gauges_stand: bool,
     /// Whether everything has been read through.
@@ -122,7 +120,6 @@ impl Fleet {
             files: BTreeMap::new(),
             sessions: BTreeMap::new(),
             settings: BTreeMap::new(),
-            problems: Vec::new(),
             gauges_stand: false,
             caught_up: false,
         }
@@ -216,12 +213,8 @@ impl Fleet {
                 self.settings.remove(&file);
                 self.sessions.retain(|key, _| key.file != file);
             }
-            Update::Problem { path, what } => {
-                self.problems.retain(|(p, _)| *p != path);
-                self.problems.push((path, what));
-            }
             // The screens' own.
-            Update::Banner(_) | Update::Text(_) => return false,
+            Update::Problem { .. } | Update::Banner(_) | Update::Text(_) => return false,
             Update::GaugesStand => self.gauges_stand = true,
             Update::CaughtUp => self.caught_up = true,
         }
