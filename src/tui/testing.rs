@@ -199,6 +199,20 @@ impl Log {
         self.event(Event::Unreadable(why.into()))
     }
 
+    /// The same records as if they stood in two places by turns, as in a log that is rewritten.
+    pub(super) fn in_two_places(mut self) -> Log {
+        for (n, update) in self.updates.iter_mut().enumerate() {
+            if let Update::Appended { entries, .. } = update {
+                entries[0].place = Place {
+                    line: 1,
+                    offset: n as u64 % 2,
+                    len: 900,
+                };
+            }
+        }
+        self
+    }
+
     /// The records, half a minute apart, the last at the time that was given.
     pub(super) fn into_updates(mut self) -> Vec<Update> {
         let mut at = self.at;

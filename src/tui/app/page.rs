@@ -84,10 +84,9 @@ impl App {
         let (Some(mut page), Some(session)) = (self.shown.page.take(), self.fleet.get(key)) else {
             return;
         };
-        let moment = self.ui.replay.cursor.and_then(|place| {
-            let at = page.timeline.at_place(place);
-            page.timeline.moment(at).copied()
-        });
+        let replay = &self.ui.replay;
+        let moment = page.timeline.moment(replay.moment(&page.timeline));
+        let moment = moment.copied().filter(|_| replay.is_on());
         page.state = match &moment {
             Some(moment) => session.state_at(moment),
             None => session.state(),

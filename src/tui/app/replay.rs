@@ -49,8 +49,10 @@ impl Speed {
 /// A replay of the session on screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Replay {
-    /// The record up to which the log counts; `None`: all of it, live.
-    pub cursor: Option<Place>,
+    /// The moment up to which the log counts, and where its record stands; `None`: all of it, live. A
+    /// moment's number holds while the session only grows. Once its log was read anew the place is what
+    /// is left to find it by; several moments may share one.
+    pub cursor: Option<(usize, Place)>,
     /// Since when it plays, moved on with each step; `None`: it stands.
     pub playing: Option<Timestamp>,
     /// The place of its speed in [`Speed::ALL`].
@@ -73,6 +75,15 @@ impl Replay {
         self.cursor.is_some()
     }
 
+    /// The moment it shows.
+    pub(super) fn moment(&self, timeline: &Timeline) -> usize {
+        match self.cursor {
+            None => timeline.end(),
+            Some((at, place)) if timeline.moment(at).is_some_and(|m| m.place == place) => at,
+            Some((_, place)) => timeline.at_place(place),
+        }
+    }
+
     /// How fast it plays.
     pub fn speed(&self) -> Speed {
         Speed::ALL[self.speed.min(Speed::ALL.len() - 1)]
@@ -83,9 +94,7 @@ impl App {
     /// The moment on screen; `None`: no session is.
     pub fn moment(&self) -> Option<usize> {
         let page = self.shown.page.as_ref()?;
-        let end = page.timeline.end();
-        let cursor = self.ui.replay.cursor;
-        Some(cursor.map_or(end, |place| page.timeline.at_place(place)))
+        Some(self.ui.replay.moment(&page.timeline))
     }
 
     /// Moves the cursor to a moment; the last one is live.
@@ -95,7 +104,7 @@ impl App {
         };
         let timeline = &page.timeline;
         self.ui.replay.cursor = match timeline.moment(moment) {
-            Some(there) if moment < timeline.end() => Some(there.place),
+            Some(there) if moment < timeline.end() => Some((moment, there.place)),
             _ => None,
         };
         self.stale();

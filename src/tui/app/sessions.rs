@@ -424,6 +424,12 @@ impl App {
         &self.shown.lines
     }
 
+    /// Whether a line is the selected one.
+    pub fn is_selected(&self, line: &Listed) -> bool {
+        let selected = self.shown.line_ids.get(self.ui.sessions.index());
+        selected == Some(&line.id())
+    }
+
     /// The group whose heading is selected.
     pub fn selected_group(&self) -> Option<u64> {
         match self.shown.lines.get(self.ui.sessions.index())? {

@@ -112,6 +112,24 @@ fn a_replay_ends_live() {
 }
 
 #[test]
+fn moments_that_share_a_place_are_stepped_through() {
+    let mut log = crate::tui::testing::Log::found(1, "gemini-cli", "one", 5)
+        .meta("/home/ada/docs", "gemini-3-pro", None, None)
+        .user(400, "proofread chapter two");
+    for n in 0..5 {
+        log = log.result("read_file", 100 + n, "# Chapter");
+    }
+    let mut app = app(vec![log.in_two_places()], 80, 24);
+    press(&mut app, Press::Enter);
+    let end = app.moment().unwrap();
+    assert!(end >= 5);
+    for at in (0..end).rev() {
+        type_keys(&mut app, ",");
+        assert_eq!(app.moment(), Some(at));
+    }
+}
+
+#[test]
 fn time_plays_a_replay_to_its_end() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "r");

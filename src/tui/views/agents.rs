@@ -69,5 +69,8 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             spans.push(line::span(format!("  {}", task.preview), theme.quiet()));
         }
         line::write(buffer, (0, y), width, spans);
+        if index == app.ui.agents.index() {
+            super::lift(y, theme, buffer);
+        }
     }
 }

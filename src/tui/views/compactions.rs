@@ -52,6 +52,9 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buff
             Fact::Gap => Vec::new(),
         };
         line::write(buffer, (x, y), width, spans);
+        if index == app.ui.facts.index() {
+            super::lift(y, theme, buffer);
+        }
     }
 }
 

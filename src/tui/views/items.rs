@@ -80,6 +80,9 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buff
             let x = line::write(buffer, (0, y), width, marks);
             let spans = row(app, session, page, (listed, item), columns, theme);
             line::write(buffer, (x, y), width, spans);
+            if index == app.ui.items.index() {
+                super::lift(y, theme, buffer);
+            }
         }
     }
 }

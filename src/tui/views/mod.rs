@@ -23,6 +23,7 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::{line, text as words};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Color;
 
 /// Draws all there is to see, and tells what lies where. The buffer is blank and as large as the screen.
 pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> Zones {
@@ -114,6 +115,21 @@ fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zone
 /// Whether a list row is the selected one: the pointer before it.
 fn pointer(row: usize, selected: usize, theme: Theme) -> ratatui::text::Span<'static> {
     line::span(if row == selected { "▌" } else { " " }, theme.accent())
+}
+
+/// Lays the style of the selected row beneath what a row's parts have of their own.
+fn lift(y: u16, theme: Theme, buffer: &mut Buffer) {
+    let style = theme.selected();
+    for x in buffer.area.left()..buffer.area.right() {
+        let cell = &mut buffer[(x, y)];
+        if let (Some(bg), Color::Reset) = (style.bg, cell.bg) {
+            cell.bg = bg;
+        }
+        if let (Some(fg), Color::Reset) = (style.fg, cell.fg) {
+            cell.fg = fg;
+        }
+        cell.modifier |= style.add_modifier;
+    }
 }
 
 /// A box in the middle of the screen, wiped. Returns its inside.

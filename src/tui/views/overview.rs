@@ -111,6 +111,9 @@ pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer, zones: &mut Zon
                 Listed::Session(row) => session_row(app, row, columns, y, theme, buffer),
                 Listed::Group(group) => group_row(app, group, y, theme, buffer),
             }
+            if app.is_selected(listed) {
+                super::lift(y, theme, buffer);
+            }
         }
         let list = Rect::new(0, rows.list.top, width, rows.list.count);
         zones.add(list, Hit::List);

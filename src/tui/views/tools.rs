@@ -56,5 +56,8 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         spans.push(line::plain("  "));
         spans.push(line::span(&tool.name, theme.text()));
         line::write(buffer, (0, y), width, spans);
+        if index == app.ui.tools.index() {
+            super::lift(y, theme, buffer);
+        }
     }
 }

@@ -71,6 +71,9 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             spans.push(line::span("  would not have fitted", theme.warn()));
         }
         line::write(buffer, (0, y), width, spans);
+        if index == app.ui.policies.index() {
+            super::lift(y, theme, buffer);
+        }
     }
 }
 
