@@ -206,9 +206,15 @@ impl Timeline {
         self.of_request(request)
     }
 
-    /// The last moment up to this place of the log; the first where all are later.
+    /// The last moment up to this place of the log; the first where all are later. A place may have been
+    /// told before its line was known.
     pub fn at_place(&self, place: Place) -> usize {
-        let up_to = |m: &Moment| (m.place.offset, m.place.line) <= (place.offset, place.line);
+        let line = if place.line == 0 {
+            u64::MAX
+        } else {
+            place.line
+        };
+        let up_to = |m: &Moment| (m.place.offset, m.place.line) <= (place.offset, line);
         self.moments.partition_point(up_to).saturating_sub(1)
     }
 

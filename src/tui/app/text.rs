@@ -2,6 +2,7 @@
 
 use super::reader::{Program, Reader, Way};
 use super::{App, Effect, Panel, Purpose, Screen};
+use crate::model::event::Place;
 use crate::model::session::{Item, ItemIx};
 use crate::model::text::{TextPage, TextRequest};
 use crate::tui::keymap::Action;
@@ -48,12 +49,20 @@ impl App {
         let wanted = reader.request();
         let items = &self.fleet.get(reader.key)?.items;
         let at = items.partition_point(|item| item.place.offset < wanted.place.offset);
+        // It may have been asked for before the log was read from its beginning, and lines were known.
+        let place = |item: &Item| match wanted.place.line {
+            0 => Place {
+                line: 0,
+                ..item.place
+            },
+            _ => item.place,
+        };
         items
             .iter()
             .enumerate()
             .skip(at)
             .chain(items.iter().enumerate())
-            .find(|(_, item)| item.place == wanted.place && item.hash == wanted.hash)
+            .find(|(_, item)| place(item) == wanted.place && item.hash == wanted.hash)
     }
 
     /// A page has come.

@@ -1,11 +1,13 @@
 //! A session's screen: its panels, its replay, the text of its items.
 
 use super::{OPEN_SHOP, at_each_size};
-use crate::model::fleet::Update;
+use crate::model::event::Lane;
+use crate::model::fleet::{FileId, Update};
+use crate::model::session::Session;
 use crate::model::text::{Text, TextPage, TextRequest};
 use crate::tui::app::{App, Effect, Hit, Msg, Panel, Screen, Speed};
 use crate::tui::keymap::Press;
-use crate::tui::testing::{app, cells, click, drawn, logs, now, text, type_keys};
+use crate::tui::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::tui::theme::{Theme, Themes};
 use jiff::SignedDuration;
 
@@ -326,6 +328,40 @@ fn a_text_that_cannot_be_read_says_why() {
     );
     let shown = text(&app, Theme::default());
     assert!(shown.contains("the log was rewritten"), "{shown}");
+}
+
+/// What a reader tells of the shop's log that began at its end, or at its beginning: the first knows of
+/// no lines.
+fn reread(lines: fn(u64) -> u64) -> Msg {
+    let mut session = Session::new("claude-code", rules());
+    for update in logs().swap_remove(1).into_updates() {
+        if let Update::Appended { entries, .. } = update {
+            for mut entry in entries {
+                entry.place.line = lines(entry.place.line);
+                session.apply(entry);
+            }
+        }
+    }
+    Msg::Update(Update::Rebuilt {
+        file: FileId(2),
+        sessions: vec![(Lane::Main, session)],
+    })
+}
+
+#[test]
+fn what_is_looked_at_is_found_again_once_its_line_is_known() {
+    let mut app = shop(80, 24);
+    app.update(reread(|_| 0));
+    app.prepare(now());
+    press(&mut app, Press::Left);
+    let moment = app.moment();
+    press(&mut app, Press::Enter);
+    assert!(moment.is_some_and(|at| at > 0) && app.item_read().is_some());
+    app.update(reread(|line| line));
+    app.prepare(now());
+    assert!(app.item_read().is_some(), "the item is in its log");
+    press(&mut app, Press::Esc);
+    assert_eq!(app.moment(), moment);
 }
 
 #[test]
