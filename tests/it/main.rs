@@ -12,4 +12,6 @@ mod readme;
 mod runs;
 mod settings;
 mod support;
+mod talk;
+mod tasks;
 mod terminal;

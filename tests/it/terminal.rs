@@ -24,7 +24,17 @@ struct Screen {
 
 impl Terminal {
     /// Starts the program with these arguments in this home, on a screen of columns by rows.
-    pub fn open(home: &Path, arguments: &[&str], (columns, rows): (u16, u16)) -> Terminal {
+    pub fn open(home: &Path, arguments: &[&str], size: (u16, u16)) -> Terminal {
+        Terminal::open_with(home, arguments, size, &[])
+    }
+
+    /// The same, with more in its environment.
+    pub fn open_with(
+        home: &Path,
+        arguments: &[&str],
+        (columns, rows): (u16, u16),
+        environment: &[(&str, &str)],
+    ) -> Terminal {
         let size = PtySize {
             rows,
             cols: columns,
@@ -37,6 +47,9 @@ impl Terminal {
         command.env_clear();
         command.env("HOME", home);
         command.env("TERM", "xterm-256color");
+        for (name, value) in environment {
+            command.env(name, value);
+        }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let screen = Arc::new(Mutex::new(Screen {
@@ -70,6 +83,44 @@ impl Terminal {
     /// What the screen shows.
     pub fn text(&self) -> String {
         self.screen.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Presses the left button on a cell, by column and row, drags it over others, and lets it go.
+    pub fn drag(&mut self, from: (u16, u16), over: &[(u16, u16)]) {
+        let said = |button: u16, (column, row): (u16, u16), end: char| {
+            format!("\x1b[<{button};{};{}{end}", column + 1, row + 1)
+        };
+        let mut bytes = said(0, from, 'M');
+        // 32 stands for a move.
+        bytes.extend(over.iter().map(|to| said(32, *to, 'M')));
+        bytes += &said(0, over.last().copied().unwrap_or(from), 'm');
+        self.press(&bytes);
+    }
+
+    /// Clicks on the first cell of a text.
+    pub fn click(&mut self, text: &str) {
+        let at = self.place(text);
+        self.drag(at, &[]);
+    }
+
+    /// Where a text begins on the screen, by column and row.
+    pub fn place(&self, text: &str) -> (u16, u16) {
+        let screen = self.text();
+        let found = screen.lines().zip(0..).find_map(|(line, row)| {
+            let (before, _) = line.split_once(text)?;
+            Some((u16::try_from(before.chars().count()).unwrap(), row))
+        });
+        found.unwrap_or_else(|| panic!("{text} is not on the screen:\n{screen}"))
+    }
+
+    /// What the program has written, as it was sent.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.screen.lock().unwrap().bytes.clone()
+    }
+
+    /// What the screen holds, with its styles.
+    pub fn screen(&self) -> vt100::Screen {
+        self.screen.lock().unwrap().parser.screen().clone()
     }
 
     /// The bytes that were drawn so far.

@@ -1,0 +1,408 @@
+//! What people come for, each with the keys a newcomer would press.
+
+use crate::support::ctxgauge;
+use crate::talk::{failing_tests, home};
+use crate::terminal::Terminal;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const DOWN: &str = "\x1b[B";
+const ENTER: &str = "\r";
+const ESCAPE: &str = "\x1b";
+
+/// The sessions as they are listed at first.
+const RECENT: [&str; 5] = [
+    "pi notes",
+    "codex gateway",
+    "claude ledger",
+    "claude ledger",
+    "gemini s-1",
+];
+
+/// The monitor on a home, once all its gauges stand.
+fn open(home: &Path, size: (u16, u16)) -> Terminal {
+    open_with(home, size, &[])
+}
+
+fn open_with(home: &Path, size: (u16, u16), environment: &[(&str, &str)]) -> Terminal {
+    let terminal = Terminal::open_with(home, &["--fresh"], size, environment);
+    terminal.wait_for("all sessions", |s| {
+        s.contains("5 sessions, 3 live") && listed(s) == RECENT
+    });
+    terminal
+}
+
+/// Opens the ledger's session, the third of the list.
+fn open_ledger(terminal: &mut Terminal) {
+    for key in [DOWN, DOWN] {
+        terminal.press(key);
+    }
+    terminal.wait_for("the ledger selected", |s| {
+        s.lines()
+            .any(|line| line.starts_with('▌') && line.contains("ledger"))
+    });
+    terminal.press(ENTER);
+    terminal.wait_for("its items", |s| {
+        s.contains("14.9k ══") && !s.contains("reading…")
+    });
+}
+
+/// The list's sessions, by agent and project.
+fn listed(screen: &str) -> Vec<String> {
+    let below = screen.lines().skip_while(|line| !line.contains("CONTEXT"));
+    let rows = below.take_while(|line| !line.contains("──"));
+    let rows = rows.filter(|line| line.contains('%'));
+    let words = |row: &str| -> Vec<String> {
+        let row = row.trim_start_matches(['▌', '●', ' ']);
+        row.split_whitespace().take(2).map(str::to_owned).collect()
+    };
+    rows.map(|row| words(row).join(" ")).collect()
+}
+
+/// The number before or after a word.
+fn number(screen: &str, before: &str, after: &str) -> u64 {
+    let found = screen.split(before).skip(1).find_map(|rest| {
+        let digits = rest.split_once(after)?.0;
+        digits.trim().parse().ok()
+    });
+    found.unwrap_or_else(|| panic!("no number between '{before}' and '{after}':\n{screen}"))
+}
+
+/// How full the context is, in percent of a window, as the session's screen has it.
+fn percent_of(screen: &str, window: &str) -> u64 {
+    number(screen, " · ", &format!("% of {window}"))
+}
+
+/// The request that a replay stands at.
+fn request(screen: &str) -> u64 {
+    number(screen, "request ", " of ")
+}
+
+#[test]
+fn the_largest_result_in_the_context_is_read_with_a_few_keys() {
+    for size in [(120, 40), (80, 24), (40, 12)] {
+        let home = home();
+        let mut terminal = open(home.path(), size);
+        open_ledger(&mut terminal);
+        terminal.press(ENTER);
+        // Four keys from the start.
+        let screen = terminal.wait_for_text("1  test import::case_1 ... ok (0.04 s)");
+        assert!(screen.contains("14.9k ══ 7% · in the context"), "{screen}");
+        terminal.press("G");
+        terminal.wait_for_text("901  test result: FAILED.");
+    }
+}
+
+#[test]
+fn the_last_compaction_tells_what_it_dropped() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    open_ledger(&mut terminal);
+    terminal.press("[");
+    // The state is that right after it: all of the epoch's tool results are gone.
+    let screen = terminal.wait_for("the compaction", |s| {
+        s.contains("■") && s.contains("request ") && !s.contains("14.9k ══")
+    });
+    let here = request(&screen);
+    terminal.press("3");
+    let screen = terminal.wait_for_text("auto 171.1k");
+    let list: Vec<&str> = screen
+        .lines()
+        .skip_while(|l| !l.contains("WHEN,"))
+        .collect();
+    assert!(
+        list[1].starts_with('▌') && list[1].contains("→ 14.1k"),
+        "{screen}"
+    );
+    assert!(
+        list[2].contains("left") && list[2].contains("74 items"),
+        "{screen}"
+    );
+    assert!(list[3].contains("24.3k ══ T Bash"), "{screen}");
+
+    // What it dropped last can still be read.
+    for key in [DOWN, DOWN, ENTER] {
+        terminal.press(key);
+    }
+    let screen = terminal.wait_for_text("1  +    rows.push(Row::from(field_1));");
+    assert!(screen.contains("left: compaction"), "{screen}");
+    terminal.press(ESCAPE);
+    terminal.wait_for_text("auto 171.1k");
+    terminal.press("[");
+    let screen = terminal.wait_for("the compaction before", |s| {
+        s.contains("request ") && request(s) < here
+    });
+    assert!(screen.contains("■"), "{screen}");
+}
+
+#[test]
+fn a_replay_runs_from_the_beginning_to_the_end() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    open_ledger(&mut terminal);
+    // Without the first line: it tells how long ago.
+    let state = |screen: &str| -> Vec<String> {
+        let rows = screen.lines().skip(1).take(14);
+        rows.map(|row| row.trim_end().to_owned()).collect()
+    };
+    let live = state(&terminal.wait_for_text("· 2 resets"));
+    terminal.press("r");
+    let screen = terminal.wait_for_text("▶ 30×");
+    assert!(
+        request(&screen) < 10 && !screen.contains("2 resets"),
+        "{screen}"
+    );
+    terminal.press("+++");
+    terminal.wait_for_text("1000×");
+    terminal.wait_for("a moment on the way", |s| {
+        s.contains("1 reset") && s.contains("1000×") && request(s) > 30
+    });
+    let screen = terminal.wait_for("the end", |s| !s.contains("1000×"));
+    assert_eq!(state(&screen), live, "the end of a replay is live");
+    // Slowly, and paused.
+    terminal.press("------- ");
+    terminal.wait_for_text("▶ 1×");
+    terminal.press(" ");
+    terminal.wait_for_text("■ 1×");
+}
+
+#[test]
+fn one_tool_s_items_are_listed_alone() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    open_ledger(&mut terminal);
+    let tools = |screen: &str| -> Vec<String> {
+        let below = screen.lines().skip_while(|line| !line.contains("TOKENS"));
+        let rows = below.skip(1).take_while(|line| !line.contains("Enter "));
+        let rows = rows.filter(|row| !row.trim().is_empty());
+        rows.map(|row| row.chars().skip(29).take(8).collect::<String>())
+            .map(|tool| tool.trim().to_owned())
+            .collect()
+    };
+    let screen = terminal.text();
+    assert!(tools(&screen).iter().any(|tool| tool == "Read"), "{screen}");
+    terminal.press("2");
+    let screen = terminal.wait_for_text("IN CONTEXT");
+    assert!(
+        screen
+            .lines()
+            .any(|row| row.starts_with('▌') && row.trim_end().ends_with("Read")),
+        "{screen}"
+    );
+    terminal.press(DOWN);
+    terminal.press(ENTER);
+    let screen = terminal.wait_for("one tool alone", |s| {
+        s.contains("/tool:Bash") && s.contains("14.9k ══")
+    });
+    assert_eq!(tools(&screen), ["Bash"; 4], "{screen}");
+    terminal.press(ESCAPE);
+    terminal.wait_for_text("40 in context");
+    // The same by typing.
+    terminal.press("/tool:Grep");
+    let screen = terminal.wait_for("what is typed", |s| {
+        s.contains("/tool:Grep") && !s.contains("14.9k ══")
+    });
+    assert_eq!(tools(&screen), ["Grep"; 2], "{screen}");
+}
+
+#[test]
+fn another_window_changes_the_percent() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    open_ledger(&mut terminal);
+    let before = percent_of(&terminal.text(), "200k");
+    terminal.press("w400k");
+    terminal.press(ENTER);
+    let screen = terminal.wait_for_text("window 400k (config)");
+    let after = percent_of(&screen, "400k");
+    assert_eq!((before, after), (44, 22), "{screen}");
+    terminal.press("w");
+    terminal.press(ENTER);
+    let screen = terminal.wait_for_text("window 200k (model table)");
+    assert_eq!(percent_of(&screen, "200k"), before);
+}
+
+#[test]
+fn the_forecast_is_that_of_the_report() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    let report = ctxgauge(home.path())
+        .args(["report", "--json"])
+        .arg(home.path().join(".claude"))
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let left = &report["compaction"]["requests_left"];
+    let band = format!("{} ({}–{})", left["p50"], left["p10"], left["p90"]);
+    terminal.wait_for("the forecast in the list", |s| {
+        let row = s.lines().find(|row| row.contains("● claude"));
+        row.is_some_and(|row| row.contains(&band))
+    });
+    open_ledger(&mut terminal);
+    let said = format!(
+        "compacts in about {} requests ({}–{})",
+        left["p50"], left["p10"], left["p90"]
+    );
+    terminal.wait_for_text(&said);
+}
+
+/// RFC 4648, section 4, without padding.
+fn from_base64(text: &str) -> Vec<u8> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0, 0_u32);
+    for digit in text.trim_end_matches('=').chars() {
+        held = held << 6 | u32::try_from(DIGITS.find(digit).unwrap()).unwrap();
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+#[cfg(unix)]
+#[test]
+fn a_text_is_searched_paged_and_copied() {
+    let home = home();
+    let script = home.path().join("pager");
+    fs::write(&script, "cp \"$1\" \"$HOME/paged\"\n").unwrap();
+    let pager = format!("/bin/sh {}", script.display());
+    let mut terminal = open_with(home.path(), (120, 40), &[("PAGER", &pager)]);
+    open_ledger(&mut terminal);
+    terminal.press(ENTER);
+    terminal.wait_for_text("1  test import::case_1 ");
+
+    terminal.press("/case_77");
+    terminal.press(ENTER);
+    let screen = terminal.wait_for_text("'case_77' 1 of 11");
+    assert!(screen.contains("77  test import::case_77 ..."), "{screen}");
+    terminal.press("n");
+    let screen = terminal.wait_for_text("'case_77' 2 of 11");
+    assert!(
+        screen.contains("770  test import::case_770 ..."),
+        "{screen}"
+    );
+
+    terminal.press("y");
+    let text = failing_tests();
+    terminal.wait_for_text(&format!("copied {} bytes", text.len()));
+    let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+    let (_, rest) = bytes.split_once("\x1b]52;c;").unwrap();
+    let (copied, _) = rest.split_once('\x07').unwrap();
+    assert!(
+        from_base64(copied) == text.as_bytes(),
+        "another text was copied"
+    );
+
+    terminal.press("o");
+    let paged = home.path().join("paged");
+    terminal.wait_for("the pager to end", |_| {
+        fs::read(&paged).is_ok_and(|read| read == text.as_bytes())
+    });
+    // It has the terminal back.
+    terminal.wait_for("the text again", |s| {
+        s.contains("770  test import::case_770")
+    });
+    assert!(terminal.is_alternate());
+    terminal.press(ESCAPE);
+    terminal.wait_for_text("40 in context");
+}
+
+#[test]
+fn sessions_are_grouped_hidden_and_sorted() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    terminal.press("p");
+    terminal.wait_for_text("▾ ledger  2 sessions, 1 live");
+    terminal.press("i");
+    let screen = terminal.wait_for_text("▾ ledger  1 session, 1 live");
+    assert!(!screen.contains("gemini"), "{screen}");
+    terminal.press("pp");
+    terminal.wait_for("the live ones alone", |s| {
+        listed(s) == RECENT[..3] && !s.contains("1 session,")
+    });
+    terminal.press("i");
+    terminal.wait_for("all of them", |s| listed(s) == RECENT);
+
+    terminal.click("HEADROOM");
+    let nearest = [
+        "codex gateway",
+        "claude ledger",
+        "claude ledger",
+        "pi notes",
+        "gemini s-1",
+    ];
+    terminal.wait_for("the nearest first", |s| {
+        s.contains("sort headroom") && listed(s) == nearest
+    });
+    terminal.click("HEADROOM");
+    let farthest: Vec<&str> = nearest.into_iter().rev().collect();
+    terminal.wait_for("the farthest first", |s| listed(s) == farthest);
+}
+
+#[test]
+fn the_mouse_finds_tabs_rows_and_moments() {
+    let home = home();
+    let mut terminal = open(home.path(), (120, 40));
+    // A click selects, a second one opens.
+    terminal.click("claude");
+    terminal.wait_for("the row selected", |s| s.contains("▌● claude"));
+    terminal.click("claude");
+    terminal.wait_for_text("14.9k ══");
+    terminal.click("2 tools");
+    terminal.wait_for_text("IN CONTEXT");
+
+    let (column, row) = terminal.place("200k│");
+    let at = |request: u16| (column + 5 + request, row + 2);
+    terminal.drag(at(30), &[at(20), at(10)]);
+    let screen = terminal.wait_for_text("■ 30×");
+    let there = request(&terminal.wait_for("the moment", |s| s.contains("■") && request(s) < 30));
+    assert!(there > 0, "{screen}");
+    terminal.drag(at(10), &[at(9), at(2)]);
+    terminal.wait_for("an earlier moment", |s| {
+        s.contains("■") && request(s) < there
+    });
+    terminal.click("l live");
+    terminal.wait_for("the end", |s| {
+        !s.contains("■ 30×") && s.contains("2 resets")
+    });
+}
+
+#[test]
+fn a_key_takes_the_next_theme() {
+    let home = home();
+    let mut terminal = open(home.path(), (80, 24));
+    let here = (12, 40);
+    assert_eq!(terminal.background(here), vt100::Color::Default);
+    terminal.press("T");
+    terminal.wait_for_text("theme: dark");
+    terminal.wait_for("its background", |_| {
+        terminal.background(here) != vt100::Color::Default
+    });
+    let dark = terminal.background(here);
+    terminal.press("T");
+    terminal.wait_for_text("theme: light");
+    terminal.wait_for("another background", |_| terminal.background(here) != dark);
+}
+
+#[test]
+fn the_help_is_read_to_its_end() {
+    let home = home();
+    let mut terminal = open(home.path(), (80, 24));
+    open_ledger(&mut terminal);
+    terminal.press("?");
+    let screen = terminal.wait_for_text("more below");
+    assert!(
+        screen.contains("read the item's text") && !screen.contains("to the shell"),
+        "{screen}"
+    );
+    terminal.press("\x1b[6~\x1b[6~\x1b[6~");
+    let screen = terminal.wait_for("its end", |s| {
+        s.contains("to the shell") && s.contains("more above") && s.contains("══ derived")
+    });
+    assert!(!screen.contains("more below"), "{screen}");
+    terminal.press(ESCAPE);
+    terminal.wait_for_text("14.9k ══");
+}
