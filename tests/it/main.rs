@@ -10,6 +10,7 @@ mod house;
 mod limits;
 mod readme;
 mod runs;
+mod screens;
 mod settings;
 mod support;
 mod talk;

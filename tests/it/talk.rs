@@ -28,6 +28,8 @@ pub struct Talk {
     model: &'static str,
     folder: String,
     id: String,
+    /// The session that this one is a sub-agent of.
+    parent: Option<String>,
     at: Timestamp,
     lines: Vec<String>,
     /// What the next request sends, and how much of it was sent before, in tokens.
@@ -45,6 +47,7 @@ impl Talk {
             model,
             folder: format!("/home/ada/{project}"),
             id: format!("5e550000-0000-4000-8000-{:012}", at.as_second()),
+            parent: None,
             at,
             lines: Vec::new(),
             context: 14_000,
@@ -69,6 +72,23 @@ impl Talk {
             }
         }
         talk
+    }
+
+    /// A sub-agent of Claude Code's, on behalf of this session.
+    pub fn agent(&self, model: &'static str, at: Timestamp) -> Talk {
+        Talk {
+            id: "agent-a1".to_owned(),
+            folder: self.folder.clone(),
+            parent: Some(self.id.clone()),
+            ..Talk::begin(Writer::Claude, model, "", at)
+        }
+    }
+
+    /// A session that ended so long ago, in seconds, with all that it says.
+    pub fn ended(ago: i64, talk: impl Fn(Timestamp) -> Talk) -> Talk {
+        let end = Timestamp::now() - SignedDuration::from_secs(ago);
+        let took = talk(end).at.duration_since(end);
+        talk(end - took)
     }
 
     /// A person says something.
@@ -198,7 +218,10 @@ impl Talk {
     pub fn write(&self, home: &Path, modified: SystemTime) -> PathBuf {
         let (id, project) = (&self.id, self.folder.replace('/', "-"));
         let log = home.join(match self.writer {
-            Writer::Claude => format!(".claude/projects/{project}/{id}.jsonl"),
+            Writer::Claude => match &self.parent {
+                None => format!(".claude/projects/{project}/{id}.jsonl"),
+                Some(parent) => format!(".claude/projects/{project}/{parent}/subagents/{id}.jsonl"),
+            },
             Writer::Codex => {
                 format!(".codex/sessions/2026/05/04/rollout-2026-05-04T09-00-00-{id}.jsonl")
             }
@@ -250,8 +273,10 @@ impl Talk {
     fn line(&mut self, mut record: Value) {
         let (here, before) = (self.lines.len(), self.lines.len().checked_sub(1));
         let at = self.tick();
+        let session = self.parent.as_ref().unwrap_or(&self.id);
         let of_all = json!({"uuid": format!("u{here}"), "timestamp": at, "cwd": self.folder,
-            "sessionId": self.id, "version": "2.1.44", "isSidechain": false});
+            "sessionId": session, "version": "2.1.44", "isSidechain": self.parent.is_some(),
+            "agentId": self.parent.as_ref().map(|_| "a1")});
         let record_fields = record.as_object_mut().unwrap();
         record_fields.extend(of_all.as_object().unwrap().clone());
         record_fields

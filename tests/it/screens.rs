@@ -1,0 +1,221 @@
+//! The README's screens: the program drawn in a terminal of its own, by `assets/screens/make`.
+
+mod svg;
+
+use crate::support::manifest_folder;
+use crate::talk::{Talk, Writer, ledger, rows};
+use crate::terminal::Terminal;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// The screens, and what each shows.
+const SCREENS: [(&str, &str); 4] = [
+    ("overview", "HEADROOM"),
+    ("session", "in context"),
+    ("replay", "request"),
+    ("text", "test import::case_1 ... ok"),
+];
+
+fn folder() -> PathBuf {
+    manifest_folder().join("assets/screens")
+}
+
+/// A home with sessions at work, and some of the last days.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let write = |ago: u64, talk: &Talk| {
+        let modified = SystemTime::now() - Duration::from_secs(ago);
+        talk.write(home.path(), modified);
+    };
+    let plain = |writer, model, project: &'static str, tokens| {
+        move |at| {
+            let mut talk = Talk::begin(writer, model, project, at);
+            talk.user("Go on where we were.").look_around(tokens);
+            talk
+        }
+    };
+    let gateway = plain(Writer::Codex, "gpt-5.5", "gateway", 231_000);
+    write(3, &Talk::ended(3, gateway));
+    let ledger = Talk::ended(20, ledger);
+    write(20, &ledger);
+    let agent = |at| {
+        let mut agent = ledger.agent("claude-haiku-4-5-20251001", at);
+        agent
+            .user("Which tests need the second pass?")
+            .look_around(44_000);
+        agent
+    };
+    write(70, &Talk::ended(70, agent));
+    let shop = |at| {
+        let mut talk = plain(
+            Writer::Claude,
+            "claude-sonnet-4-5-20250929",
+            "shop",
+            167_000,
+        )(at);
+        talk.compact(&rows(120, "Step # is done, its tests too."))
+            .user("On with step 121.");
+        talk
+    };
+    write(40, &Talk::ended(40, shop));
+    for (hours, writer, model, project, tokens) in [
+        (2, Writer::Pi, "claude-sonnet-4-5", "notes", 96_000),
+        (5, Writer::Codex, "gpt-5.5", "search", 61_000),
+        (
+            26,
+            Writer::Claude,
+            "claude-opus-4-5-20251101",
+            "ledger",
+            139_000,
+        ),
+        (75, Writer::Pi, "claude-sonnet-4-5", "blog", 31_000),
+    ] {
+        let ago: i64 = hours * 3_600;
+        let talk = plain(writer, model, project, tokens);
+        write(ago.unsigned_abs(), &Talk::ended(ago, talk));
+    }
+    home
+}
+
+#[test]
+#[ignore = "writes the README's screens: run by assets/screens/make"]
+fn draw_the_screens() {
+    let home = home();
+    let arguments = ["--fresh", "--theme", "dark"];
+    let colours = [("COLORTERM", "truecolor")];
+    let size = (120, 34);
+    let mut terminal = Terminal::open_with(home.path(), &arguments, (120, 18), &colours);
+    let draw = |name: &str, terminal: &Terminal| {
+        let file = folder().join(name).with_extension("svg");
+        fs::write(file, svg::draw(&terminal.screen())).unwrap();
+    };
+    terminal.wait_for("all sessions", |s| {
+        let gauges = s.lines().filter(|row| row.contains("% "));
+        gauges.count() >= 8 && !s.contains("reading…") && s.contains("● claude   ledger")
+    });
+    terminal.click("● claude   ledger");
+    terminal.wait_for_text("▌● claude   ledger");
+    draw("overview", &terminal);
+
+    terminal.resize(size);
+    terminal.wait_for("its new size", |s| s.lines().count() == 34);
+    terminal.press("\r");
+    terminal.wait_for("the whole session", |s| {
+        s.contains("2 resets") && s.contains("in context") && !s.contains("reading…")
+    });
+    draw("session", &terminal);
+
+    terminal.press("\r");
+    terminal.wait_for_text("902 lines");
+    terminal.press("/case_9\r");
+    terminal.wait_for_text("1 of ");
+    draw("text", &terminal);
+
+    terminal.press("\x1b");
+    terminal.wait_for_text("in context");
+    terminal.press("[");
+    terminal.wait_for_text("l live");
+    terminal.press("\x1b[D\x1b[D\x1b[D\x1b[D");
+    terminal.wait_for_text("then");
+    draw("replay", &terminal);
+}
+
+#[test]
+fn the_readme_shows_every_screen() {
+    let readme = fs::read_to_string(manifest_folder().join("README.md")).unwrap();
+    let (_, shown) = readme.split_once("<!-- screens -->").unwrap();
+    let (shown, _) = shown.split_once("<!-- /screens -->").unwrap();
+    let files = fs::read_dir(folder())
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut drawn: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|it| it == "svg"))
+        .collect();
+    let mut known: Vec<PathBuf> = SCREENS
+        .iter()
+        .map(|(name, _)| folder().join(name).with_extension("svg"))
+        .collect();
+    drawn.sort();
+    known.sort();
+    assert_eq!(drawn, known, "run assets/screens/make");
+    for (name, word) in SCREENS {
+        let link = format!("](assets/screens/{name}.svg)");
+        assert!(shown.contains(&link), "the README does not show {name}");
+        let svg = fs::read_to_string(folder().join(name).with_extension("svg")).unwrap();
+        assert!(
+            svg.contains(&svg::escaped(word)),
+            "{name} shows no '{word}'"
+        );
+        assert!(svg.len() < 60_000, "{name} is large: {} bytes", svg.len());
+        assert_eq!(malformed(&svg), None, "{name}");
+    }
+    let script = fs::read_to_string(folder().join("make")).unwrap();
+    assert!(script.contains("--ignored draw_the_screens\n"), "{script}");
+}
+
+/// What is wrong with a text as XML, as far as the screens use it: elements, attributes, texts.
+fn malformed(xml: &str) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for piece in xml.split('<').skip(1) {
+        let Some((tag, text)) = piece.split_once('>') else {
+            return Some(format!("an open tag: {piece}"));
+        };
+        let stray = text.contains('>')
+            || text.split('&').skip(1).any(|rest| {
+                let known = ["amp;", "lt;", "gt;"];
+                !known.iter().any(|name| rest.starts_with(name))
+            });
+        if stray {
+            return Some(format!("not escaped: {text}"));
+        }
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name) {
+                return Some(format!("{name} is closed, and not open"));
+            }
+        } else if tag.matches('"').count() % 2 != 0 {
+            return Some(format!("an open quote: {tag}"));
+        } else if !tag.ends_with('/') {
+            open.extend(tag.split_whitespace().next());
+        }
+    }
+    open.pop().map(|name| format!("{name} is not closed"))
+}
+
+#[test]
+fn what_is_malformed_is_told() {
+    assert_eq!(malformed("<a b=\"c\"><d/>&lt;e&amp;</a>\n"), None);
+    for wrong in [
+        "<a>",
+        "<a></b>",
+        "<a>&</a>",
+        "<a b=\"c></a>",
+        "<a>></a>",
+        "</a>",
+        "<a",
+    ] {
+        assert!(malformed(wrong).is_some(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_screen_is_drawn_cell_by_cell() {
+    let mut parser = vt100::Parser::new(2, 12, 0);
+    // White on black; what is written in between stands on red.
+    parser.process(b"\x1b[38;2;255;255;255;48;2;0;0;0m\x1b[2J\x1b[H");
+    parser.process("a<b&  ██▁│\x1b[2;1H".as_bytes());
+    parser.process(b"\x1b[1;48;2;255;0;0mhot \x1b[0;38;2;255;255;255;48;2;0;0;0m");
+    let svg = svg::draw(parser.screen());
+    assert_eq!(malformed(&svg), None, "{svg}");
+    let rows = [
+        // Two columns of one block are one rectangle.
+        "<rect x=\"60.4\" y=\"10.0\" width=\"16.8\" height=\"17.0\" fill=\"#ffffff\"/>",
+        "<rect x=\"77.2\" y=\"24.9\" width=\"8.4\" height=\"2.1\" fill=\"#ffffff\"/>",
+        "textLength=\"33.6\" lengthAdjust=\"spacingAndGlyphs\" fill=\"#ffffff\">a&lt;b&amp;</text>",
+        "<rect x=\"10.0\" y=\"27.0\" width=\"33.6\" height=\"17.0\" fill=\"#ff0000\"/>",
+        "fill=\"#ffffff\" font-weight=\"bold\">hot</text>",
+    ];
+    for row in rows {
+        assert!(svg.contains(row), "{row} is missing:\n{svg}");
+    }
+}
