@@ -13,7 +13,7 @@ use crate::tui::keymap::Press;
 use crate::tui::testing::{
     app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
-use crate::tui::theme::Theme;
+use crate::tui::theme::{Theme, Themes};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -240,6 +240,29 @@ fn no_logs() {
 }
 
 #[test]
+fn what_was_told() {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        let path = PathBuf::from("/home/ada/.codex/sessions");
+        let what = "permission denied; may this user read it?".to_owned();
+        app.update(Msg::Update(Update::Problem { path, what }));
+        app.update(Msg::Told("copied 512 bytes".to_owned()));
+        app.prepare(now());
+        type_keys(&mut app, "!");
+        let shown = text(&app, Theme::default());
+        insta::assert_snapshot!(format!("notices_{columns}x{rows}"), shown);
+        // What was looked at is not told again.
+        type_keys(&mut app, "⎋");
+        assert_eq!(app.notices.newest(now()), None);
+    }
+}
+
+#[test]
+fn a_filter_at_each_size() {
+    at_each_size("filtered", "/claude s", logs);
+}
+
+#[test]
 fn problems() {
     let mut app = app(logs(), 80, 24);
     let path = PathBuf::from("/home/ada/.codex/sessions");
@@ -284,6 +307,18 @@ fn in_ascii() {
     type_keys(&mut app, "?");
     let text = text(&app, theme);
     assert!(text.is_ascii() && !text.contains("? ?"), "{text}");
+}
+
+#[test]
+fn in_every_theme() {
+    let mut themes = Themes::default();
+    let names: Vec<String> = themes.names().map(str::to_owned).collect();
+    for name in names {
+        themes.choose(&name).unwrap();
+        let app = app(logs(), 80, 24);
+        let shown = cells(&app, themes.theme());
+        insta::assert_debug_snapshot!(format!("overview_in_{name}"), shown);
+    }
 }
 
 #[test]

@@ -29,6 +29,21 @@ fn press(app: &mut App, press: Press) -> Effect {
 }
 
 #[test]
+fn keys_of_a_session() {
+    at_each_size("session_help", &keys("?"), logs);
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "?");
+    let top = text(&app, Theme::default());
+    assert!(top.contains("↓ more below"), "{top}");
+    press(&mut app, Press::End);
+    let end = text(&app, Theme::default());
+    assert!(
+        end.contains("by the agent") && end.contains("more above"),
+        "{end}"
+    );
+}
+
+#[test]
 fn tools() {
     at_each_size("tools", &keys("2"), logs);
 }
@@ -294,6 +309,16 @@ fn the_text_of_an_item() {
         let app = reading(columns, rows, JSON);
         let shown = text(&app, Theme::default());
         insta::assert_snapshot!(format!("text_{columns}x{rows}"), shown);
+    }
+}
+
+#[test]
+fn what_is_searched_in_a_text() {
+    for (columns, rows) in super::SIZES {
+        let mut app = reading(columns, rows, JSON);
+        type_keys(&mut app, "/src");
+        let shown = text(&app, Theme::default());
+        insta::assert_snapshot!(format!("search_{columns}x{rows}"), shown);
     }
 }
 
