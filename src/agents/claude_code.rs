@@ -18,7 +18,7 @@ mod content;
 mod settings;
 mod wire;
 
-use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Shape, Term, facts};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
@@ -86,6 +86,18 @@ impl Format for ClaudeCode {
                 || (has("\"type\":\"file-history-snapshot\"") && has("\"messageId\""))
                 || (has("\"type\":\"queue-operation\"") && has("\"sessionId\""))
                 || (has("\"type\":\"last-prompt\"") && has("\"sessionId\"")))
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "`parentUuid` beside `sessionId`",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs",
+            estimated: "outputs of builds that log a placeholder (up to 2.1.42, newer sub-agents)",
+            sub_agents: "in files of their own; in the main file of older versions",
+            compactions: "yes, micro-compactions too",
+            tried: "2.1.38 to 2.1.219",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -22,7 +22,7 @@ mod wire;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
-use super::{Base, Claim, Decoder, Format, Root, Settings, Shape, Term};
+use super::{Base, Claim, Decoder, Facts, Format, Root, Settings, Shape, Term, facts};
 use reader::Reader;
 use std::path::Path;
 
@@ -77,6 +77,18 @@ impl Format for Codex {
         head.split(|byte| *byte == b'\n')
             .take(3)
             .any(begins_a_rollout)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "line of type `session_meta` or `response_item`",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs, reasoning",
+            estimated: "",
+            sub_agents: "in files of their own",
+            compactions: "yes",
+            tried: "0.125 to 0.147",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -18,7 +18,7 @@
 //!   results of parallel calls then hold each other's.
 
 use super::lenient::{self, Piece};
-use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term};
+use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term, facts};
 use crate::model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
 };
@@ -99,6 +99,27 @@ impl Format for GeminiCli {
         head.trim_ascii_start().starts_with(b"{")
             && has(br#""sessionId""#)
             && has(br#""projectHash""#)
+    }
+
+    /// A document on one line holds the messages that a first line of many does not.
+    fn shape(&self, head: &[u8]) -> Shape {
+        let first = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+        match memchr::memmem::find(first, br#""messages":["#) {
+            Some(_) => Shape::Document,
+            None => facts::shape(head),
+        }
+    }
+
+    fn facts(&self) -> super::Facts {
+        super::Facts {
+            mark: "`sessionId` beside `projectHash`",
+            live: "each line; up to 0.38 each rewrite",
+            known: "prompts, outputs, thoughts",
+            estimated: "",
+            sub_agents: "in files of their own",
+            compactions: "told from checkpoints; not in older logs",
+            tried: "0.40, and documents of before 0.39",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -9,7 +9,8 @@
 //!    change when it compacts, say so by [`Format::settings`].
 //! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one case a trap; `cargo test`
 //!    writes and checks the snapshots beside them.
-//! 5. Add its row to the README's table. A test names what is missing.
+//! 5. Say by [`Format::facts`] what its logs tell; the README's table is made of that, and a test
+//!    prints it when it has changed.
 //!
 //! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`] or [`Event::Skipped`].
 //! It sees bytes, not files, so it can be given any line of a log at any time; what it must remember
@@ -19,11 +20,13 @@
 //! [`Event::Skipped`]: crate::model::event::Event::Skipped
 
 use crate::model::event::{Billed, Place, Sink};
+pub use facts::Facts;
 pub use settings::Settings;
 use std::path::Path;
 
 pub mod claude_code;
 pub mod codex;
+pub mod facts;
 pub mod gemini_cli;
 pub(crate) mod image;
 mod lenient;
@@ -69,6 +72,14 @@ pub trait Format: Sync {
 
     /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
     fn recognise(&self, head: &[u8]) -> bool;
+
+    /// How a log that begins with these bytes is read, where its name does not tell.
+    fn shape(&self, head: &[u8]) -> Shape {
+        facts::shape(head)
+    }
+
+    /// What its logs tell and what they do not.
+    fn facts(&self) -> Facts;
 
     /// A decoder for one file.
     fn decoder(&self) -> Box<dyn Decoder>;

@@ -23,7 +23,7 @@
 mod settings;
 
 use super::lenient::{self, Count, Piece, Pieces, Text};
-use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Term, image};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts, image};
 use crate::model::event::{
     Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
     Sink, Usage,
@@ -84,6 +84,18 @@ impl Format for Pi {
             .take(64)
             .collect();
         start.starts_with(br#"{"type":"session","#)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "first line of type `session`",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs",
+            estimated: "",
+            sub_agents: "none logged",
+            compactions: "yes",
+            tried: "versions 1 to 3 of its format",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

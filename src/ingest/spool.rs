@@ -10,7 +10,6 @@ use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::tokens::Counter;
 use jiff::Timestamp;
-use serde::de::IgnoredAny;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -47,7 +46,7 @@ pub fn recognise(
             return Ok(None);
         }
     };
-    let shape = shape(&head);
+    let shape = format.shape(&head);
     let path = Path::new(STDIN);
     Ok(Some(Spool {
         log: LogFile {
@@ -66,17 +65,6 @@ pub fn recognise(
         },
         source: Box::new(io::Cursor::new(head).chain(source)),
     }))
-}
-
-/// A document goes on after its first line, which is thus no JSON of its own.
-fn shape(head: &[u8]) -> Shape {
-    let Some(newline) = memchr::memchr(b'\n', head) else {
-        return Shape::Lines;
-    };
-    match serde_json::from_slice::<IgnoredAny>(&head[..newline]) {
-        Err(e) if e.is_eof() => Shape::Document,
-        _ => Shape::Lines,
-    }
 }
 
 /// Gives the entries of a stream, as many at once as one read brings, until it ends or `give` has
@@ -197,12 +185,5 @@ mod tests {
                 .is_none()
         );
         assert!(recognise(Box::new(io::empty()), &[&TOY]).unwrap().is_none());
-    }
-
-    #[test]
-    fn shapes() {
-        assert_eq!(shape(b"{\"a\":1}\n{"), Shape::Lines);
-        assert_eq!(shape(b"{\"a\":1"), Shape::Lines);
-        assert_eq!(shape(b"{\n \"a\": 1"), Shape::Document);
     }
 }

@@ -3,8 +3,9 @@
 //! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` a fact, `{"side":"…"}` a
 //! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`.
 
+use crate::agents::facts::EACH_LINE;
 use crate::agents::settings::SettingsFile;
-use crate::agents::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term};
+use crate::agents::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Shape, Term};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -70,6 +71,17 @@ impl Format for Toy {
     }
     fn recognise(&self, head: &[u8]) -> bool {
         head.starts_with(b"{\"toy\":")
+    }
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "first line that begins with `toy`",
+            live: EACH_LINE,
+            known: "prompts",
+            estimated: "outputs",
+            sub_agents: "none",
+            compactions: "yes",
+            tried: "tests",
+        }
     }
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(ToyDecoder { requests: 0 })
