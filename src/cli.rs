@@ -31,7 +31,7 @@ pub struct Common {
     /// Look for logs in this folder too; may be given several times.
     #[arg(long, global = true, value_name = "FOLDER")]
     pub root: Vec<PathBuf>,
-    /// Consider only this agent's logs.
+    /// Consider only this agent's logs; files that are named are read as its logs, whatever they hold.
     #[arg(long, global = true, value_name = "AGENT")]
     pub agent: Option<String>,
     /// Tell how full contexts are by this rule, to compare; `ctxgauge audit` lists them.

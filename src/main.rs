@@ -6,8 +6,11 @@ use ctxgauge::agents::{self, Format};
 use ctxgauge::cli::{Cli, Command, Common};
 use ctxgauge::config::state::{self, Memory};
 use ctxgauge::config::{self, Config};
-use ctxgauge::ingest::discover::{Scout, Spot, usual};
-use ctxgauge::ingest::{self, spool::STDIN};
+use ctxgauge::ingest::spool::{Piped, STDIN};
+use ctxgauge::ingest::{
+    self,
+    discover::{Scout, Spot, usual},
+};
 use ctxgauge::model::estimators::Estimator;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
@@ -153,7 +156,10 @@ fn monitor(cli: &Cli) -> Result<()> {
         let options = ingest::Options {
             formats: ground.formats,
             spots: ground.spots,
-            stdin: (!stdin.is_empty()).then(|| Box::new(io::stdin()) as Box<dyn io::Read + Send>),
+            stdin: (!stdin.is_empty()).then(|| Piped {
+                source: Box::new(io::stdin()),
+                format: ground.forced,
+            }),
             rules: Arc::clone(&ground.rules),
             counter,
         };
@@ -282,22 +288,24 @@ fn configuration(common: &Common) -> Result<Config> {
 /// configuration.
 fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground> {
     let formats = formats(common)?;
-    let given =
-        |paths: &[PathBuf]| -> Vec<Spot> { paths.iter().cloned().map(Spot::Given).collect() };
-    let spots = if paths.is_empty() {
-        let mut spots = usual(&formats, &env);
-        spots.extend(given(&config.roots));
-        spots.extend(given(&common.root));
-        spots
-    } else {
-        given(paths)
-    };
-    Ok(Ground {
+    let mut ground = Ground {
+        forced: formats.first().copied().filter(|_| common.agent.is_some()),
         formats,
-        spots,
+        spots: Vec::new(),
         rules: Arc::new(rules(common, config)?),
         now: jiff::Timestamp::now,
-    })
+    };
+    if paths.is_empty() {
+        ground.spots = usual(&ground.formats, &env);
+        let roots = config.roots.iter().chain(&common.root);
+        ground.spots.extend(roots.cloned().map(Spot::Given));
+    } else {
+        ground.spots = paths
+            .iter()
+            .map(|path| ground.given(path.clone()))
+            .collect();
+    }
+    Ok(ground)
 }
 
 /// What is known of models, by the tables, and the estimator that was asked for.

@@ -106,15 +106,21 @@ fn look(head: &[u8]) -> &'static str {
 }
 
 /// How a file that begins with these bytes is read, by them alone: a document goes on after its first
-/// line, which is thus no JSON of its own.
-pub(super) fn shape(head: &[u8]) -> Shape {
-    let Some(newline) = memchr::memchr(b'\n', head) else {
-        return Shape::Lines;
-    };
-    match serde_json::from_slice::<IgnoredAny>(&head[..newline]) {
-        Err(error) if error.is_eof() => Shape::Document,
-        _ => Shape::Lines,
-    }
+/// line, which is thus no JSON of its own, nor is any other that begins like one. One line may be either.
+pub(super) fn shape(head: &[u8]) -> Option<Shape> {
+    let mut lines = head
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .peekable();
+    let first = lines.next().filter(|_| lines.peek().is_some())?;
+    let read = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line);
+    // A line may be torn in a log, too.
+    let torn = |line: &[u8]| read(line).is_err_and(|error| error.is_eof());
+    let whole = |line: &[u8]| line.starts_with(b"{") && read(line).is_ok();
+    Some(match torn(first) && !lines.any(whole) {
+        true => Shape::Document,
+        false => Shape::Lines,
+    })
 }
 
 #[cfg(test)]
@@ -125,9 +131,11 @@ mod tests {
 
     #[test]
     fn shapes() {
-        assert_eq!(shape(b"{\"a\":1}\n{"), Shape::Lines);
-        assert_eq!(shape(b"{\"a\":1"), Shape::Lines);
-        assert_eq!(shape(b"{\n \"a\": 1"), Shape::Document);
+        assert_eq!(shape(b"{\"a\":1}\n{"), Some(Shape::Lines));
+        assert_eq!(shape(b"{\n \"a\": 1"), Some(Shape::Document));
+        assert_eq!(shape(b"{\"torn\":\n{\"a\":1}\n"), Some(Shape::Lines));
+        assert_eq!(shape(b"{\"a\":1}\n"), None);
+        assert_eq!(shape(b"{\"a\":1"), None);
     }
 
     #[test]

@@ -102,10 +102,10 @@ impl Format for GeminiCli {
     }
 
     /// A document on one line holds the messages that a first line of many does not.
-    fn shape(&self, head: &[u8]) -> Shape {
+    fn shape(&self, head: &[u8]) -> Option<Shape> {
         let first = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
         match memchr::memmem::find(first, br#""messages":["#) {
-            Some(_) => Shape::Document,
+            Some(_) => Some(Shape::Document),
             None => facts::shape(head),
         }
     }

@@ -73,8 +73,8 @@ pub trait Format: Sync {
     /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
     fn recognise(&self, head: &[u8]) -> bool;
 
-    /// How a log that begins with these bytes is read, where its name does not tell.
-    fn shape(&self, head: &[u8]) -> Shape {
+    /// How a log that begins with these bytes is read; `None`: its name tells.
+    fn shape(&self, head: &[u8]) -> Option<Shape> {
         facts::shape(head)
     }
 

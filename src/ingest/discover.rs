@@ -1,7 +1,7 @@
 //! Finds logs by walk and stat; looks inside a file only where its name does not tell whose it is.
 
 use super::problem;
-use crate::agents::{Base, Claim, Format, Shape};
+use crate::agents::{Base, Claim, Format, Shape, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Bytes of a file by which it is recognised.
 pub const HEAD: usize = 64 << 10;
+/// What files in given folders are called that are looked into, beside those with an agent's name.
+const LOGS: [&str; 3] = ["jsonl", "ndjson", "json"];
 /// Folders inside folders beyond this are a loop or a joke.
 const DEPTH: usize = 48;
 
@@ -24,14 +26,21 @@ pub enum Spot {
     Usual(&'static dyn Format, PathBuf),
     /// A file or folder that the user named.
     Given(PathBuf),
+    /// The same, and whose a file there is, whatever it holds.
+    Forced(&'static dyn Format, PathBuf),
 }
 
 impl Spot {
     /// The file or folder.
     pub fn path(&self) -> &Path {
         match self {
-            Spot::Usual(_, path) | Spot::Given(path) => path,
+            Spot::Usual(_, path) | Spot::Given(path) | Spot::Forced(_, path) => path,
         }
+    }
+
+    /// Whether the user named exactly this path.
+    pub fn names(&self, path: &Path) -> bool {
+        !matches!(self, Spot::Usual(..)) && self.path() == path
     }
 }
 
@@ -134,8 +143,11 @@ pub struct Scout {
     spots: Vec<Spot>,
     formats: Vec<&'static dyn Format>,
     /// Files that were recognised by their bytes, or not, at that length.
-    opened: HashMap<PathBuf, (u64, Option<usize>)>,
+    opened: HashMap<PathBuf, (u64, Option<Seen>)>,
 }
+
+/// What a file's first bytes tell.
+type Seen = (&'static dyn Format, Option<Shape>);
 
 /// One walk.
 struct Walk<'s> {
@@ -196,17 +208,17 @@ impl Scout {
     }
 
     /// The format that a file's first bytes show, remembered.
-    fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<usize>> {
+    fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<Seen>> {
         if let Some((at, verdict)) = self.opened.get(path)
             && (*at == len || verdict.is_some())
         {
             return Ok(*verdict);
         }
         let head = read_head(path)?;
-        let verdict = self
-            .formats
-            .iter()
-            .position(|format| format.recognise(&head));
+        let mut formats = self.formats.iter();
+        let verdict = formats
+            .find(|format| format.recognise(&head))
+            .map(|format| (*format, format.shape(&head)));
         self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
     }
@@ -225,7 +237,7 @@ impl Walk<'_> {
     }
 
     fn enter(&mut self, spot: &Spot, path: &Path) {
-        let named = matches!(spot, Spot::Given(given) if given == path);
+        let named = spot.names(path);
         let meta = match fs::metadata(path) {
             Ok(meta) => meta,
             Err(e) if e.kind() == io::ErrorKind::NotFound && !named => return,
@@ -236,6 +248,8 @@ impl Walk<'_> {
                 return;
             };
             self.folder(spot, path, real, 0);
+        } else if let (true, Spot::Forced(format, _)) = (named, spot) {
+            self.forced_file(path, *format, &meta);
         } else if named {
             self.given_file(path, &meta);
         } else {
@@ -305,19 +319,16 @@ impl Walk<'_> {
                 (*format, claim, meta)
             }
             // Names tell little outside of an agent's own folders: most logs are `*.jsonl`.
-            Spot::Given(_) => {
+            Spot::Given(_) | Spot::Forced(..) => {
                 let is_log = path
                     .extension()
-                    .is_some_and(|ext| ext == "jsonl" || ext == "json");
+                    .is_some_and(|ext| LOGS.iter().any(|log| ext == *log));
                 if !is_log && self.claims(path).is_empty() {
                     return;
                 }
                 let Ok(meta) = meta() else { return };
                 match self.scout.recognise(path, meta.len()) {
-                    Ok(Some(ix)) => {
-                        let format = self.scout.formats[ix];
-                        (format, claim_of(format, path), meta)
-                    }
+                    Ok(Some((format, shape))) => (format, claim_of(format, path, shape), meta),
                     Ok(None) => {
                         self.found.unrecognised += u64::from(meta.len() > 0);
                         return;
@@ -332,31 +343,32 @@ impl Walk<'_> {
     /// A file that the user named: what it holds counts before what it is called.
     fn given_file(&mut self, path: &Path, meta: &Metadata) {
         let seen = match self.scout.recognise(path, meta.len()) {
-            Ok(seen) => seen.map(|ix| self.scout.formats[ix]),
+            Ok(seen) => seen,
             Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
         };
         let claims = self.claims(path);
         let whose = match seen {
-            Some(format) => Some((format, claim_of(format, path))),
+            Some((format, shape)) => Some((format, claim_of(format, path, shape))),
             // A name that holds an id speaks for itself; any other could be anything.
             None => claims.into_iter().find(|(_, claim)| claim.id.is_some()),
         };
         match whose {
             Some((format, claim)) => self.add(path, file_id(path), format, claim, meta),
-            None => {
-                let tried: Vec<_> = self
-                    .scout
-                    .formats
-                    .iter()
-                    .map(|format| format.id())
-                    .collect();
-                let what = format!(
-                    "neither its name nor its first bytes are those of a log that can be read here \
-                     (tried {})",
-                    tried.join(", ")
-                );
-                self.problem(path, what);
+            None => match read_head(path) {
+                Ok(head) => self.problem(path, facts::refusal(&self.scout.formats, &head)),
+                Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
+            },
+        }
+    }
+
+    /// A file of which the user said whose it is.
+    fn forced_file(&mut self, path: &Path, format: &'static dyn Format, meta: &Metadata) {
+        match read_head(path) {
+            Ok(head) => {
+                let claim = claim_of(format, path, format.shape(&head));
+                self.add(path, file_id(path), format, claim, meta);
             }
+            Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
         }
     }
 
@@ -398,15 +410,19 @@ impl Walk<'_> {
     }
 }
 
-/// What the path tells of a log whose format is known.
-fn claim_of(format: &dyn Format, path: &Path) -> Claim {
-    format.claims(path).unwrap_or_else(|| Claim {
+/// What the path tells of a log whose format is known, and its shape, where its bytes told it.
+fn claim_of(format: &dyn Format, path: &Path, shape: Option<Shape>) -> Claim {
+    let told = format.claims(path).unwrap_or_else(|| Claim {
         shape: match path.extension() {
             Some(ext) if ext == "json" => Shape::Document,
             _ => Shape::Lines,
         },
         ..Claim::LINES
-    })
+    });
+    Claim {
+        shape: shape.unwrap_or(told.shape),
+        ..told
+    }
 }
 
 /// A session whose file was copied or moved to an archive counts once: the longest file is the most
@@ -535,7 +551,9 @@ mod tests {
         assert_eq!(found.problems.len(), 2);
         assert_eq!(found.problems[0].0, other);
         assert!(
-            found.problems[0].1.contains("tried toy"),
+            found.problems[0]
+                .1
+                .contains("tried: toy (no first line that"),
             "{}",
             found.problems[0].1
         );
@@ -545,6 +563,35 @@ mod tests {
             "{}",
             found.problems[1].1
         );
+    }
+
+    #[test]
+    fn bytes_tell_how_a_file_is_read_whatever_it_is_called() {
+        let dir = tempfile::tempdir().unwrap();
+        put(&dir.path().join("lines.json"), "{\"toy\":1}\n{\"toy\":2}\n");
+        put(&dir.path().join("notes.txt"), "{\"toy\":\n 1}\n");
+        let given = ["lines.json", "notes.txt"].map(|name| Spot::Given(dir.path().join(name)));
+        let found = look(given.to_vec());
+        let shapes: Vec<_> = found
+            .files
+            .iter()
+            .map(|log| (log.facts.len, log.shape))
+            .collect();
+        assert!(shapes.contains(&(20, Shape::Lines)), "{shapes:?}");
+        assert!(shapes.contains(&(12, Shape::Document)), "{shapes:?}");
+    }
+
+    #[test]
+    fn a_forced_file_is_read_whatever_it_holds_and_a_folder_as_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("other.jsonl");
+        put(&path, "hello\n");
+        let found = look(vec![Spot::Forced(&TOY, path.clone())]);
+        assert_eq!(names(&found), ["other.jsonl"]);
+        let found = look(vec![Spot::Forced(&TOY, dir.path().to_path_buf())]);
+        assert_eq!((found.files.len(), found.unrecognised), (0, 1));
+        let mut scout = Scout::new(vec![Spot::Forced(&TOY, path.clone())], vec![&TOY]);
+        assert_eq!(names(&scout.look_below(&path)), ["other.jsonl"]);
     }
 
     #[test]

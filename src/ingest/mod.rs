@@ -49,7 +49,7 @@ pub struct Options {
     /// Where to look.
     pub spots: Vec<Spot>,
     /// A log that comes through a pipe.
-    pub stdin: Option<Box<dyn io::Read + Send>>,
+    pub stdin: Option<spool::Piped>,
     /// The models table.
     pub rules: Arc<Rules>,
     /// Counts tokens; loads its vocabulary when a session is looked at, not before.
@@ -130,7 +130,7 @@ pub fn start(
         rules,
         counter,
     } = options;
-    if let Some(source) = stdin {
+    if let Some(piped) = stdin {
         let (formats, rules, counter) = (formats.clone(), Arc::clone(&rules), Arc::clone(&counter));
         let sender = sender.clone();
         let give = move |update| match sender.send(Wake::Spooled(Box::new(update))) {
@@ -139,7 +139,7 @@ pub fn start(
         };
         std::thread::Builder::new()
             .name("spool".to_owned())
-            .spawn(move || spool::follow(source, &formats, &counter, &rules, give))?;
+            .spawn(move || spool::follow(piped, &formats, &counter, &rules, give))?;
     }
     let handle = Handle {
         wanted: Arc::clone(&wanted),

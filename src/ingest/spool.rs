@@ -3,7 +3,7 @@
 use super::discover::{HEAD, LogFile, file_id};
 use super::lines::{CHUNK, Lines, OnLine, Step};
 use super::reader::{Fold, decode, read_stream};
-use crate::agents::{Decoder, Format, Shape};
+use crate::agents::{Decoder, Format, Shape, facts};
 use crate::model::event::{Entry, Measure, Sink};
 use crate::model::fleet::{FileFacts, Update};
 use crate::model::session::Coverage;
@@ -26,11 +26,20 @@ pub struct Spool {
     pub source: Box<dyn Read + Send>,
 }
 
-/// Recognises a log by the first bytes of its stream; `None`: it is none of these formats.
+/// What comes through a pipe, and whose log it is, where the user has said it.
+pub struct Piped {
+    /// Its bytes.
+    pub source: Box<dyn Read + Send>,
+    /// Whose it is, whatever it holds; `None`: its first bytes tell.
+    pub format: Option<&'static dyn Format>,
+}
+
+/// Recognises a log by the first bytes of its stream, or says why it is none of these formats.
 pub fn recognise(
-    mut source: Box<dyn Read + Send>,
+    piped: Piped,
     formats: &[&'static dyn Format],
-) -> io::Result<Option<Spool>> {
+) -> io::Result<Result<Spool, String>> {
+    let Piped { mut source, format } = piped;
     let mut head = Vec::new();
     let mut chunk = vec![0; HEAD];
     let format = loop {
@@ -39,16 +48,22 @@ pub fn recognise(
             read => read?,
         };
         head.extend_from_slice(&chunk[..read]);
-        if let Some(format) = formats.iter().find(|format| format.recognise(&head)) {
+        // Of a forced one, too, a whole first line tells the shape.
+        let is_enough = read == 0 || head.len() >= HEAD || head.contains(&b'\n');
+        if let Some(format) = format.filter(|_| is_enough) {
+            break format;
+        }
+        let mut asked = formats.iter().filter(|_| format.is_none());
+        if let Some(format) = asked.find(|format| format.recognise(&head)) {
             break *format;
         }
         if read == 0 || head.len() >= HEAD {
-            return Ok(None);
+            return Ok(Err(facts::refusal(formats, &head)));
         }
     };
-    let shape = format.shape(&head);
+    let shape = format.shape(&head).unwrap_or(Shape::Lines);
     let path = Path::new(STDIN);
-    Ok(Some(Spool {
+    Ok(Ok(Spool {
         log: LogFile {
             facts: FileFacts {
                 file: file_id(path),
@@ -97,7 +112,7 @@ pub fn each_batch(
 
 /// Follows a stream until it ends. Its text cannot be read again, so it is counted right away.
 pub(super) fn follow(
-    source: Box<dyn Read + Send>,
+    piped: Piped,
     formats: &[&'static dyn Format],
     counter: &Counter,
     rules: &Arc<Rules>,
@@ -107,15 +122,10 @@ pub(super) fn follow(
         path: PathBuf::from(STDIN),
         what,
     };
-    let mut spool = match recognise(source, formats) {
-        Ok(Some(spool)) => spool,
-        Ok(None) => {
-            let tried: Vec<_> = formats.iter().map(|format| format.id()).collect();
-            let what = format!(
-                "what comes through standard input is no log that can be read here (tried {})",
-                tried.join(", ")
-            );
-            let _ = give(problem(what));
+    let mut spool = match recognise(piped, formats) {
+        Ok(Ok(spool)) => spool,
+        Ok(Err(why)) => {
+            let _ = give(problem(why));
             return;
         }
         Err(e) => {
@@ -159,10 +169,17 @@ mod tests {
     use super::*;
     use crate::model::event::ByLength;
 
+    fn piped(source: &'static [u8]) -> Piped {
+        Piped {
+            source: Box::new(source),
+            format: None,
+        }
+    }
+
     #[test]
     fn a_piped_log_is_recognised_and_read() {
         let text: &[u8] = b"{\"toy\":100}\n{\"say\":\"hello\"}\n{\"toy\":200}";
-        let mut spool = recognise(Box::new(text), &[&TOY]).unwrap().unwrap();
+        let mut spool = recognise(piped(text), &[&TOY]).unwrap().unwrap();
         assert_eq!(spool.log.facts.path.as_path(), Path::new("-"));
         let sessions =
             read_stream(&mut spool.source, &spool.log, &ByLength, &Arc::default()).unwrap();
@@ -173,17 +190,24 @@ mod tests {
     }
 
     #[test]
-    fn other_streams_are_not() {
-        assert!(
-            recognise(Box::new(&b"hello\n"[..]), &[&TOY])
-                .unwrap()
-                .is_none()
-        );
-        assert!(
-            recognise(Box::new(io::repeat(b'x')), &[&TOY])
-                .unwrap()
-                .is_none()
-        );
-        assert!(recognise(Box::new(io::empty()), &[&TOY]).unwrap().is_none());
+    fn other_streams_are_not_and_are_told_why() {
+        let why = |source| recognise(piped(source), &[&TOY]).unwrap().err().unwrap();
+        assert!(why(&b"hello\n"[..]).contains("toy (no first line"));
+        assert!(why(&[b'x'; HEAD]).contains("no JSON"));
+        assert!(why(&b""[..]).contains("empty"));
+    }
+
+    #[test]
+    fn a_forced_one_is_read_whatever_it_holds() {
+        let text: &[u8] = b"hello\n{\"say\":\"you\"}\n";
+        let forced = Piped {
+            format: Some(&TOY),
+            ..piped(text)
+        };
+        let mut spool = recognise(forced, &[]).unwrap().unwrap();
+        let sessions =
+            read_stream(&mut spool.source, &spool.log, &ByLength, &Arc::default()).unwrap();
+        assert_eq!(sessions[0].1.unreadable, 1);
+        assert_eq!(sessions[0].1.items.len(), 1);
     }
 }

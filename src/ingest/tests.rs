@@ -31,6 +31,13 @@ fn options(spots: Vec<Spot>) -> Options {
     }
 }
 
+fn piped(source: &'static [u8]) -> spool::Piped {
+    spool::Piped {
+        source: Box::new(source),
+        format: None,
+    }
+}
+
 impl Watching {
     fn new(options: Options) -> Watching {
         let (sender, updates) = sync_channel(8);
@@ -260,16 +267,14 @@ fn a_document_is_followed_though_it_is_torn() {
 #[test]
 fn standard_input_is_a_log_too() {
     let mut options = options(Vec::new());
-    options.stdin = Some(Box::new(
-        &b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n"[..],
-    ));
+    options.stdin = Some(piped(b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n"));
     let mut watching = Watching::new(options);
     let path = Path::new(spool::STDIN);
     watching.until_known(path, 201);
     assert_eq!(watching.session(path).requests.len(), 2);
 
     let mut options = self::options(Vec::new());
-    options.stdin = Some(Box::new(&b"nothing of that kind"[..]));
+    options.stdin = Some(piped(b"nothing of that kind"));
     let mut watching = Watching::new(options);
     watching.until_seen("problem");
 }

@@ -5,7 +5,7 @@ mod summary;
 mod text;
 mod worst;
 
-use super::{Ground, Style, names, text::clean};
+use super::{Ground, Style, all_named_were_read, names, text::clean};
 use crate::ingest::discover::{LogFile, Scout};
 use crate::ingest::reader::read_whole;
 use crate::model::estimators::{Estimator, Prediction, predictions};
@@ -113,7 +113,7 @@ pub fn run(
             writeln!(out)?;
         }
     }
-    Ok(())
+    all_named_were_read(ground, &found.problems)
 }
 
 /// What is kept of a session once it was replayed.

@@ -10,7 +10,7 @@ use crate::agents::Format;
 use crate::ingest::discover::{LogFile, Scout, Spot};
 use crate::ingest::reader::{Sessions, each_usage, read_stream, read_whole, tail_only};
 use crate::ingest::settings::SettingsReader;
-use crate::ingest::spool::{self, STDIN};
+use crate::ingest::spool::{self, Piped, STDIN};
 use crate::ingest::{self, Options};
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey, Update};
@@ -48,6 +48,8 @@ pub enum Sums {
 pub struct Ground {
     /// The formats that count.
     pub formats: Vec<&'static dyn Format>,
+    /// Whose all files and pipes are that the user names; `None`: their bytes tell.
+    pub forced: Option<&'static dyn Format>,
     /// Where the logs are.
     pub spots: Vec<Spot>,
     /// The models table.
@@ -56,17 +58,29 @@ pub struct Ground {
     pub now: fn() -> Timestamp,
 }
 
+impl Ground {
+    /// A file or folder that the user names.
+    pub fn given(&self, path: PathBuf) -> Spot {
+        match self.forced {
+            Some(format) => Spot::Forced(format, path),
+            None => Spot::Given(path),
+        }
+    }
+}
+
 /// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`).
 pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -> Result<()> {
     let counter = Counter::new();
     let (log, sessions) = if path == Path::new(STDIN) {
-        let spool = spool::recognise(Box::new(std::io::stdin()), &ground.formats)
-            .context("cannot read standard input")?;
-        let Some(mut spool) = spool else {
-            bail!(
-                "standard input is no log that can be read here; known are: {}",
-                names(&ground.formats)
-            );
+        let piped = Piped {
+            source: Box::new(std::io::stdin()),
+            format: ground.forced,
+        };
+        let spool =
+            spool::recognise(piped, &ground.formats).context("cannot read standard input")?;
+        let mut spool = match spool {
+            Ok(spool) => spool,
+            Err(why) => bail!("standard input: {why}"),
         };
         let sessions = read_stream(&mut spool.source, &spool.log, &counter, &ground.rules)?;
         (spool.log, sessions)
@@ -110,7 +124,7 @@ pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -
     };
     let options = Options {
         formats: vec![log.format],
-        spots: vec![Spot::Given(log.facts.path.to_path_buf())],
+        spots: vec![Spot::Forced(log.format, log.facts.path.to_path_buf())],
         stdin: None,
         rules: Arc::clone(&ground.rules),
         counter: Arc::new(Counter::new()),
@@ -170,7 +184,7 @@ fn find_one(ground: &Ground, path: &Path) -> Result<LogFile> {
     if !path.exists() {
         bail!("there is no '{}'; check the path", path.display());
     }
-    let spots = vec![Spot::Given(path.to_path_buf())];
+    let spots = vec![ground.given(path.to_path_buf())];
     let found = Scout::new(spots, ground.formats.clone()).look();
     let newest = found
         .files
@@ -224,7 +238,7 @@ pub fn list(
             problems.push((log.facts.path.to_path_buf(), error.to_string()));
         }
     }
-    for (path, what) in problems {
+    for (path, what) in &problems {
         writeln!(err, "{}: {what}", text::clean(&path.display().to_string()))?;
     }
     match style {
@@ -234,5 +248,14 @@ pub fn list(
             writeln!(out)?;
         }
     }
-    Ok(())
+    all_named_were_read(ground, &problems)
+}
+
+/// An error where a path that the user named is among the problems, which were told already.
+fn all_named_were_read(ground: &Ground, problems: &[(PathBuf, String)]) -> Result<()> {
+    let is_named = |path: &Path| ground.spots.iter().any(|spot| spot.names(path));
+    match problems.iter().filter(|(path, _)| is_named(path)).count() {
+        0 => Ok(()),
+        unread => bail!("{unread} of the paths given could not be read, see above"),
+    }
 }
