@@ -14,7 +14,7 @@
 //! * Sub-agents have files of their own since about 2.1; older files interleave them.
 
 mod attachment;
-mod content;
+pub(super) mod content;
 mod settings;
 mod wire;
 

@@ -26,10 +26,13 @@ use std::path::Path;
 
 pub mod claude_code;
 pub mod codex;
+pub mod cursor;
+pub mod droid;
 pub mod facts;
 pub mod gemini_cli;
 pub(crate) mod image;
 mod lenient;
+pub mod ouro;
 pub mod pi;
 pub mod settings;
 
@@ -39,6 +42,9 @@ pub static ALL: &[&dyn Format] = &[
     &codex::Codex,
     &gemini_cli::GeminiCli,
     &pi::Pi,
+    &droid::Droid,
+    &cursor::Cursor,
+    &ouro::Ouro,
 ];
 
 /// The format of this id.

@@ -414,7 +414,7 @@ impl Walk<'_> {
 fn claim_of(format: &dyn Format, path: &Path, shape: Option<Shape>) -> Claim {
     let told = format.claims(path).unwrap_or_else(|| Claim {
         shape: match path.extension() {
-            Some(ext) if ext == "json" => Shape::Document,
+            Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => Shape::Document,
             _ => Shape::Lines,
         },
         ..Claim::LINES

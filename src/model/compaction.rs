@@ -118,13 +118,22 @@ fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
     from(resets, request)..from(resets, request.saturating_add(1))
 }
 
-/// Which reset took an item out. Several may have come between two requests: the first after the item.
+/// Which reset took an item out: the one of the same record. Where none is, and several came between two
+/// requests, the first after the item.
 fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
-    let Left { request, why, .. } = item.left?;
+    let Left {
+        request,
+        why,
+        record,
+    } = item.left?;
     if !matches!(why, Gone::Compaction | Gone::Clear) {
         return None;
     }
     let all = before(resets, request);
+    let same = |ix: &usize| resets[*ix].record == record && resets[*ix].gone == why;
+    if let Some(reset) = all.clone().find(same) {
+        return Some(reset);
+    }
     let mut after = first_after.max(all.start)..all.end;
     let is_it = |ix: &usize| resets[*ix].gone == why;
     after.find(is_it).or_else(|| all.rev().find(is_it))

@@ -187,7 +187,7 @@ impl Session {
         match unlogged {
             Unlogged::Reported(system) => (system, None),
             Unlogged::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),
-            Unlogged::Agent(total) => (total.saturating_sub(items), Some(LEARNED_PREFIX_SPREAD)),
+            Unlogged::Agent(rest) => (rest, Some(LEARNED_PREFIX_SPREAD)),
             // Nothing was sent, or nothing of it could be read.
             Unlogged::Usual if items == 0 => (0, Some(0.0)),
             Unlogged::Usual => (

@@ -189,6 +189,8 @@ pub struct PastReset {
     pub after_source: Source,
     /// The first request after it.
     pub request: RequestIx,
+    /// The record that told it, counted from 1.
+    pub record: u32,
     /// Tokens that left, by role.
     pub dropped: [u64; 5],
 }

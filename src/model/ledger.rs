@@ -25,7 +25,9 @@ impl Session {
     /// Takes in a usage report.
     pub(super) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
         if usage.source != Source::Reported {
-            self.agent_says = Some(usage.prompt + usage.output.unwrap_or(0));
+            let items = self.alive().into_iter().map(|ix| self.tokens(ix).0);
+            let total = usage.prompt + usage.output.unwrap_or(0);
+            self.agent_says = Some(total.saturating_sub(items.sum()));
             if let Some(reset) = self.resets.last_mut()
                 && reset.request == self.requests.len()
             {

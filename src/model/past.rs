@@ -58,7 +58,7 @@ pub(super) enum Unlogged {
     Reported(u64),
     /// The prefix as it was before the reset, in tokens.
     Learned(u64),
-    /// The agent's own number for the whole context, in tokens.
+    /// What the agent's own number for the whole context left when it was said, in tokens.
     Agent(u64),
     /// Nothing but what is usual with the agent.
     Usual,
@@ -98,7 +98,7 @@ impl Session {
         let unlogged = match (self.anchor, self.prefix, self.agent_says) {
             (Some(anchor), _, _) => Unlogged::Reported(self.requests[anchor].system),
             (None, Some(learned), _) => Unlogged::Learned(learned),
-            (None, None, Some(total)) => Unlogged::Agent(total),
+            (None, None, Some(rest)) => Unlogged::Agent(rest),
             (None, None, None) => Unlogged::Usual,
         };
         Standing {

@@ -68,7 +68,8 @@ pub struct Session {
     pub(super) generation: u32,
     /// The unlogged prefix as the first report after the last reset showed it.
     pub(super) prefix: Option<u64>,
-    /// The agent's own number since the last reset, while no report has come.
+    /// What the agent's own number, since the last reset, left unexplained when it was said; counts
+    /// while no report has come.
     pub(super) agent_says: Option<u64>,
     /// How the model now counts.
     pub(super) calibration: Calibration,
@@ -497,6 +498,7 @@ impl Session {
             after: reset.after,
             after_source: Source::Agent,
             request: self.requests.len(),
+            record: self.record(),
             dropped,
         });
         self.agent_says = None;

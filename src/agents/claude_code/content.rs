@@ -60,7 +60,7 @@ fn parse(raw: &RawValue) -> Content<'_> {
 }
 
 /// The items of a user record: typed text, tool results, and what the harness embedded in them.
-pub(super) fn user_items(
+pub(in crate::agents) fn user_items(
     raw: &RawValue,
     role: Role,
     kind: Kind,
@@ -230,7 +230,7 @@ fn media_tokens(block: &Block<'_>) -> (u64, String) {
 }
 
 /// The items of an assistant record. Remembers the names of the tools it calls.
-pub(super) fn assistant_items(
+pub(in crate::agents) fn assistant_items(
     raw: &RawValue,
     tools: &mut HashMap<Key, Box<str>>,
     out: &mut Sink<'_>,

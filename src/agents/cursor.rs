@@ -1,0 +1,269 @@
+//! Cursor's agent, in the editor and on the command line.
+//!
+//! What is read are its transcripts: JSON Lines of `{"role", "message": {"content": […]}}`. Public
+//! readers of them agree (jazzyalex/agent-sessions, `CursorSessionParser.swift`; getagentseal/codeburn,
+//! `docs/providers/cursor-agent.md`):
+//!
+//! * No record tells what a request cost, when it was, by which model, or that the conversation was
+//!   summarised: all is estimated here, and the window is guessed. Cursor's own numbers are in
+//!   databases that hold a format of its own, and with its server.
+//! * The content is Anthropic's blocks. What the user typed stands in `<user_query>`; the rest of his
+//!   message is the harness's. Calls have no ids, and most builds leave out the results of tools and
+//!   the thinking, which then are missing from the estimate too.
+//! * A sub-agent's transcript lies in `subagents` below its parent's folder.
+//!
+//! The older transcripts, plain text, are not read.
+
+use super::claude_code::content::{assistant_items, user_items};
+use super::droid::part_of;
+use super::lenient::{self, Piece, Pieces, Text};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use crate::model::event::{Event, Key, Lane, NewItem, Node, Part, Sink};
+use crate::model::{Kind, Role};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What stands around what the user typed.
+const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
+
+/// The format.
+pub struct Cursor;
+
+impl Format for Cursor {
+    fn id(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn label(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        &[Root {
+            env: None,
+            base: Base::Home(".cursor"),
+            logs: "projects",
+        }]
+    }
+
+    /// `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
+    /// `agent-transcripts/<parent>/subagents/<id>.jsonl`.
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+        let transcripts = folders
+            .iter()
+            .rposition(|part| *part == "agent-transcripts")?;
+        let below = folders.get(transcripts + 1..folders.len() - 1)?;
+        Some(Claim {
+            id: Some(name.to_owned()),
+            parent: match below {
+                [parent, "subagents", ..] => Some((*parent).to_owned()),
+                _ => None,
+            },
+            ..Claim::LINES
+        })
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let solid = head.iter().copied().filter(|b| !b.is_ascii_whitespace());
+        let start: Vec<u8> = solid.take(64).collect();
+        let begins = |role: &str| {
+            start.starts_with(format!(r#"{{"role":"{role}","message":{{"content":"#).as_bytes())
+        };
+        begins("user") || begins("assistant")
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "first line with a `role` and a `message`",
+            live: facts::EACH_LINE,
+            known: "",
+            estimated: "",
+            sub_agents: "yes",
+            compactions: "none logged",
+            tried: "invented logs after public readers",
+        }
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<Reader>::default()
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[]
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+}
+
+/// Reads one transcript.
+#[derive(Default)]
+struct Reader {
+    /// Tool names by call, where calls have ids.
+    tools: HashMap<Key, Box<str>>,
+}
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        let Input::Line(place, line) = input else {
+            return;
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let event = match lenient::object::<Record<'_>>(line) {
+            Ok(record) => self.record(&record, out),
+            Err(why) => Event::Unreadable(why),
+        };
+        out.push(Lane::Main, place, None, event);
+    }
+}
+
+impl Reader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> Event {
+        let content = record.message.as_ref().and_then(|message| message.content);
+        let (part, items) = match (record.role.or_empty(), content) {
+            ("user", Some(content)) => {
+                let items = said_to(content, &self.tools, out);
+                (part_of(&items), items)
+            }
+            ("assistant", Some(content)) => {
+                let items = assistant_items(content, &mut self.tools, out);
+                (Part::Output, items)
+            }
+            ("", _) => match record.kind.boxed() {
+                Some(kind) => return Event::Skipped(kind),
+                None => return Event::Unreadable("no role".into()),
+            },
+            (_, None) => return Event::Unreadable("a message without content".into()),
+            (other, _) => return Event::Skipped(format!("{other} message").into()),
+        };
+        Event::Node(Box::new(Node {
+            part,
+            turn: part == Part::Input,
+            items,
+            ..Node::default()
+        }))
+    }
+}
+
+/// The items of a message to the model: what the user typed, and what was put in around it.
+fn said_to(content: &RawValue, tools: &HashMap<Key, Box<str>>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let blocks: Pieces<'_, Block<'_>> = serde_json::from_str(content.get()).unwrap_or_default();
+    let texts = blocks.0.iter().map(|piece| match piece {
+        Piece::Text(text) => Some(&**text),
+        Piece::Part(block) => block
+            .text
+            .get()
+            .filter(|_| block.kind.get() == Some("text")),
+    });
+    let texts: Option<Vec<&str>> = texts.collect();
+    let queried = |text: &&str| text.contains(QUERY.0);
+    let Some(texts) = texts.filter(|texts| texts.iter().any(queried)) else {
+        return user_items(content, Role::User, Kind::Text, tools, out);
+    };
+    let mut items = Vec::new();
+    for text in texts {
+        let (before, query, after) = query(text);
+        let parts = [
+            (Role::Container, Kind::Reminder, before),
+            (Role::User, Kind::Text, query),
+            (Role::Container, Kind::Reminder, after),
+        ];
+        for (role, kind, text) in parts {
+            if !text.trim().is_empty() {
+                items.push(out.item(role, kind).text(text).done());
+            }
+        }
+    }
+    items
+}
+
+/// What stands before the user's query, the query, and what stands behind it.
+fn query(text: &str) -> (&str, &str, &str) {
+    let Some(start) = text.find(QUERY.0) else {
+        return (text, "", "");
+    };
+    let inside = start + QUERY.0.len();
+    let end = text[inside..].find(QUERY.1).map(|len| inside + len);
+    match end {
+        Some(end) => (
+            &text[..start],
+            &text[inside..end],
+            &text[end + QUERY.1.len()..],
+        ),
+        None => (&text[..start], &text[inside..], ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn transcripts_are_told_by_name_and_by_content() {
+        let claim = |path: &str| {
+            let claim = Cursor.claims(Path::new(path))?;
+            Some((claim.id?, claim.parent))
+        };
+        let root = "/home/dev/.cursor/projects/home-dev-shop/agent-transcripts";
+        assert_eq!(
+            claim(&format!("{root}/abc/abc.jsonl")),
+            Some(("abc".to_owned(), None))
+        );
+        assert_eq!(
+            claim(&format!("{root}/abc.jsonl")),
+            Some(("abc".to_owned(), None))
+        );
+        assert_eq!(
+            claim(&format!("{root}/abc/subagents/def.jsonl")),
+            Some(("def".to_owned(), Some("abc".to_owned())))
+        );
+        assert_eq!(claim("/home/dev/.cursor/projects/shop/notes.jsonl"), None);
+        assert!(Cursor.recognise(b"{\"role\": \"user\", \"message\": {\"content\": ["));
+        assert!(!Cursor.recognise(b"{\"role\":\"user\",\"content\":\"hello\"}"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_lost(text in "(<user_query>|</user_query>|é| |a){0,12}") {
+            let (before, query, after) = query(&text);
+            let tags = QUERY.0.len() + QUERY.1.len();
+            let kept = before.len() + query.len() + after.len();
+            prop_assert!(text.len() - kept <= tags);
+        }
+    }
+}

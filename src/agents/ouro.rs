@@ -1,0 +1,267 @@
+//! ouro.
+//!
+//! A session is one YAML document, `session.yaml`, written anew as a whole with every message. What its
+//! sources say (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
+//! `compaction/compressor.py`):
+//!
+//! * No usage is written, and no model: all is estimated here, and the window is guessed.
+//! * Messages are OpenAI's: `role`, `content`, `tool_calls`, `tool_call_id`, `name`. System messages
+//!   stand in a list of their own, before the others.
+//! * A compaction replaces messages by one of the user's that begins with
+//!   `[Previous conversation summary]`, in the next writing of the file: what was there before is gone.
+//! * Times have no zone and are not told; the file's own is.
+//!
+//! The document is read as events by saphyr-parser: a crate without unsafe code that unfolds nothing.
+//! Documents of YAML's data model can unfold aliases to any size; here an alias, which ouro writes only
+//! for a list that it holds twice, is passed over and counted. See [`tree`].
+
+mod tree;
+
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Shape, Term, facts, image};
+use crate::model::event::{Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink};
+use crate::model::{Kind, Role};
+use std::path::Path;
+use tree::Tree;
+
+/// What a summary begins with.
+const SUMMARY: &str = "[Previous conversation summary]";
+
+/// The format.
+pub struct Ouro;
+
+impl Format for Ouro {
+    fn id(&self) -> &'static str {
+        "ouro"
+    }
+
+    fn label(&self) -> &'static str {
+        "ouro"
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        const fn root(logs: &'static str) -> Root {
+            Root {
+                env: None,
+                base: Base::Home(".ouro"),
+                logs,
+            }
+        }
+        static ROOTS: [Root; 2] = [root("sessions"), root("bot/sessions")];
+        &ROOTS
+    }
+
+    /// `<date>_<beginning of the id>/session.yaml`.
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        (path.file_name()? == "session.yaml").then_some(Claim {
+            shape: Shape::Document,
+            ..Claim::LINES
+        })
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let has = |needle: &str| memchr::memmem::find(head, needle.as_bytes()).is_some();
+        head.starts_with(b"id: ") && has("\ncreated_at: ") && has("\nsystem_messages:")
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "`id`, `created_at` and `system_messages` of a session.yaml",
+            live: facts::EACH_REWRITE,
+            known: "",
+            estimated: "",
+            sub_agents: "none logged",
+            compactions: "by the summary that takes the messages' place",
+            tried: "invented documents after its sources",
+        }
+    }
+
+    fn shape(&self, _: &[u8]) -> Option<Shape> {
+        Some(Shape::Document)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Reader)
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[]
+    }
+}
+
+/// Reads one session. It keeps nothing: a document says all there is.
+struct Reader;
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        let unreadable = |why: String, out: &mut Sink<'_>| {
+            let event = Event::Unreadable(why.into());
+            out.push(Lane::Main, Place::default(), None, event);
+        };
+        let Input::Document(bytes) = input else {
+            return unreadable("not a document".to_owned(), out);
+        };
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => tree::with_todays_breaks(text),
+            Err(error) => return unreadable(error.to_string(), out),
+        };
+        match tree::read(&text) {
+            Ok(session) => document(&session, out),
+            Err(why) => unreadable(why, out),
+        }
+    }
+}
+
+fn document(session: &Tree<'_>, out: &mut Sink<'_>) {
+    let mut push = |line, event| {
+        let place = Place {
+            line,
+            ..Place::default()
+        };
+        out.push(Lane::Main, place, None, event);
+    };
+    let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
+        return push(0, Event::Unreadable("no id or no messages".into()));
+    };
+    push(
+        0,
+        Event::Meta(Box::new(Meta {
+            id: Some(id.into()),
+            ..Meta::default()
+        })),
+    );
+    let system = session.get("system_messages").map_or(&[][..], Tree::list);
+    for (line, message) in (1..).zip(system.iter().chain(messages.list())) {
+        let place = Place {
+            line,
+            ..Place::default()
+        };
+        let event = event_of(message, line, out);
+        out.push(Lane::Main, place, None, event);
+    }
+}
+
+fn event_of(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) -> Event {
+    if *message == Tree::Alias {
+        return Event::Skipped("alias".into());
+    }
+    let (part, items) = match message.text("role") {
+        Some("system") => (
+            Part::Injected,
+            vec![whole(message, Role::Container, Kind::Prompt, out)],
+        ),
+        Some("user") if begins(message, SUMMARY) => (
+            Part::Injected,
+            vec![whole(message, Role::Container, Kind::Summary, out)],
+        ),
+        Some("user") => (
+            Part::Input,
+            vec![whole(message, Role::User, Kind::Text, out)],
+        ),
+        Some("assistant") => (Part::Output, said(message, out)),
+        Some("tool") => (
+            Part::Result,
+            vec![whole(message, Role::Tool, Kind::ToolResult, out)],
+        ),
+        Some(other) => return Event::Skipped(format!("{other} message").into()),
+        None => return Event::Unreadable("a message without a role".into()),
+    };
+    Event::Node(Box::new(Node {
+        key: Some(Key::of_number("ouro", line)),
+        part,
+        turn: part == Part::Input,
+        items,
+        ..Node::default()
+    }))
+}
+
+/// The texts of a content: of itself, or of its parts. `None` for a part that is no text.
+fn texts<'t>(message: &'t Tree<'_>) -> impl Iterator<Item = Option<&'t str>> {
+    let content = message.get("content").unwrap_or(&Tree::Null);
+    let parts = content.list().iter();
+    let bare = content.scalar().map(Some);
+    bare.into_iter()
+        .chain(parts.map(|part| part.scalar().or_else(|| part.text("text"))))
+}
+
+fn begins(message: &Tree<'_>, text: &str) -> bool {
+    texts(message)
+        .next()
+        .flatten()
+        .is_some_and(|first| first.starts_with(text))
+}
+
+/// A message as one item.
+fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewItem {
+    let item = out
+        .item(role, kind)
+        .tool(message.text("name").filter(|_| kind == Kind::ToolResult))
+        .call(message.text("tool_call_id"));
+    texts(message)
+        .fold(item, |item, text| match text {
+            Some(text) => item.text(text),
+            None => item.fixed(image::DEFAULT, "[image]"),
+        })
+        .done()
+}
+
+/// What the model said: its text and its calls.
+fn said(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let mut items = Vec::new();
+    if texts(message).any(|text| text != Some("")) {
+        items.push(whole(message, Role::Assistant, Kind::Text, out));
+    }
+    for call in message.get("tool_calls").map_or(&[][..], Tree::list) {
+        let function = call.get("function").unwrap_or(&Tree::Null);
+        let name = function.text("name");
+        let item = out
+            .item(Role::Assistant, Kind::ToolCall)
+            .tool(name)
+            .call(call.text("id"))
+            .text(name.unwrap_or_default())
+            .text(function.text("arguments").unwrap_or_default());
+        items.push(item.done());
+    }
+    items
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::model::event::ByLength;
+    use crate::model::session::Session;
+    use std::sync::Arc;
+
+    fn session(text: &str) -> Session {
+        let mut out = Sink::new(&ByLength);
+        Reader.read(Input::Document(text.as_bytes()), &mut out);
+        let mut session = Session::new("ouro", Arc::default());
+        out.entries
+            .into_iter()
+            .for_each(|entry| session.apply(entry));
+        session
+    }
+
+    #[test]
+    fn a_document_that_is_cut_anywhere_breaks_nothing_and_shows_or_is_shorter() {
+        let text = include_str!("../../tests/fixtures/ouro/summary_in_place_of_history/log.yaml");
+        let whole = session(text);
+        assert_eq!(whole.unreadable, 0);
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let cut = session(&text[..end]);
+            assert!(cut.unreadable > 0 || cut.items.len() <= whole.items.len());
+        }
+    }
+
+    #[test]
+    fn an_alias_is_passed_over_and_counted() {
+        let bomb = "id: a\nmessages:\n- &m\n  role: user\n  content: &c [&t 'ha', *t, *t]\n- *m\n";
+        let session = session(bomb);
+        assert_eq!((session.items.len(), session.unreadable), (1, 0));
+        assert_eq!(session.skipped.get("alias"), Some(&1));
+    }
+}

@@ -1,0 +1,201 @@
+//! A YAML document as a tree of texts, safe for any input: no deeper than what a session needs, no
+//! larger than the document.
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use std::borrow::Cow;
+
+/// Deeper nodes are read and let go: a call's function is six deep.
+const DEPTH: usize = 16;
+
+/// A node.
+#[derive(Debug, PartialEq)]
+pub(super) enum Tree<'a> {
+    /// Nothing: `null`, or too deep.
+    Null,
+    /// A text; numbers and the like are as they are written.
+    Scalar(Cow<'a, str>),
+    /// A list.
+    List(Vec<Tree<'a>>),
+    /// Names and what they stand for, in the order of the document.
+    Map(Vec<(Cow<'a, str>, Tree<'a>)>),
+    /// Another node, anew.
+    Alias,
+}
+
+impl<'a> Tree<'a> {
+    /// What a name of a map stands for.
+    pub(super) fn get(&self, name: &str) -> Option<&Tree<'a>> {
+        match self {
+            Tree::Map(pairs) => pairs.iter().find(|(key, _)| key == name).map(|(_, at)| at),
+            _ => None,
+        }
+    }
+
+    /// The text of a scalar.
+    pub(super) fn scalar(&self) -> Option<&str> {
+        match self {
+            Tree::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text that a name of a map stands for.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.scalar()
+    }
+
+    /// The nodes of a list; none where it is none.
+    pub(super) fn list(&self) -> &[Tree<'a>] {
+        match self {
+            Tree::List(nodes) => nodes,
+            _ => &[],
+        }
+    }
+}
+
+/// A collection that is being read.
+struct Open<'a> {
+    node: Tree<'a>,
+    /// The name that waits for what it stands for.
+    name: Option<Cow<'a, str>>,
+}
+
+/// A document with the line breaks of today's YAML. ouro's writer has those of YAML 1.1, among them three
+/// characters that are plain text today, and writes indentation behind them.
+pub(super) fn with_todays_breaks(text: &str) -> Cow<'_, str> {
+    const OLD: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+    if text.contains(OLD) {
+        text.replace(OLD, "\n").into()
+    } else {
+        text.into()
+    }
+}
+
+/// Reads a document. Says where it is no YAML.
+pub(super) fn read(text: &str) -> Result<Tree<'_>, String> {
+    let mut open: Vec<Open<'_>> = Vec::new();
+    // Collections that are open below the depth that is kept.
+    let mut below = 0_usize;
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        let (event, _) = event.map_err(|error| error.to_string())?;
+        let node = match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == DEPTH => {
+                below += 1;
+                continue;
+            }
+            Event::SequenceStart(..) => {
+                let node = Tree::List(Vec::new());
+                open.push(Open { node, name: None });
+                continue;
+            }
+            Event::MappingStart(..) => {
+                let node = Tree::Map(Vec::new());
+                open.push(Open { node, name: None });
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd if below > 0 => {
+                below -= 1;
+                if below > 0 {
+                    continue;
+                }
+                Tree::Null
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(closed) => closed.node,
+                None => continue,
+            },
+            Event::Scalar(..) | Event::Alias(_) if below > 0 => continue,
+            Event::Scalar(text, style, ..) if is_null(&text, style) => Tree::Null,
+            Event::Scalar(text, ..) => Tree::Scalar(text),
+            Event::Alias(_) => Tree::Alias,
+            Event::DocumentEnd => break,
+            _ => continue,
+        };
+        match open.last_mut() {
+            Some(parent) => parent.add(node),
+            None => return Ok(node),
+        }
+    }
+    Err("no document".to_owned())
+}
+
+fn is_null(text: &str, style: ScalarStyle) -> bool {
+    style == ScalarStyle::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+impl<'a> Open<'a> {
+    fn add(&mut self, node: Tree<'a>) {
+        match (&mut self.node, self.name.take()) {
+            (Tree::List(nodes), _) => nodes.push(node),
+            (Tree::Map(pairs), Some(name)) => pairs.push((name, node)),
+            (_, _) => {
+                self.name = Some(match node {
+                    Tree::Scalar(text) => text,
+                    // A name that is no text is nobody's.
+                    _ => Cow::Borrowed(""),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn texts_are_read_as_the_writer_means_them() {
+        let tree = read(
+            "a: plain\n  goes on\nb: 'it''s\n\n  two'\nc: \"tab\\t\\u00e9\\\n  \\ end\"\nd: |-\n  x\n   y\ne: null\nf: 'null'\n",
+        )
+        .unwrap();
+        assert_eq!(tree.text("a"), Some("plain goes on"));
+        assert_eq!(tree.text("b"), Some("it's\ntwo"));
+        assert_eq!(tree.text("c"), Some("tab\té end"));
+        assert_eq!(tree.text("d"), Some("x\n y"));
+        assert_eq!(tree.get("e"), Some(&Tree::Null));
+        assert_eq!(tree.text("f"), Some("null"));
+    }
+
+    #[test]
+    fn old_line_breaks_are_breaks() {
+        let text = "- b: 'one\u{2028}    two'\n- \"three\u{85}  four\"\n";
+        let text = with_todays_breaks(text);
+        let tree = read(&text).unwrap();
+        let list = tree.list();
+        assert_eq!(list[0].text("b"), Some("one two"));
+        assert_eq!(list[1].scalar(), Some("three four"));
+    }
+
+    #[test]
+    fn depth_does_no_harm() {
+        let deep = format!("a: {}b{}\nz: after\n", "[".repeat(200), "]".repeat(200));
+        assert_eq!(read(&deep).unwrap().text("z"), Some("after"));
+        let block: String = (0..5_000).map(|n| " ".repeat(n) + "a:\n").collect();
+        assert!(read(&block).is_ok());
+        let _ = read(&"[".repeat(100_000));
+        let _ = read(&"- ".repeat(100_000));
+        let _ = read(&"? ".repeat(100_000));
+    }
+
+    #[test]
+    fn aliases_unfold_to_nothing() {
+        let mut bomb = "a0: &a0 [x, x]\n".to_owned();
+        for n in 1..60 {
+            let last = n - 1;
+            bomb += &format!("a{n}: &a{n} [*a{last}, *a{last}]\n");
+        }
+        let tree = read(&bomb).unwrap();
+        assert_eq!(tree.get("a59").unwrap().list(), [Tree::Alias, Tree::Alias]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[-a:&*!|>'\"{}\\[\\], \n#?%é]{0,80}") {
+            let _ = read(&text);
+        }
+    }
+}
