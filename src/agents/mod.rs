@@ -33,6 +33,7 @@ pub mod gemini_cli;
 pub(crate) mod image;
 mod lenient;
 pub mod ouro;
+pub mod own;
 pub mod pi;
 pub mod settings;
 
@@ -122,6 +123,8 @@ pub enum Base {
     XdgConfig(&'static str),
     /// Below `$XDG_DATA_HOME`, or `~/.local/share`.
     XdgData(&'static str),
+    /// This folder.
+    At(&'static str),
 }
 
 /// How a file is read.

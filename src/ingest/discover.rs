@@ -94,6 +94,7 @@ pub fn usual(formats: &[&'static dyn Format], env: &dyn Fn(&str) -> Option<OsStr
                         Base::XdgData(below) => {
                             xdg("XDG_DATA_HOME", ".local/share").map(|dir| dir.join(below))
                         }
+                        Base::At(folder) => Some(PathBuf::from(folder)),
                     };
                     base.into_iter().collect()
                 }

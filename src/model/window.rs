@@ -407,7 +407,7 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
 }
 
 /// Whether an id matches a pattern in which `*` stands for any text. Case does not matter.
-fn matches(pattern: &str, id: &str) -> bool {
+pub(crate) fn matches(pattern: &str, id: &str) -> bool {
     let (pattern, id) = (pattern.to_ascii_lowercase(), id.to_ascii_lowercase());
     let Some((first, last)) = pattern.split_once('*') else {
         return pattern == id;

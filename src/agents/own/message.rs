@@ -1,0 +1,178 @@
+//! One message of a log of the user's own: who speaks, and what of it is context.
+
+use super::mapping::{Mapping, Speaker};
+use super::pointer::Pointers;
+use crate::agents::lenient;
+use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use crate::model::{Kind, Role};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// A message as the mapping reads it.
+pub(super) struct Message<'v> {
+    pub(super) speaker: Speaker,
+    texts: Vec<&'v Value>,
+    thinking: Vec<&'v Value>,
+    tool: Option<String>,
+    call: Option<String>,
+    calls: Vec<Call<'v>>,
+    results: Vec<Call<'v>>,
+}
+
+/// A tool call, or its result.
+struct Call<'v> {
+    tool: Option<String>,
+    id: Option<String>,
+    content: Vec<&'v Value>,
+}
+
+impl<'v> Message<'v> {
+    /// Reads a message; otherwise says why it is none.
+    pub(super) fn read(mapping: &Mapping, value: &'v Value) -> Result<Message<'v>, Box<str>> {
+        let keys = &mapping.message;
+        let Some(word) = keys.role.text(value) else {
+            return Err("no role".into());
+        };
+        let Some(speaker) = mapping.roles.speaker(&word) else {
+            return Err(format!("role {word}").into());
+        };
+        let calls = keys.calls.elements(value).into_iter().map(|call| Call {
+            tool: mapping.calls.name.text(call),
+            id: mapping.calls.id.text(call),
+            content: content(&mapping.calls.arguments, call),
+        });
+        let results = keys.results.elements(value).into_iter().map(|result| Call {
+            tool: mapping.results.tool.text(result),
+            id: mapping.results.call.text(result),
+            content: content(&mapping.results.text, result),
+        });
+        Ok(Message {
+            speaker,
+            texts: content(&keys.text, value),
+            thinking: content(&keys.thinking, value),
+            tool: keys.tool.text(value),
+            call: keys.call.text(value),
+            // A part of another kind has no name, or nothing at all.
+            calls: calls.filter(|call| call.tool.is_some()).collect(),
+            results: results
+                .filter(|result| !result.content.is_empty())
+                .collect(),
+        })
+    }
+
+    /// What tells it from other messages of a list that is written again and again.
+    pub(super) fn key(&self, agent: &str) -> Key {
+        let mut parts = vec![agent.to_owned(), format!("{:?}", self.speaker)];
+        parts.extend(self.tool.clone());
+        parts.extend(self.call.clone());
+        let calls = self.calls.iter().chain(&self.results);
+        let words = calls.clone().flat_map(|call| [&call.tool, &call.id]);
+        parts.extend(words.flatten().cloned());
+        let said = self.thinking.iter().chain(&self.texts);
+        let said = said.chain(calls.flat_map(|call| &call.content));
+        parts.extend(said.map(ToString::to_string));
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        Key::of_parts(&parts)
+    }
+
+    /// What part of the exchange it is.
+    pub(super) fn part(&self) -> Part {
+        match self.speaker {
+            Speaker::User if !self.results.is_empty() => Part::Result,
+            Speaker::User => Part::Input,
+            Speaker::Assistant | Speaker::Call => Part::Output,
+            Speaker::Tool => Part::Result,
+            Speaker::System | Speaker::Container | Speaker::Summary => Part::Injected,
+        }
+    }
+
+    /// What it puts into the context. `tools` are the names of tools by call.
+    pub(super) fn items(
+        &self,
+        tools: &mut HashMap<Key, Box<str>>,
+        out: &mut Sink<'_>,
+    ) -> Vec<NewItem> {
+        let mut items = Vec::new();
+        let mut add = |role, kind, tool: Option<&str>, id: Option<&str>, content: &[&Value]| {
+            // A call is its name, too; anything else without content is nothing.
+            let name = tool.filter(|_| kind == Kind::ToolCall);
+            if content.is_empty() && name.is_none() {
+                return;
+            }
+            let item = out.item(role, kind).tool(tool).call(id);
+            let item = name.into_iter().fold(item, ItemBuilder::text);
+            let item = content.iter().fold(item, |item, value| put(item, value));
+            items.push(item.done());
+        };
+        let (tool, call) = (self.tool.as_deref(), self.call.as_deref());
+        match self.speaker {
+            Speaker::User => add(Role::User, Kind::Text, None, None, &self.texts),
+            Speaker::Assistant => {
+                add(Role::Assistant, Kind::Thinking, None, None, &self.thinking);
+                add(Role::Assistant, Kind::Text, None, None, &self.texts);
+            }
+            Speaker::Call => {
+                name(tools, call, tool);
+                add(Role::Assistant, Kind::ToolCall, tool, call, &self.texts);
+            }
+            Speaker::Tool => {
+                let named = tool.map(Into::into).or_else(|| named(tools, call));
+                add(
+                    Role::Tool,
+                    Kind::ToolResult,
+                    named.as_deref(),
+                    call,
+                    &self.texts,
+                );
+            }
+            Speaker::System => add(Role::Container, Kind::Prompt, None, None, &self.texts),
+            Speaker::Container => add(Role::Container, Kind::Reminder, None, None, &self.texts),
+            Speaker::Summary => add(Role::Container, Kind::Summary, None, None, &self.texts),
+        }
+        for Call { tool, id, content } in &self.calls {
+            let (tool, id) = (tool.as_deref(), id.as_deref());
+            name(tools, id, tool);
+            add(Role::Assistant, Kind::ToolCall, tool, id, content);
+        }
+        for Call { tool, id, content } in &self.results {
+            let id = id.as_deref();
+            let named = tool.as_deref().map(Into::into).or_else(|| named(tools, id));
+            add(Role::Tool, Kind::ToolResult, named.as_deref(), id, content);
+        }
+        items
+    }
+}
+
+fn name(tools: &mut HashMap<Key, Box<str>>, call: Option<&str>, tool: Option<&str>) {
+    if let (Some(call), Some(tool)) = (call, tool) {
+        tools.insert(Key::of(call), tool.into());
+    }
+}
+
+fn named(tools: &HashMap<Key, Box<str>>, call: Option<&str>) -> Option<Box<str>> {
+    tools.get(&Key::of(call?)).cloned()
+}
+
+/// What says something where these point: no list, of which `*` points at the elements.
+fn content<'v>(pointers: &Pointers, value: &'v Value) -> Vec<&'v Value> {
+    let found = pointers.each(value).into_iter();
+    found
+        .filter(|found| match found {
+            Value::Null | Value::Array(_) => false,
+            Value::String(text) => !text.is_empty(),
+            Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
+        })
+        .collect()
+}
+
+/// Adds a value to an item: a string as the text that it is, anything else as JSON.
+fn put<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &Value) -> ItemBuilder<'s, 'm> {
+    match value {
+        Value::String(text) => item.text(text),
+        other => match RawValue::from_string(other.to_string()) {
+            Ok(json) => lenient::raw(item, &json),
+            Err(_) => item,
+        },
+    }
+}

@@ -1,0 +1,312 @@
+//! Reads a log as a mapping says.
+
+use super::history::History;
+use super::mapping::{Mapping, Speaker, Written};
+use super::message::Message;
+use super::pointer::Pointers;
+use crate::agents::lenient::{self, Count};
+use crate::agents::{Decoder, Input};
+use crate::model::event::{
+    Billed, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Source};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Numbers of seconds since 1970 are smaller than this; of milliseconds, larger.
+const SECONDS: f64 = 1e11;
+
+/// Reads one file.
+pub(super) struct Reader {
+    mapping: Arc<Mapping>,
+    /// The facts that were told last.
+    told: Meta,
+    /// Tool names by call.
+    tools: HashMap<Key, Box<str>>,
+    /// The newest request: whose usage it is that stands in a record of its own.
+    request: Option<Key>,
+    history: History,
+}
+
+/// Where and when a record stands.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    place: Place,
+    time: Option<Timestamp>,
+}
+
+impl At {
+    pub(super) fn push(self, event: Event, out: &mut Sink<'_>) {
+        out.push(Lane::Main, self.place, self.time, event);
+    }
+
+    pub(super) fn node(self, node: Node, out: &mut Sink<'_>) {
+        self.push(Event::Node(Box::new(node)), out);
+    }
+}
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        let (place, bytes) = match input {
+            Input::Line(_, line) if line.trim_ascii().is_empty() => return,
+            Input::Line(place, line) => (place, line),
+            Input::Document(bytes) => (Place::default(), bytes),
+        };
+        let read = match self.mapping.shape {
+            Written::Lines => self.line(place, bytes, out),
+            Written::Document => self.document(bytes, out),
+        };
+        if let Err(why) = read {
+            out.push(Lane::Main, place, None, Event::Unreadable(why));
+        }
+    }
+}
+
+impl Reader {
+    pub(super) fn new(mapping: Arc<Mapping>) -> Reader {
+        Reader {
+            mapping,
+            told: Meta::default(),
+            tools: HashMap::new(),
+            request: None,
+            history: History::default(),
+        }
+    }
+
+    fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
+        let value: Value = lenient::object(line)?;
+        let mapping = Arc::clone(&self.mapping);
+        let at = At {
+            place,
+            time: time(&mapping.record.time, &value),
+        };
+        if let Some(word) = mapping
+            .record
+            .skip
+            .iter()
+            .find_map(|skip| skip.word(&value))
+        {
+            at.push(Event::Skipped(word.into()), out);
+            return Ok(());
+        }
+        self.facts(at, &value, out);
+        match mapping.messages.as_ref() {
+            None => self.record(at, &value, out),
+            Some(list) => match list.find(&value) {
+                Some(Value::Array(list)) => {
+                    self.history.take(&mapping, at, list, &mut self.tools, out);
+                    self.answer(at, &value, out);
+                }
+                _ => at.push(Event::Skipped("no list of messages".into()), out),
+            },
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let mapping = Arc::clone(&self.mapping);
+        let list = match &mapping.messages {
+            Some(pointer) => pointer.find(&value),
+            None => Some(&value),
+        };
+        let Some(Value::Array(list)) = list else {
+            return Err("no list of messages".into());
+        };
+        *self = Reader::new(Arc::clone(&mapping));
+        let whole = At {
+            place: Place::default(),
+            time: None,
+        };
+        self.facts(whole, &value, out);
+        for (line, record) in (1..).zip(list) {
+            let at = At {
+                place: Place {
+                    line,
+                    ..Place::default()
+                },
+                time: time(&mapping.record.time, record),
+            };
+            let mut skips = mapping.record.skip.iter();
+            match skips.find_map(|skip| skip.word(record)) {
+                Some(word) => at.push(Event::Skipped(word.into()), out),
+                None => self.record(at, record, out),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells facts about the session that are news.
+    fn facts(&mut self, at: At, value: &Value, out: &mut Sink<'_>) {
+        let keys = &self.mapping.session;
+        let text = |pointers: &Pointers| pointers.text(value).map(Into::into);
+        let record = &self.mapping.record.model;
+        let now = Meta {
+            id: text(&keys.id),
+            title: text(&keys.title),
+            cwd: text(&keys.cwd),
+            model: text(record).or_else(|| text(&keys.model)),
+            version: text(&keys.version),
+            parent: text(&keys.parent),
+            ..Meta::default()
+        };
+        if now != self.told && now != Meta::default() {
+            at.push(Event::Meta(Box::new(now.clone())), out);
+            self.told = now;
+        }
+    }
+
+    /// A record that is a message, a report of usage, or both.
+    fn record(&mut self, at: At, value: &Value, out: &mut Sink<'_>) {
+        let mapping = Arc::clone(&self.mapping);
+        let id = mapping.record.id.text(value);
+        let key = id.as_deref().map(|id| Key::of_parts(&[&mapping.id, id]));
+        let parent = match mapping.record.parent.text(value) {
+            Some(parent) => Parent::Key(Key::of_parts(&[&mapping.id, &parent])),
+            None if key.is_some() && !mapping.record.parent.is_empty() => Parent::Root,
+            None => Parent::Previous,
+        };
+        match Message::read(&mapping, value) {
+            Ok(message) => {
+                let part = message.part();
+                let request = (part == Part::Output).then(|| self.request_of(id.as_deref(), at));
+                self.request = request.or(self.request);
+                let node = Node {
+                    key,
+                    parent,
+                    part,
+                    request,
+                    turn: part == Part::Input,
+                    items: message.items(&mut self.tools, out),
+                };
+                if message.speaker == Speaker::Summary {
+                    // The summary stands in the reset's own place.
+                    at.push(Event::Reset(Box::new(reset(key))), out);
+                    let parent = Parent::Previous;
+                    at.node(Node { parent, ..node }, out);
+                } else {
+                    at.node(node, out);
+                }
+            }
+            Err(why) => {
+                // Numbers alone are no message, and meant to be so.
+                if self.usage(value).is_none() {
+                    at.push(Event::Skipped(why), out);
+                }
+                if key.is_some() {
+                    let link = Node {
+                        key,
+                        parent,
+                        ..Node::default()
+                    };
+                    at.node(link, out);
+                }
+            }
+        }
+        if let Some(usage) = self.usage(value) {
+            let request = self.request.unwrap_or_else(|| self.request_of(None, at));
+            at.push(Event::Usage(Box::new(Usage { request, ..usage })), out);
+        }
+    }
+
+    /// What a request was answered, and what it cost.
+    fn answer(&mut self, at: At, value: &Value, out: &mut Sink<'_>) {
+        let mapping = Arc::clone(&self.mapping);
+        let request = self.request_of(mapping.record.id.text(value).as_deref(), at);
+        let mut items = Vec::new();
+        let replies = mapping.reply.elements(value).into_iter();
+        for reply in replies.filter(|reply| !reply.is_null()) {
+            match Message::read(&mapping, reply) {
+                Ok(message) => items.extend(message.items(&mut self.tools, out)),
+                Err(why) => at.push(Event::Skipped(why), out),
+            }
+        }
+        self.history.answered(at, request, items, out);
+        if let Some(usage) = self.usage(value) {
+            at.push(Event::Usage(Box::new(Usage { request, ..usage })), out);
+        }
+    }
+
+    /// The numbers in a record, of no request yet; `None`: there are none.
+    fn usage(&self, value: &Value) -> Option<Usage> {
+        let keys = &self.mapping.usage;
+        let prompt = tokens(&keys.prompt, value).filter(|prompt| *prompt > 0)?;
+        let cached = tokens(&keys.cached, value).unwrap_or(0).min(prompt);
+        let output = tokens(&keys.output, value);
+        let reasoning = tokens(&keys.reasoning, value);
+        Some(Usage {
+            request: Key(0),
+            model: self.told.model.clone(),
+            prompt,
+            cached,
+            output,
+            reasoning,
+            source: Source::Reported,
+            billed: Billed {
+                input: prompt,
+                cache_creation: 0,
+                cache_read: cached,
+                output: output.unwrap_or(0),
+                reasoning: reasoning.unwrap_or(0),
+            },
+        })
+    }
+
+    /// The request that a record of this id answers.
+    fn request_of(&self, id: Option<&str>, at: At) -> Key {
+        let agent = &self.mapping.id;
+        match (id, at.time) {
+            (Some(id), time) => {
+                let time = time.map(|time| time.to_string());
+                Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()])
+            }
+            // Documents have no offsets, lines perhaps no numbers.
+            (None, _) => {
+                let place = at.place.offset.wrapping_add(at.place.line << 40);
+                let place = if at.place.len > 0 {
+                    at.place.offset
+                } else {
+                    place
+                };
+                Key::of_parts(&[agent, "request", &place.to_string()])
+            }
+        }
+    }
+}
+
+fn reset(key: Option<Key>) -> Reset {
+    Reset {
+        key,
+        gone: Gone::Compaction,
+        cause: "unknown".into(),
+        before: None,
+        after: None,
+        kept: Kept::Nothing,
+    }
+}
+
+/// A time as text, or as seconds or milliseconds since 1970.
+fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
+    let text = pointers.text(value)?;
+    match text.parse::<f64>() {
+        Ok(number) => {
+            let millis = if number < SECONDS {
+                number * 1e3
+            } else {
+                number
+            };
+            Timestamp::from_millisecond(millis as i64).ok()
+        }
+        Err(_) => text.parse().ok(),
+    }
+}
+
+/// The sum of the numbers of tokens that these point at; `None`: there is none.
+fn tokens(pointers: &Pointers, value: &Value) -> Option<u64> {
+    let found = pointers.each(value).into_iter();
+    let counts = found.filter_map(|found| Count::deserialize(found).ok()?.0);
+    counts.reduce(u64::saturating_add)
+}

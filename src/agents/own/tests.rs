@@ -1,0 +1,432 @@
+//! Logs by mappings.
+
+use super::*;
+use crate::agents::Input;
+use crate::model::event::{ByLength, Entry, Lane, Place, Sink};
+use crate::model::session::Session;
+use crate::model::{Kind, Role};
+use proptest::prelude::*;
+
+const RECORDS: &str = r#"
+has = ["/role", "/session"]
+
+[session]
+id = "/session"
+cwd = "/cwd"
+model = "/model"
+
+[record]
+id = "/id"
+parent = "/parent"
+time = "/at"
+skip = [{ at = "/type", is = ["heartbeat"] }]
+
+[message]
+role = "/role"
+text = ["/content", "/content/*/text"]
+thinking = "/thought"
+tool = "/name"
+call = "/call"
+calls = "/calls"
+
+[calls]
+name = "/function/name"
+id = "/id"
+arguments = "/function/arguments"
+
+[roles]
+summary = ["compaction"]
+
+[usage]
+prompt = ["/usage/fresh", "/usage/cached"]
+cached = "/usage/cached"
+output = "/usage/out"
+"#;
+
+const REQUESTS: &str = r#"
+has = "/request/messages"
+messages = "/request/messages"
+reply = "/response/message"
+
+[record]
+id = "/id"
+
+[message]
+role = "/role"
+text = ["/content", "/content/*/text"]
+calls = "/content/*"
+results = "/content/*"
+
+[calls]
+name = "/name"
+id = "/id"
+arguments = "/input"
+
+[results]
+call = "/tool_use_id"
+text = ["/content", "/content/*/text"]
+
+[usage]
+prompt = "/usage/input"
+output = "/usage/output"
+"#;
+
+fn mapping(text: &str) -> Mapping {
+    Mapping::read("mine", text).unwrap()
+}
+
+fn format(text: &str) -> &'static dyn Format {
+    mapping(text).into_format()
+}
+
+fn read(format: &dyn Format, log: &str) -> Session {
+    let mut session = Session::new("mine", Arc::default());
+    entries(format, log)
+        .into_iter()
+        .for_each(|entry| session.apply(entry));
+    session
+}
+
+fn entries(format: &dyn Format, log: &str) -> Vec<Entry> {
+    let mut out = Sink::new(&ByLength);
+    let mut decoder = format.decoder();
+    let mut offset = 0;
+    for (line, text) in (1..).zip(log.split_inclusive('\n')) {
+        let len = text.trim_end_matches('\n').len() as u64;
+        let place = Place { line, offset, len };
+        decoder.read(Input::Line(place, text.trim_end().as_bytes()), &mut out);
+        offset += text.len() as u64;
+    }
+    out.entries
+}
+
+fn told(session: &Session) -> Vec<String> {
+    let alive = session.alive();
+    let items = alive.iter().map(|ix| &session.items[*ix]);
+    items
+        .map(|item| {
+            let tool = item.tool.as_deref().unwrap_or_default();
+            format!(
+                "{} {} {tool}: {}",
+                item.role.name(),
+                item.kind.name(),
+                item.preview
+            )
+        })
+        .collect()
+}
+
+const LOG: &str = r#"{"session":"s1","cwd":"/w/shop","model":"gpt-5","role":"system","id":"a","content":"Be brief.","at":1767225600}
+{"session":"s1","role":"user","id":"b","parent":"a","content":[{"type":"text","text":"List the files."}],"at":"2026-01-01T00:00:01Z"}
+{"type":"heartbeat","session":"s1"}
+{"session":"s1","role":"assistant","id":"c","parent":"b","content":"","thought":"ls will do","calls":[{"id":"t1","function":{"name":"ls","arguments":{"path":"."}}}],"usage":{"fresh":40,"cached":100,"out":12}}
+{"session":"s1","role":"tool","id":"d","parent":"c","call":"t1","content":"a.rs\nb.rs"}
+{"session":"s1","role":"assistant","id":"e","parent":"d","content":"Two.","usage":{"fresh":20,"cached":150,"out":3}}
+{"session":"s1","role":"robot","id":"f","parent":"e","content":"?"}
+broken
+"#;
+
+#[test]
+fn records_are_read_as_the_mapping_says() {
+    let session = read(format(RECORDS), LOG);
+    assert_eq!(
+        told(&session),
+        [
+            "container prompt : Be brief.",
+            "user text : List the files.",
+            "assistant thinking : ls will do",
+            "assistant tool_call ls: ls {\"path\":\".\"}",
+            "tool tool_result ls: a.rs b.rs",
+            "assistant text : Two.",
+        ]
+    );
+    assert_eq!(session.meta.id.as_deref(), Some("s1"));
+    assert_eq!(
+        (session.model(), session.project()),
+        (Some("gpt-5"), "shop")
+    );
+    let prompts: Vec<_> = session
+        .requests
+        .iter()
+        .map(|request| (request.prompt, request.cached, request.output))
+        .collect();
+    assert_eq!(prompts, [(140, 100, Some(12)), (170, 150, Some(3))]);
+    assert_eq!(session.context().known, 173);
+    let skipped: Vec<_> = session.skipped.keys().map(|kind| &**kind).collect();
+    assert_eq!(skipped, ["heartbeat", "role robot"]);
+    assert_eq!((session.unreadable, session.turns), (1, 1));
+    let started = session.started_at.unwrap().to_string();
+    assert_eq!(started, "2026-01-01T00:00:00Z");
+}
+
+#[test]
+fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
+    let log = format!(
+        "{LOG}{}\n{}\n",
+        r#"{"session":"s1","role":"user","id":"g","parent":"a","content":"Count them."}"#,
+        r#"{"session":"s1","role":"assistant","id":"h","parent":"g","content":"2"}"#,
+    );
+    let session = read(format(RECORDS), &log);
+    assert_eq!(
+        told(&session),
+        [
+            "container prompt : Be brief.",
+            "user text : Count them.",
+            "assistant text : 2"
+        ]
+    );
+    let log = format!(
+        "{LOG}{}\n{}\n",
+        r#"{"session":"s1","role":"compaction","id":"g","parent":"e","content":"There are two."}"#,
+        r#"{"session":"s1","role":"user","id":"h","parent":"g","content":"Go on."}"#,
+    );
+    let session = read(format(RECORDS), &log);
+    assert_eq!(
+        told(&session),
+        ["container summary : There are two.", "user text : Go on."]
+    );
+    assert_eq!(session.resets.len(), 1);
+    assert_eq!(format(RECORDS).reset_marks(), ["\"compaction\""]);
+}
+
+/// A log of requests with so much of the history in each.
+fn requests(lists: &[(&[&str], Option<&str>)]) -> String {
+    let message = |text: &&str| match text.split_once(' ') {
+        Some(("u", text)) => format!("{{\"role\":\"user\",\"content\":\"{text}\"}}"),
+        Some(("a", text)) => format!("{{\"role\":\"assistant\",\"content\":\"{text}\"}}"),
+        _ => panic!("{text}"),
+    };
+    let mut log = String::new();
+    for (n, (list, reply)) in lists.iter().enumerate() {
+        let list: Vec<String> = list.iter().map(message).collect();
+        let reply = reply.map_or("null".to_owned(), |text| message(&text));
+        log += &format!(
+            "{{\"id\":\"r{n}\",\"request\":{{\"messages\":[{}]}},\"response\":{{\"message\":{reply}}},\
+             \"usage\":{{\"input\":{},\"output\":5}}}}\n",
+            list.join(","),
+            100 * (n + 1)
+        );
+    }
+    log
+}
+
+#[test]
+fn what_requests_have_in_common_counts_once() {
+    let log = requests(&[
+        (&["u one"], Some("a 1")),
+        (&["u one", "a 1", "u two"], Some("a 2")),
+        (&["u one", "a 1", "u two", "a 2", "u two"], Some("a 2")),
+    ]);
+    let session = read(format(REQUESTS), &log);
+    let previews: Vec<&str> = session.items.iter().map(|item| &*item.preview).collect();
+    assert_eq!(previews, ["one", "1", "two", "2", "two", "2"]);
+    assert_eq!(session.requests.len(), 3);
+    assert_eq!((session.context().known, session.resets.len()), (305, 0));
+    assert_eq!((session.turns, session.alive().len()), (3, 6));
+}
+
+#[test]
+fn an_answer_is_the_same_however_the_next_request_writes_it() {
+    let lists: [(&[&str], _); 3] = [
+        (&["u one"], Some("a one of it")),
+        (&["u one", "a one", "a of it", "u two"], Some("a 2")),
+        (
+            &["u one", "a one", "a of it", "u two", "a 2", "u three"],
+            None,
+        ),
+    ];
+    let previews = |lists: &[_]| {
+        let session = read(format(REQUESTS), &requests(lists));
+        let alive = session.alive().into_iter();
+        let previews: Vec<String> = alive
+            .map(|ix| session.items[ix].preview.to_string())
+            .collect();
+        (previews, session)
+    };
+    let (said, session) = previews(&lists);
+    let unlogged = "(not in the log)";
+    assert_eq!(said, ["one", "one of it", "two", "2", "three", unlogged]);
+    assert_eq!(session.context().known, 305);
+
+    // Where no reply is logged, it comes with the next request.
+    let lists = lists.map(|(list, _)| (list, None));
+    let (said, session) = previews(&lists);
+    assert_eq!(said, ["one", "one", "of it", "two", "2", "three", unlogged]);
+    let mut said = session.alive().into_iter().map(|ix| &session.items[ix]);
+    assert!(said.all(|item| (item.role == Role::User) == item.output_of.is_none()));
+    assert_eq!((session.context().known, session.resets.len()), (305, 0));
+}
+
+#[test]
+fn what_is_no_longer_in_the_list_has_left() {
+    let log = requests(&[
+        (&["u one"], Some("a 1")),
+        (&["u one", "a 1", "u two"], Some("a 2")),
+        (&["u both", "u three"], Some("a 3")),
+    ]);
+    let session = read(format(REQUESTS), &log);
+    assert_eq!(
+        told(&session),
+        [
+            "user text : both",
+            "user text : three",
+            "assistant text : 3"
+        ]
+    );
+    assert_eq!(session.resets.len(), 1);
+    assert_eq!(session.resets[0].before, 205);
+    // An answer that was thrown away alone is no compaction, and what comes back is there again.
+    let log = requests(&[
+        (&["u one"], Some("a 1")),
+        (&["u one"], Some("a 2")),
+        (&["u one", "a 2", "u two"], Some("a 3")),
+        (&["u one"], Some("a 4")),
+        (&["u one", "a 2", "u two"], Some("a 5")),
+    ]);
+    let session = read(format(REQUESTS), &log);
+    assert_eq!(
+        told(&session),
+        [
+            "user text : one",
+            "assistant text : 2",
+            "user text : two",
+            "assistant text : 5"
+        ]
+    );
+    assert_eq!(session.resets.len(), 1);
+}
+
+#[test]
+fn calls_and_results_are_parts_of_messages() {
+    let log = r#"{"request":{"messages":[{"role":"user","content":"Look."}]},"response":{"message":{"role":"assistant","content":[{"type":"text","text":"I will."},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}}]}}}
+{"request":{"messages":[{"role":"user","content":"Look."},{"role":"assistant","content":[{"type":"text","text":"I will."},{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"fn a"}]}]}]}}
+"#;
+    let session = read(format(REQUESTS), log);
+    assert_eq!(
+        told(&session),
+        [
+            "user text : Look.",
+            "assistant text : I will.",
+            "assistant tool_call read: read {\"path\":\"a\"}",
+            "tool tool_result read: fn a",
+        ]
+    );
+    assert_eq!(session.turns, 1, "a result is no turn of the user's");
+}
+
+#[test]
+fn a_document_is_a_list_of_records() {
+    let text = "shape = \"document\"\nnames = \"chat-*.json\"\nmessages = \"/log\"\n".to_owned()
+        + &RECORDS.replace(
+            "has = [\"/role\", \"/session\"]",
+            "has = [\"/session\", \"/log/0/role\"]",
+        );
+    let format = format(&text);
+    let records: Vec<&str> = LOG.lines().take(6).collect();
+    let document = format!(
+        "{{\n\"session\":\"s9\",\"model\":\"m\",\n\"log\":[{}]}}",
+        records.join(",\n")
+    );
+    let mut out = Sink::new(&ByLength);
+    format
+        .decoder()
+        .read(Input::Document(document.as_bytes()), &mut out);
+    let mut session = Session::new("mine", Arc::default());
+    out.entries
+        .into_iter()
+        .for_each(|entry| session.apply(entry));
+    assert_eq!(session.meta.id.as_deref(), Some("s9"));
+    assert_eq!((session.requests.len(), session.context().known), (2, 173));
+    assert_eq!(session.requests[1].place.line, 6);
+    assert!(format.recognise(document.as_bytes()));
+    assert!(format.recognise(&document.as_bytes()[..100]));
+    assert!(!format.recognise(b"{\"session\":1}"));
+    assert_eq!(format.shape(b""), Some(Shape::Document));
+    let claim = |name: &str| format.claims(Path::new(name)).map(|claim| claim.shape);
+    assert_eq!(claim("/x/chat-1.json"), Some(Shape::Document));
+    assert_eq!(claim("/x/other.json"), None);
+}
+
+#[test]
+fn lines_are_recognised_by_what_they_must_have() {
+    let format = format(RECORDS);
+    assert!(format.recognise(LOG.as_bytes()));
+    assert!(format.recognise(b"junk\n{\"role\":\"user\",\"session\":\"s\"}\n{\"ro"));
+    for other in ["", "junk", "{\"role\":\"user\"}\n", "[{\"role\":1}]\n"] {
+        assert!(!format.recognise(other.as_bytes()), "{other}");
+    }
+    assert_eq!(format.facts().mark, "`role` with `session`");
+}
+
+#[test]
+fn numbers_that_cannot_be_true_report_nothing() {
+    let log = r#"{"session":"s","role":"assistant","content":"x","usage":{"fresh":-5,"out":1e300}}
+{"session":"s","role":"assistant","content":"y","usage":{"fresh":0,"out":7}}
+"#;
+    let session = read(format(RECORDS), log);
+    assert_eq!((session.requests.len(), session.items.len()), (0, 2));
+}
+
+#[test]
+fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
+    let log = r#"{"session":"s","role":"user","content":"x"}
+{"session":"s","role":"assistant","content":"y"}
+{"session":"s","usage":{"fresh":50,"out":7}}
+"#;
+    let session = read(format(RECORDS), log);
+    assert_eq!(session.context().known, 57);
+    assert!(session.skipped.is_empty(), "{:?}", session.skipped);
+    let answer = &session.items[1];
+    assert_eq!(answer.kind, Kind::Text);
+    assert_eq!(answer.output_of, Some(session.requests[0].key));
+}
+
+/// Any JSON, with the keys of the mappings in it.
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let word = prop::sample::select(vec![
+        "user",
+        "assistant",
+        "tool",
+        "system",
+        "compaction",
+        "s1",
+        "a",
+        "t1",
+        "",
+    ]);
+    let leaf = prop_oneof![
+        4 => word.prop_map(serde_json::Value::from),
+        2 => any::<i64>().prop_map(serde_json::Value::from),
+        1 => Just(serde_json::Value::Null),
+    ];
+    let key = prop::sample::select(vec![
+        "role", "content", "session", "id", "parent", "calls", "function", "name", "usage",
+        "fresh", "out", "input", "output", "request", "messages", "response", "message", "text",
+        "at",
+    ]);
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            3 => prop::collection::btree_map(key.clone().prop_map(str::to_owned), inner.clone(), 0..6)
+                .prop_map(|map| serde_json::Value::from_iter(map)),
+            1 => prop::collection::vec(inner, 0..5).prop_map(serde_json::Value::from),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_makes_it_panic_and_sums_hold(
+        lines in prop::collection::vec(json(), 0..12),
+        requests in any::<bool>(),
+    ) {
+        let format = format(if requests { REQUESTS } else { RECORDS });
+        let log: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        format.recognise(log.as_bytes());
+        let session = read(format, &log);
+        let context = session.context();
+        prop_assert_eq!(context.known + context.estimated, context.used);
+        for entry in entries(format, &log) {
+            prop_assert_eq!(entry.lane, Lane::Main);
+        }
+    }
+}
