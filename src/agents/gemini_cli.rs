@@ -17,6 +17,7 @@
 //! * Tool results stand beside their calls; after a checkpoint in messages of the user too, and the
 //!   results of parallel calls then hold each other's.
 
+use super::genai::{Call, Response, parts};
 use super::lenient::{self, Piece};
 use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term, facts};
 use crate::model::event::{
@@ -30,7 +31,7 @@ use std::path::Path;
 
 mod record;
 mod settings;
-use record::{Call, Facts, Message, Parts, Record, Response, Tokens, parts};
+use record::{Facts, Message, Record, Tokens, media};
 
 /// What a summary begins with.
 const SNAPSHOT: &str = "<state_snapshot>";
@@ -323,7 +324,7 @@ impl Reader {
         } else {
             (Role::User, Kind::Text)
         };
-        let media: Vec<_> = message.parts().filter_map(Parts::media).collect();
+        let media: Vec<_> = message.parts().filter_map(media).collect();
         if !text.is_empty() || !media.is_empty() {
             let item = message
                 .texts()
@@ -482,7 +483,7 @@ impl Writer<'_, '_> {
         }
         for part in call.into_iter().flat_map(|call| parts(&call.result)) {
             item = item.text(part.text.or_empty());
-            if let Some((tokens, label)) = part.media() {
+            if let Some((tokens, label)) = media(part) {
                 item = item.fixed(tokens, label);
             }
         }

@@ -30,6 +30,7 @@ pub mod cursor;
 pub mod droid;
 pub mod facts;
 pub mod gemini_cli;
+mod genai;
 pub(crate) mod image;
 mod lenient;
 pub mod ouro;

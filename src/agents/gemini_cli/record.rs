@@ -1,5 +1,6 @@
 //! What Gemini CLI's records hold, as far as it is of use.
 
+use crate::agents::genai::{self, Call, Parts};
 use crate::agents::image;
 use crate::agents::lenient::{Count, Piece, Pieces, Text};
 use serde::Deserialize;
@@ -62,56 +63,6 @@ pub(super) struct Message<'a> {
     pub(super) model: Text<'a>,
 }
 
-/// A part of a content.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Parts<'a> {
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-    pub(super) thought: Option<bool>,
-    #[serde(borrow)]
-    pub(super) function_call: Option<Call<'a>>,
-    #[serde(borrow)]
-    pub(super) function_response: Option<Response<'a>>,
-    #[serde(borrow)]
-    pub(super) inline_data: Option<Media<'a>>,
-    #[serde(borrow)]
-    pub(super) file_data: Option<Media<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Call<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) result: Pieces<'a, Parts<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Response<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) response: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Media<'a> {
-    #[serde(borrow)]
-    pub(super) mime_type: Text<'a>,
-    #[serde(borrow)]
-    pub(super) data: Text<'a>,
-}
-
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tokens {
@@ -139,31 +90,19 @@ impl Message<'_> {
     }
 
     pub(super) fn parts(&self) -> impl Iterator<Item = &Parts<'_>> {
-        parts(&self.content)
+        genai::parts(&self.content)
     }
 }
 
-impl Parts<'_> {
-    /// The tokens of what is no text, and its name.
-    pub(super) fn media(&self) -> Option<(u64, &str)> {
-        let media = self.inline_data.as_ref().or(self.file_data.as_ref())?;
-        Some(match media.mime_type.or_empty() {
-            "application/pdf" => (PDF_TOKENS, "[pdf]"),
-            _ => {
-                let size = image::dimensions(media.data.or_empty());
-                let tokens =
-                    size.map_or(IMAGE_TOKENS, |(width, height)| image::gemini(width, height));
-                (tokens, "[image]")
-            }
-        })
-    }
-}
-
-pub(super) fn parts<'p, 'a>(
-    content: &'p Pieces<'a, Parts<'a>>,
-) -> impl Iterator<Item = &'p Parts<'a>> {
-    content.0.iter().filter_map(|piece| match piece {
-        Piece::Part(part) => Some(part),
-        Piece::Text(_) => None,
+/// The tokens of what is no text, and its name.
+pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
+    let media = part.media()?;
+    Some(match media.mime_type.or_empty() {
+        "application/pdf" => (PDF_TOKENS, "[pdf]"),
+        _ => {
+            let size = image::dimensions(media.data.or_empty());
+            let tokens = size.map_or(IMAGE_TOKENS, |(width, height)| image::gemini(width, height));
+            (tokens, "[image]")
+        }
     })
 }
