@@ -36,10 +36,12 @@ mod lenient;
 pub mod ouro;
 pub mod own;
 pub mod pi;
+pub mod qwen_code;
 pub mod settings;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
 pub static ALL: &[&dyn Format] = &[
+    &qwen_code::QwenCode, // before Claude Code, whose records look like its own
     &claude_code::ClaudeCode,
     &codex::Codex,
     &gemini_cli::GeminiCli,

@@ -207,6 +207,20 @@ fn qwen_code_by_version() {
         ..seen("qwen-code", "qwen3-max")
     });
     assert_eq!(old.trigger, Some(91_750));
+    let on = |day: &str, window| {
+        let day: Timestamp = day.parse().unwrap();
+        let seen = Seen {
+            version: Some("0.18.0"),
+            at: Some(day),
+            logged_window: Some(window),
+            ..seen("qwen-code", "qwen3-max")
+        };
+        RULES.limits(&seen).trigger
+    };
+    assert_eq!(on("2026-05-20T10:00:00Z", 1_000_000), Some(700_000));
+    assert_eq!(on("2026-06-20T10:00:00Z", 1_000_000), Some(967_000));
+    assert_eq!(on("2026-06-20T10:00:00Z", 200_000), Some(170_000));
+    assert_eq!(on("2026-08-20T10:00:00Z", 1_000_000), Some(850_000));
     assert_eq!(
         RULES.limits(&seen("qwen-code", "qwen3-max")).window,
         262_144

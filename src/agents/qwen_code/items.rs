@@ -1,0 +1,147 @@
+//! The items of a content: neighbouring texts of one kind are one item, each call and each result is
+//! its own.
+
+use super::record::Content;
+use crate::agents::genai::Parts;
+use crate::agents::lenient::{self, Piece};
+use crate::model::event::{ItemBuilder, NewItem, Sink};
+use crate::model::{Kind, Role};
+
+/// What Qwen Code counts for an image.
+const IMAGE_TOKENS: u64 = 1_600;
+/// How parts begin that the harness puts into the user's messages.
+const NOTES: [&str; 3] = [
+    "<qwen:user-prompt-submit-context>",
+    "<qwen:session-start-context>",
+    "<system-reminder>",
+];
+
+/// Whose a text is where nothing else tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaker {
+    User,
+    Model,
+    /// A tool: what stands beside its result.
+    Tool,
+    /// The harness.
+    Harness(Kind),
+}
+
+impl Speaker {
+    /// By the content's own role.
+    pub(super) fn of(content: &Content<'_>) -> Speaker {
+        match content.role.get() {
+            Some("model") => Speaker::Model,
+            _ => Speaker::User,
+        }
+    }
+}
+
+/// The items of a content.
+pub(super) fn items(content: &Content<'_>, speaker: Speaker, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let parts: Vec<(Role, Kind, &Piece<'_, Parts<'_>>)> = content
+        .parts
+        .0
+        .iter()
+        .filter_map(|piece| class(piece, speaker).map(|(role, kind)| (role, kind, piece)))
+        .collect();
+    parts
+        .chunk_by(|(role, kind, _), (next_role, next_kind, next)| {
+            (role, kind) == (next_role, next_kind) && !begins_one(next)
+        })
+        .map(|chunk| {
+            let (role, kind, _) = chunk[0];
+            let item = out.item(role, kind);
+            chunk
+                .iter()
+                .fold(item, |item, (.., piece)| add(item, piece))
+                .done()
+        })
+        .collect()
+}
+
+/// Whose a piece is and what it is; `None`: it holds nothing.
+fn class(piece: &Piece<'_, Parts<'_>>, speaker: Speaker) -> Option<(Role, Kind)> {
+    let part = match piece {
+        Piece::Text(text) => return of_text(text, speaker),
+        Piece::Part(part) => part,
+    };
+    if part.function_call.is_some() {
+        return Some((Role::Assistant, Kind::ToolCall));
+    }
+    if let Some(response) = &part.function_response {
+        return Some(match response.name.get() {
+            Some("skill") => (Role::Container, Kind::Skill),
+            _ => (Role::Tool, Kind::ToolResult),
+        });
+    }
+    if part.thought == Some(true) {
+        return Some((Role::Assistant, Kind::Thinking));
+    }
+    if part.media().is_some() {
+        return Some(said_by(speaker));
+    }
+    of_text(part.text.or_empty(), speaker)
+}
+
+fn of_text(text: &str, speaker: Speaker) -> Option<(Role, Kind)> {
+    if text.is_empty() {
+        return None;
+    }
+    let noted = NOTES.iter().any(|note| text.trim_start().starts_with(note));
+    Some(match speaker {
+        Speaker::User if noted => (Role::Container, Kind::Reminder),
+        _ => said_by(speaker),
+    })
+}
+
+fn said_by(speaker: Speaker) -> (Role, Kind) {
+    match speaker {
+        Speaker::User => (Role::User, Kind::Text),
+        Speaker::Model => (Role::Assistant, Kind::Text),
+        Speaker::Tool => (Role::Tool, Kind::ToolResult),
+        Speaker::Harness(kind) => (Role::Container, kind),
+    }
+}
+
+fn begins_one(piece: &Piece<'_, Parts<'_>>) -> bool {
+    match piece {
+        Piece::Text(_) => false,
+        Piece::Part(part) => part.function_call.is_some() || part.function_response.is_some(),
+    }
+}
+
+fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, piece: &Piece<'_, Parts<'_>>) -> ItemBuilder<'s, 'm> {
+    let part = match piece {
+        Piece::Text(text) => return item.text(text),
+        Piece::Part(part) => part,
+    };
+    if let Some(call) = &part.function_call {
+        let item = item
+            .tool(call.name.get())
+            .call(call.id.get())
+            .text(call.name.or_empty());
+        return match call.args {
+            Some(args) => lenient::raw(item, args),
+            None => item,
+        };
+    }
+    if let Some(response) = &part.function_response {
+        let item = item.tool(response.name.get()).call(response.id.get());
+        return match response.response {
+            Some(value) => lenient::strings(item, value),
+            None => item,
+        };
+    }
+    match (part.media(), part.text.get()) {
+        (Some(media), _) => item.fixed(
+            IMAGE_TOKENS,
+            match media.mime_type.get() {
+                Some("application/pdf") => "[pdf]",
+                _ => "[image]",
+            },
+        ),
+        (None, Some(text)) => item.text(text),
+        (None, None) => item,
+    }
+}

@@ -1,0 +1,108 @@
+//! What the fixtures' reports do not show: lanes, claims, recognition.
+
+use super::*;
+use crate::agents;
+use crate::model::event::{ByLength, Entry};
+
+fn entries(log: &str) -> Vec<Entry> {
+    let mut out = Sink::new(&ByLength);
+    let mut reader = Reader::default();
+    for (line, text) in (1..).zip(log.lines()) {
+        let place = Place {
+            line,
+            ..Place::default()
+        };
+        reader.read(Input::Line(place, text.as_bytes()), &mut out);
+    }
+    out.entries
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        include_str!(concat!(
+            "../../../tests/fixtures/qwen-code/",
+            $name,
+            "/log.jsonl"
+        ))
+    };
+}
+
+#[test]
+fn an_interleaved_sub_agent_has_a_lane_of_its_own_and_a_parent() {
+    let entries = entries(case!("sidechain_interleaved"));
+    let side: Vec<&Entry> = entries.iter().filter(|e| e.lane != Lane::Main).collect();
+    let lane = Lane::Side(Key::of("explore-7f3c"));
+    assert!(side.iter().all(|e| e.lane == lane));
+    let lines: Vec<u64> = side
+        .iter()
+        .filter(|e| matches!(e.event, Event::Node(_)))
+        .map(|e| e.place.line)
+        .collect();
+    assert_eq!(lines, [3, 4]);
+    let meta = side.iter().find_map(|e| match &e.event {
+        Event::Meta(meta) => Some(meta),
+        _ => None,
+    });
+    let meta = meta.expect("facts of the sub-agent");
+    assert_eq!(meta.id.as_deref(), Some("explore-7f3c"));
+    assert_eq!(meta.parent.as_deref(), Some("5e55"));
+}
+
+#[test]
+fn a_sub_agents_own_file_is_its_main_lane() {
+    let entries = entries(case!("subagent_file"));
+    assert!(entries.iter().all(|e| e.lane == Lane::Main));
+}
+
+#[test]
+fn a_branched_file_repeats_requests_under_their_keys() {
+    let keys = |log: &str| -> Vec<Key> {
+        let usage = |entry: Entry| match entry.event {
+            Event::Usage(usage) => Some(usage.request),
+            _ => None,
+        };
+        entries(log).into_iter().filter_map(usage).collect()
+    };
+    let log = case!("rewind_leaves_a_branch");
+    let fork = log.replace("\"sessionId\":\"5e55\"", "\"sessionId\":\"f04c\"");
+    assert_ne!(log, fork);
+    assert_eq!(keys(log).len(), 3);
+    assert_eq!(keys(log), keys(&fork));
+}
+
+#[test]
+fn names() {
+    let claim = |path: &str| QwenCode.claims(Path::new(path));
+    let id = "019f0000-0000-7000-8000-000000000001";
+    let main = claim(&format!("/q/projects/-p/chats/{id}.jsonl")).unwrap();
+    assert_eq!((main.id.as_deref(), main.parent), (Some(id), None));
+    let compact = claim("/q/projects/-p/chats/019f0000000070008000000000000003.jsonl");
+    assert!(compact.is_some());
+    let side = claim(&format!("/q/projects/-p/subagents/{id}/agent-x-7f3c.jsonl")).unwrap();
+    assert_eq!(side.id.as_deref(), Some("x-7f3c"));
+    assert_eq!(side.parent.as_deref(), Some(id));
+    for other in [
+        "/q/projects/-p/chats/notes.jsonl",
+        "/q/projects/-p/chats/x/agent-a.jsonl",
+        "/q/projects/-p/subagents/s/agent-a.meta.json",
+        "/q/projects/-p/subagents/s/agent-a.jsonl.stream",
+        "agent-a.jsonl",
+        "x",
+    ] {
+        assert_eq!(claim(other), None, "{other}");
+    }
+}
+
+#[test]
+fn its_logs_and_claude_codes_are_told_apart() {
+    let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id());
+    assert_eq!(whose(case!("rewind_leaves_a_branch")), Some("qwen-code"));
+    assert_eq!(whose(case!("subagent_file")), Some("qwen-code"));
+    let claude = include_str!("../../../tests/fixtures/claude-code/subagent_file/log.jsonl");
+    assert_eq!(whose(claude), Some("claude-code"));
+    let quoted = claude.replace(
+        "\"role\":\"user\"",
+        "\"x\":\"\\\"role\\\":\\\"user\\\",\\\"parts\\\":[\"",
+    );
+    assert_eq!(whose(&quoted), Some("claude-code"));
+}
