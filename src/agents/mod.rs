@@ -35,6 +35,7 @@ pub(crate) mod image;
 mod lenient;
 pub mod ouro;
 pub mod own;
+pub mod openclaw;
 pub mod pi;
 pub mod qwen_code;
 pub mod settings;
@@ -45,6 +46,7 @@ pub static ALL: &[&dyn Format] = &[
     &claude_code::ClaudeCode,
     &codex::Codex,
     &gemini_cli::GeminiCli,
+    &openclaw::OpenClaw, // before pi, whose format it writes
     &pi::Pi,
     &droid::Droid,
     &cursor::Cursor,

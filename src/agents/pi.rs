@@ -17,6 +17,8 @@
 //!   a person asked for it; only one in the middle of a run cannot have been asked for.
 //! * `custom` entries are an extension's own; `custom_message` entries go to the model, as do commands
 //!   that the user ran, unless `excludeFromContext`. `details` never do.
+//! * OpenClaw writes answers that it shows in a channel as the model's, with itself as the provider
+//!   (`delivery-mirror`, `gateway-injected`); it leaves them out of what it sends.
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
 //!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
 
@@ -77,13 +79,7 @@ impl Format for Pi {
     }
 
     fn recognise(&self, head: &[u8]) -> bool {
-        let start: Vec<u8> = head
-            .iter()
-            .copied()
-            .filter(|byte| !byte.is_ascii_whitespace())
-            .take(64)
-            .collect();
-        start.starts_with(br#"{"type":"session","#)
+        begins_with_a_header(head)
     }
 
     fn facts(&self) -> Facts {
@@ -114,6 +110,17 @@ impl Format for Pi {
             ("output", |b| b.output),
         ]
     }
+}
+
+/// Whether a log begins with the header that pi writes, and the agents that write its format.
+pub(super) fn begins_with_a_header(head: &[u8]) -> bool {
+    let start: Vec<u8> = head
+        .iter()
+        .copied()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .take(64)
+        .collect();
+    start.starts_with(br#"{"type":"session","#)
 }
 
 #[derive(Default, Deserialize)]
@@ -152,6 +159,8 @@ struct Message<'a> {
     role: Text<'a>,
     #[serde(borrow)]
     content: Pieces<'a, Block<'a>>,
+    #[serde(borrow)]
+    provider: Text<'a>,
     #[serde(borrow)]
     model: Text<'a>,
     usage: Option<Numbers>,
@@ -289,6 +298,11 @@ impl Reader {
                     node.turn = run != Run::Results;
                     node.items.extend(item);
                 });
+            }
+            // Shown in a channel, never sent.
+            "assistant" if message.provider.get() == Some("openclaw") => {
+                self.run = run;
+                entry.skipped(record, message.model.or_empty());
             }
             "assistant" => self.run = entry.assistant(record, message),
             "toolResult" => {

@@ -230,6 +230,7 @@ fn qwen_code_by_version() {
 #[test]
 fn the_other_agents() {
     assert_eq!(at("pi", "claude-opus-4-5", 200_000), Some(183_616));
+    assert_eq!(at("openclaw", "claude-opus-4-5", 200_000), Some(180_000));
     assert_eq!(at("copilot-cli", "gpt-5", 128_000), Some(102_400));
     assert_eq!(at("kimi", "kimi-k2", 262_144), Some(212_144));
     assert_eq!(at("kimi", "kimi-k3", 1_000_000), Some(850_000));

@@ -1,0 +1,128 @@
+//! OpenClaw: pi's format, in folders of its own.
+//!
+//! What its documentation says (docs.openclaw.ai, "Session management deep dive"; openclaw/openclaw,
+//! `src/shared/transcript-only-openclaw-assistant.ts`):
+//!
+//! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. Beside them stand
+//!   `sessions.json`, which names the sessions, and files that are no transcripts: archives
+//!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names hold another dot.
+//! * Since 2026.7.2 transcripts are kept in SQLite (`agents/<agent>/agent/openclaw-agent.sqlite`), which
+//!   is not read here: only sessions of older versions are found.
+//! * It compacts above window − `reserveTokens`, which is never below `reserveTokensFloor`, and on an
+//!   overflow. Who started a sub-agent stands in `sessions.json` alone.
+//!
+//! What the lines say is [`super::pi`]'s.
+
+use super::pi::{Pi, begins_with_a_header};
+use super::{Base, Claim, Decoder, Format, Root, Settings, Term};
+use std::path::Path;
+
+mod settings;
+
+/// What stands in a transcript of OpenClaw's, and unescaped in no other: an entry of its own, an
+/// answer that it shows itself.
+const MARKS: [&str; 2] = [r#""customType":"openclaw"#, r#""provider":"openclaw""#];
+/// What stands in its header where it works in its usual folder.
+const FOLDER: &str = "/.openclaw/";
+
+/// The format.
+pub struct OpenClaw;
+
+impl Format for OpenClaw {
+    fn id(&self) -> &'static str {
+        "openclaw"
+    }
+
+    fn label(&self) -> &'static str {
+        "openclaw"
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        const ENV: Option<&str> = Some("OPENCLAW_STATE_DIR");
+        &[
+            Root {
+                env: ENV,
+                base: Base::Home(".openclaw"),
+                logs: "agents",
+            },
+            // Its folder when it had another name.
+            Root {
+                env: ENV,
+                base: Base::Home(".clawdbot"),
+                logs: "agents",
+            },
+        ]
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
+    }
+
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        let folder = path.parent()?.file_name()?;
+        (folder == "sessions" && !name.is_empty() && !name.contains('.')).then(|| Claim {
+            id: Some(name.to_owned()),
+            ..Claim::LINES
+        })
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let has = |part: &[u8], mark: &str| memchr::memmem::find(part, mark.as_bytes()).is_some();
+        let header = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        begins_with_a_header(head)
+            && (has(header, FOLDER) || MARKS.iter().any(|mark| has(head, mark)))
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Pi.decoder()
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        Pi.reset_marks()
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        Pi.terms()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::agents;
+
+    #[test]
+    fn names() {
+        let claim = |path: &str| OpenClaw.claims(Path::new(path)).and_then(|claim| claim.id);
+        let folder = "/home/dev/.openclaw/agents/main/sessions";
+        let id = "019e0000-0000-7000-8000-000000000001";
+        assert_eq!(claim(&format!("{folder}/{id}.jsonl")).as_deref(), Some(id));
+        let topic = format!("{id}-topic-12");
+        assert_eq!(claim(&format!("{folder}/{topic}.jsonl")), Some(topic));
+        for other in [
+            "sessions.json",
+            "a.jsonl.reset.2026-05-12T01-02-27.657Z",
+            "a.checkpoint.1.jsonl",
+            "a.trajectory.jsonl",
+            ".jsonl",
+        ] {
+            assert_eq!(claim(&format!("{folder}/{other}")), None, "{other}");
+        }
+        assert_eq!(claim("/home/dev/.openclaw/agents/main/agent/a.jsonl"), None);
+    }
+
+    #[test]
+    fn its_transcripts_and_pis_are_told_apart() {
+        let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id());
+        let own =
+            include_str!("../../tests/fixtures/openclaw/shown_answers_are_not_sent/log.jsonl");
+        assert_eq!(whose(own), Some("openclaw"));
+        let pis = include_str!("../../tests/fixtures/pi/custom/log.jsonl");
+        assert_eq!(whose(pis), Some("pi"));
+        let quoted = pis.replace("strict", "\\\"customType\\\":\\\"openclaw.x\\\"");
+        assert_ne!(quoted, pis);
+        assert_eq!(whose(&quoted), Some("pi"));
+    }
+}

@@ -1,0 +1,54 @@
+//! OpenClaw's `openclaw.json`.
+
+use crate::agents::settings::{Layers, Settings, SettingsFile};
+use crate::model::window::{Compaction, Overrides};
+use serde_json::Value;
+
+pub(super) const SETTINGS: Settings = Settings {
+    files: &[SettingsFile::Agent("openclaw.json")],
+    env: &[],
+    read,
+};
+
+/// The reserve where the file gives none, and what it is at least.
+const RESERVE: u64 = 16_384;
+const FLOOR: u64 = 20_000;
+
+fn read(files: &[&[u8]]) -> Overrides {
+    // Written as JSON5; what only that allows says nothing here.
+    let layers = Layers::json(files);
+    let of = |name: &str| layers.find(&["agents", "defaults", "compaction", name], Value::as_u64);
+    let (reserve, floor) = (of("reserveTokens"), of("reserveTokensFloor"));
+    let set = reserve.is_some() || floor.is_some();
+    let enabled = ["agents", "defaults", "compaction", "enabled"];
+    Overrides {
+        reserve: set.then(|| reserve.unwrap_or(RESERVE).max(floor.unwrap_or(FLOOR))),
+        window_at_most: layers.tokens(&["agents", "defaults", "contextTokens"]),
+        compaction: match layers.find(&enabled, Value::as_bool) {
+            Some(false) => Compaction::Off,
+            _ => Compaction::Usual,
+        },
+        ..Overrides::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_is_never_below_its_floor() {
+        let compaction = |text: &str| {
+            let file = format!("{{\"agents\":{{\"defaults\":{{\"compaction\":{{{text}}}}}}}}}");
+            read(&[file.as_bytes()])
+        };
+        assert_eq!(compaction("\"reserveTokens\":9000").reserve, Some(20_000));
+        assert_eq!(compaction("\"reserveTokens\":50000").reserve, Some(50_000));
+        assert_eq!(compaction("\"reserveTokensFloor\":0").reserve, Some(16_384));
+        assert_eq!(compaction("\"enabled\":false").compaction, Compaction::Off);
+        assert!(compaction("\"mode\":\"safeguard\"").is_empty());
+        let capped = read(&[b"{\"agents\":{\"defaults\":{\"contextTokens\":100000}}}"]);
+        assert_eq!(capped.window_at_most, Some(100_000));
+        assert!(read(&[b"{agents:{}}"]).is_empty());
+    }
+}
