@@ -31,6 +31,8 @@ pub(super) struct Fold {
     agent: &'static str,
     rules: Arc<Rules>,
     coverage: Coverage,
+    /// The id of the session that the file is named for.
+    id: Option<Box<str>>,
     lanes: BTreeMap<Lane, Session>,
 }
 
@@ -40,10 +42,12 @@ impl Fold {
             agent: log.format.id(),
             rules: Arc::clone(rules),
             coverage,
+            id: log.facts.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
+        let id = fold.id.clone();
         let main = fold.lane(Lane::Main);
-        main.meta.id = log.facts.id.as_deref().map(Into::into);
+        main.meta.id = id;
         main.meta.parent = log.facts.parent.as_deref().map(Into::into);
         fold
     }
@@ -52,6 +56,9 @@ impl Fold {
         self.lanes.entry(lane).or_insert_with(|| {
             let mut session = Session::new(self.agent, Arc::clone(&self.rules));
             session.coverage = self.coverage;
+            if lane != Lane::Main {
+                session.meta.parent = self.id.clone();
+            }
             session
         })
     }

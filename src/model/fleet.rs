@@ -222,11 +222,14 @@ impl Fleet {
     }
 
     fn session_of(&mut self, key: SessionKey) -> Option<&mut Session> {
-        let agent = self.files.get(&key.file)?.agent;
+        let facts = self.files.get(&key.file)?;
         let overrides = self.settings_of(key.file);
         let rules = &self.rules;
         Some(self.sessions.entry(key).or_insert_with(|| {
-            let mut session = Session::new(agent, Arc::clone(rules));
+            let mut session = Session::new(facts.agent, Arc::clone(rules));
+            if key.lane != Lane::Main {
+                session.meta.parent = facts.id.as_deref().map(Into::into);
+            }
             session.set_overrides(overrides);
             session
         }))
