@@ -32,6 +32,7 @@ pub mod facts;
 pub mod gemini_cli;
 mod genai;
 pub(crate) mod image;
+pub mod kimi;
 mod lenient;
 pub mod ouro;
 pub mod own;
@@ -51,6 +52,7 @@ pub static ALL: &[&dyn Format] = &[
     &droid::Droid,
     &cursor::Cursor,
     &ouro::Ouro,
+    &kimi::Kimi,
 ];
 
 /// The format of this id.

@@ -1,0 +1,250 @@
+//! Kimi Code, and kimi-cli before it.
+//!
+//! Three kinds of line logs, told apart line by line. What the sources say (MoonshotAI/kimi-code,
+//! `packages/agent-core/src/agent`: `context`, `compaction`, `records`; MoonshotAI/kimi-cli,
+//! `src/kimi_cli`: `soul/context.py`, `soul/compaction.py`, `wire`), checked on two real sessions of
+//! Kimi Code with a sub-agent's and on eleven of kimi-cli:
+//!
+//! * **Kimi Code, `…/agents/<agent>/wire.jsonl`**: changes to the context. `step.begin` stands for the
+//!   request, `step.end` carries its numbers, after the results of its calls; `usage.record` repeats
+//!   them. With `usageScope: "session"` it is the call that wrote a summary, which repeats nothing: it
+//!   is told as a conversation beside this one, so that totals hold it and the context does not.
+//!   Each following prompt was at least the one before with its output, in 22 of 22 pairs.
+//! * A compaction keeps what persons said, 20,000 tokens of it: `keptUserMessageCount` messages, of
+//!   which `keptHeadUserMessageCount` are the oldest; those at the cuts are shortened, which no record
+//!   shows, so they are told whole. Without that count (older versions) all after the first
+//!   `compactedCount` messages stayed; a step counts as one, even when nothing was said in it.
+//!   `tokensBefore` and `tokensAfter` are estimates without system prompt and tools.
+//! * An undo takes back what persons said, and what followed but for notes of the harness; it does
+//!   nothing beyond a compaction. A micro compaction clears results of 100 tokens or more among the
+//!   first `cutoff` messages.
+//! * `maxTokens` of a request is what is left of the window, or a cap where one is set: no window.
+//! * **kimi-cli, `wire.jsonl`**: what it told its screen, with times, the window and sub-agents' events
+//!   in theirs. It shows neither notes of the harness nor summaries: they are unlogged. A compaction
+//!   keeps the last two messages. A message that begins with `/` is a command and is not sent.
+//!   Arguments of calls may come in pieces: items of their own.
+//! * **kimi-cli, `context.jsonl`**: the context itself, without times, model and window. A number of
+//!   tokens stands before the model's message (the prompt) and after it (with the output); one that
+//!   stands elsewhere is an estimate. A revert, a clear and a compaction begin the file anew, the old
+//!   one becomes `context_1.jsonl` and so on: such a file is read from its start again. It is the
+//!   other half of the `wire.jsonl` beside it, so it is read only where it is named.
+
+use super::lenient::{self, Text};
+use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Term};
+use crate::model::event::{Event, Key, Lane, Node, Part, Place, Sink};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::path::Path;
+
+mod cli;
+mod context;
+mod history;
+mod message;
+mod settings;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;
+mod wire;
+
+/// The format.
+pub struct Kimi;
+
+impl Format for Kimi {
+    fn id(&self) -> &'static str {
+        "kimi"
+    }
+
+    fn label(&self) -> &'static str {
+        "kimi"
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        &[
+            Root {
+                env: Some("KIMI_CODE_HOME"),
+                base: Base::Home(".kimi-code"),
+                logs: "sessions",
+            },
+            Root {
+                env: Some("KIMI_SHARE_DIR"),
+                base: Base::Home(".kimi"),
+                logs: "sessions",
+            },
+        ]
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
+    }
+
+    /// `<folder>/<session>/agents/<agent>/wire.jsonl`, where the agent `main` is the session itself,
+    /// and kimi-cli's `<folder>/<session>/wire.jsonl`. A sub-agent of kimi-cli is in its session's.
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        if path.file_name()? != "wire.jsonl" {
+            return None;
+        }
+        let above = path.ancestors().skip(1);
+        let mut above = above.filter_map(|dir| dir.file_name()?.to_str());
+        let (own, folder) = (above.next()?, above.next()?);
+        match folder {
+            "subagents" => None,
+            "agents" => {
+                let session = above.next()?;
+                let of_main = own == "main";
+                Some(Claim {
+                    id: Some(match of_main {
+                        true => session.to_owned(),
+                        false => format!("{session}/{own}"),
+                    }),
+                    parent: (!of_main).then(|| session.to_owned()),
+                    ..Claim::LINES
+                })
+            }
+            _ => Some(Claim {
+                id: Some(own.to_owned()),
+                ..Claim::LINES
+            }),
+        }
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let start: Vec<u8> = head
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .take(64)
+            .collect();
+        let has = |needle: &[u8]| memchr::memmem::find(&start, needle).is_some();
+        [
+            &br#"{"type":"metadata","protocol_version":"#[..],
+            br#"{"role":"_system_prompt","#,
+            br#"{"role":"_checkpoint","#,
+            br#"{"role":"_usage","#,
+        ]
+        .iter()
+        .any(|mark| start.starts_with(mark))
+            || start.starts_with(br#"{"timestamp":"#) && has(br#","message":{"type":"TurnBegin""#)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<Reader>::default()
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[
+            r#""type":"context.apply_compaction""#,
+            r#""type":"context.clear""#,
+            r#""CompactionEnd""#,
+        ]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[
+            ("input_other", |b| b.input),
+            ("cache_creation", |b| b.cache_creation),
+            ("cache_read", |b| b.cache_read),
+            ("output", |b| b.output),
+        ]
+    }
+}
+
+/// What tells lines apart.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    time: Option<&'a RawValue>,
+    #[serde(borrow)]
+    created_at: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+/// Reads one file.
+#[derive(Default)]
+struct Reader {
+    wire: wire::Wire,
+    cli: cli::Cli,
+    context: context::Context,
+}
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        let Input::Line(place, line) = input else {
+            return;
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let mut writer = Writer {
+            lane: Lane::Main,
+            place,
+            at: None,
+            out,
+        };
+        let head: Head<'_> = match lenient::object(line) {
+            Ok(head) => head,
+            Err(why) => return writer.push(Event::Unreadable(why)),
+        };
+        let raw = head.time.or(head.timestamp).or(head.created_at);
+        writer.at = message::time(raw);
+        match (head.kind.get(), head.role.get(), head.message) {
+            (Some(kind), ..) => self.wire.read(kind, line, &mut writer),
+            (None, Some(role), _) => self.context.read(role, line, &mut writer),
+            (None, None, Some(told)) => match lenient::object(told.get().as_bytes()) {
+                Ok(told) => self.cli.read(&told, &mut writer),
+                Err(why) => writer.push(Event::Unreadable(why)),
+            },
+            (None, None, None) => writer.push(Event::Unreadable("no type and no role".into())),
+        }
+    }
+}
+
+/// Writes what one line says.
+struct Writer<'w, 'm> {
+    lane: Lane,
+    place: Place,
+    at: Option<Timestamp>,
+    out: &'w mut Sink<'m>,
+}
+
+impl Writer<'_, '_> {
+    fn push(&mut self, event: Event) {
+        self.out.push(self.lane, self.place, self.at, event);
+    }
+
+    fn node(&mut self, key: Key, part: Part, fill: impl FnOnce(&mut Node)) {
+        let mut node = Node {
+            key: Some(key),
+            part,
+            ..Node::default()
+        };
+        fill(&mut node);
+        self.push(Event::Node(Box::new(node)));
+    }
+
+    fn skip(&mut self, kind: &str) {
+        self.push(Event::Skipped(kind.into()));
+    }
+
+    /// The node of this line: there are no ids.
+    fn here(&self) -> Key {
+        Key::of_number("kimi", self.place.offset)
+    }
+
+    /// The request that this line begins, the same in every copy of it: by its time, to the
+    /// microsecond.
+    fn request(&self) -> Key {
+        match self.at {
+            Some(at) => Key::of_parts(&["kimi", &at.to_string()]),
+            None => Key::of_number("kimi request", self.place.offset),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The messages of a conversation in their order, which compactions and undos count by.
+
+use crate::model::event::Key;
+
+/// Whose a message is, as far as it decides what stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    /// A person's.
+    Person,
+    /// The model's.
+    Model,
+    /// A tool's result.
+    Tool,
+    /// A note of the harness that outlives an undo.
+    Injection,
+    /// A summary.
+    Summary,
+    /// Anything else that is sent as the user's.
+    Other,
+}
+
+/// One message.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) who: Who,
+    /// The nodes it consists of.
+    pub(super) keys: Vec<Key>,
+    /// Of a tool's result, the call and the size as Kimi estimates it, in tokens.
+    pub(super) result: Option<(Key, u64)>,
+}
+
+/// The messages so far.
+#[derive(Debug, Default)]
+pub(super) struct History(pub(super) Vec<Message>);
+
+impl History {
+    /// Adds a message.
+    pub(super) fn add(&mut self, who: Who, key: Key) {
+        self.0.push(Message {
+            who,
+            keys: vec![key],
+            result: None,
+        });
+    }
+
+    /// Adds to the model's newest message.
+    pub(super) fn add_to_model(&mut self, key: Key) {
+        match self.0.iter_mut().rev().find(|said| said.who == Who::Model) {
+            Some(said) => said.keys.push(key),
+            None => self.add(Who::Model, key),
+        }
+    }
+
+    /// The nodes of all messages.
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
+        self.0.iter().flat_map(|said| said.keys.iter().copied())
+    }
+
+    /// Leaves only the first and the last of what persons said, of all so many.
+    pub(super) fn keep_persons(&mut self, all: usize, first: usize) {
+        self.0.retain(|said| said.who == Who::Person);
+        let from = self.0.len().saturating_sub(all.saturating_sub(first));
+        let first = first.min(from);
+        self.0.drain(first..from);
+    }
+
+    /// Leaves only what comes after the first so many.
+    pub(super) fn keep_after(&mut self, count: usize) {
+        self.0.drain(..count.min(self.0.len()));
+    }
+
+    /// Leaves only the last two messages that are no results, and what follows the first of them.
+    /// Returns whether anything left.
+    pub(super) fn keep_last_two(&mut self) -> bool {
+        let mut talk = self
+            .0
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, said)| said.who != Who::Tool);
+        let from = talk.nth(1).map_or(0, |(at, _)| at);
+        self.keep_after(from);
+        from > 0
+    }
+
+    /// Puts a summary before all, of which no node tells.
+    pub(super) fn summarised(&mut self) {
+        let summary = Message {
+            who: Who::Summary,
+            keys: Vec::new(),
+            result: None,
+        };
+        self.0.insert(0, summary);
+    }
+
+    /// Takes away so many of a person's messages, from the end, and what came after the first of them
+    /// but for notes. Does nothing, and says so, where there are not so many since the last summary.
+    pub(super) fn undo(&mut self, count: usize) -> bool {
+        let mut persons = Vec::new();
+        for (at, said) in self.0.iter().enumerate().rev() {
+            match said.who {
+                Who::Summary => break,
+                Who::Person => persons.push(at),
+                _ => {}
+            }
+        }
+        let Some(cut) = count.checked_sub(1).and_then(|nth| persons.get(nth)) else {
+            return false;
+        };
+        let notes = self.0.split_off(*cut).into_iter();
+        self.0
+            .extend(notes.filter(|said| said.who == Who::Injection));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn history(who: &[Who]) -> History {
+        let mut history = History::default();
+        for (n, who) in (0..).zip(who) {
+            history.add(*who, Key(n));
+        }
+        history
+    }
+
+    fn left(history: &History) -> Vec<u64> {
+        history.keys().map(|key| key.0).collect()
+    }
+
+    use Who::{Injection, Model, Other, Person, Summary, Tool};
+
+    #[test]
+    fn a_compaction_keeps_persons_from_both_ends() {
+        let all = [Person, Model, Person, Other, Tool, Person, Person];
+        let kept = |all_of: usize, first| {
+            let mut history = history(&all);
+            history.keep_persons(all_of, first);
+            left(&history)
+        };
+        assert_eq!(kept(4, 0), [0, 2, 5, 6]);
+        assert_eq!(kept(2, 0), [5, 6]);
+        assert_eq!(kept(2, 1), [0, 6]);
+        assert_eq!(kept(0, 0), Vec::<u64>::new());
+        assert_eq!(kept(9, 5), [0, 2, 5, 6]);
+    }
+
+    #[test]
+    fn the_last_two_messages_stay_with_their_results() {
+        let mut history = history(&[Person, Model, Tool, Tool, Model, Tool]);
+        assert!(history.keep_last_two());
+        assert_eq!(left(&history), [1, 2, 3, 4, 5]);
+        assert!(!history.keep_last_two());
+        history.summarised();
+        assert!(history.keep_last_two(), "the summary is a message too");
+        assert_eq!(left(&history), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn an_undo_stops_at_a_summary_and_leaves_notes() {
+        let mut history = history(&[Person, Summary, Person, Model, Person, Injection, Model]);
+        assert!(!history.undo(3), "the first is beyond the summary");
+        assert!(history.undo(1));
+        assert_eq!(left(&history), [0, 1, 2, 3, 5]);
+        assert!(history.undo(1));
+        assert_eq!(left(&history), [0, 1, 5]);
+        assert!(!history.undo(1) && !history.undo(0));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_kept_twice(
+            who in prop::collection::vec(
+                prop::sample::select(vec![Person, Model, Tool, Injection, Summary, Other]), 0..20),
+            all in 0_usize..30,
+            first in 0_usize..30,
+        ) {
+            let mut history = history(&who);
+            history.keep_persons(all, first);
+            let kept = left(&history);
+            prop_assert!(kept.windows(2).all(|two| two[0] < two[1]));
+            prop_assert!(kept.len() <= all.max(first));
+        }
+    }
+}

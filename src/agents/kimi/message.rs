@@ -1,0 +1,206 @@
+//! What all of Kimi's files write alike: contents, tool calls, numbers, times.
+
+use crate::agents::image;
+use crate::agents::lenient::{Count, Piece, Pieces, Text};
+use crate::model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
+use crate::model::{Kind, Role, Source};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// How a text begins that the harness puts in as the user's.
+const NOTES: [&str; 2] = ["<system-reminder>", "<system>"];
+
+/// A part of a content.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    think: Text<'a>,
+    #[serde(borrow)]
+    encrypted: Text<'a>,
+    #[serde(borrow, alias = "imageUrl")]
+    image_url: Pieces<'a, Link<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Link<'a> {
+    #[serde(borrow)]
+    url: Text<'a>,
+}
+
+/// A content: bare text, a part, or a list of either.
+pub(super) type Content<'a> = Pieces<'a, Part<'a>>;
+
+/// A call of a tool, as OpenAI's interface has it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolCall<'a> {
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Text<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    arguments: Text<'a>,
+}
+
+impl ToolCall<'_> {
+    /// The tool's name.
+    pub(super) fn name(&self) -> Option<&str> {
+        let function = self.function.as_ref();
+        function
+            .and_then(|function| function.name.get())
+            .or(self.name.get())
+    }
+
+    /// The call as an item.
+    pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
+        let function = self.function.as_ref();
+        let arguments = function.and_then(|function| function.arguments.get());
+        let arguments = arguments.or(self.arguments.get());
+        out.item(Role::Assistant, Kind::ToolCall)
+            .tool(self.name())
+            .call(self.id.get())
+            .text(self.name().unwrap_or_default())
+            .text(arguments.unwrap_or_default())
+            .done()
+    }
+}
+
+/// The provider's numbers for a request: what was not cached, read from a cache, written to one.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Numbers {
+    #[serde(alias = "input_other")]
+    input_other: Count,
+    output: Count,
+    #[serde(alias = "input_cache_read")]
+    input_cache_read: Count,
+    #[serde(alias = "input_cache_creation")]
+    input_cache_creation: Count,
+}
+
+impl Numbers {
+    /// The report, if it is one.
+    pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
+        let cached = self.input_cache_read.or_zero();
+        let created = self.input_cache_creation.or_zero();
+        let prompt = self.input_other.or_zero() + cached + created;
+        (prompt > 0).then(|| Usage {
+            request,
+            model,
+            prompt,
+            cached,
+            output: self.output.0,
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed {
+                input: self.input_other.or_zero(),
+                cache_creation: created,
+                cache_read: cached,
+                output: self.output.or_zero(),
+                reasoning: 0,
+            },
+        })
+    }
+}
+
+/// A time since 1970: seconds, or milliseconds where it would be too far from now otherwise.
+pub(super) fn time(raw: Option<&RawValue>) -> Option<Timestamp> {
+    const MOST_SECONDS: f64 = 1e11;
+    let number: f64 = raw?.get().parse().ok()?;
+    let seconds = if number < MOST_SECONDS {
+        number
+    } else {
+        number / 1e3
+    };
+    let sane = (0.0..MOST_SECONDS).contains(&seconds);
+    Timestamp::from_microsecond(sane.then_some((seconds * 1e6) as i64)?).ok()
+}
+
+/// All texts of a content.
+pub(super) fn text_of(content: &Content<'_>) -> String {
+    let texts = content.0.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(&**text),
+        Piece::Part(part) => part.text.get(),
+    });
+    texts.collect()
+}
+
+/// Whether the harness wrote this as the user's.
+pub(super) fn is_note(text: &str) -> bool {
+    NOTES.iter().any(|note| text.trim_start().starts_with(note))
+}
+
+/// A whole content as one item.
+pub(super) fn one(out: &mut Sink<'_>, role: Role, kind: Kind, content: &Content<'_>) -> NewItem {
+    fill(out.item(role, kind), content).done()
+}
+
+/// Adds texts and media to an item.
+pub(super) fn fill<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    content: &Content<'_>,
+) -> ItemBuilder<'s, 'm> {
+    content.0.iter().fold(item, |item, piece| match piece {
+        Piece::Text(text) => item.text(text),
+        Piece::Part(part) => part.add_to(item),
+    })
+}
+
+/// What the model said: thoughts and texts, each an item.
+pub(super) fn said(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let items = content.0.iter().map(|piece| match piece {
+        Piece::Text(text) => out.item(Role::Assistant, Kind::Text).text(text).done(),
+        Piece::Part(part) => part.said(out),
+    });
+    items.collect()
+}
+
+impl Part<'_> {
+    /// The part as an item of the model's.
+    pub(super) fn said(&self, out: &mut Sink<'_>) -> NewItem {
+        match self.kind.get() {
+            Some("think") => out
+                .item(Role::Assistant, Kind::Thinking)
+                .text(self.think.or_empty())
+                .opaque(self.encrypted.or_empty().len() as u64)
+                .done(),
+            _ => self.add_to(out.item(Role::Assistant, Kind::Text)).done(),
+        }
+    }
+
+    fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
+        match self.kind.or_empty() {
+            "image_url" | "image" => {
+                let url = self.image_url.0.first().and_then(|piece| match piece {
+                    Piece::Text(url) => Some(&**url),
+                    Piece::Part(link) => link.url.get(),
+                });
+                let base64 = url.and_then(|url| Some(url.split_once(";base64,")?.1));
+                let size = image::dimensions(base64.unwrap_or_default());
+                let tokens = size.map_or(image::DEFAULT, |(w, h)| image::openai(w, h));
+                item.fixed(tokens, "[image]")
+            }
+            // Nothing tells what they cost.
+            kind @ ("audio_url" | "audio" | "video_url" | "video") => item.label(kind),
+            _ => item.text(self.text.or_empty()),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The `config.toml` of Kimi Code and of kimi-cli, which name these settings alike.
+
+use crate::agents::settings::{Layers, Settings, SettingsFile};
+use crate::model::window::Overrides;
+use serde_json::Value;
+
+pub(super) const SETTINGS: Settings = Settings {
+    files: &[SettingsFile::Agent("config.toml")],
+    env: &[],
+    read,
+};
+
+fn read(files: &[&[u8]]) -> Overrides {
+    let layers = Layers::toml(files);
+    let share = |value: &Value| value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0);
+    Overrides {
+        reserve: layers.tokens(&["loop_control", "reserved_context_size"]),
+        share: layers.find(&["loop_control", "compaction_trigger_ratio"], share),
+        ..Overrides::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_and_the_share() {
+        let text = b"default_model = \"k2\"\n[loop_control]\nreserved_context_size = 20_000\n\
+            compaction_trigger_ratio = 0.7\n";
+        let set = read(&[text]);
+        assert_eq!((set.reserve, set.share), (Some(20_000), Some(0.7)));
+        assert!(read(&[b"[loop_control]\ncompaction_trigger_ratio = 85\n"]).is_empty());
+        assert!(read(&[b"loop_control = 1\n"]).is_empty());
+    }
+}
