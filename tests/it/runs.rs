@@ -42,6 +42,70 @@ fn the_number_on_screen_follows_a_growing_log() {
     terminal.wait_for_text("21.6k");
 }
 
+/// Plays a hand-written log of an agent to the program, line by line, each in two pieces.
+fn play(agent: &str, case: &str, path: &str, (first, last): (&str, &str)) {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join(path);
+    fs::create_dir_all(log.parent().unwrap()).unwrap();
+    let fixture = manifest_folder()
+        .join("tests/fixtures")
+        .join(agent)
+        .join(case);
+    let text = fs::read_to_string(fixture.join("log.jsonl")).unwrap();
+    let mut lines = text.split_inclusive('\n');
+    let mut begun = String::new();
+    while !begun.contains("user") {
+        begun.push_str(lines.next().expect("a message of the user's"));
+    }
+    fs::write(&log, begun).unwrap();
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for(first, |screen| {
+        screen.contains("1 session") && screen.contains(first)
+    });
+    for line in lines {
+        let (head, tail) = line.split_at(line.len() / 2);
+        append(&log, head);
+        std::thread::sleep(Duration::from_millis(10));
+        append(&log, tail);
+    }
+    terminal.wait_for_text(last);
+}
+
+#[test]
+fn the_gauge_moves_while_qwen_code_writes() {
+    let path = ".qwen/projects/-shop/chats/5e550000-0000-4000-8000-000000000001.jsonl";
+    play(
+        "qwen-code",
+        "same_uuid_in_several_lines",
+        path,
+        ("15.0k", "15.2k"),
+    );
+}
+
+#[test]
+fn the_gauge_moves_while_openclaw_writes() {
+    let path = ".openclaw/agents/main/sessions/5e550000-0000-4000-8000-000000000001.jsonl";
+    play(
+        "openclaw",
+        "shown_answers_are_not_sent",
+        path,
+        ("openclaw", "21.4k"),
+    );
+}
+
+#[test]
+fn the_gauge_moves_while_kimi_writes() {
+    let code = ".kimi-code/sessions/wd_shop/session_5e55/agents/main/wire.jsonl";
+    play(
+        "kimi",
+        "results_stand_before_the_report",
+        code,
+        ("10.0k", "12.1k"),
+    );
+    let cli = ".kimi/sessions/73d3cf4d/5e55/wire.jsonl";
+    play("kimi", "cli_wire_sub_agents", cli, ("kimi", "12.0k"));
+}
+
 #[test]
 fn a_new_session_appears_while_it_runs() {
     let (home, log, _) = home_with_a_session();

@@ -1,0 +1,132 @@
+//! Every hand-written log, followed while it is written.
+
+use super::*;
+use crate::agents;
+use crate::ingest::discover::{Scout, Spot};
+use crate::model::event::ByLength;
+use proptest::prelude::*;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut logs = Scout::new(vec![Spot::Given(folder)], agents::ALL.to_vec())
+        .look()
+        .files;
+    logs.sort_by_key(|log| log.facts.path.clone());
+    logs
+});
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| {
+    Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).expect("the table"))
+});
+
+/// What a log is like at one moment.
+enum Moment<'b> {
+    /// These bytes have been added.
+    Appended(&'b [u8]),
+    /// It holds these bytes.
+    Written(&'b [u8]),
+}
+
+impl Moment<'_> {
+    fn come(&self, path: &Path) {
+        match self {
+            Moment::Appended(bytes) => {
+                let mut file = OpenOptions::new().append(true).open(path).unwrap();
+                file.write_all(bytes).unwrap();
+            }
+            Moment::Written(bytes) => fs::write(path, bytes).unwrap(),
+        }
+    }
+}
+
+/// What following a file through these moments ends in, and what a fresh reading gives.
+fn follow(log: &LogFile, moments: &[Moment<'_>]) {
+    let mut fold = Fold::new(log, &RULES, Coverage::Whole);
+    let mut follower = Pass::whole(log, &RULES).follower;
+    for n in 0..=moments.len() {
+        if let Some(moment) = moments.get(n) {
+            moment.come(&log.facts.path);
+        }
+        loop {
+            let more = match n == moments.len() {
+                true => follower.finish(&ByLength),
+                false => follower.more(&ByLength),
+            };
+            match more.unwrap() {
+                More::Entries(entries) => {
+                    fold.apply(entries);
+                    break;
+                }
+                More::Batch(entries) => fold.apply(entries),
+                More::Restart => {
+                    let mut pass = Pass::whole(log, &RULES);
+                    while pass.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+                    (fold, follower) = (pass.fold, pass.follower);
+                }
+            }
+        }
+    }
+    let fresh = read_whole(log, &ByLength, &RULES).unwrap();
+    let followed = fold.into_sessions();
+    assert_eq!(followed.len(), fresh.len());
+    for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
+        assert_eq!(lane, other);
+        assert_eq!(a.context(), b.context());
+        assert_eq!(a.items, b.items);
+        assert_eq!(a.requests, b.requests);
+        assert_eq!(a.resets, b.resets);
+        assert_eq!((a.unreadable, &a.skipped), (b.unreadable, &b.skipped));
+    }
+}
+
+/// A log like this one, at a place of its own and empty.
+fn empty(log: &LogFile, folder: &Path) -> (LogFile, Vec<u8>) {
+    let bytes = fs::read(&*log.facts.path).unwrap();
+    let path: PathBuf = folder.join("log");
+    fs::write(&path, "").unwrap();
+    let mut log = log.clone();
+    log.facts.path = Arc::new(path);
+    (log, bytes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_log_that_grows_in_any_pieces_ends_as_a_fresh_one(
+        which in any::<prop::sample::Index>(),
+        mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| log.shape == Shape::Lines).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(logs[which.index(logs.len())], dir.path());
+        let mut at: Vec<usize> = cuts.drain(..).map(|cut| cut.index(bytes.len())).collect();
+        at.extend([0, bytes.len()]);
+        at.sort_unstable();
+        let pieces: Vec<Moment<'_>> = at
+            .windows(2)
+            .map(|two| Moment::Appended(&bytes[two[0]..two[1]]))
+            .collect();
+        follow(&log, &pieces);
+    }
+}
+
+#[test]
+fn every_agents_logs_are_among_them() {
+    for format in agents::ALL {
+        let own = LOGS.iter().filter(|log| log.format.id() == format.id());
+        assert!(own.count() > 0, "{}", format.id());
+    }
+}
+
+#[test]
+fn a_document_that_was_torn_ends_as_a_fresh_one() {
+    for log in LOGS.iter().filter(|log| log.shape == Shape::Document) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(log, dir.path());
+        let torn = &bytes[..bytes.len() / 2];
+        follow(&log, &[Moment::Written(torn), Moment::Written(&bytes)]);
+    }
+}
