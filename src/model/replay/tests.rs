@@ -259,7 +259,8 @@ fn told() -> Session {
         r#"{"type":"user","uuid":"e","parentUuid":"d","message":{"role":"user","content":"and now"}}"#,
         r#"{"type":"system","subtype":"compact_boundary","uuid":"f","parentUuid":null,"logicalParentUuid":"e","compactMetadata":{"trigger":"auto","preTokens":20130}}"#,
     ];
-    let mut decoder = agents::ALL[0].decoder();
+    let format = agents::by_id("claude-code").unwrap();
+    let mut decoder = format.decoder();
     let mut out = Sink::new(&ByLength);
     for (line, text) in (1..).zip(log) {
         let place = Place {
@@ -269,7 +270,7 @@ fn told() -> Session {
         decoder.read(Input::Line(place, text.as_bytes()), &mut out);
     }
     let rules = Arc::new(crate::config::rules().unwrap());
-    let mut session = Session::new(agents::ALL[0].id(), rules);
+    let mut session = Session::new(format.id(), rules);
     for (n, entry) in out.entries.into_iter().enumerate() {
         let at = Timestamp::from_second(entry.place.line as i64 * 10 - n as i64 % 2).ok();
         session.apply(Entry { at, ..entry });
