@@ -30,7 +30,7 @@
 //!   other half of the `wire.jsonl` beside it, so it is read only where it is named.
 
 use super::lenient::{self, Text};
-use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Term};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts};
 use crate::model::event::{Event, Key, Lane, Node, Part, Place, Sink};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -125,6 +125,18 @@ impl Format for Kimi {
         .iter()
         .any(|mark| start.starts_with(mark))
             || start.starts_with(br#"{"timestamp":"#) && has(br#","message":{"type":"TurnBegin""#)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "first line of type `metadata` with a protocol version, or a `_system_prompt`, `_checkpoint` or `_usage`",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs",
+            estimated: "",
+            sub_agents: "yes",
+            compactions: "yes; kimi-cli's summaries are not logged",
+            tried: "Kimi Code and kimi-cli of 2026",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

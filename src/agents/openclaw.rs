@@ -14,7 +14,7 @@
 //! What the lines say is [`super::pi`]'s.
 
 use super::pi::{Pi, begins_with_a_header};
-use super::{Base, Claim, Decoder, Format, Root, Settings, Term};
+use super::{Base, Claim, Decoder, Facts, Format, Root, Settings, Term, facts};
 use std::path::Path;
 
 mod settings;
@@ -72,6 +72,18 @@ impl Format for OpenClaw {
         let header = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         begins_with_a_header(head)
             && (has(header, FOLDER) || MARKS.iter().any(|mark| has(head, mark)))
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "header of pi's in OpenClaw's folder or with an entry of its own",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs",
+            estimated: "",
+            sub_agents: "each a session of its own",
+            compactions: "yes",
+            tried: "invented logs as of 2026.7.1; newer versions write SQLite, which is not read",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

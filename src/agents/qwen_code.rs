@@ -30,7 +30,7 @@
 //!   after it.
 
 use super::lenient;
-use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Term};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts};
 use crate::model::event::{
     Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
 };
@@ -115,6 +115,18 @@ impl Format for QwenCode {
             ]
             .iter()
             .any(|mark| has(mark))
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "record with `parentUuid`, `sessionId` and the parts of Gemini's contents",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs",
+            estimated: "all, where the provider reports nothing",
+            sub_agents: "yes",
+            compactions: "yes",
+            tried: "0.21",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
