@@ -39,6 +39,7 @@ pub mod own;
 pub mod openclaw;
 pub mod pi;
 pub mod qwen_code;
+pub mod request_log;
 pub mod settings;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
@@ -51,6 +52,7 @@ pub static ALL: &[&dyn Format] = &[
     &pi::Pi,
     &droid::Droid,
     &cursor::Cursor,
+    &request_log::RequestLog,
     &ouro::Ouro,
     &kimi::Kimi,
 ];

@@ -9,6 +9,7 @@ mod forecast;
 mod house;
 mod limits;
 mod readme;
+mod requests;
 mod runs;
 mod screens;
 mod settings;
