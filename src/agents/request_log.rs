@@ -37,7 +37,7 @@ mod threads;
 mod unit;
 mod usage;
 
-use super::{Base, Claim, Decoder, Format, Input, Root, Term};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
 use crate::model::event::{Billed, Event, Key, Lane, Place, Sink, Usage};
 use crate::model::{Kind, Source};
 use answer::{Answer, Thoughts};
@@ -73,6 +73,18 @@ impl Format for RequestLog {
 
     fn recognise(&self, head: &[u8]) -> bool {
         recognise::is_request_log(head)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "request with messages or a response with usage",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs, reasoning",
+            estimated: "",
+            sub_agents: "each conversation by itself",
+            compactions: "told from a history that has shrunk",
+            tried: "invented logs of each provider's documented shapes",
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
