@@ -24,6 +24,7 @@ fn main() {
     latency(300);
     latency(3_000);
     latency(60_000);
+    rewritten(50_000_000);
     match std::env::var_os("CTXGAUGE_BENCH_HOME") {
         Some(home) => gauges(Path::new(&home)),
         None => {
@@ -78,6 +79,55 @@ fn latency(bytes: usize) {
         at(0.5),
         at(0.99),
         at(1.0)
+    );
+}
+
+/// A conversation of about `bytes` bytes, as Gemini CLI wrote it before its version 0.39.
+fn document(bytes: usize) -> String {
+    let text = "some text, as it may be\\n".repeat(400);
+    let message = |n: usize| {
+        format!(
+            "{{\"id\":\"q{n}\",\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"type\":\"user\",\
+             \"content\":\"{text}\"}},\n{{\"id\":\"a{n}\",\"timestamp\":\"2026-01-02T03:04:06.678Z\",\
+             \"type\":\"gemini\",\"content\":\"{text}\",\"model\":\"gemini-2.5-pro\",\"tokens\":{{\
+             \"input\":{},\"output\":2000,\"cached\":0,\"thoughts\":0,\"tool\":0,\"total\":0}}}}",
+            10_000 + 4_500 * n
+        )
+    };
+    let messages: Vec<String> = (0..bytes / (2 * text.len())).map(message).collect();
+    format!(
+        "{{\n\"sessionId\":\"s\",\"projectHash\":\"h\",\"messages\":[{}]}}",
+        messages.join(",\n")
+    )
+}
+
+/// From the end of a document's rewriting to its sessions.
+fn rewritten(bytes: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("chats/session-2026-01-02T03-04-s.json");
+    let (text, other) = (document(bytes), dir.path().join("other"));
+    fs::create_dir(dir.path().join("chats")).unwrap();
+    fs::write(&path, &text).unwrap();
+    let updates = follow(vec![Spot::Given(dir.path().join("chats"))]);
+    wait_for(&updates, |update| matches!(update, Update::CaughtUp));
+    std::thread::sleep(Duration::from_millis(300));
+    let mut took: Vec<Duration> = (0..20)
+        .map(|n| {
+            fs::write(&other, text.replacen("\"h\"", &format!("\"{n}\""), 1)).unwrap();
+            let written = Instant::now();
+            fs::rename(&other, &path).unwrap();
+            wait_for(&updates, |update| matches!(update, Update::Rebuilt { .. }));
+            let took = written.elapsed();
+            std::thread::sleep(Duration::from_millis(100));
+            took
+        })
+        .collect();
+    took.sort_unstable();
+    println!(
+        "rewrite of {} MB to its session: p50 {:?}, most {:?}",
+        text.len() / 1_000_000,
+        took[took.len() / 2],
+        took[took.len() - 1]
     );
 }
 

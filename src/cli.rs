@@ -87,6 +87,16 @@ pub enum Command {
         #[arg(long, value_name = "N", default_value_t = 0)]
         worst: usize,
     },
+    /// List all agents: where their logs are, what is known of them, when they compact.
+    #[command(args_conflicts_with_subcommands = true)]
+    Agents {
+        /// What else to do.
+        #[command(subcommand)]
+        command: Option<AgentsCommand>,
+        /// As JSON, schema `ctxgauge.agents/1`.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print what a shell needs to complete this program's commands and flags.
     Completions {
         /// The shell.
@@ -97,5 +107,21 @@ pub enum Command {
         /// As JSON, schema `ctxgauge.models/1`.
         #[arg(long)]
         json: bool,
+    },
+}
+
+/// What else can be done with agents.
+#[derive(Debug, Subcommand)]
+pub enum AgentsCommand {
+    /// Print what is understood of a log's first records, to try a mapping of one's own.
+    Check {
+        /// The log.
+        file: PathBuf,
+        /// The mapping: a file, or the name of one beside the configuration; none: the file tells.
+        #[arg(long, value_name = "NAME.toml")]
+        mapping: Option<PathBuf>,
+        /// So many records.
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        records: usize,
     },
 }

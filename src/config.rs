@@ -1,11 +1,13 @@
 //! What the user can set: the file's schema, what lies beside it, and what is remembered. Flags go before
 //! the environment, that before the file, that before the defaults.
 
+mod beside;
 mod keys;
 mod models;
 pub mod state;
 mod themes;
 
+pub use beside::{Beside, mappings};
 pub use keys::Keys;
 pub use models::{own_rules, rules};
 pub use themes::themes;

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result, bail};
 use clap::{CommandFactory, Parser};
-use ctxgauge::agents::{self, Format};
-use ctxgauge::cli::{Cli, Command, Common};
+use ctxgauge::agents::{self, Format, own::Mapping};
+use ctxgauge::cli::{AgentsCommand, Cli, Command, Common};
 use ctxgauge::config::state::{self, Memory};
-use ctxgauge::config::{self, Config};
+use ctxgauge::config::{self, Beside, Config};
 use ctxgauge::ingest::spool::{Piped, STDIN};
 use ctxgauge::ingest::{
     self,
@@ -77,8 +77,33 @@ fn run(cli: Cli) -> Result<()> {
             report::audit::run(&ground, style(json), worst, progress, &mut out, err)?;
         }
         Some(Command::Models { json }) => {
-            let rules = rules(&cli.common, &configuration(&cli.common)?)?;
+            let formats = all_formats(&cli.common)?;
+            let rules = rules(&cli.common, &configuration(&cli.common)?, &formats)?;
             report::models::write(&mut out, &rules, style(json))?;
+        }
+        Some(Command::Agents {
+            command: None,
+            json,
+        }) => {
+            let ground = ground(&cli.common, &configuration(&cli.common)?, &[])?;
+            report::agents::list(&ground, style(json), &home_relative, &mut out)?;
+        }
+        Some(Command::Agents {
+            command: Some(command),
+            ..
+        }) => {
+            let AgentsCommand::Check {
+                file,
+                mapping,
+                records,
+            } = command;
+            let config = configuration(&cli.common)?;
+            let mut ground = ground(&cli.common, &config, &[])?;
+            if let Some(path) = mapping {
+                let format = named_mapping(&cli.common, path)?.into_format();
+                (ground.forced, ground.formats) = (Some(format), vec![format]);
+            }
+            report::check::run(&ground, &file, records, &mut out)?;
         }
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut out);
@@ -287,12 +312,14 @@ fn configuration(common: &Common) -> Result<Config> {
 /// Where to look and for what: the paths given, or the agents' own folders and those of flags and
 /// configuration.
 fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground> {
-    let formats = formats(common)?;
+    let all = all_formats(common)?;
+    let rules = rules(common, config, &all)?;
+    let forced = forced(common, &all)?;
     let mut ground = Ground {
-        forced: formats.first().copied().filter(|_| common.agent.is_some()),
-        formats,
+        forced,
+        formats: forced.map_or(all, |format| vec![format]),
         spots: Vec::new(),
-        rules: Arc::new(rules(common, config)?),
+        rules: Arc::new(rules),
         now: jiff::Timestamp::now,
     };
     if paths.is_empty() {
@@ -309,7 +336,7 @@ fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground>
 }
 
 /// What is known of models, by the tables, and the estimator that was asked for.
-fn rules(common: &Common, config: &Config) -> Result<Rules> {
+fn rules(common: &Common, config: &Config, formats: &[&'static dyn Format]) -> Result<Rules> {
     let own = config::own_rules(config, config_path(common).as_deref())?;
     let mut rules = config::rules()?;
     if let Some(own) = own {
@@ -318,29 +345,69 @@ fn rules(common: &Common, config: &Config) -> Result<Rules> {
     rules.estimator = common.estimator;
     rules.own = config.own();
     for agent in rules.own.agents() {
-        if agents::by_id(agent).is_none() {
+        if !formats.iter().any(|format| format.id() == agent) {
             bail!(
                 "the configuration has a row for the agent '{agent}', which is none; known are: {}",
-                known()
+                report::names(formats)
             );
         }
     }
     Ok(rules)
 }
 
-fn formats(common: &Common) -> Result<Vec<&'static dyn Format>> {
+/// All formats, the user's own first: he wrote them for logs that he knows.
+fn all_formats(common: &Common) -> Result<Vec<&'static dyn Format>> {
+    let mut formats: Vec<&'static dyn Format> = Vec::new();
+    for beside in config::mappings(config_path(common).as_deref())? {
+        formats.push(read_mapping(&beside)?.into_format());
+    }
+    formats.extend(agents::ALL);
+    Ok(formats)
+}
+
+/// The format that the user said everything is of, if he did.
+fn forced(common: &Common, formats: &[&'static dyn Format]) -> Result<Option<&'static dyn Format>> {
     let Some(id) = &common.agent else {
-        return Ok(agents::ALL.to_vec());
+        return Ok(None);
     };
-    match agents::by_id(id) {
-        Some(format) => Ok(vec![format]),
-        None => bail!("there is no agent '{id}'; known are: {}", known()),
+    match formats.iter().find(|format| format.id() == id) {
+        Some(format) => Ok(Some(*format)),
+        None => bail!(
+            "there is no agent '{id}'; known are: {}",
+            report::names(formats)
+        ),
     }
 }
 
-fn known() -> String {
-    let known: Vec<&str> = agents::ALL.iter().map(|format| format.id()).collect();
-    known.join(", ")
+fn read_mapping(beside: &Beside) -> Result<Mapping> {
+    Mapping::read(&beside.name, &beside.text)
+        .map_err(anyhow::Error::msg)
+        .with_context(|| {
+            format!(
+                "'{}' is no mapping of a format; mend what it names, and try it by \
+                 `ctxgauge agents check LOG --mapping FILE`",
+                beside.path.display()
+            )
+        })
+}
+
+/// The mapping of this path, or of this name beside the configuration.
+fn named_mapping(common: &Common, path: PathBuf) -> Result<Mapping> {
+    let folder = config_path(common).and_then(|file| Some(file.parent()?.join("agents")));
+    let beside = folder.map(|folder| folder.join(&path).with_extension("toml"));
+    let path = match beside {
+        Some(beside) if !path.exists() && beside.exists() => beside,
+        _ => path,
+    };
+    let text = std::fs::read_to_string(&path).with_context(|| {
+        format!(
+            "cannot read the mapping '{}'; check the path and its permissions",
+            path.display()
+        )
+    })?;
+    let name = path.file_stem().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    read_mapping(&Beside { path, name, text })
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,12 +1,14 @@
 //! What is known of each agent's logs, in words, and how a file is refused that is none of them.
 
-use super::{Format, Shape};
+use super::{Base, Format, Shape};
 use crate::model::window::Rules;
+use serde::Serialize;
 use serde::de::IgnoredAny;
+use std::collections::HashSet;
 
 /// What an agent's logs tell and what they do not: a row of `ctxgauge agents` and of the README's
 /// table. Where its logs are and when it compacts is told by [`Format::roots`] and the models table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Facts {
     /// What a file of this agent holds near its beginning, as far as [`Format::recognise`] looks for
     /// it; of another file it is said to have "no …".
@@ -56,7 +58,7 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
         );
         only.extend(policy.models.iter().cloned());
         if policy.window_from > 0 {
-            only.push(format!("windows from {}", policy.window_from));
+            only.push(format!("windows from {}", grouped(policy.window_from)));
         }
         let text = match only.is_empty() {
             true => policy.name.clone(),
@@ -70,6 +72,39 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
         true => "none known".to_owned(),
         false => told.join("; "),
     }
+}
+
+/// A number with a comma before each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut told = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            told.push(',');
+        }
+        told.push(digit);
+    }
+    told
+}
+
+/// The usual folders of an agent's logs, as people write them, and what names them otherwise.
+pub fn places(format: &dyn Format) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut named: Vec<String> = Vec::new();
+    for root in format.roots() {
+        let base = match root.base {
+            Base::Home(below) => format!("~/{below}"),
+            Base::XdgConfig(below) => format!("~/.config/{below}"),
+            Base::XdgData(below) => format!("~/.local/share/{below}"),
+            Base::At(folder) => folder.to_owned(),
+        };
+        told.push(format!("{}/{}", base.trim_end_matches('/'), root.logs));
+        named.extend(root.env.map(|env| format!("${env}/{}", root.logs)));
+    }
+    told.extend(named);
+    let mut seen = HashSet::new();
+    told.retain(|place| seen.insert(place.clone()));
+    told
 }
 
 /// Why a file that begins with these bytes is no log of these formats: what it looks like, and what
@@ -178,15 +213,35 @@ mod tests {
     }
 
     #[test]
+    fn places_are_told_once_each() {
+        let told = |id| places(agents::by_id(id).unwrap()).join(" ");
+        assert_eq!(
+            told("pi"),
+            "~/.pi/agent/sessions $PI_CODING_AGENT_DIR/sessions"
+        );
+        assert_eq!(
+            told("claude-code"),
+            "~/.claude/projects ~/.config/claude/projects $CLAUDE_CONFIG_DIR/projects"
+        );
+        assert_eq!(
+            told("gemini-cli"),
+            "~/.gemini/tmp $GEMINI_CLI_HOME/.gemini/tmp"
+        );
+    }
+
+    #[test]
     fn a_trigger_rule_names_the_usual_one_first() {
         let rules: Rules = toml::from_str(
             "[[policy]]\nagent = \"a\"\nname = \"old\"\nup_to = \"1.2\"\n\
-             [[policy]]\nagent = \"a\"\nname = \"large\"\nwindow_from = 5\nmodels = [\"m*\"]\n\
+             [[policy]]\nagent = \"a\"\nname = \"large\"\nwindow_from = 1_000_000\nmodels = [\"m*\"]\n\
              [[policy]]\nagent = \"a\"\nname = \"usual\"\n",
         )
         .unwrap();
         let rule = trigger_rule(&rules, "a");
-        assert_eq!(rule, "usual; old (up to 1.2); large (m*, windows from 5)");
+        assert_eq!(
+            rule,
+            "usual; old (up to 1.2); large (m*, windows from 1,000,000)"
+        );
         assert_eq!(trigger_rule(&rules, "b"), "none known");
     }
 }

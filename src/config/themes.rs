@@ -1,9 +1,9 @@
 //! Themes of the user's own: files beside the configuration.
 
+use super::beside::{self, Beside};
 use crate::tui::theme::{Theme, Themes};
 use anyhow::{Context, Result};
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The built-in themes and those in `themes/NAME.toml` beside the configuration; `file` is its path.
 ///
@@ -12,51 +12,16 @@ use std::path::{Path, PathBuf};
 /// Where the folder or a file in it cannot be read, or a file is no theme.
 pub fn themes(file: Option<&Path>) -> Result<Themes> {
     let mut themes = Themes::default();
-    let Some(folder) = file.and_then(Path::parent) else {
-        return Ok(themes);
-    };
-    for path in files(&folder.join("themes"))? {
-        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
-            continue;
-        };
-        let text = std::fs::read_to_string(&path).with_context(|| unreadable(&path))?;
+    for Beside { path, name, text } in beside::all(file, "themes")? {
         let theme = Theme::read(&text).with_context(|| {
             format!(
                 "'{}' is not a theme ctxgauge understands; mend or remove the line it names",
                 path.display()
             )
         })?;
-        themes.add(name.to_owned(), theme);
+        themes.add(name, theme);
     }
     Ok(themes)
-}
-
-/// The files of a folder that are themes by their name, in the order of their names.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error).with_context(|| unreadable(folder)),
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.with_context(|| unreadable(folder))?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-fn unreadable(path: &Path) -> String {
-    format!(
-        "cannot read the themes at '{}'; check the path and its permissions",
-        path.display()
-    )
 }
 
 #[cfg(test)]

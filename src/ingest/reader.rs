@@ -1,7 +1,7 @@
 //! One log, from bytes to sessions: in passes that can be interrupted, then as it grows.
 
 use super::discover::LogFile;
-use super::lines::{Line, OnLine};
+use super::lines::{CHUNK, Line, Lines, OnLine, Step};
 use super::tail::{Cursor, Outcome, Stamp};
 use crate::agents::{Decoder, Input, Shape};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
@@ -395,6 +395,41 @@ pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> 
         entries.into_iter().filter(is_usage).for_each(give);
     }
     Ok(())
+}
+
+/// What the first `most` records of a log tell, for whoever wants to see how it is read.
+pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
+    let mut file = File::open(log.facts.path.as_path())?;
+    let mut decoder = log.format.decoder();
+    let mut out = Sink::new(measure);
+    if log.shape == Shape::Document {
+        let bytes = document_bytes(&mut file, log.facts.len)?;
+        decoder.read(Input::Document(&bytes), &mut out);
+    } else {
+        let mut lines = Lines::at(0, 1, CHUNK as u64);
+        let mut left = most;
+        let deliver: &mut OnLine<'_> = &mut |place, line| {
+            decode(decoder.as_mut(), place, line, &mut out);
+            left = left.saturating_sub(1);
+            match left {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        loop {
+            match lines.step(&mut file, deliver)? {
+                Step::Read(_) => {}
+                Step::Stopped => break,
+                Step::End => {
+                    let _ = lines.finish(deliver);
+                    break;
+                }
+            }
+        }
+    }
+    let most = most as u64;
+    out.entries.retain(|entry| entry.place.line <= most);
+    Ok(out.entries)
 }
 
 /// Reads a stream to its end, for reports. `log` says what it is.

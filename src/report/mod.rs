@@ -1,6 +1,8 @@
 //! The headless faces of the model: what the screens show, for scripts and pipes.
 
+pub mod agents;
 pub mod audit;
+pub mod check;
 pub mod json;
 pub mod ls;
 pub mod models;
@@ -202,7 +204,8 @@ fn find_one(ground: &Ground, path: &Path) -> Result<LogFile> {
     }
 }
 
-fn names(formats: &[&'static dyn Format]) -> String {
+/// The ids of formats, for a sentence.
+pub fn names(formats: &[&'static dyn Format]) -> String {
     let names: Vec<&str> = formats.iter().map(|format| format.id()).collect();
     names.join(", ")
 }

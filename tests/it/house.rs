@@ -33,6 +33,10 @@ fn every_decoder_is_registered() {
         };
         let format = format.split([' ', '{']).next().unwrap();
         let module = source.path.strip_prefix("src/agents/").unwrap();
+        // Made of what the user says, at the start.
+        if module == "own.rs" {
+            continue;
+        }
         let entry = format!("&{}::{format}", module.trim_end_matches(".rs"));
         assert!(registry.contains(&entry), "put {entry} into agents::ALL");
     }

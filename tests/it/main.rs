@@ -8,6 +8,7 @@ mod fixtures;
 mod forecast;
 mod house;
 mod limits;
+mod own;
 mod readme;
 mod requests;
 mod runs;

@@ -1,7 +1,8 @@
 //! The README's tables say what the program does.
 
 use crate::support::manifest_folder;
-use ctxgauge::agents;
+use ctxgauge::agents::{self, facts};
+use ctxgauge::config;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
@@ -51,30 +52,43 @@ fn every_theme_has_a_row() {
     }
 }
 
-#[test]
-fn every_agent_has_a_row_and_every_row_an_agent() {
-    let readme = readme();
-    let table = between(&readme, "agents");
-    let mut rows = table.lines();
-    let columns = rows.next().expect("a heading").matches('|').count();
-    let mut ids: Vec<&str> = Vec::new();
-    for row in rows.skip(1) {
-        assert_eq!(row.matches('|').count(), columns, "the columns of: {row}");
-        ids.push(row.split('`').nth(1).expect("an agent's id in backticks"));
-    }
+/// The table of agents, as the formats and the models table have it.
+fn agents() -> String {
+    let mut table =
+        "| agent | found by itself in | live | known | sub-agents | compactions | compacts at |\n\
+        |---|---|---|---|---|---|---|\n"
+            .to_owned();
+    let rules = config::rules().unwrap();
     for format in agents::ALL {
-        let rows = ids.iter().filter(|id| **id == format.id()).count();
-        assert_eq!(
-            rows,
-            1,
-            "rows of '{}' between the README's `<!-- agents -->` markers; there must be one",
-            format.id()
-        );
+        let told = format.facts();
+        let places = facts::places(*format);
+        let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
+        let places = match places.is_empty() {
+            true => "no: name the file".to_owned(),
+            false => places.join(", "),
+        };
+        let cells = [
+            format!("`{}`", format.id()),
+            places,
+            told.live.to_owned(),
+            told.knowledge(),
+            told.sub_agents.to_owned(),
+            told.compactions.to_owned(),
+            facts::trigger_rule(&rules, format.id()),
+        ];
+        // A pattern's asterisk is no emphasis.
+        let cells = cells.map(|cell| cell.replace('*', "\\*"));
+        writeln!(table, "| {} |", cells.join(" | ")).unwrap();
     }
-    let stray = ids.iter().find(|id| agents::by_id(id).is_none());
-    assert_eq!(
-        stray, None,
-        "a row in the README of an agent that cannot be read"
+    table
+}
+
+#[test]
+fn the_agents_are_those_of_the_program() {
+    let (readme, agents) = (readme(), agents());
+    assert!(
+        between(&readme, "agents") == agents,
+        "what formats say has changed: put this between the README's `<!-- agents -->` markers:\n\n{agents}"
     );
 }
 

@@ -1,0 +1,240 @@
+//! Logs by what they hold: recognised, forced, refused, and told by a mapping of the user's own.
+
+use crate::support::{ctxgauge, manifest_folder};
+use crate::terminal::Terminal;
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+fn run(home: &Path, arguments: &[&str], path: &Path) -> Output {
+    let mut command = ctxgauge(home);
+    command.args(arguments).arg(path).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A hand-written log under another name.
+fn renamed(folder: &Path, fixture: &str, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    let fixture = manifest_folder().join("tests/fixtures").join(fixture);
+    fs::copy(fixture, &path).unwrap();
+    path
+}
+
+#[test]
+fn a_log_is_told_by_what_it_holds() {
+    let home = tempfile::tempdir().unwrap();
+    for (fixture, agent) in [
+        (
+            "claude-code/response_in_several_lines/log.jsonl",
+            "claude-code",
+        ),
+        ("codex/repeated-count/log.jsonl", "codex"),
+        ("gemini-cli/thoughts/log.jsonl", "gemini-cli"),
+        ("gemini-cli/document/log.json", "gemini-cli"),
+        ("pi/usage/log.jsonl", "pi"),
+    ] {
+        let usual = manifest_folder().join("tests/fixtures").join(fixture);
+        let usual = json(&run(home.path(), &["report", "--json"], &usual));
+        for name in ["notes", "notes.txt", "notes.json", "notes.jsonl"] {
+            let path = renamed(home.path(), fixture, name);
+            let report = json(&run(home.path(), &["report", "--json"], &path));
+            assert_eq!(report["session"]["agent"], agent, "{fixture} as {name}");
+            assert_eq!(report["context"], usual["context"], "{fixture} as {name}");
+            assert_eq!(
+                report["session"]["unreadable"],
+                usual["session"]["unreadable"]
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_no_log_is_refused_and_can_be_forced() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("notes.txt");
+    fs::write(&path, "hello\n").unwrap();
+    for command in ["report", "ls", "audit"] {
+        let refused = run(home.path(), &[command], &path);
+        let error = text(&refused.stderr);
+        assert!(!refused.status.success(), "{command}");
+        assert!(error.contains("its first line is no JSON"), "{error}");
+        assert!(
+            error.contains("pi (no first line of type `session`)"),
+            "{error}"
+        );
+    }
+    let forced = ["report", "--json", "--agent", "pi"];
+    let report = json(&run(home.path(), &forced, &path));
+    assert_eq!(report["session"]["agent"], "pi");
+    assert_eq!(report["session"]["unreadable"], 1);
+    let terminal = Terminal::open(home.path(), &[path.to_str().unwrap()], (120, 40));
+    terminal.wait_for_text("its first line is no JSON");
+}
+
+#[test]
+fn agents_are_listed_with_what_is_found() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".pi/agent/sessions/--w--");
+    fs::create_dir_all(&folder).unwrap();
+    let name = "2026-05-12T01-02-27-657Z_5e55.jsonl";
+    renamed(&folder, "pi/usage/log.jsonl", name);
+    let mut command = ctxgauge(home.path());
+    let list = json(&command.args(["agents", "--json"]).output().unwrap());
+    assert_eq!(list["schema"], "ctxgauge.agents/1");
+    let agents = list["agents"].as_array().unwrap();
+    let pi = agents.iter().find(|agent| agent["id"] == "pi").unwrap();
+    assert_eq!(pi["sessions"], 1);
+    assert_eq!(pi["roots"][0]["exists"], true);
+    assert_eq!(pi["known"], "prompts, outputs");
+    assert_eq!(pi["compacts_at"], "window - 16,384");
+    let codex = agents.iter().find(|agent| agent["id"] == "codex").unwrap();
+    assert_eq!(codex["sessions"], 0);
+    assert_eq!(codex["roots"][0]["exists"], false);
+    let told = ctxgauge(home.path()).arg("agents").output().unwrap();
+    let told = text(&told.stdout);
+    assert!(told.contains("~/.pi/agent/sessions\n"), "{told}");
+    assert!(told.contains("~/.codex/sessions (not there)"), "{told}");
+}
+
+/// What stands in the README's block of this name.
+fn shown(name: &str) -> String {
+    let readme = fs::read_to_string(manifest_folder().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once(&format!("<!-- {name} -->\n```")).unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+/// A home with the README's mapping and its log, up to a line.
+fn home_with_the_example(lines: usize) -> (tempfile::TempDir, PathBuf, String) {
+    let home = tempfile::tempdir().unwrap();
+    let mappings = home.path().join(".config/ctxgauge/agents");
+    fs::create_dir_all(&mappings).unwrap();
+    fs::write(mappings.join("my-agent.toml"), shown("mapping")).unwrap();
+    let folder = home.path().join(".my-agent/logs");
+    fs::create_dir_all(&folder).unwrap();
+    let (log, text) = (folder.join("s1.jsonl"), shown("mapped"));
+    let end = text.match_indices('\n').nth(lines - 1).unwrap().0 + 1;
+    fs::write(&log, &text[..end]).unwrap();
+    (home, log, text[end..].to_owned())
+}
+
+#[test]
+fn the_mapping_that_is_shown_reads_the_log_that_is_shown() {
+    let (home, log, rest) = home_with_the_example(5);
+    assert_eq!(rest, "");
+    let report = json(&run(home.path(), &["report", "--json"], &log));
+    assert_eq!(report["session"]["agent"], "my-agent");
+    assert_eq!(report["session"]["id"], "s1");
+    assert_eq!(report["session"]["skipped"]["ping"], 1);
+    assert_eq!(report["session"]["unreadable"], 0);
+    assert_eq!(report["context"]["known"], 2_052);
+    let items = report["messages"].as_array().unwrap().iter();
+    let items: Vec<String> = items
+        .map(|item| format!("{} {} {}", item["role"], item["kind"], item["tool"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        items,
+        [
+            "container prompt null",
+            "user text null",
+            "assistant tool_call ls",
+            "tool tool_result ls",
+        ]
+    );
+    let list = json(
+        &ctxgauge(home.path())
+            .args(["ls", "--json"])
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(list["sessions"][0]["agent"], "my-agent");
+    let mut command = ctxgauge(home.path());
+    let agents = json(&command.args(["agents", "--json"]).output().unwrap());
+    assert_eq!(agents["agents"][0]["id"], "my-agent");
+    assert_eq!(agents["agents"][0]["sessions"], 1);
+}
+
+#[test]
+fn a_log_by_a_mapping_is_live_and_its_texts_can_be_read() {
+    let (home, log, rest) = home_with_the_example(3);
+    let mut terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for_text("shop");
+    let mut file = OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(rest.as_bytes()).unwrap();
+    terminal.wait_for_text("2.1k");
+    terminal.press("\r");
+    terminal.wait_for_text("a.rs b.rs");
+}
+
+#[test]
+fn a_mapping_is_tried_by_check() {
+    let (home, log, _) = home_with_the_example(5);
+    let check = |mapping: &str| {
+        run(
+            home.path(),
+            &["agents", "check", "--mapping", mapping],
+            &log,
+        )
+    };
+    let told = check("my-agent.toml");
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    let told = text(&told.stdout);
+    for part in [
+        "my-agent · ",
+        "1  session: id s1, cwd /w/shop, model gpt-5",
+        "container prompt",
+        "2  passed over: ping",
+        "assistant tool_call   ls",
+        "usage: prompt 2040, cached 2000, output 12",
+        "4 items, 1 usage reports, 1 records passed over, 0 not readable",
+    ] {
+        assert!(told.contains(part), "{part} is missing:\n{told}");
+    }
+    let other = home.path().join("other.toml");
+    let blind = shown("mapping").replace("role = \"/message/role\"", "role = \"/role\"");
+    fs::write(&other, blind).unwrap();
+    let told = text(&check(other.to_str().unwrap()).stdout);
+    assert!(told.contains("passed over: no role"), "{told}");
+    assert!(told.contains("no item: look at"), "{told}");
+    let broken = shown("mapping").replace("text = [", "texts = [");
+    fs::write(&other, broken).unwrap();
+    let error = text(&check(other.to_str().unwrap()).stderr);
+    assert!(
+        error.contains("other.toml") && error.contains("texts"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_broken_mapping_is_an_error_at_the_start_and_a_row_for_it_none() {
+    let (home, ..) = home_with_the_example(5);
+    let config = home.path().join(".config/ctxgauge/config.toml");
+    let row = "[[window]]\nagent = \"my-agent\"\ntokens = 50_000\n";
+    fs::write(config, row).unwrap();
+    let list = json(
+        &ctxgauge(home.path())
+            .args(["ls", "--json"])
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(list["sessions"][0]["context"]["window"], 50_000);
+    let path = home.path().join(".config/ctxgauge/agents/pi.toml");
+    fs::write(path, shown("mapping")).unwrap();
+    let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+    let error = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(
+        error.contains("pi.toml") && error.contains("rename the file"),
+        "{error}"
+    );
+}
