@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Bytes of a file by which it is recognised.
 pub const HEAD: usize = 64 << 10;
 /// What files in given folders are called that are looked into, beside those with an agent's name.
-const LOGS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const LOGS: [&str; 4] = ["jsonl", "ndjson", "json", "yaml"];
 /// Folders inside folders beyond this are a loop or a joke.
 const DEPTH: usize = 48;
 
