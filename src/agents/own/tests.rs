@@ -407,7 +407,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     leaf.prop_recursive(5, 40, 6, move |inner| {
         prop_oneof![
             3 => prop::collection::btree_map(key.clone().prop_map(str::to_owned), inner.clone(), 0..6)
-                .prop_map(|map| serde_json::Value::from_iter(map)),
+                .prop_map(serde_json::Value::from_iter),
             1 => prop::collection::vec(inner, 0..5).prop_map(serde_json::Value::from),
         ]
     })
