@@ -77,13 +77,13 @@ impl Format for RequestLog {
 
     fn facts(&self) -> Facts {
         Facts {
-            mark: "request with messages or a response with usage",
+            mark: "request to a model (`messages`, `input` or `contents`) or its response",
             live: facts::EACH_LINE,
-            known: "prompts, outputs, reasoning",
-            estimated: "",
-            sub_agents: "each conversation by itself",
-            compactions: "told from a history that has shrunk",
-            tried: "invented logs of each provider's documented shapes",
+            known: "prompts, outputs, reasoning where it is told apart",
+            estimated: "requests whose response has no usage",
+            sub_agents: "by their ids, or by what requests share",
+            compactions: "told from what requests no longer hold",
+            tried: "invented logs after the providers' and loggers' own definitions",
         }
     }
 

@@ -208,21 +208,15 @@ pub(super) fn read(json: &str) -> Option<Ask<'_>> {
 /// Whether this is what a prompt is made of: text, a message, or a list of them.
 fn is_history(raw: &RawValue) -> bool {
     let json = raw.get();
-    let is_message = |raw: &RawValue| {
-        let raw = raw.get();
+    let holds = |field: &&str| json.contains(*field);
+    let holds_messages = || {
         ["\"role\"", "\"parts\"", "\"type\"", "\"text\""]
             .iter()
-            .any(|field| raw.contains(field))
+            .any(holds)
     };
-    match json.as_bytes().first() {
-        Some(b'"') => true,
-        Some(b'{') => is_message(raw),
-        Some(b'[') => match list(raw).first() {
-            Some(first) => {
-                first.get().starts_with('[') || first.get().starts_with('"') || is_message(first)
-            }
-            None => true,
-        },
+    match json.as_bytes() {
+        [b'"', ..] | [b'[', b']' | b'"' | b'[', ..] => true,
+        [b'{' | b'[', ..] => holds_messages(),
         _ => false,
     }
 }
