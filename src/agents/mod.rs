@@ -19,13 +19,14 @@
 //! [`Event::Unreadable`]: crate::model::event::Event::Unreadable
 //! [`Event::Skipped`]: crate::model::event::Event::Skipped
 
-use crate::model::event::{Billed, Place, Sink};
+use crate::model::event::{Billed, Key, Place, Sink, Usage};
 pub use facts::Facts;
 pub use settings::Settings;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub mod claude_code;
 pub mod codex;
+pub mod copilot_cli;
 pub mod cursor;
 pub mod droid;
 pub mod facts;
@@ -50,6 +51,7 @@ pub static ALL: &[&dyn Format] = &[
     &gemini_cli::GeminiCli,
     &openclaw::OpenClaw, // before pi, whose format it writes
     &pi::Pi,
+    &copilot_cli::CopilotCli,
     &droid::Droid,
     &cursor::Cursor,
     &request_log::RequestLog,
@@ -99,6 +101,11 @@ pub trait Format: Sync {
 
     /// A decoder for one file.
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// What it writes beside its logs that tells more of them.
+    fn beside(&self) -> Option<&'static Beside> {
+        None
+    }
 
     /// Byte strings of which one stands in every line that can reset the context, to find the last
     /// reset from the end of a file. May stand in other lines too.
@@ -165,6 +172,31 @@ impl Claim {
     };
 }
 
+/// Files of lines that an agent writes beside its logs, each about any of its sessions.
+#[derive(Debug)]
+pub struct Beside {
+    /// The variable of the environment that names one such file.
+    pub env: &'static str,
+    /// The folder of such files (`*.jsonl`), by the path of a log.
+    pub folder: fn(&Path) -> Option<PathBuf>,
+    /// What a line tells of a request; `None`: nothing of use. Never fails, whatever the bytes.
+    pub read: fn(&[u8]) -> Option<Aside>,
+}
+
+/// What a line beside the logs tells of one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aside {
+    /// The session's id.
+    pub session: Box<str>,
+    /// By what the session's log may name the request, the surest first.
+    pub keys: Vec<Key>,
+    /// The window at that time, in tokens.
+    pub window: Option<u64>,
+    /// The numbers. Its `request` tells asides apart; the log's own name of the request stands in its
+    /// place when it is passed on.
+    pub usage: Usage,
+}
+
 /// What a decoder is given.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
@@ -178,4 +210,7 @@ pub enum Input<'a> {
 pub trait Decoder: Send {
     /// Tells what the input says. Never fails and never panics, whatever the bytes.
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>);
+
+    /// Takes in what stands beside the log of its session, before it reads anything.
+    fn told_beside(&mut self, _asides: &[Aside]) {}
 }

@@ -53,13 +53,13 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
         } else {
             fold.cover(Coverage::Whole);
         }
-        let mut decoder = log.format.decoder();
+        let mut informed = log.informed();
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
         let mut out = Sink::new(measure);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             // What stands before the first newline is the end of a line, or nothing.
             if start == 0 || place.offset > start {
-                decode(decoder.as_mut(), place, line, &mut out);
+                decode(informed.decoder.as_mut(), place, line, &mut out);
                 fold.apply(out.entries.drain(..));
             }
             ControlFlow::Continue(())
@@ -80,11 +80,11 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
                 // All of the end is one unfinished line, and nobody knows where it begins: the
                 // follower will read the file from its beginning.
                 fold = Fold::new(log, rules, Coverage::Whole);
-                decoder = log.format.decoder();
+                informed = log.informed();
             } else {
                 cursor.read_up_to(&mut file, stamp, &lines)?;
             }
-            return Ok(Pass::new(fold, Follower::lines(log, cursor, decoder)));
+            return Ok(Pass::new(fold, Follower::lines(log, cursor, informed)));
         }
         size = size.saturating_mul(GROWTH);
     }
@@ -157,7 +157,7 @@ pub fn epoch(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Pass> {
     }
     let mut fold = Fold::new(log, rules, Coverage::Epoch);
     fold.apply(head_facts(log, &mut file)?);
-    let follower = Follower::lines(log, Cursor::at(start, 0), log.format.decoder());
+    let follower = Follower::lines(log, Cursor::at(start, 0), log.informed());
     Ok(Pass::new(fold, follower))
 }
 

@@ -1,5 +1,6 @@
 //! Finds logs by walk and stat; looks inside a file only where its name does not tell whose it is.
 
+use super::beside::Neighbours;
 use super::problem;
 use crate::agents::{Base, Claim, Format, Shape, facts};
 use crate::model::fleet::{FileFacts, FileId};
@@ -53,6 +54,8 @@ pub struct LogFile {
     pub format: &'static dyn Format,
     /// How it is read.
     pub shape: Shape,
+    /// What its agent writes beside its logs, if it does.
+    pub neighbours: Option<Arc<Neighbours>>,
 }
 
 /// What a walk has found.
@@ -145,6 +148,8 @@ pub struct Scout {
     formats: Vec<&'static dyn Format>,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
+    /// What stands beside logs, by agent and folder.
+    neighbours: HashMap<(&'static str, Option<PathBuf>), Arc<Neighbours>>,
 }
 
 /// What a file's first bytes tell.
@@ -165,7 +170,18 @@ impl Scout {
             spots,
             formats,
             opened: HashMap::new(),
+            neighbours: HashMap::new(),
         }
+    }
+
+    fn neighbours(&mut self, format: &'static dyn Format, log: &Path) -> Option<Arc<Neighbours>> {
+        let spec = format.beside()?;
+        let key = (format.id(), (spec.folder)(log));
+        let new = || {
+            let named = std::env::var_os(spec.env).filter(|path| !path.is_empty());
+            Arc::new(Neighbours::new(spec, log, named.map(PathBuf::from)))
+        };
+        Some(Arc::clone(self.neighbours.entry(key).or_insert_with(new)))
     }
 
     /// The places.
@@ -391,6 +407,7 @@ impl Walk<'_> {
         if !self.files.insert(file) {
             return;
         }
+        let neighbours = self.scout.neighbours(format, path);
         self.found.files.push(LogFile {
             facts: FileFacts {
                 file,
@@ -407,6 +424,7 @@ impl Walk<'_> {
             },
             format,
             shape: claim.shape,
+            neighbours,
         });
     }
 }

@@ -10,6 +10,7 @@
 //! [`reader::each_usage`] without a thread.
 
 mod backwards;
+pub mod beside;
 pub mod demo;
 pub mod discover;
 pub mod elide;

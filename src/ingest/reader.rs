@@ -1,5 +1,6 @@
 //! One log, from bytes to sessions: in passes that can be interrupted, then as it grows.
 
+use super::beside::Informed;
 use super::discover::LogFile;
 use super::lines::{CHUNK, Line, Lines, OnLine, Step};
 use super::tail::{Cursor, Outcome, Stamp};
@@ -110,7 +111,7 @@ pub struct Follower {
 }
 
 enum State {
-    Lines(Cursor, Box<dyn Decoder>),
+    Lines(Cursor, Informed),
     /// A document as it was when last read.
     Document(Option<Stamp>),
 }
@@ -127,7 +128,7 @@ pub enum More {
 }
 
 impl Follower {
-    pub(super) fn lines(log: &LogFile, cursor: Cursor, decoder: Box<dyn Decoder>) -> Follower {
+    pub(super) fn lines(log: &LogFile, cursor: Cursor, decoder: Informed) -> Follower {
         Follower {
             log: log.clone(),
             state: State::Lines(cursor, decoder),
@@ -145,6 +146,14 @@ impl Follower {
     pub fn is_inside_line(&self) -> bool {
         match &self.state {
             State::Lines(cursor, _) => cursor.is_inside_line(),
+            State::Document(_) => false,
+        }
+    }
+
+    /// Whether what stands beside the log has changed, so that it must be read afresh.
+    pub fn is_outdated(&self) -> bool {
+        match &self.state {
+            State::Lines(_, informed) => self.log.has_more_beside(informed),
             State::Document(_) => false,
         }
     }
@@ -185,11 +194,14 @@ impl Follower {
         end: End,
         pause: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> io::Result<Outcome> {
+        if self.is_outdated() {
+            return Ok(Outcome::Restart);
+        }
         let path = self.log.facts.path.as_path();
         match &mut self.state {
-            State::Lines(cursor, decoder) => {
+            State::Lines(cursor, informed) => {
                 let deliver: &mut OnLine<'_> = &mut |place, line| {
-                    decode(decoder.as_mut(), place, line, out);
+                    decode(informed.decoder.as_mut(), place, line, out);
                     pause(place.len)
                 };
                 match end {
@@ -241,7 +253,7 @@ impl Pass {
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
         let fold = Fold::new(log, rules, Coverage::Whole);
         let follower = match log.shape {
-            Shape::Lines => Follower::lines(log, Cursor::start(), log.format.decoder()),
+            Shape::Lines => Follower::lines(log, Cursor::start(), log.informed()),
             Shape::Document => Follower::document(log),
         };
         Pass { fold, follower }

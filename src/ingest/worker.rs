@@ -399,8 +399,9 @@ impl Worker {
             .follower
             .as_ref()
             .is_some_and(Follower::is_inside_line);
-        let nothing_to_do = !changed && known.sure && !(inside && settled);
-        if nothing_to_do && known.follower.is_some() || failed {
+        let outdated = known.follower.as_ref().is_some_and(Follower::is_outdated);
+        let something = changed || outdated || !known.sure || (inside && settled);
+        if !something && known.follower.is_some() || failed {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();

@@ -68,8 +68,8 @@ pub struct Session {
     pub(super) generation: u32,
     /// The unlogged prefix as the first report after the last reset showed it.
     pub(super) prefix: Option<u64>,
-    /// What the agent's own number, since the last reset, left unexplained when it was said; counts
-    /// while no report has come.
+    /// What the agent's own number left unexplained when it was last said; counts while no report has
+    /// come.
     pub(super) agent_says: Option<u64>,
     /// How the model now counts.
     pub(super) calibration: Calibration,
@@ -501,6 +501,5 @@ impl Session {
             record: self.record(),
             dropped,
         });
-        self.agent_says = None;
     }
 }

@@ -3,6 +3,7 @@
 
 mod alerts;
 mod audit;
+mod beside;
 mod disorder;
 mod fixtures;
 mod forecast;

@@ -1,0 +1,76 @@
+use super::*;
+use crate::model::Source;
+use crate::model::event::{ByLength, Place};
+
+#[test]
+fn logs_are_told_by_name_and_by_content() {
+    let id = |path: &str| {
+        CopilotCli
+            .claims(Path::new(path))
+            .and_then(|claim| claim.id)
+    };
+    let root = "/home/dev/.copilot/session-state";
+    assert_eq!(
+        id(&format!("{root}/abc/events.jsonl")).as_deref(),
+        Some("abc")
+    );
+    assert_eq!(id(&format!("{root}/abc.jsonl")).as_deref(), Some("abc"));
+    assert_eq!(id(&format!("{root}/abc/other.jsonl")), None);
+    assert_eq!(id("/home/dev/.copilot/otel/spans.jsonl"), None);
+    assert!(CopilotCli.recognise(br#"{"type":"session.start","data":{"sessionId":"x""#));
+    assert!(!CopilotCli.recognise(br#"{"type":"session","id":"x""#));
+    let folder = (spans::BESIDE.folder)(Path::new(&format!("{root}/abc/events.jsonl")));
+    assert_eq!(
+        folder.as_deref(),
+        Some(Path::new("/home/dev/.copilot/otel"))
+    );
+    assert_eq!((spans::BESIDE.folder)(Path::new("/tmp/events.jsonl")), None);
+}
+
+/// The prompts that are told for a message of this response and turn.
+fn prompts(asides: &[Aside], response: Option<&str>) -> Vec<u64> {
+    let call = response.map_or(String::new(), |id| format!(r#""apiCallId":"{id}","#));
+    let line = format!(
+        r#"{{"type":"assistant.message","id":"e1","data":{{{call}"messageId":"m1","interactionId":"i","turnId":"0","content":"x"}}}}"#
+    );
+    let mut reader = Reader::default();
+    reader.told_beside(asides);
+    let mut out = Sink::new(&ByLength);
+    let place = Place {
+        line: 1,
+        ..Place::default()
+    };
+    reader.read(Input::Line(place, line.as_bytes()), &mut out);
+    let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Usage(usage) => Some(usage.prompt),
+        _ => None,
+    });
+    usages.collect()
+}
+
+fn aside(response: &str, prompt: u64) -> Aside {
+    Aside {
+        session: "s".into(),
+        keys: vec![response_key(response), turn_key("i", "0")],
+        window: None,
+        usage: Usage {
+            request: response_key(response),
+            source: Source::Reported,
+            ..spans::usage(prompt)
+        },
+    }
+}
+
+#[test]
+fn a_turn_that_several_responses_share_names_none_of_them() {
+    let both = [aside("one", 100), aside("two", 200)];
+    assert_eq!(prompts(&both, Some("two")), [200]);
+    assert_eq!(prompts(&both, Some("three")), [0; 0]);
+    assert_eq!(prompts(&both, None), [0; 0]);
+    assert_eq!(prompts(&both[..1], None), [100]);
+    // The same span, written twice.
+    assert_eq!(
+        prompts(&[aside("one", 100), aside("one", 100)], None),
+        [100]
+    );
+}
