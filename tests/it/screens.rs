@@ -84,8 +84,7 @@ fn draw_the_screens() {
     let home = home();
     let arguments = ["--fresh", "--theme", "dark"];
     let colours = [("COLORTERM", "truecolor")];
-    let size = (120, 34);
-    let mut terminal = Terminal::open_with(home.path(), &arguments, (120, 18), &colours);
+    let mut terminal = Terminal::open_with(home.path(), &arguments, (120, 34), &colours);
     let draw = |name: &str, terminal: &Terminal| {
         let file = folder().join(name).with_extension("svg");
         fs::write(file, svg::draw(&terminal.screen())).unwrap();
@@ -96,14 +95,9 @@ fn draw_the_screens() {
     });
     terminal.click("● claude   ledger");
     terminal.wait_for_text("▌● claude   ledger");
-    draw("overview", &terminal);
-
-    terminal.resize(size);
-    terminal.wait_for("its new size", |s| s.lines().count() == 34);
     terminal.press("\r");
-    terminal.wait_for("the whole session", |s| {
-        s.contains("2 resets") && s.contains("in context") && !s.contains("reading…")
-    });
+    // Read to its beginning, and counted.
+    terminal.wait_for_text("14.9k ══");
     draw("session", &terminal);
 
     terminal.press("\r");
@@ -115,10 +109,18 @@ fn draw_the_screens() {
     terminal.press("\x1b");
     terminal.wait_for_text("in context");
     terminal.press("[");
-    terminal.wait_for_text("l live");
+    terminal.wait_for_text("request 68 of");
     terminal.press("\x1b[D\x1b[D\x1b[D\x1b[D");
-    terminal.wait_for_text("then");
+    terminal.wait_for_text("request 65 of");
     draw("replay", &terminal);
+
+    for shown in ["2 resets", "8 sessions"] {
+        terminal.press("\x1b");
+        terminal.wait_for_text(shown);
+    }
+    terminal.resize((120, 18));
+    terminal.wait_for_text("q quit");
+    draw("overview", &terminal);
 }
 
 #[test]

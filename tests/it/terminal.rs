@@ -118,9 +118,18 @@ impl Terminal {
         self.screen.lock().unwrap().bytes.clone()
     }
 
-    /// What the screen holds, with its styles.
+    /// What the screen holds, with its styles, once the frame under way is drawn.
     pub fn screen(&self) -> vt100::Screen {
-        self.screen.lock().unwrap().parser.screen().clone()
+        loop {
+            let screen = self.screen.lock().unwrap();
+            let sent = String::from_utf8_lossy(&screen.bytes);
+            let last = sent.rsplit("\x1b[?2026").next();
+            if last.is_some_and(|frame| frame.starts_with('l')) {
+                return screen.parser.screen().clone();
+            }
+            drop(screen);
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// The bytes that were drawn so far.

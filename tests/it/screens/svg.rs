@@ -119,7 +119,7 @@ pub fn draw(screen: &vt100::Screen) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\">\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"8\" fill=\"{ground}\"/>\n\
-         <g font-family=\"{FONT}\" font-size=\"14\">\n"
+         <g font-family=\"{FONT}\" font-size=\"14\" shape-rendering=\"crispEdges\">\n"
     );
     for row in 0..rows {
         let cells: Vec<(String, Look)> = (0..columns)
