@@ -314,6 +314,8 @@ fn a_text_is_searched_paged_and_copied() {
 fn sessions_are_grouped_hidden_and_sorted() {
     let home = home();
     let mut terminal = open(home.path(), (120, 40));
+    // The widest forecast keeps its distance.
+    assert!(terminal.text().contains("512k "), "{}", terminal.text());
     terminal.press("p");
     terminal.wait_for_text("▾ ledger  2 sessions, 1 live");
     terminal.press("i");

@@ -76,6 +76,8 @@ struct Search {
 enum Arrival {
     Top,
     End,
+    /// The first hit: the search was begun before the page was there.
+    Search,
     /// A hit; if there is none, the page behind or before it is next, back to where the search began.
     Hit(Way, u32),
 }
@@ -276,6 +278,7 @@ impl Reader {
         self.look();
         match arrival {
             Arrival::Top => None,
+            Arrival::Search => self.next_from(0, Way::On),
             Arrival::End => {
                 self.top = self.last_top();
                 None
@@ -348,6 +351,10 @@ impl Reader {
     #[must_use]
     pub fn search(&mut self, needle: &str) -> Option<TextRequest> {
         needle.clone_into(&mut self.search.needle);
+        if self.is_waiting() && !needle.is_empty() {
+            self.awaited = Some(Arrival::Search);
+            return None;
+        }
         self.look();
         let from = self.rows.get(self.top).map_or(0, |row| row.from);
         let next = self.search.hits.partition_point(|hit| *hit < from);

@@ -136,6 +136,17 @@ fn a_search_goes_over_the_pages_and_around() {
 }
 
 #[test]
+fn a_search_may_begin_before_the_text_is_there() {
+    let pages = ["one\n", "two\n"];
+    let mut reader = reader();
+    let asked = Some(reader.request());
+    assert_eq!(reader.search("two"), None);
+    assert_eq!(answer(&mut reader, asked, &pages), 2);
+    assert_eq!(current(&reader), Some("two"));
+    assert_eq!(reader.found().unwrap().at, 1);
+}
+
+#[test]
 fn a_hit_is_brought_on_screen_and_marked_over_rows() {
     let text = format!(
         "{}{}",

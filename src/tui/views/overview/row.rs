@@ -254,7 +254,13 @@ fn numbers(
     if columns.next > 0 {
         let style = next.as_ref().map_or(theme.quiet(), |_| Style::new());
         let next = next.unwrap_or_else(none);
-        spans.push(line::span(text::right(&next, columns.next), style));
+        // The column begins with a space: where the band would take it, the median stands alone.
+        let next = if text::width(&next) < columns.next {
+            next.as_str()
+        } else {
+            next.split(' ').next().unwrap_or_default()
+        };
+        spans.push(line::span(text::right(next, columns.next), style));
     }
     if columns.growth > 0 {
         let bars = sparkline::bars(&brief.growth, brief.limits.window);
