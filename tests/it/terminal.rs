@@ -22,6 +22,18 @@ struct Screen {
     bytes: Vec<u8>,
 }
 
+impl Screen {
+    /// Whether no frame is begun and not ended.
+    fn is_whole(&self) -> bool {
+        const UPDATE: &[u8] = b"\x1b[?2026";
+        let last = self
+            .bytes
+            .windows(UPDATE.len())
+            .rposition(|it| it == UPDATE);
+        last.is_none_or(|at| self.bytes.get(at + UPDATE.len()) == Some(&b'l'))
+    }
+}
+
 impl Terminal {
     /// Starts the program with these arguments in this home, on a screen of columns by rows.
     pub fn open(home: &Path, arguments: &[&str], size: (u16, u16)) -> Terminal {
@@ -82,7 +94,7 @@ impl Terminal {
 
     /// What the screen shows.
     pub fn text(&self) -> String {
-        self.screen.lock().unwrap().parser.screen().contents()
+        self.screen().contents()
     }
 
     /// Presses the left button on a cell, by column and row, drags it over others, and lets it go.
@@ -118,13 +130,13 @@ impl Terminal {
         self.screen.lock().unwrap().bytes.clone()
     }
 
-    /// What the screen holds, with its styles, once the frame under way is drawn.
+    /// What the screen holds, with its styles. A frame that is being drawn is waited for, but not for
+    /// ever: a program that was killed never ends it.
     pub fn screen(&self) -> vt100::Screen {
+        let start = Instant::now();
         loop {
             let screen = self.screen.lock().unwrap();
-            let sent = String::from_utf8_lossy(&screen.bytes);
-            let last = sent.rsplit("\x1b[?2026").next();
-            if last.is_some_and(|frame| frame.starts_with('l')) {
+            if screen.is_whole() || start.elapsed() > Duration::from_secs(1) {
                 return screen.parser.screen().clone();
             }
             drop(screen);
