@@ -43,6 +43,11 @@ fn open_ledger(terminal: &mut Terminal) {
             .any(|line| line.starts_with('▌') && line.contains("ledger"))
     });
     terminal.press(ENTER);
+    wait_for_ledger(terminal);
+}
+
+/// Waits until the ledger's log is read to its beginning, and counted.
+fn wait_for_ledger(terminal: &Terminal) {
     terminal.wait_for("its items", |s| {
         s.contains("14.9k ══") && !s.contains("reading…")
     });
@@ -354,7 +359,7 @@ fn the_mouse_finds_tabs_rows_and_moments() {
     terminal.click("claude");
     terminal.wait_for("the row selected", |s| s.contains("▌● claude"));
     terminal.click("claude");
-    terminal.wait_for_text("14.9k ══");
+    wait_for_ledger(&terminal);
     terminal.click("2 tools");
     terminal.wait_for_text("IN CONTEXT");
 
