@@ -469,9 +469,10 @@ impl Thread {
         fixed: &[(Key, u64)],
         writer: &mut Writer<'_, '_>,
     ) {
-        let tools = front.tools.map(|tools| Unit {
-            matter: vec![Matter::Json(tools)],
-            ..Unit::new(Role::Container, Kind::ToolList)
+        let tools = front.tools.map(|tools| {
+            let mut unit = Unit::new(Role::Container, Kind::ToolList);
+            unit.matter.push(Matter::Json(tools));
+            unit
         });
         for (unit, told) in front.prompts.iter().chain(&tools).zip(fixed) {
             if !self.fixed.contains(told) || self.emptied.contains(&told.0) {

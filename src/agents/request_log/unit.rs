@@ -6,6 +6,7 @@ use crate::model::event::{NewItem, Part, Sink, split_elided};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Bytes of a text that are hashed. Less than what a reader leaves of a string that it cuts, so that
@@ -45,6 +46,8 @@ pub(super) struct Unit<'a> {
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) matter: Vec<Matter<'a>>,
     pub(super) turn: Turn,
+    /// Its hash, once it was asked for: units are told apart many times over.
+    print: OnceCell<u64>,
 }
 
 impl<'a> Unit<'a> {
@@ -57,6 +60,7 @@ impl<'a> Unit<'a> {
             name: None,
             matter: Vec::new(),
             turn: Turn::GoesOn,
+            print: OnceCell::new(),
         }
     }
 
@@ -70,6 +74,10 @@ impl<'a> Unit<'a> {
     /// A hash by which the same unit is found in the next request. White space around a text and the
     /// cuts of a reader make no difference; neither do cache marks, which are no part of a unit.
     pub(super) fn print(&self) -> u64 {
+        *self.print.get_or_init(|| self.hash())
+    }
+
+    fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.role, self.kind).hash(&mut hasher);
         self.call.hash(&mut hasher);
