@@ -14,6 +14,9 @@
 //! * `input` includes `cached`; `output` does not include `thoughts`, and thoughts leave: 12,207 with
 //!   105 of output and 153 of thoughts became 12,350, the result being 38. Numbers that are missing are
 //!   written as 0, so a prompt of 0 is an unknown one.
+//! * `tool` are tokens of what the provider's own tools gave back inside of the request
+//!   (`toolUsePromptTokenCount`): input beside `input`, since the total is the sum of `input`, `tool`,
+//!   `output` and `thoughts` (google-genai's types), and in no later prompt.
 //! * Tool results stand beside their calls; after a checkpoint in messages of the user too, and the
 //!   results of parallel calls then hold each other's.
 
@@ -182,6 +185,8 @@ struct Reader {
     history: History,
     /// The results seen next to their calls, by the call, with a hash of their text.
     results: HashMap<Key, u64>,
+    /// Messages of which the tokens of built-in tools were told.
+    built_in: HashSet<Key>,
     model: Option<Box<str>>,
 }
 
@@ -366,6 +371,14 @@ impl Reader {
                 ..Meta::default()
             })));
         }
+        let report = match report {
+            Report::New => message.tokens.filter(|tokens| tokens.input.or_zero() > 0),
+            Report::Stale => None,
+        };
+        let built_in = message.id.get().and_then(|id| {
+            let tokens = report.map_or(0, |tokens| tokens.tool.or_zero());
+            self.built_in(id, tokens, writer)
+        });
         let mut said: Vec<NewItem> = Vec::new();
         if message.texts().any(|text| !text.is_empty()) {
             let item = writer.out.item(Role::Assistant, Kind::Text);
@@ -408,10 +421,35 @@ impl Reader {
             writer.node(Part::Result, None, results);
             writer.key = key;
         }
-        if let (Some(tokens), Some(request), Report::New) = (message.tokens, request, report) {
+        if let (Some(tokens), Some(request)) = (report, request) {
             writer.usage(tokens, request, message);
         }
+        if let Some(key) = built_in {
+            writer.push(Event::Cleared {
+                nodes: vec![key],
+                calls: Vec::new(),
+            });
+        }
         Part::Output
+    }
+
+    /// What the provider's own tools gave back, before the output that was made of it. Its place is
+    /// kept as soon as there is a message: its tokens may come later. Returns what is to leave again.
+    fn built_in(&mut self, id: &str, tokens: u64, writer: &mut Writer<'_, '_>) -> Option<Key> {
+        let place = Key::of_parts(&["built-in", id]);
+        let is_new = tokens > 0 && self.built_in.insert(place);
+        let item = is_new.then(|| {
+            let item = writer.out.item(Role::Tool, Kind::ToolResult);
+            item.tool(Some("built-in"))
+                .reported(tokens, "(not in the log)")
+                .done()
+        });
+        if is_new || !self.history.parts.contains_key(&Key::of(id)) {
+            let key = writer.key.replace(place);
+            writer.node(Part::Link, None, item.into_iter().collect());
+            writer.key = key;
+        }
+        is_new.then_some(place)
     }
 
     /// Where a result became a stub, its text was cleared, not replaced by the model's doing.
@@ -491,9 +529,7 @@ impl Writer<'_, '_> {
     }
 
     fn usage(&mut self, tokens: Tokens, request: Key, message: &Message<'_>) {
-        let Some(prompt) = tokens.input.0.filter(|prompt| *prompt > 0) else {
-            return;
-        };
+        let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
         self.push(Event::Usage(Box::new(Usage {
             request,
             model: message.model.boxed(),
@@ -627,6 +663,18 @@ mod tests {
         let billed = session.requests[0].billed;
         assert_eq!((billed.output, billed.reasoning), (105, 153));
         assert_eq!(session.context().known, 12_350 + 51);
+    }
+
+    #[test]
+    fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
+        let session = session(case!("built_in_tools_are_known_and_leave"));
+        assert_eq!(prompts(&session), [14_500, 12_050]);
+        let given = session.items.iter().find(|item| item.role == Role::Tool);
+        let given = given.unwrap();
+        assert_eq!(given.settled, Some((2_500, Source::Reported)));
+        let carried: Vec<_> = given.spans_held(session.requests.len()).collect();
+        assert_eq!(carried, [0..1]);
+        assert_eq!(session.context().known, 12_060);
     }
 
     #[test]

@@ -4,10 +4,12 @@
 //! [`Usage`] report came, that the context was [`Event::Reset`]; [`super::session`] draws the conclusions.
 
 mod capture;
+mod size;
 
 use super::{Gone, Kind, Role, Source};
 use capture::Capture;
 use jiff::Timestamp;
+pub use size::{ByLength, Measure, Size};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The identity of something that a log names: a record, a request, a tool call. A 64-bit hash of
@@ -104,6 +106,8 @@ pub enum Event {
         /// How many turns.
         turns: u64,
     },
+    /// The turn is over: what lives only until then leaves.
+    TurnEnded,
     /// The contents of these nodes or tool results leave, the conversation goes on.
     Cleared {
         /// The nodes.
@@ -206,43 +210,6 @@ pub struct NewItem {
     pub nth: u32,
 }
 
-/// How large an item is, as counted here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Size {
-    /// Bytes of text that the model gets.
-    pub bytes: u64,
-    /// Characters of that text.
-    pub chars: u64,
-    /// o200k tokens of that text, or a stand-in from its length.
-    pub local: u64,
-    /// Digits in it, on which tokenizers differ most: one to three of them make a token.
-    pub digits: u64,
-    /// Letters outside ASCII, on which they differ as well.
-    pub wide: u64,
-    /// Other characters outside ASCII: arrows behind line numbers, box drawing, bullets.
-    pub marks: u64,
-    /// Whether `local` was counted rather than guessed from the length.
-    pub counted: bool,
-    /// Tokens of images and documents, by formula.
-    pub fixed: u64,
-    /// Bytes of hidden content of which only the size shows: signatures, encrypted reasoning.
-    pub opaque: u64,
-}
-
-impl std::ops::AddAssign for Size {
-    fn add_assign(&mut self, other: Size) {
-        self.bytes += other.bytes;
-        self.chars += other.chars;
-        self.local += other.local;
-        self.digits += other.digits;
-        self.wide += other.wide;
-        self.marks += other.marks;
-        self.fixed += other.fixed;
-        self.opaque += other.opaque;
-        self.counted &= other.counted;
-    }
-}
-
 /// A provider's numbers for one request, or an agent's own estimate of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Usage {
@@ -329,41 +296,6 @@ pub enum Kept {
 
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 120;
-
-/// Counts text: the real tokenizer, or a stand-in from its length.
-pub trait Measure {
-    /// The size of a text.
-    fn text(&self, text: &str) -> Size;
-}
-
-/// Guesses tokens from bytes: the stand-in until a count is there, and the only count of files that
-/// nobody looks at. o200k has 3.3 to 4.3 bytes a token on code, English and tool output, about 1.6
-/// characters a token on Chinese and Japanese (measured).
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ByLength;
-
-impl Measure for ByLength {
-    fn text(&self, text: &str) -> Size {
-        let (mut ascii, mut digits, mut wide, mut marks) = (0, 0, 0, 0);
-        for c in text.chars() {
-            match c {
-                '0'..='9' => digits += 1,
-                c if c.is_ascii() => ascii += 1,
-                c if c.is_alphabetic() => wide += 1,
-                _ => marks += 1,
-            }
-        }
-        Size {
-            bytes: text.len() as u64,
-            chars: ascii + digits + wide + marks,
-            local: (ascii + digits) * 10 / 37 + (wide + marks) * 10 / 16,
-            digits,
-            wide,
-            marks,
-            ..Size::default()
-        }
-    }
-}
 
 /// What a decoder writes to.
 pub struct Sink<'m> {
@@ -472,10 +404,7 @@ impl ItemBuilder<'_, '_> {
         let (shown, cut) = split_elided(text);
         let mut size = self.sink.measure.text(shown);
         if cut > 0 {
-            size.bytes += cut;
-            size.chars += cut;
-            size.local += cut * 10 / 37;
-            size.counted = false;
+            size += Size::unseen(cut);
         }
         self.item.size += size;
         (shown, cut).hash(&mut self.hasher);
@@ -494,6 +423,33 @@ impl ItemBuilder<'_, '_> {
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.fixed += tokens;
         label.hash(&mut self.hasher);
+        fold_preview(&mut self.preview, label);
+        self
+    }
+
+    /// Adds text of which the log tells how many bytes it has, and `digest` what tells it apart. There
+    /// is nothing to be read of it, so no bytes are counted.
+    #[must_use]
+    pub fn unseen(mut self, bytes: u64, digest: &str) -> Self {
+        let bytes = bytes.min(MOST_UNSEEN);
+        self.item.size += Size {
+            bytes: 0,
+            ..Size::unseen(bytes)
+        };
+        (bytes, digest).hash(&mut self.hasher);
+        let label = match bytes {
+            0 => "(not in the log)".to_owned(),
+            bytes => format!("({bytes} bytes, not in the log)"),
+        };
+        fold_preview(&mut self.preview, &label);
+        self
+    }
+
+    /// Adds tokens that the provider reported for this item alone.
+    #[must_use]
+    pub fn reported(mut self, tokens: u64, label: &str) -> Self {
+        self.item.size.reported += tokens;
+        (tokens, label).hash(&mut self.hasher);
         fold_preview(&mut self.preview, label);
         self
     }
@@ -549,6 +505,9 @@ impl ItemBuilder<'_, '_> {
     }
 }
 
+/// No text is a terabyte long: a larger number is forged.
+const MOST_UNSEEN: u64 = 1 << 40;
+
 /// Appends `text` to a preview: one line, white space folded, control and format characters gone,
 /// so that no preview can drive a terminal.
 fn fold_preview(preview: &mut String, text: &str) {
@@ -589,8 +548,7 @@ pub fn split_elided(text: &str) -> (&str, u64) {
     };
     match body.rsplit_once(ELIDED) {
         Some((shown, digits)) => match digits.parse::<u64>() {
-            // No line is a terabyte long: a larger number is forged.
-            Ok(cut) if cut < 1 << 40 => (shown, cut),
+            Ok(cut) if cut < MOST_UNSEEN => (shown, cut),
             _ => (text, 0),
         },
         None => (text, 0),

@@ -152,6 +152,8 @@ pub struct Request {
     pub billed: Billed,
     /// What the prompt was expected to be, before its report was read.
     pub predicted: Option<super::calibration::Expected>,
+    /// What the agent itself had estimated the prompt to be, in tokens, where its log says it.
+    pub said: Option<u64>,
     /// The part of the prompt that no logged item explains: the system role.
     pub system: u64,
     /// The user turn it belongs to, counted from 1.

@@ -28,6 +28,7 @@ impl Session {
             let items = self.alive().into_iter().map(|ix| self.tokens(ix).0);
             let total = usage.prompt + usage.output.unwrap_or(0);
             self.agent_says = Some(total.saturating_sub(items.sum()));
+            self.agent_said = Some((usage.request, usage.prompt));
             if let Some(reset) = self.resets.last_mut()
                 && reset.request == self.requests.len()
             {
@@ -59,6 +60,10 @@ impl Session {
             reasoning: usage.reasoning,
             billed: usage.billed,
             predicted: None,
+            said: self
+                .agent_said
+                .filter(|(of, _)| *of == usage.request)
+                .map(|(_, said)| said),
             system: 0,
             turn: self.turns,
             start,
@@ -138,9 +143,13 @@ impl Session {
                         away.to = ix;
                     }
                 }
-                match self.items[item].settled {
-                    Some((tokens, _)) => held += tokens,
-                    None => fresh.push(item),
+                match (self.items[item].settled, self.items[item].size.reported) {
+                    (Some((tokens, _)), _) => held += tokens,
+                    (None, 0) => fresh.push(item),
+                    (None, tokens) => {
+                        self.know(item, Some((tokens, Source::Reported)));
+                        held += tokens;
+                    }
                 }
             }
         }

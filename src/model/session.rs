@@ -71,6 +71,8 @@ pub struct Session {
     /// What the agent's own number left unexplained when it was last said; counts while no report has
     /// come.
     pub(super) agent_says: Option<u64>,
+    /// The agent's newest number and the request that it is of.
+    pub(super) agent_said: Option<(Key, u64)>,
     /// How the model now counts.
     pub(super) calibration: Calibration,
     /// How the models before it counted.
@@ -107,6 +109,7 @@ impl Session {
             generation: 0,
             prefix: None,
             agent_says: None,
+            agent_said: None,
             calibration: Calibration::new(rules.tokenizer(agent, None)),
             calibrations: HashMap::new(),
             rules,
@@ -183,6 +186,7 @@ impl Session {
                 let from = self.chain.turn_from_end(turns);
                 self.cut_from(from);
             }
+            Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
             Event::Unreadable(why) => {
@@ -364,12 +368,18 @@ impl Session {
                 .model(self.agent, id)
                 .is_some_and(|row| row.thinking == Thinking::Leaves)
         });
+        self.drop_ephemeral();
         for ix in self.alive() {
-            let item = &self.items[ix];
-            if item.ephemeral {
-                self.leave(ix, Gone::TurnEnd);
-            } else if strips && item.kind == Kind::Thinking {
+            if strips && self.items[ix].kind == Kind::Thinking {
                 self.leave(ix, Gone::Stripped);
+            }
+        }
+    }
+
+    fn drop_ephemeral(&mut self) {
+        for ix in self.alive() {
+            if self.items[ix].ephemeral {
+                self.leave(ix, Gone::TurnEnd);
             }
         }
     }

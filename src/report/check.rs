@@ -96,6 +96,7 @@ impl Sums {
             Event::Retain { .. } => {
                 writeln!(out, "{line:>6}  history: what is not in it leaves")
             }
+            Event::TurnEnded => writeln!(out, "{line:>6}  turn: what lives only so long leaves"),
             Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
                 writeln!(
                     out,

@@ -155,6 +155,9 @@ struct CallPart<'a> {
     predicted: Option<u64>,
     predicted_low: Option<u64>,
     predicted_high: Option<u64>,
+    /// What the agent itself had estimated, where its log says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -478,6 +481,7 @@ impl<'a> CallPart<'a> {
             predicted: request.predicted.map(|p| p.tokens),
             predicted_low: request.predicted.map(|p| p.low),
             predicted_high: request.predicted.map(|p| p.high),
+            said: request.said,
         }
     }
 }

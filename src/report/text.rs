@@ -58,6 +58,14 @@ pub fn write(
         tokens(limits.window),
         limits.window_source.name()
     )?;
+    if let Some((said, request)) = session.anchor().and_then(|r| Some((r.said?, r))) {
+        writeln!(
+            out,
+            "its own estimate of the newest prompt: {}, reported {}",
+            tokens(said),
+            tokens(request.prompt)
+        )?;
+    }
     match left {
         Ok(left) => writeln!(out, "{left}")?,
         // The line above says it.

@@ -70,6 +70,7 @@ pub(super) struct Tokens {
     pub(super) output: Count,
     pub(super) cached: Count,
     pub(super) thoughts: Count,
+    pub(super) tool: Count,
 }
 
 impl Message<'_> {

@@ -1,0 +1,89 @@
+//! How large texts are.
+
+/// How large an item is, as counted here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// Bytes of text that the model gets.
+    pub bytes: u64,
+    /// Characters of that text.
+    pub chars: u64,
+    /// o200k tokens of that text, or a stand-in from its length.
+    pub local: u64,
+    /// Digits in it, on which tokenizers differ most: one to three of them make a token.
+    pub digits: u64,
+    /// Letters outside ASCII, on which they differ as well.
+    pub wide: u64,
+    /// Other characters outside ASCII: arrows behind line numbers, box drawing, bullets.
+    pub marks: u64,
+    /// Whether `local` was counted rather than guessed from the length.
+    pub counted: bool,
+    /// Tokens of images and documents, by formula.
+    pub fixed: u64,
+    /// Bytes of hidden content of which only the size shows: signatures, encrypted reasoning.
+    pub opaque: u64,
+    /// Tokens that the provider reported for this item alone; 0: none.
+    pub reported: u64,
+}
+
+impl Size {
+    /// The size of text of which only the length is known, in bytes.
+    pub(super) fn unseen(bytes: u64) -> Size {
+        Size {
+            bytes,
+            chars: bytes,
+            local: bytes * 10 / 37,
+            counted: false,
+            ..Size::default()
+        }
+    }
+}
+
+impl std::ops::AddAssign for Size {
+    fn add_assign(&mut self, other: Size) {
+        self.bytes += other.bytes;
+        self.chars += other.chars;
+        self.local += other.local;
+        self.digits += other.digits;
+        self.wide += other.wide;
+        self.marks += other.marks;
+        self.fixed += other.fixed;
+        self.opaque += other.opaque;
+        self.reported += other.reported;
+        self.counted &= other.counted;
+    }
+}
+
+/// Counts text: the real tokenizer, or a stand-in from its length.
+pub trait Measure {
+    /// The size of a text.
+    fn text(&self, text: &str) -> Size;
+}
+
+/// Guesses tokens from bytes: the stand-in until a count is there, and the only count of files that
+/// nobody looks at. o200k has 3.3 to 4.3 bytes a token on code, English and tool output, about 1.6
+/// characters a token on Chinese and Japanese (measured).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByLength;
+
+impl Measure for ByLength {
+    fn text(&self, text: &str) -> Size {
+        let (mut ascii, mut digits, mut wide, mut marks) = (0, 0, 0, 0);
+        for c in text.chars() {
+            match c {
+                '0'..='9' => digits += 1,
+                c if c.is_ascii() => ascii += 1,
+                c if c.is_alphabetic() => wide += 1,
+                _ => marks += 1,
+            }
+        }
+        Size {
+            bytes: text.len() as u64,
+            chars: ascii + digits + wide + marks,
+            local: (ascii + digits) * 10 / 37 + (wide + marks) * 10 / 16,
+            digits,
+            wide,
+            marks,
+            ..Size::default()
+        }
+    }
+}
