@@ -36,12 +36,14 @@ pub(crate) mod image;
 pub mod kimi;
 mod lenient;
 pub mod openclaw;
+pub mod otel_genai;
 pub mod ouro;
 pub mod own;
 pub mod pi;
 pub mod qwen_code;
 pub mod request_log;
 pub mod settings;
+mod snapshot;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
 pub static ALL: &[&dyn Format] = &[
@@ -54,6 +56,7 @@ pub static ALL: &[&dyn Format] = &[
     &copilot_cli::CopilotCli,
     &droid::Droid,
     &cursor::Cursor,
+    &otel_genai::OtelGenAi,
     &request_log::RequestLog,
     &ouro::Ouro,
     &kimi::Kimi,

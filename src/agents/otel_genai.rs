@@ -1,0 +1,279 @@
+//! OpenTelemetry's conventions for generative AI: what Semantic Kernel, LangChain, LlamaIndex, Pydantic
+//! AI, the AI SDK and others write where they are told to export spans to a file.
+//!
+//! Two forms of lines, told apart line by line: OTLP's JSON (`{"resourceSpans":[…]}` and
+//! `{"resourceLogs":[…]}`, as the Collector's file exporter writes it; 64-bit numbers are strings, or
+//! not) and flat spans (`{"type":"span","name":…,"attributes":{…}}`, as Node's exporters write them).
+//! What open-telemetry/semantic-conventions-genai, traceloop/openllmetry, Arize-ai/openinference and
+//! vercel/ai say:
+//!
+//! * A span is a call of a model where its operation is `chat`, `generate_content` or
+//!   `text_completion`; older ones say so by `llm.request.type`, OpenInference by
+//!   `openinference.span.kind`, the AI SDK by `ai.operationId`. Spans of agents, chains and whole
+//!   generations sum up the calls below them: a sum is no context, so they are passed over.
+//! * `gen_ai.usage.input_tokens` includes what was read from and written to a cache. Instrumentations
+//!   older than that rule report it beside: where the cached part is larger than the input, it is.
+//! * The content is opt-in: today `gen_ai.input.messages`, `gen_ai.output.messages`,
+//!   `gen_ai.system_instructions` and `gen_ai.tool.definitions`, as JSON or as a string of it; before,
+//!   an event for each message, on the span or as a log record; `gen_ai.prompt.N.…` (OpenLLMetry),
+//!   `llm.input_messages.N.…` (OpenInference), `ai.prompt.messages` (AI SDK). Without it the numbers
+//!   alone are known.
+//! * A conversation goes by `gen_ai.conversation.id` or what older conventions call it, else by its
+//!   trace, and in it by the agent. A call that shares nothing with it (a title, a classification) is
+//!   a conversation of its own.
+//! * Spans are written when they end, and exporters do not sort: one that began before the newest
+//!   counts in the totals and changes nothing in the context.
+
+mod content;
+mod span;
+
+use super::snapshot::{Conversation, Unit, Writer};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts, lenient};
+use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
+use jiff::Timestamp;
+use serde_json::Value;
+use span::{Call, Record};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// The format.
+pub struct OtelGenAi;
+
+impl Format for OtelGenAi {
+    fn id(&self) -> &'static str {
+        "otel-genai"
+    }
+
+    fn label(&self) -> &'static str {
+        "otel"
+    }
+
+    /// Exporters write wherever they are told to; this is a place to tell them.
+    fn roots(&self) -> &'static [Root] {
+        &[Root {
+            env: None,
+            base: Base::XdgData("ctxgauge"),
+            logs: "spans",
+        }]
+    }
+
+    /// `*.jsonl` and `*.json`: the Collector calls its lines by either name.
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        let ext = path.extension()?;
+        (ext == "jsonl" || ext == "json").then_some(Claim::LINES)
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+        let has = |needle: &[u8]| memchr::memmem::find(line, needle).is_some();
+        let start: Vec<u8> = line
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .take(16)
+            .collect();
+        start.starts_with(br#"{"resourceSpans"#)
+            || start.starts_with(br#"{"resourceLogs""#)
+            || start.starts_with(b"{")
+                && has(br#""attributes""#)
+                && span::MARKS.iter().any(|mark| has(mark.as_bytes()))
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "`resourceSpans`, `resourceLogs`, or a span with `gen_ai.` attributes",
+            live: facts::EACH_LINE,
+            known: "prompts, outputs, reasoning where it is told apart",
+            estimated: "calls whose span has no usage",
+            sub_agents: "by the agent's name",
+            compactions: "told from what calls no longer carry, where the content is exported",
+            tried: "invented lines after the conventions and their instrumentations",
+        }
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<Reader>::default()
+    }
+
+    /// What a request no longer carries is told by its absence.
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[
+            ("input", |b| b.input),
+            ("cache_creation", |b| b.cache_creation),
+            ("cache_read", |b| b.cache_read),
+            ("output", |b| b.output),
+            ("reasoning", |b| b.reasoning),
+        ]
+    }
+}
+
+/// A conversation of the file.
+#[derive(Default)]
+struct Thread {
+    conversation: Conversation,
+    /// When its newest call began.
+    newest: Option<Timestamp>,
+    model: Option<String>,
+}
+
+/// Reads one file.
+#[derive(Default)]
+struct Reader {
+    threads: HashMap<Lane, Thread>,
+    /// The conversations of an id, the first one first.
+    lanes: HashMap<Key, Vec<Lane>>,
+    /// Calls that were told, by their spans.
+    told: HashSet<Key>,
+    /// Messages that came in log records, before the answer to them.
+    waiting: HashMap<Key, (Lane, Vec<Unit<'static>>)>,
+    /// Calls of which log records showed the answer.
+    answered: HashMap<Key, Lane>,
+}
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        let Input::Line(place, line) = input else {
+            return;
+        };
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let records = match lenient::object::<Value>(line).and_then(|line| span::records(&line)) {
+            Ok(records) => records,
+            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
+        };
+        for record in records {
+            match record {
+                Record::Call(call) => self.call(*call, place, out),
+                Record::Content(call) => self.content(*call, place, out),
+                Record::Other(name) => {
+                    out.push(Lane::Main, place, None, Event::Skipped(name.into()));
+                }
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Content in a log record: a call's whole content, or one message of it. The span has yet to come,
+    /// if it stands in this file at all.
+    fn content(&mut self, call: Call, place: Place, out: &mut Sink<'_>) {
+        let key = call.key.unwrap_or(Key::of_number("otel", place.offset));
+        let lane = match self.waiting.get(&key) {
+            Some((lane, _)) => *lane,
+            None => self.lane_of(&call, &call.input),
+        };
+        let mut writer = Writer {
+            lane,
+            place,
+            at: call.at,
+            out,
+        };
+        if self.told.contains(&key) || self.answered.contains_key(&key) {
+            return writer.push(Event::Skipped("repeated content".into()));
+        }
+        let thread = self.threads.entry(lane).or_default();
+        thread.learn(&call, &mut writer);
+        let (_, input) = self
+            .waiting
+            .entry(key)
+            .or_insert_with(|| (lane, Vec::new()));
+        input.extend(call.input);
+        if call.output.is_empty() {
+            thread.conversation.hear(input, &mut writer);
+        } else {
+            thread.conversation.ask(input, &mut writer);
+            thread
+                .conversation
+                .answer(key, &call.output, Vec::new(), &mut writer);
+            self.waiting.remove(&key);
+            self.answered.insert(key, lane);
+        }
+    }
+
+    fn call(&mut self, mut call: Call, place: Place, out: &mut Sink<'_>) {
+        let request = call.key.unwrap_or(Key::of_number("otel", place.offset));
+        let waiting = self.waiting.remove(&request);
+        let answered = self.answered.get(&request).copied();
+        let lane = match (answered, waiting) {
+            (Some(lane), _) => lane,
+            (None, Some((lane, input))) => {
+                if call.input.is_empty() {
+                    call.input = input;
+                }
+                lane
+            }
+            (None, None) => self.lane_of(&call, &call.input),
+        };
+        let mut writer = Writer {
+            lane,
+            place,
+            at: call.at,
+            out,
+        };
+        if !self.told.insert(request) {
+            return writer.push(Event::Skipped("repeated span".into()));
+        }
+        let thread = self.threads.entry(lane).or_default();
+        thread.learn(&call, &mut writer);
+        let usage = call.usage(request);
+        if thread.is_late(&call) {
+            return thread.conversation.late(request, usage, &mut writer);
+        }
+        thread.newest = call.begun.or(thread.newest);
+        if answered.is_none() && !call.input.is_empty() {
+            thread.conversation.ask(&call.input, &mut writer);
+        }
+        let conversation = &mut thread.conversation;
+        conversation.answer(request, &call.output, usage, &mut writer);
+    }
+
+    /// The conversation that a call is part of: of its id, and one that it shares something with.
+    fn lane_of(&mut self, call: &Call, carried: &[Unit<'_>]) -> Lane {
+        let agent = call.agent.as_deref().unwrap_or_default();
+        let id = [call.conversation.as_deref().unwrap_or_default(), agent];
+        let is_first = self.lanes.is_empty();
+        let lanes = self.lanes.entry(Key::of_parts(&id)).or_default();
+        let fits = |lane: &&Lane| {
+            let thread = self.threads.get(lane);
+            carried.is_empty() || thread.is_none_or(|thread| thread.conversation.shares(carried))
+        };
+        if let Some(lane) = lanes.iter().find(fits) {
+            return *lane;
+        }
+        let lane = match is_first {
+            true => Lane::Main,
+            false => Lane::Side(Key::of_parts(&[id[0], id[1], &lanes.len().to_string()])),
+        };
+        lanes.push(lane);
+        lane
+    }
+}
+
+impl Thread {
+    fn is_late(&self, call: &Call) -> bool {
+        matches!((call.begun, self.newest), (Some(begun), Some(newest)) if begun < newest)
+    }
+
+    fn learn(&mut self, call: &Call, writer: &mut Writer<'_, '_>) {
+        let is_new = self.newest.is_none() && self.model.is_none();
+        if !is_new && self.model == call.model {
+            return;
+        }
+        self.model.clone_from(&call.model);
+        writer.push(Event::Meta(Box::new(Meta {
+            id: call.conversation.as_deref().map(Into::into),
+            title: call.agent.as_deref().map(Into::into),
+            model: call.model.as_deref().map(Into::into),
+            ..Meta::default()
+        })));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;

@@ -1,0 +1,103 @@
+use super::*;
+use crate::model::Gone;
+use crate::model::event::ByLength;
+use crate::model::session::Session;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Lane, Session> {
+    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
+    let mut reader = Reader::default();
+    let mut out = Sink::new(&ByLength);
+    for (line, text) in (1..).zip(log) {
+        let place = Place {
+            line,
+            offset: line * 1_000,
+            ..Place::default()
+        };
+        reader.read(Input::Line(place, text.as_bytes()), &mut out);
+    }
+    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    for entry in out.entries {
+        let session = sessions.entry(entry.lane);
+        let session = session.or_insert_with(|| Session::new("otel-genai", Arc::clone(&rules)));
+        session.apply(entry);
+    }
+    sessions
+}
+
+fn previews(session: &Session) -> Vec<&str> {
+    let alive = session.alive();
+    alive
+        .iter()
+        .map(|ix| &*session.items[*ix].preview)
+        .collect()
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        include_str!(concat!(
+            "../../../tests/fixtures/otel-genai/",
+            $name,
+            "/log.jsonl"
+        ))
+    };
+}
+
+#[test]
+fn a_late_span_counts_and_changes_nothing() {
+    let log = case!("spans_out_of_order");
+    let until_late = sessions(log.lines().take(2));
+    let sessions = sessions(log.lines());
+    let (before, after) = (&until_late[&Lane::Main], &sessions[&Lane::Main]);
+    assert_eq!(previews(before), previews(after));
+    assert_eq!(before.context(), after.context());
+    assert_eq!(after.requests.len(), 3);
+    let billed: u64 = after.requests.iter().map(|r| r.billed.input).sum();
+    assert_eq!(billed, 960 + 1_042 + 1_010);
+}
+
+#[test]
+fn a_side_call_is_no_part_of_the_conversation() {
+    let sessions = sessions(case!("side_call_and_compaction").lines());
+    assert_eq!(sessions.len(), 2);
+    let main = &sessions[&Lane::Main];
+    assert!(!main.items.iter().any(|item| item.preview.contains("title")));
+    assert_eq!(main.resets.len(), 1);
+    assert_eq!(main.resets[0].gone, Gone::Compaction);
+    let results = main.items.iter().filter(|item| item.tool.is_some());
+    let tools: Vec<&str> = results.map(|item| item.tool.as_deref().unwrap()).collect();
+    assert_eq!(
+        tools,
+        ["list_files", "list_files"],
+        "results by their calls"
+    );
+}
+
+#[test]
+fn recognised_by_what_a_line_holds() {
+    let format = OtelGenAi;
+    assert!(format.recognise(b"{ \"resourceSpans\" : ["));
+    assert!(format.recognise(case!("flat_span_lines").as_bytes()));
+    assert!(!format.recognise(b"{\"attributes\":{\"http.method\":\"GET\"},\"name\":\"x\"}\n"));
+    assert!(!format.recognise(b"{\"text\":\"resourceSpans\"}\n"));
+}
+
+proptest! {
+    /// Whatever the order of lines, each span is counted once.
+    #[test]
+    fn any_order_counts_the_same(order in Just(vec![0, 1, 2, 3, 4, 5]).prop_shuffle()) {
+        let all: Vec<&str> = [case!("spans_out_of_order"), case!("numbers_without_content")]
+            .iter()
+            .flat_map(|log| log.lines())
+            .collect();
+        let sessions = sessions(order.iter().map(|ix| all[*ix]));
+        let billed: u64 = sessions
+            .values()
+            .flat_map(|session| &session.requests)
+            .map(|request| request.billed.input)
+            .sum();
+        prop_assert_eq!(billed, 960 + 1_042 + 1_010);
+    }
+}
