@@ -35,6 +35,7 @@ mod genai;
 pub(crate) mod image;
 pub mod kimi;
 mod lenient;
+pub mod mew;
 pub mod openclaw;
 pub mod otel_genai;
 pub mod ouro;
@@ -57,6 +58,7 @@ pub static ALL: &[&dyn Format] = &[
     &droid::Droid,
     &cursor::Cursor,
     &otel_genai::OtelGenAi,
+    &mew::Mew,
     &request_log::RequestLog,
     &ouro::Ouro,
     &kimi::Kimi,

@@ -1,0 +1,109 @@
+//! MEW protocol: the envelope history of a space, in which people, agents and tools talk to each other.
+//!
+//! `<space>/.mew/logs/envelope-history.jsonl`, a line for each envelope that the gateway received, and one
+//! for each participant that it was delivered to. What rjcorwin/mew-protocol says (`cli/src/commands/
+//! gateway.ts`, `src/participant/MEWParticipant.ts`, `src/agent/MEWAgent.ts`, `src/types/protocol.ts`);
+//! no log of a real space was found:
+//!
+//! * Everybody sees every envelope, so one of them stands in the log as often as there are participants,
+//!   and once more. It is known by its id.
+//! * Each participant has a context of its own: what it said, thought and called, and what the others
+//!   chat. Results go to whoever asked: by the id of the request, or of the proposal that it fulfils. The
+//!   welcome and who comes and goes are not sent to a model.
+//! * `participant/status` has `tokens` of `max_tokens`: four characters to a token, summed up by the
+//!   participant itself, so its word and no provider's. It says `near_limit` at 0.9 of it. That is shown
+//!   among the items, and is in nobody's context.
+//! * Above 0.95 of it an agent drops its oldest messages until it is at 0.7, and says `compacted`. Where
+//!   somebody asked for it, `participant/compact-done` tells how many; `participant/clear` and
+//!   `participant/restart` drop all, `participant/forget` some or half, of whoever they are addressed to.
+//! * No envelope names a model or has a provider's numbers.
+//!
+//! Nothing tells people from agents but what they do. The gateway is neither; people go by the name that
+//! the templates give them (`human`), or by `user`; whoever speaks, asks, thinks or is spoken to
+//! otherwise is an agent. Tools answer only.
+
+mod envelope;
+mod talk;
+
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use crate::model::event::Sink;
+use std::path::Path;
+
+/// The format.
+pub struct Mew;
+
+impl Format for Mew {
+    fn id(&self) -> &'static str {
+        "mew"
+    }
+
+    fn label(&self) -> &'static str {
+        "mew"
+    }
+
+    /// A space lies where its user made it; `.mew` below the home is the space of the home folder.
+    fn roots(&self) -> &'static [Root] {
+        &[Root {
+            env: None,
+            base: Base::Home(".mew"),
+            logs: "logs",
+        }]
+    }
+
+    fn claims(&self, path: &Path) -> Option<Claim> {
+        (path.file_name()? == "envelope-history.jsonl").then_some(Claim::LINES)
+    }
+
+    fn recognise(&self, head: &[u8]) -> bool {
+        let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+        let has = |needle: &[u8]| memchr::memmem::find(line, needle).is_some();
+        line.starts_with(b"{") && has(br#""envelope""#) && has(br#""event""#) && has(br#""kind""#)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            mark: "`envelope` beside `event`",
+            live: facts::EACH_LINE,
+            known: "",
+            estimated: "",
+            sub_agents: "each participant by itself",
+            compactions: "yes",
+            tried: "invented lines after its sources",
+        }
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::<Reader>::default()
+    }
+
+    fn reset_marks(&self) -> &'static [&'static str] {
+        &[
+            "participant/compact-done",
+            "participant/clear",
+            "participant/restart",
+            "\"compacted\"",
+        ]
+    }
+
+    fn terms(&self) -> &'static [Term] {
+        &[]
+    }
+}
+
+/// Reads the history of one space.
+#[derive(Default)]
+struct Reader(talk::Talk);
+
+impl Decoder for Reader {
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        if let Input::Line(place, line) = input
+            && !line.trim_ascii().is_empty()
+        {
+            self.0.line(place, line, out);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests;

@@ -1,0 +1,90 @@
+use super::*;
+use crate::agents::Input;
+use crate::model::event::{ByLength, Lane, Place};
+use crate::model::session::Session;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn sessions(log: &str) -> BTreeMap<Lane, Session> {
+    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
+    let mut reader = Reader::default();
+    let mut out = Sink::new(&ByLength);
+    for (line, text) in (1..).zip(log.lines()) {
+        let place = Place {
+            line,
+            offset: line * 1_000,
+            ..Place::default()
+        };
+        reader.read(Input::Line(place, text.as_bytes()), &mut out);
+    }
+    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    for entry in out.entries {
+        let session = sessions.entry(entry.lane);
+        let session = session.or_insert_with(|| Session::new("mew", Arc::clone(&rules)));
+        session.apply(entry);
+    }
+    sessions
+}
+
+fn previews(session: &Session) -> Vec<&str> {
+    let alive = session.alive();
+    alive
+        .iter()
+        .map(|ix| &*session.items[*ix].preview)
+        .collect()
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        include_str!(concat!("../../../tests/fixtures/mew/", $name, "/log.jsonl"))
+    };
+}
+
+#[test]
+fn each_participant_has_a_context_of_its_own() {
+    let sessions = sessions(case!("each_participant_its_own_context"));
+    let titles: Vec<_> = sessions
+        .values()
+        .map(|session| session.meta.title.as_deref().unwrap())
+        .collect();
+    assert_eq!(titles, ["mew", "helper"], "and nobody else");
+    let helper = sessions.values().nth(1).unwrap();
+    // What came before it spoke is not told to it; a proposal's result is.
+    assert_eq!(
+        previews(helper),
+        [
+            "Good morning, how can I help?",
+            r#"{"path":"a.txt","content":"x"}"#,
+            "Wrote a.txt."
+        ]
+    );
+    assert_eq!(helper.meta.window, Some(20_000));
+    assert_eq!(helper.context().known, 0);
+    assert_eq!(helper.context().used, 120, "its own number");
+}
+
+#[test]
+fn an_automatic_compaction_drops_as_much_as_it_says() {
+    let sessions = sessions(case!("automatic_compaction_drops_the_oldest"));
+    let mew = &sessions[&Lane::Main];
+    assert_eq!(
+        previews(mew),
+        [
+            "It opened long ago, sells tea, and is closed on Mondays.",
+            "And on Tuesdays?",
+            "Open."
+        ]
+    );
+    let reset = &mew.resets[0];
+    assert_eq!((&*reset.cause, reset.before), ("auto", 19_020));
+}
+
+#[test]
+fn names() {
+    let claims = |path: &str| Mew.claims(Path::new(path)).is_some();
+    assert!(claims("/s/.mew/logs/envelope-history.jsonl"));
+    assert!(!claims("/s/.mew/logs/capability-decisions.jsonl"));
+    let first = case!("an_envelope_counts_once").as_bytes();
+    assert!(Mew.recognise(first));
+    assert!(!Mew.recognise(b"{\"event\":\"allowed\",\"capability\":{\"kind\":\"chat\"}}\n"));
+}
