@@ -32,6 +32,7 @@ pub mod droid;
 pub mod facts;
 pub mod gemini_cli;
 mod genai;
+pub mod hpd_agent;
 pub(crate) mod image;
 pub mod kimi;
 mod lenient;
@@ -59,6 +60,7 @@ pub static ALL: &[&dyn Format] = &[
     &cursor::Cursor,
     &otel_genai::OtelGenAi,
     &mew::Mew,
+    &hpd_agent::HpdAgent,
     &request_log::RequestLog,
     &ouro::Ouro,
     &kimi::Kimi,

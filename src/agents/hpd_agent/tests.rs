@@ -1,0 +1,88 @@
+use super::*;
+use crate::model::event::ByLength;
+use crate::model::session::Session;
+use crate::model::{Gone, Role};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn sessions(log: &str) -> BTreeMap<Lane, Session> {
+    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
+    let mut reader = Reader::default();
+    let mut out = Sink::new(&ByLength);
+    for (line, text) in (1..).zip(log.lines()) {
+        let place = Place {
+            line,
+            offset: line * 1_000,
+            ..Place::default()
+        };
+        reader.read(Input::Line(place, text.as_bytes()), &mut out);
+    }
+    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    for entry in out.entries {
+        let session = sessions.entry(entry.lane);
+        let session = session.or_insert_with(|| Session::new("hpd-agent", Arc::clone(&rules)));
+        session.apply(entry);
+    }
+    sessions
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        include_str!(concat!(
+            "../../../tests/fixtures/hpd-agent/",
+            $name,
+            "/log.jsonl"
+        ))
+    };
+}
+
+#[test]
+fn containers_leave_when_their_turn_ends_and_not_before() {
+    let log = case!("containers_live_to_the_end_of_their_turn");
+    let end = log.find("MESSAGE_TURN_FINISHED").unwrap();
+    let before = &log[..log[..end].rfind('\n').unwrap()];
+    let containers = |log: &str| {
+        let session = &sessions(log)[&Lane::Main];
+        session.context().role(Role::Container).items
+    };
+    assert_eq!(containers(before), 2);
+    assert_eq!(containers(log), 0);
+    let session = &sessions(log)[&Lane::Main];
+    for item in session.items.iter().filter(|item| item.ephemeral) {
+        let left = item.left.unwrap();
+        assert_eq!((left.why, left.request), (Gone::TurnEnd, 3));
+    }
+    assert_eq!(session.turns, 2);
+}
+
+#[test]
+fn numbers_of_a_turn_are_those_of_its_last_call() {
+    let session = &sessions(case!("last_call_of_a_turn_counts"))[&Lane::Main];
+    let prompts: Vec<u64> = session.requests.iter().map(|r| r.prompt).collect();
+    assert_eq!(prompts, [950]);
+    let sums = &sessions(case!("turn_totals_are_no_context"))[&Lane::Main];
+    assert!(sums.requests.is_empty());
+}
+
+#[test]
+fn a_sub_agent_has_a_session_of_its_own() {
+    let sessions = sessions(case!("sub_agents_of_their_own"));
+    let child = sessions.values().nth(1).unwrap();
+    assert_eq!(child.meta.parent.as_deref(), Some("s-1"));
+    assert_eq!(child.meta.title.as_deref(), Some("Weather"));
+    assert_eq!(child.context().known, 306);
+}
+
+#[test]
+fn names() {
+    let shape = |path: &str| HpdAgent.claims(Path::new(path)).map(|claim| claim.shape);
+    let thread = "/s/sessions/s-1/threads/main/thread.events.jsonl";
+    assert_eq!(shape(thread), Some(Shape::Lines));
+    let branch = "/s/sessions/s-1/branches/main/branch.json";
+    assert_eq!(shape(branch), Some(Shape::Document));
+    assert_eq!(shape("/s/sessions/s-1/threads/main/thread.meta.json"), None);
+    assert!(HpdAgent.recognise(case!("turn_totals_are_no_context").as_bytes()));
+    let line = br#"{"schema":"hpd.agent.branch.events","events":[]}"#;
+    assert_eq!(HpdAgent.shape(line), Some(Shape::Document));
+    assert!(!HpdAgent.recognise(b"{\"type\":\"TEXT\",\"threadId\":\"x\"}"));
+}
