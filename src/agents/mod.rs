@@ -46,6 +46,7 @@ pub mod qwen_code;
 pub mod request_log;
 pub mod settings;
 mod snapshot;
+pub mod vscode_gateway;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
 pub static ALL: &[&dyn Format] = &[
@@ -61,6 +62,7 @@ pub static ALL: &[&dyn Format] = &[
     &otel_genai::OtelGenAi,
     &mew::Mew,
     &hpd_agent::HpdAgent,
+    &vscode_gateway::VscodeGateway, // before raw requests, which it may hold
     &request_log::RequestLog,
     &ouro::Ouro,
     &kimi::Kimi,

@@ -1,0 +1,96 @@
+use super::*;
+use crate::model::Role;
+use crate::model::event::ByLength;
+use crate::model::session::Session;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn sessions(log: &str) -> BTreeMap<Lane, Session> {
+    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
+    let mut reader = Reader::default();
+    let mut out = Sink::new(&ByLength);
+    for (line, text) in (1..).zip(log.lines()) {
+        let place = Place {
+            line,
+            offset: line * 1_000,
+            ..Place::default()
+        };
+        reader.read(Input::Line(place, text.as_bytes()), &mut out);
+    }
+    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    for entry in out.entries {
+        let session = sessions.entry(entry.lane);
+        let session = session.or_insert_with(|| Session::new("vscode-gateway", Arc::clone(&rules)));
+        session.apply(entry);
+    }
+    sessions
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        include_str!(concat!(
+            "../../../tests/fixtures/vscode-gateway/",
+            $name,
+            "/log.jsonl"
+        ))
+    };
+}
+
+#[test]
+fn the_estimate_stands_beside_the_actual_number() {
+    let session = &sessions(case!("estimate_beside_actual"))[&Lane::Main];
+    let told: Vec<_> = session
+        .requests
+        .iter()
+        .map(|r| (r.prompt, r.said))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (18_200, Some(17_800)),
+            (19_420, Some(19_100)),
+            (20_510, Some(20_100))
+        ]
+    );
+    assert_eq!(session.context().known, 20_570);
+}
+
+#[test]
+fn what_was_answered_is_known_once_a_request_carries_it() {
+    let session = &sessions(case!("events_show_content_after_numbers"))[&Lane::Main];
+    let said = session
+        .items
+        .iter()
+        .find(|item| item.preview.starts_with("Port 8080"));
+    assert_eq!(said.unwrap().settled, Some((7, Source::Reported)));
+    let context = session.context();
+    assert_eq!((context.known, context.estimated), (168 + 9, 0));
+}
+
+#[test]
+fn captures_are_told_apart_by_prompt_and_first_message() {
+    let sessions = sessions(case!("captures_by_length_and_hash"));
+    assert_eq!(sessions.len(), 2);
+    let main = &sessions[&Lane::Main];
+    assert_eq!(main.context().known, 0);
+    assert_eq!(main.context().role(Role::Tool).items, 1);
+    assert!(main.resets.is_empty());
+}
+
+#[test]
+fn names() {
+    let shape = |path: &str| {
+        VscodeGateway
+            .claims(Path::new(path))
+            .map(|claim| claim.shape)
+    };
+    assert_eq!(
+        shape("/h/.vscode-ai-gateway/forensic-captures.jsonl"),
+        Some(Shape::Lines)
+    );
+    assert_eq!(
+        shape("/w/.logs/x/c/messages/chat-1.json"),
+        Some(Shape::Document)
+    );
+    assert_eq!(shape("/w/.logs/x/c/messages/chat-1.sse.jsonl"), None);
+}
