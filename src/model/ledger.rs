@@ -294,6 +294,10 @@ impl Session {
         let (key, reasoning) = (request.key, request.reasoning.unwrap_or(0).min(output));
         let has_reasoning = request.reasoning.is_some();
         let (mut thinking, mut said) = self.output_items(key);
+        // The log shows the output, but it was taken back out: nothing of it is to be settled.
+        if thinking.is_empty() && said.is_empty() && self.output_left(key, ix) {
+            return;
+        }
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.unlogged_output(key, Kind::Thinking, place, at));
         }
@@ -330,6 +334,13 @@ impl Session {
             .copied()
             .filter(|ix| self.items[*ix].in_context())
             .partition(|ix| self.items[*ix].kind == Kind::Thinking)
+    }
+
+    /// Whether a request's output is in the log and has left the context since.
+    fn output_left(&self, request: Key, ix: RequestIx) -> bool {
+        let newest_first = self.items.iter().rev();
+        let mut output = newest_first.filter(|item| item.output_of == Some(request));
+        output.any(|item| item.left.is_some_and(|left| left.request > ix))
     }
 
     fn unlogged_output(
