@@ -17,7 +17,7 @@
 //!   `gen_ai.system_instructions` and `gen_ai.tool.definitions`, as JSON or as a string of it; before,
 //!   an event for each message, on the span or as a log record; `gen_ai.prompt.N.…` (OpenLLMetry),
 //!   `llm.input_messages.N.…` (OpenInference), `ai.prompt.messages` (AI SDK). Without it the numbers
-//!   alone are known.
+//!   alone are known; so where a line is so long that its strings are cut, JSON in strings among them.
 //! * A conversation goes by `gen_ai.conversation.id` or what older conventions call it, else by its
 //!   trace, and in it by the agent. A call that shares nothing with it (a title, a classification) is
 //!   a conversation of its own.

@@ -3,6 +3,7 @@
 use super::span::Attributes;
 use crate::agents::image;
 use crate::agents::snapshot::Unit;
+use crate::model::event::ELIDED;
 use crate::model::{Kind, Role};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -107,9 +108,12 @@ pub(super) fn of_event(
     messages(&Value::Object(event), Role::User, input);
 }
 
-/// A value, or the JSON that its text is.
+/// A value, or the JSON that its text is; nothing where a reader cut that JSON.
 fn parsed(value: &Value) -> Value {
     match value {
+        Value::String(text) if text.starts_with(['[', '{']) && text.ends_with(ELIDED) => {
+            Value::Null
+        }
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
         other => other.clone(),
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::Gone;
-use crate::model::event::ByLength;
+use crate::model::event::{ByLength, ELIDED};
 use crate::model::session::Session;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -73,6 +73,22 @@ fn a_side_call_is_no_part_of_the_conversation() {
         ["list_files", "list_files"],
         "results by their calls"
     );
+}
+
+#[test]
+fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
+    let line = case!("otlp_lines_of_today").lines().next().unwrap();
+    let whole = sessions([line]);
+    let begun = line.find("[{\\\"role").unwrap();
+    let cut = format!(
+        "{}{ELIDED}900{ELIDED}\"}}}}]}}]}}]}}]}}",
+        &line[..begun + 12]
+    );
+    assert!(serde_json::from_str::<Value>(&cut).is_ok(), "{cut}");
+    let cut = sessions([&*cut]);
+    let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
+    assert_eq!(cut.requests[0].prompt, whole.requests[0].prompt);
+    assert!(!cut.items.iter().any(|item| item.preview.contains("role")));
 }
 
 #[test]
