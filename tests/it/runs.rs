@@ -54,7 +54,11 @@ fn play(agent: &str, case: &str, path: &str, (first, last): (&str, &str)) {
     let text = fs::read_to_string(fixture.join("log.jsonl")).unwrap();
     let mut lines = text.split_inclusive('\n');
     let mut begun = String::new();
-    while !begun.contains("user") {
+    let speaks = |begun: &str| {
+        let begun = begun.to_lowercase();
+        begun.contains("user") || begun.contains("human")
+    };
+    while !speaks(&begun) {
         begun.push_str(lines.next().expect("a message of the user's"));
     }
     fs::write(&log, begun).unwrap();
@@ -104,6 +108,32 @@ fn the_gauge_moves_while_kimi_writes() {
     );
     let cli = ".kimi/sessions/73d3cf4d/5e55/wire.jsonl";
     play("kimi", "cli_wire_sub_agents", cli, ("kimi", "12.0k"));
+}
+
+#[test]
+fn the_gauge_moves_while_spans_are_exported() {
+    let path = ".local/share/ctxgauge/spans/shop.jsonl";
+    play("otel-genai", "otlp_lines_of_today", path, ("982", "1.1k"));
+}
+
+#[test]
+fn the_gauge_moves_while_mews_participants_talk() {
+    let path = ".mew/logs/envelope-history.jsonl";
+    play("mew", "near_limit_and_compaction", path, ("mew", "9.2k"));
+}
+
+#[test]
+fn the_gauge_moves_while_hpd_agent_writes() {
+    let path = ".hpd-data/sessions/s-1/threads/main/thread.events.jsonl";
+    let case = "containers_live_to_the_end_of_their_turn";
+    play("hpd-agent", case, path, ("hpd", "974"));
+}
+
+#[test]
+fn the_gauge_moves_while_the_gateway_captures() {
+    let path = ".vscode-ai-gateway/forensic-captures.jsonl";
+    let case = "captures_by_length_and_hash";
+    play("vscode-gateway", case, path, ("4.1k", "4.4k"));
 }
 
 #[test]
