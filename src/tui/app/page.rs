@@ -12,7 +12,7 @@ use crate::model::repeats::{Repeats, repeats};
 use crate::model::replay::{State, Timeline};
 use crate::model::session::{Item, ItemIx, Session};
 use crate::model::tools::{Tool, tools};
-use crate::model::whatif::{WhatIf, what_if};
+use crate::model::whatif::{WhatIf, what_if, without};
 use std::cmp::Reverse;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -37,6 +37,8 @@ pub struct Page {
     pub oversized: usize,
     /// Tokens of the marked items in the context then.
     pub marked: u64,
+    /// What the context would hold without them.
+    pub without_marked: u64,
     /// The tool calls, to tell what results are about.
     pub calls: Calls,
     /// The items that are listed.
@@ -98,12 +100,11 @@ impl App {
         page.oversized = page.state.items.iter().filter(is_large).count();
         let any = !self.ui.marked.is_empty();
         let is_marked = |item: &Item| any && self.ui.marked.contains(&(key, id(item)));
-        page.marked = page
-            .state
-            .items
-            .iter()
-            .filter(|(ix, ..)| session.items.get(*ix).is_some_and(is_marked))
-            .fold(0, |sum, (_, tokens, _)| sum.saturating_add(*tokens));
+        let marked = page.state.items.iter().map(|(ix, ..)| *ix);
+        let marked = marked.filter(|ix| session.items.get(*ix).is_some_and(is_marked));
+        let (items, used) = (&page.state.items, page.state.context.used);
+        (page.marked, page.without_marked) =
+            without(items.iter().copied(), &marked.collect(), used);
         match self.ui.panel {
             Panel::Items => {
                 let filter = ItemFilter::parse(&self.ui.item_filter);
@@ -193,6 +194,7 @@ impl Page {
             repeats: Repeats::default(),
             oversized: 0,
             marked: 0,
+            without_marked: 0,
             calls: Calls::of(session),
             items: Vec::new(),
             item_ids: Vec::new(),

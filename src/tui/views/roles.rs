@@ -89,7 +89,7 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     };
     let window = page.state.limits.window;
     if page.marked > 0 {
-        let left = page.state.context.used.saturating_sub(page.marked);
+        let left = page.without_marked;
         let percent = number::percent(left, window).unwrap_or(0);
         let freed = number::short(page.marked);
         add(
