@@ -127,31 +127,30 @@ impl Session {
     /// Settles what a request's prompt held.
     fn settle(&mut self, ix: RequestIx) {
         let start = self.requests[ix].start;
-        let (mut held, mut fresh) = (0, Vec::new());
-        for node in self.chain.live().to_vec() {
-            if node >= start {
-                break;
+        let (mut held, mut fresh, mut reported) = (0, Vec::new(), Vec::new());
+        let live = self.chain.live().iter().take_while(|node| **node < start);
+        for item in live.flat_map(|node| self.chain.items(*node)).copied() {
+            let sent = &mut self.items[item];
+            if !sent.in_context() {
+                continue;
             }
-            for item in self.chain.items(node).to_vec() {
-                if !self.items[item].in_context() {
-                    continue;
-                }
-                let sent = &mut self.items[item];
-                sent.entered.get_or_insert(ix);
-                for away in &mut sent.away {
-                    if (away.from..away.to).contains(&ix) {
-                        away.to = ix;
-                    }
-                }
-                match (self.items[item].settled, self.items[item].size.reported) {
-                    (Some((tokens, _)), _) => held += tokens,
-                    (None, 0) => fresh.push(item),
-                    (None, tokens) => {
-                        self.know(item, Some((tokens, Source::Reported)));
-                        held += tokens;
-                    }
+            sent.entered.get_or_insert(ix);
+            for away in &mut sent.away {
+                if (away.from..away.to).contains(&ix) {
+                    away.to = ix;
                 }
             }
+            match (sent.settled, sent.size.reported) {
+                (Some((tokens, _)), _) => held += tokens,
+                (None, 0) => fresh.push(item),
+                (None, tokens) => {
+                    reported.push((item, tokens));
+                    held += tokens;
+                }
+            }
+        }
+        for (item, tokens) in reported {
+            self.know(item, Some((tokens, Source::Reported)));
         }
         self.keep_former_from(start, &fresh);
         let estimates: Vec<f64> = fresh.iter().map(|item| self.estimate(*item)).collect();

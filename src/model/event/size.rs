@@ -67,19 +67,23 @@ pub struct ByLength;
 
 impl Measure for ByLength {
     fn text(&self, text: &str) -> Size {
-        let (mut ascii, mut digits, mut wide, mut marks) = (0, 0, 0, 0);
-        for c in text.chars() {
-            match c {
-                '0'..='9' => digits += 1,
-                c if c.is_ascii() => ascii += 1,
-                c if c.is_alphabetic() => wide += 1,
-                _ => marks += 1,
+        // By bytes: several times quicker than by characters, and most text is ASCII alone.
+        let bytes = text.as_bytes();
+        let count = |is: fn(&u8) -> bool| bytes.iter().filter(|byte| is(byte)).count() as u64;
+        let (ascii, digits) = (count(u8::is_ascii), count(u8::is_ascii_digit));
+        let (mut wide, mut marks) = (0, 0);
+        if ascii < bytes.len() as u64 {
+            for c in text.chars().filter(|c| !c.is_ascii()) {
+                match c.is_alphabetic() {
+                    true => wide += 1,
+                    false => marks += 1,
+                }
             }
         }
         Size {
             bytes: text.len() as u64,
-            chars: ascii + digits + wide + marks,
-            local: (ascii + digits) * 10 / 37 + (wide + marks) * 10 / 16,
+            chars: ascii + wide + marks,
+            local: ascii * 10 / 37 + (wide + marks) * 10 / 16,
             digits,
             wide,
             marks,
