@@ -24,7 +24,13 @@ fn main() {
     latency(300);
     latency(3_000);
     latency(60_000);
-    rewritten(50_000_000);
+    rewritten(
+        50_000_000,
+        "chats/session-2026-01-02T03-04-s.json",
+        message,
+        json,
+    );
+    rewritten(50_000_000, "one/session.yaml", yaml_message, yaml);
     match std::env::var_os("CTXGAUGE_BENCH_HOME") {
         Some(home) => gauges(Path::new(&home)),
         None => {
@@ -82,52 +88,84 @@ fn latency(bytes: usize) {
     );
 }
 
-/// A conversation of about `bytes` bytes, as Gemini CLI wrote it before its version 0.39.
-fn document(bytes: usize) -> String {
+/// A message of a conversation, about 20 kB with its answer.
+fn message(n: usize) -> String {
     let text = "some text, as it may be\\n".repeat(400);
-    let message = |n: usize| {
-        format!(
-            "{{\"id\":\"q{n}\",\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"type\":\"user\",\
-             \"content\":\"{text}\"}},\n{{\"id\":\"a{n}\",\"timestamp\":\"2026-01-02T03:04:06.678Z\",\
-             \"type\":\"gemini\",\"content\":\"{text}\",\"model\":\"gemini-2.5-pro\",\"tokens\":{{\
-             \"input\":{},\"output\":2000,\"cached\":0,\"thoughts\":0,\"tool\":0,\"total\":0}}}}",
-            10_000 + 4_500 * n
-        )
-    };
-    let messages: Vec<String> = (0..bytes / (2 * text.len())).map(message).collect();
     format!(
-        "{{\n\"sessionId\":\"s\",\"projectHash\":\"h\",\"messages\":[{}]}}",
+        "{{\"id\":\"q{n}\",\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"type\":\"user\",\
+         \"content\":\"{text}\"}},\n{{\"id\":\"a{n}\",\"timestamp\":\"2026-01-02T03:04:06.678Z\",\
+         \"type\":\"gemini\",\"content\":\"{text}\",\"model\":\"gemini-2.5-pro\",\"tokens\":{{\
+         \"input\":{},\"output\":2000,\"cached\":0,\"thoughts\":0,\"tool\":0,\"total\":0}}}}",
+        10_000 + 4_500 * n
+    )
+}
+
+/// A session of these messages, as Gemini CLI wrote it before its version 0.39.
+fn json(messages: &[String]) -> String {
+    format!(
+        "{{\n\"sessionId\":\"s\",\"projectHash\":\"h\",\"lastUpdated\":\"2026-01-02T03:04:{:02}Z\",\
+         \"messages\":[{}]}}",
+        messages.len() % 60,
         messages.join(",\n")
     )
 }
 
-/// From the end of a document's rewriting to its sessions.
-fn rewritten(bytes: usize) {
+/// A message as ouro writes it, with its answer.
+fn yaml_message(n: usize) -> String {
+    let text = "some text, as it may be\n    ".repeat(400);
+    format!(
+        "- role: user\n  content: |\n    {n}{text}\n- role: assistant\n  content: |\n    {text}\n"
+    )
+}
+
+fn yaml(messages: &[String]) -> String {
+    format!(
+        "id: s\ncreated_at: '2026-05-11T09:00:00.1'\nupdated_at: '2026-05-11T09:00:{:02}.1'\n\
+         system_messages: []\nmessages:\n{}",
+        messages.len() % 60,
+        messages.concat()
+    )
+}
+
+/// From the end of a document's rewriting to its sessions: where messages came, and where an old one
+/// changed so that all is read anew.
+fn rewritten(
+    bytes: usize,
+    name: &str,
+    message: fn(usize) -> String,
+    write: fn(&[String]) -> String,
+) {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("chats/session-2026-01-02T03-04-s.json");
-    let (text, other) = (document(bytes), dir.path().join("other"));
-    fs::create_dir(dir.path().join("chats")).unwrap();
-    fs::write(&path, &text).unwrap();
-    let updates = follow(vec![Spot::Given(dir.path().join("chats"))]);
+    let (path, other) = (dir.path().join(name), dir.path().join("other"));
+    fs::create_dir(path.parent().unwrap()).unwrap();
+    let mut messages: Vec<String> = (0..bytes / message(0).len()).map(message).collect();
+    fs::write(&path, write(&messages)).unwrap();
+    let updates = follow(vec![Spot::Given(path.parent().unwrap().to_path_buf())]);
     wait_for(&updates, |update| matches!(update, Update::CaughtUp));
     std::thread::sleep(Duration::from_millis(300));
+    let change = |messages: &[String]| {
+        fs::write(&other, write(messages)).unwrap();
+        let written = Instant::now();
+        fs::rename(&other, &path).unwrap();
+        wait_for(&updates, |update| matches!(update, Update::Rebuilt { .. }));
+        let took = written.elapsed();
+        std::thread::sleep(Duration::from_millis(100));
+        took
+    };
     let mut took: Vec<Duration> = (0..20)
-        .map(|n| {
-            fs::write(&other, text.replacen("\"h\"", &format!("\"{n}\""), 1)).unwrap();
-            let written = Instant::now();
-            fs::rename(&other, &path).unwrap();
-            wait_for(&updates, |update| matches!(update, Update::Rebuilt { .. }));
-            let took = written.elapsed();
-            std::thread::sleep(Duration::from_millis(100));
-            took
+        .map(|_| {
+            messages.push(message(messages.len()));
+            change(&messages)
         })
         .collect();
     took.sort_unstable();
+    messages[0] = message(1);
     println!(
-        "rewrite of {} MB to its session: p50 {:?}, most {:?}",
-        text.len() / 1_000_000,
+        "rewrite of {} MB, {name}, to its session: p50 {:?}, most {:?}; all anew {:?}",
+        bytes / 1_000_000,
         took[took.len() / 2],
-        took[took.len() - 1]
+        took[took.len() - 1],
+        change(&messages)
     );
 }
 

@@ -21,8 +21,8 @@
 //!   results of parallel calls then hold each other's.
 
 use super::genai::{Call, Response, parts};
-use super::lenient::{self, Piece};
-use super::{Base, Claim, Decoder, Format, Input, Root, Settings, Shape, Term, facts};
+use super::lenient::{self, Piece, Text};
+use super::{Base, Claim, Decoder, Format, Input, List, Root, Settings, Shape, Term, facts};
 use crate::model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
 };
@@ -114,6 +114,10 @@ impl Format for GeminiCli {
         }
     }
 
+    fn list(&self) -> Option<List> {
+        Some(List::Json("messages"))
+    }
+
     fn facts(&self) -> super::Facts {
         super::Facts {
             mark: "`sessionId` beside `projectHash`",
@@ -152,7 +156,7 @@ enum Report {
 }
 
 /// The messages since the last checkpoint, and it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct History {
     order: Vec<Key>,
     parts: HashMap<Key, Part>,
@@ -180,7 +184,7 @@ impl History {
 }
 
 /// Reads one session.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reader {
     history: History,
     /// The results seen next to their calls, by the call, with a hash of their text.
@@ -200,12 +204,15 @@ impl Decoder for Reader {
                 }
             }
             Input::Document(bytes) => {
-                *self = Reader::default();
-                if let Err(why) = self.document(bytes, out) {
+                if let Err(why) = document(bytes, out) {
                     out.push(Lane::Main, Place::default(), None, Event::Unreadable(why));
                 }
             }
         }
+    }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
     }
 }
 
@@ -230,23 +237,6 @@ impl Reader {
                 return Err("neither a message nor about the session".into());
             }
             meta(&facts, place, out);
-        }
-        Ok(())
-    }
-
-    fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
-        let facts: Facts<'_> = lenient::object(bytes)?;
-        let messages = facts.messages.as_ref().ok_or("no messages")?;
-        meta(&facts, Place::default(), out);
-        for (line, message) in (1..).zip(messages) {
-            let place = Place {
-                line,
-                ..Place::default()
-            };
-            match lenient::object(message.get().as_bytes()) {
-                Ok(message) => self.message(&message, Report::New, place, out),
-                Err(why) => out.push(Lane::Main, place, None, Event::Unreadable(why)),
-            }
         }
         Ok(())
     }
@@ -554,6 +544,17 @@ fn results_of(id: &str) -> Key {
     Key::of_parts(&["results", id])
 }
 
+/// What a document tells beside its messages. Its newest time is not that of its beginning.
+fn document(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
+    let mut facts: Facts<'_> = lenient::object(bytes)?;
+    if facts.messages.is_none() {
+        return Err("no messages".into());
+    }
+    facts.last_updated = Text::default();
+    meta(&facts, Place::default(), out);
+    Ok(())
+}
+
 fn meta(facts: &Facts<'_>, place: Place, out: &mut Sink<'_>) {
     let cwd = facts.directories.0.iter().find_map(|piece| match piece {
         Piece::Text(text) => Some(Box::from(&**text)),
@@ -781,15 +782,6 @@ mod tests {
         assert_eq!(previews(&session(log)), ["one", "One.", "three"]);
         let unknown = log.replace("{\"$rewindTo\":\"u2\"}", "{\"$rewindTo\":\"nobody\"}");
         assert_eq!(previews(&session(&unknown)), ["three"]);
-    }
-
-    #[test]
-    fn a_document_is_the_same_conversation() {
-        let session = document(case!("document", "log.json"));
-        assert_eq!(previews(&session), ["hi", "Hello.", "and?"]);
-        assert_eq!(session.items[2].place.line, 4, "the number of the message");
-        assert_eq!(session.meta.id.as_deref(), Some("s-doc"));
-        assert_eq!(session.unreadable, 1);
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod thread;
 mod wire;
 
 use super::lenient;
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Shape, Term, facts};
+use super::{Base, Claim, Decoder, Facts, Format, Input, List, Root, Shape, Term, facts};
 use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
@@ -97,6 +97,10 @@ impl Format for HpdAgent {
         }
     }
 
+    fn list(&self) -> Option<List> {
+        Some(List::Json("events"))
+    }
+
     fn facts(&self) -> Facts {
         Facts {
             mark: "events with `threadId` or `branchId`, or a document of them",
@@ -131,7 +135,7 @@ impl Format for HpdAgent {
 }
 
 /// Reads one thread.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reader {
     threads: HashMap<Lane, Thread>,
     is_named: bool,
@@ -143,19 +147,25 @@ impl Decoder for Reader {
             Input::Line(_, line) if line.trim_ascii().is_empty() => {}
             Input::Line(place, line) => self.event(place, line, out),
             Input::Document(bytes) => {
-                *self = Reader::default();
                 if let Err(why) = self.document(bytes, out) {
                     out.push(Lane::Main, Place::default(), None, Event::Unreadable(why));
                 }
             }
         }
     }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
+    }
 }
 
 impl Reader {
+    /// What a document tells beside its events.
     fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
         let document: Document<'_> = lenient::object(bytes)?;
-        let events = document.events.ok_or("no events")?;
+        if document.events.is_none() {
+            return Err("no events".into());
+        }
         if document.schema.get().is_some_and(|schema| schema != SCHEMA) {
             return Err("a schema that is not known".into());
         }
@@ -172,13 +182,6 @@ impl Reader {
                 None,
                 Event::Meta(Box::new(meta)),
             );
-        }
-        for (line, event) in (1..).zip(events) {
-            let place = Place {
-                line,
-                ..Place::default()
-            };
-            self.event(place, event.get().as_bytes(), out);
         }
         Ok(())
     }

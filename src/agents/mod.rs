@@ -105,6 +105,12 @@ pub trait Format: Sync {
         facts::shape(head)
     }
 
+    /// The list that a document of this format mostly is. The decoder is given such a document around
+    /// the list, which is empty then, and after it each of the list's elements as a line.
+    fn list(&self) -> Option<List> {
+        None
+    }
+
     /// What its logs tell and what they do not.
     fn facts(&self) -> Facts;
 
@@ -159,6 +165,15 @@ pub enum Shape {
     Lines,
     /// As a whole, again whenever it has changed: documents that are rewritten in place.
     Document,
+}
+
+/// A list in a document, by its name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// Of a JSON object.
+    Json(&'static str),
+    /// Of a YAML mapping that is written as a block.
+    Yaml(&'static str),
 }
 
 /// What a path alone tells of a log.
@@ -222,4 +237,10 @@ pub trait Decoder: Send {
 
     /// Takes in what stands beside the log of its session, before it reads anything.
     fn told_beside(&mut self, _asides: &[Aside]) {}
+
+    /// Another one that has read the same, for documents with a [`Format::list`]: they are read on from
+    /// where they have not changed. `None`: they are read as a whole whenever they change.
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        None
+    }
 }

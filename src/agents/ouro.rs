@@ -17,7 +17,7 @@
 
 mod tree;
 
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Shape, Term, facts, image};
+use super::{Base, Claim, Decoder, Facts, Format, Input, List, Root, Shape, Term, facts, image};
 use crate::model::event::{Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
@@ -63,6 +63,10 @@ impl Format for Ouro {
         head.starts_with(b"id: ") && has("\ncreated_at: ") && has("\nsystem_messages:")
     }
 
+    fn list(&self) -> Option<List> {
+        Some(List::Yaml("messages"))
+    }
+
     fn facts(&self) -> Facts {
         Facts {
             mark: "`id`, `created_at` and `system_messages` of a session.yaml",
@@ -80,7 +84,7 @@ impl Format for Ouro {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Reader)
+        Box::<Reader>::default()
     }
 
     fn reset_marks(&self) -> &'static [&'static str] {
@@ -92,56 +96,72 @@ impl Format for Ouro {
     }
 }
 
-/// Reads one session. It keeps nothing: a document says all there is.
-struct Reader;
+/// Reads one session.
+#[derive(Clone, Default)]
+struct Reader {
+    /// Messages that stand before the list.
+    before: u64,
+}
 
 impl Decoder for Reader {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let unreadable = |why: String, out: &mut Sink<'_>| {
-            let event = Event::Unreadable(why.into());
-            out.push(Lane::Main, Place::default(), None, event);
-        };
-        let Input::Document(bytes) = input else {
-            return unreadable("not a document".to_owned(), out);
+        let (line, bytes) = match input {
+            Input::Line(place, bytes) => (self.before + place.line, bytes),
+            Input::Document(bytes) => (0, bytes),
         };
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => tree::with_todays_breaks(text),
-            Err(error) => return unreadable(error.to_string(), out),
+            Err(error) => return push(line, Event::Unreadable(error.to_string().into()), out),
         };
-        match tree::read(&text) {
-            Ok(session) => document(&session, out),
-            Err(why) => unreadable(why, out),
+        let named;
+        let read = match (tree::read(&text), input) {
+            (Err(_), Input::Line(..)) => {
+                named = tree::with_names(&text);
+                tree::read(&named)
+            }
+            (read, _) => read,
+        };
+        match (read, input) {
+            (Ok(session), Input::Document(_)) => self.document(&session, out),
+            (Ok(list), Input::Line(..)) => {
+                let message = list.list().last().unwrap_or(&Tree::Null);
+                let event = event_of(message, line, out);
+                push(line, event, out);
+            }
+            (Err(why), _) => push(line, Event::Unreadable(why.into()), out),
+        }
+    }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl Reader {
+    fn document(&mut self, session: &Tree<'_>, out: &mut Sink<'_>) {
+        let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
+            return push(0, Event::Unreadable("no id or no messages".into()), out);
+        };
+        let meta = Meta {
+            id: Some(id.into()),
+            ..Meta::default()
+        };
+        push(0, Event::Meta(Box::new(meta)), out);
+        let system = session.get("system_messages").map_or(&[][..], Tree::list);
+        for message in system.iter().chain(messages.list()) {
+            self.before += 1;
+            let event = event_of(message, self.before, out);
+            push(self.before, event, out);
         }
     }
 }
 
-fn document(session: &Tree<'_>, out: &mut Sink<'_>) {
-    let mut push = |line, event| {
-        let place = Place {
-            line,
-            ..Place::default()
-        };
-        out.push(Lane::Main, place, None, event);
+fn push(line: u64, event: Event, out: &mut Sink<'_>) {
+    let place = Place {
+        line,
+        ..Place::default()
     };
-    let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
-        return push(0, Event::Unreadable("no id or no messages".into()));
-    };
-    push(
-        0,
-        Event::Meta(Box::new(Meta {
-            id: Some(id.into()),
-            ..Meta::default()
-        })),
-    );
-    let system = session.get("system_messages").map_or(&[][..], Tree::list);
-    for (line, message) in (1..).zip(system.iter().chain(messages.list())) {
-        let place = Place {
-            line,
-            ..Place::default()
-        };
-        let event = event_of(message, line, out);
-        out.push(Lane::Main, place, None, event);
-    }
+    out.push(Lane::Main, place, None, event);
 }
 
 fn event_of(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) -> Event {
@@ -238,7 +258,7 @@ mod tests {
 
     fn session(text: &str) -> Session {
         let mut out = Sink::new(&ByLength);
-        Reader.read(Input::Document(text.as_bytes()), &mut out);
+        Reader::default().read(Input::Document(text.as_bytes()), &mut out);
         let mut session = Session::new("ouro", Arc::default());
         out.entries
             .into_iter()

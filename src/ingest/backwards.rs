@@ -414,10 +414,10 @@ mod tests {
         let rules = Arc::default();
         let (sessions, mut follower) = tail(&log, &ByLength, &rules).unwrap().finish();
         assert_eq!(main(&sessions).anchor().unwrap().prompt, 5);
-        assert!(matches!(follower.more(&ByLength).unwrap(), More::Entries(e) if e.is_empty()));
         // Half written: not taken for what it is.
         std::fs::write(&path, "[{\"toy\":5},{\"to").unwrap();
-        assert!(matches!(follower.more(&ByLength).unwrap(), More::Restart));
+        let error = follower.more(&ByLength).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         let mut pass = Pass::whole(&log, &rules);
         assert_eq!(
             pass.step(&ByLength, &mut || false).unwrap(),
@@ -435,5 +435,10 @@ mod tests {
             main(&read_whole(&log, &ByLength, &rules).unwrap()).unreadable,
             1
         );
+        let More::Anew(sessions) = follower.more(&ByLength).unwrap() else {
+            panic!("it was rewritten");
+        };
+        assert_eq!(main(&sessions).unreadable, 1);
+        assert!(matches!(follower.more(&ByLength).unwrap(), More::Entries(e) if e.is_empty()));
     }
 }

@@ -13,6 +13,7 @@ mod backwards;
 pub mod beside;
 pub mod demo;
 pub mod discover;
+mod document;
 pub mod elide;
 pub mod lines;
 mod problem;

@@ -2,6 +2,7 @@
 
 use super::beside::Informed;
 use super::discover::LogFile;
+use super::document::{self, Document};
 use super::lines::{CHUNK, Line, Lines, OnLine, Step};
 use super::tail::{Cursor, Outcome, Stamp};
 use crate::agents::{Decoder, Input, Shape};
@@ -20,14 +21,11 @@ pub type Sessions = Vec<(Lane, Session)>;
 
 /// A file that was not written to for so long has no line that is still being written.
 pub const SETTLED: Duration = Duration::from_secs(2);
-/// A document that was written to so lately may be half there.
-const TORN: Duration = Duration::from_secs(1);
-/// Larger documents are not read.
-const LARGEST_DOCUMENT: u64 = 64 << 20;
 /// Bytes of lines in one batch of what was appended.
 const BATCH: u64 = 1 << 20;
 
 /// Entries folded into sessions by lane.
+#[derive(Clone)]
 pub(super) struct Fold {
     agent: &'static str,
     rules: Arc<Rules>,
@@ -68,6 +66,10 @@ impl Fold {
         for entry in entries {
             self.lane(entry.lane).apply(entry);
         }
+    }
+
+    pub(super) fn has_unreadable(&self) -> bool {
+        self.lanes.values().any(|session| session.unreadable > 0)
     }
 
     pub(super) fn cover(&mut self, coverage: Coverage) {
@@ -112,8 +114,7 @@ pub struct Follower {
 
 enum State {
     Lines(Cursor, Informed),
-    /// A document as it was when last read.
-    Document(Option<Stamp>),
+    Document(Box<Document>),
 }
 
 /// What has come since a log was last read.
@@ -123,6 +124,8 @@ pub enum More {
     Entries(Vec<Entry>),
     /// These entries, and there is more.
     Batch(Vec<Entry>),
+    /// A document was rewritten: these are its sessions now.
+    Anew(Sessions),
     /// It must be read afresh: it was truncated, replaced or rewritten.
     Restart,
 }
@@ -135,10 +138,17 @@ impl Follower {
         }
     }
 
-    pub(super) fn document(log: &LogFile) -> Follower {
+    pub(super) fn document(log: &LogFile, rules: &Arc<Rules>) -> Follower {
         Follower {
             log: log.clone(),
-            state: State::Document(None),
+            state: State::Document(Box::new(Document::new(log, rules))),
+        }
+    }
+
+    /// Lets go of what only makes the next reading quicker.
+    pub fn shed(&mut self) {
+        if let State::Document(document) = &mut self.state {
+            document.shed();
         }
     }
 
@@ -160,6 +170,9 @@ impl Follower {
 
     /// Reads what was appended, about a megabyte at most.
     pub fn more(&mut self, measure: &dyn Measure) -> io::Result<More> {
+        if let State::Document(document) = &mut self.state {
+            return document.more(measure);
+        }
         let mut out = Sink::new(measure);
         let mut left = BATCH;
         let outcome = self.read(&mut out, End::Open, &mut |bytes| {
@@ -179,6 +192,9 @@ impl Follower {
 
     /// Reads all there is, a last line without its newline too: nobody is writing to the file.
     pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<More> {
+        if let State::Document(document) = &mut self.state {
+            return document.more(measure);
+        }
         let mut out = Sink::new(measure);
         let outcome = self.read(&mut out, End::Settled, &mut |_| ControlFlow::Continue(()))?;
         Ok(match outcome {
@@ -197,23 +213,17 @@ impl Follower {
         if self.is_outdated() {
             return Ok(Outcome::Restart);
         }
+        let State::Lines(cursor, informed) = &mut self.state else {
+            return Ok(Outcome::Drained);
+        };
         let path = self.log.facts.path.as_path();
-        match &mut self.state {
-            State::Lines(cursor, informed) => {
-                let deliver: &mut OnLine<'_> = &mut |place, line| {
-                    decode(informed.decoder.as_mut(), place, line, out);
-                    pause(place.len)
-                };
-                match end {
-                    End::Open => cursor.read_more(path, deliver),
-                    End::Settled => cursor.finish(path, deliver),
-                }
-            }
-            State::Document(seen) => match Stamp::of(path)? {
-                stamp if *seen == Some(stamp) => Ok(Outcome::Drained),
-                // A document is only ever read afresh.
-                _ => Ok(Outcome::Restart),
-            },
+        let deliver: &mut OnLine<'_> = &mut |place, line| {
+            decode(informed.decoder.as_mut(), place, line, out);
+            pause(place.len)
+        };
+        match end {
+            End::Open => cursor.read_more(path, deliver),
+            End::Settled => cursor.finish(path, deliver),
         }
     }
 }
@@ -254,7 +264,7 @@ impl Pass {
         let fold = Fold::new(log, rules, Coverage::Whole);
         let follower = match log.shape {
             Shape::Lines => Follower::lines(log, Cursor::start(), log.informed()),
-            Shape::Document => Follower::document(log),
+            Shape::Document => Follower::document(log, rules),
         };
         Pass { fold, follower }
     }
@@ -270,12 +280,13 @@ impl Pass {
         measure: &dyn Measure,
         pause: &mut dyn FnMut() -> bool,
     ) -> io::Result<Progress> {
-        if let State::Document(seen) = &mut self.follower.state {
-            let Some((stamp, entries)) = read_document(&self.follower.log, measure)? else {
-                return Ok(Progress::Restart);
-            };
-            *seen = Some(stamp);
-            self.fold.apply(entries);
+        if let State::Document(document) = &mut self.follower.state {
+            match document.read(measure) {
+                Ok(Some(fold)) => self.fold = fold,
+                Ok(None) => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(Progress::Restart),
+                Err(e) => return Err(e),
+            }
             return Ok(Progress::Done);
         }
         let mut out = Sink::new(measure);
@@ -327,32 +338,6 @@ impl Pass {
     }
 }
 
-/// Reads a document as a whole; `None`: it was being written.
-fn read_document(log: &LogFile, measure: &dyn Measure) -> io::Result<Option<(Stamp, Vec<Entry>)>> {
-    let path = log.facts.path.as_path();
-    let mut file = File::open(path)?;
-    let stamp = Stamp::from(&file.metadata()?);
-    let bytes = document_bytes(&mut file, stamp.len)?;
-    let mut out = Sink::new(measure);
-    log.format.decoder().read(Input::Document(&bytes), &mut out);
-    let unreadable = |entry: &Entry| matches!(entry.event, Event::Unreadable(_));
-    let torn = bytes.len() as u64 != stamp.len || out.entries.iter().any(unreadable);
-    let young = stamp.modified.is_some() && stamp.age() < TORN;
-    Ok((!torn || !young).then_some((stamp, out.entries)))
-}
-
-pub(super) fn document_bytes(file: &mut File, len: u64) -> io::Result<Vec<u8>> {
-    if len > LARGEST_DOCUMENT {
-        return Err(io::Error::other(format!(
-            "a document of {} MiB is more than is read at once (64 MiB)",
-            len >> 20
-        )));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
-    file.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// Reads a log through, for reports: every line counts, the last one too.
 pub fn read_whole(
     log: &LogFile,
@@ -380,23 +365,17 @@ pub fn read_whole(
 /// Reads a log through and gives its usage reports, keeping nothing.
 pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
     let is_usage = |entry: &Entry| matches!(entry.event, Event::Usage(_));
-    let mut follower = match Pass::whole(log, &Arc::default()).follower {
-        follower @ Follower {
-            state: State::Lines(..),
-            ..
-        } => follower,
-        _ => {
-            let read = read_document(log, &Unmeasured)?;
-            let entries = read.into_iter().flat_map(|(_, entries)| entries);
-            entries.filter(is_usage).for_each(give);
-            return Ok(());
-        }
-    };
+    if log.shape == Shape::Document {
+        let entries = document::entries(log, &Unmeasured)?;
+        entries.into_iter().filter(is_usage).for_each(give);
+        return Ok(());
+    }
+    let mut follower = Pass::whole(log, &Arc::default()).follower;
     loop {
         let (entries, end) = match follower.more(&Unmeasured)? {
             More::Batch(entries) => (entries, false),
             More::Entries(entries) => (entries, true),
-            More::Restart => return Ok(()),
+            More::Anew(_) | More::Restart => return Ok(()),
         };
         entries.into_iter().filter(is_usage).for_each(&mut *give);
         if end {
@@ -411,13 +390,12 @@ pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> 
 
 /// What the first `most` records of a log tell, for whoever wants to see how it is read.
 pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
-    let mut file = File::open(log.facts.path.as_path())?;
-    let mut decoder = log.format.decoder();
     let mut out = Sink::new(measure);
     if log.shape == Shape::Document {
-        let bytes = document_bytes(&mut file, log.facts.len)?;
-        decoder.read(Input::Document(&bytes), &mut out);
+        out.entries = document::entries(log, measure)?;
     } else {
+        let mut file = File::open(log.facts.path.as_path())?;
+        let mut decoder = log.format.decoder();
         let mut lines = Lines::at(0, 1, CHUNK as u64);
         let mut left = most;
         let deliver: &mut OnLine<'_> = &mut |place, line| {
@@ -452,15 +430,13 @@ pub fn read_stream(
     rules: &Arc<Rules>,
 ) -> io::Result<Sessions> {
     let mut fold = Fold::new(log, rules, Coverage::Whole);
-    let mut decoder = log.format.decoder();
     if log.shape == Shape::Document {
-        let mut bytes = Vec::new();
-        source.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
         let mut out = Sink::new(measure);
-        decoder.read(Input::Document(&bytes), &mut out);
+        document::decode(log.format, &document::bytes(source, 0)?, &mut out);
         fold.apply(out.entries);
         return Ok(fold.into_sessions());
     }
+    let decoder = log.format.decoder();
     super::spool::each_batch(source, decoder, measure, &mut |entries| {
         fold.apply(entries);
         ControlFlow::Continue(())
@@ -582,6 +558,7 @@ mod tests {
                             let pass = backwards::tail(&log, &ByLength, &rules).unwrap();
                             (fold, follower) = (pass.fold, pass.follower);
                         }
+                        More::Anew(_) => unreachable!("no document"),
                     }
                 }
             }

@@ -12,9 +12,10 @@ pub use job::{Done, TextJob};
 pub(super) use job::{Origin, Shelf, do_job};
 
 use super::discover::LogFile;
+use super::document;
 use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE};
-use super::reader::{Unmeasured, document_bytes};
+use super::reader::Unmeasured;
 use crate::agents::{Format, Input, Shape};
 use crate::model::event::{Place, Sink};
 use crate::model::text::TextRequest;
@@ -29,8 +30,9 @@ fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<File>> {
         Shape::Lines => find_in_line(file, log.format, wanted, wanted.place.offset),
         Shape::Document => {
             let len = file.metadata()?.len();
-            let bytes = document_bytes(&mut file, len)?;
-            let text = capture(log.format, Input::Document(&bytes), wanted)?;
+            let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
+            document::decode(log.format, &document::bytes(&mut file, len)?, &mut out);
+            let text = out.captured().ok_or_else(rewritten)?;
             Ok(Pieces::new(file, vec![Piece::Held(text)]))
         }
     }

@@ -57,7 +57,7 @@ impl Speaker {
 }
 
 /// A call that was made.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Call {
     name: Option<Box<str>>,
     harness: Option<Box<str>>,
@@ -66,7 +66,7 @@ struct Call {
 }
 
 /// What must be remembered of a thread.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Thread {
     /// Who speaks in which message.
     speakers: HashMap<Key, Speaker>,

@@ -2,9 +2,10 @@
 
 use crate::agents::lenient::{Count, Piece, Pieces, Text};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// A whole branch, as versions before the journal wrote it.
+/// A branch around its events, as versions before the journal wrote it.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Document<'a> {
@@ -14,8 +15,7 @@ pub(super) struct Document<'a> {
     pub(super) session_id: Text<'a>,
     #[serde(borrow)]
     pub(super) branch_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) events: Option<Vec<&'a RawValue>>,
+    pub(super) events: Option<Vec<IgnoredAny>>,
 }
 
 /// An event. Which of the fields are there depends on its type.

@@ -3,6 +3,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Deeper nodes are read and let go: a call's function is six deep.
 const DEPTH: usize = 16;
@@ -69,6 +70,18 @@ pub(super) fn with_todays_breaks(text: &str) -> Cow<'_, str> {
     } else {
         text.into()
     }
+}
+
+/// One element of a list with what it may refer to put before it: names that stand in other elements.
+pub(super) fn with_names(element: &str) -> String {
+    let words = element.split('*').skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &rest[..end.unwrap_or(rest.len())]
+    });
+    let names: BTreeSet<&str> = words.filter(|name| !name.is_empty()).collect();
+    let mut document: String = names.iter().map(|name| format!("- &{name}\n")).collect();
+    document.push_str(element);
+    document
 }
 
 /// Reads a document. Says where it is no YAML.

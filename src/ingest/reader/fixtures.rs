@@ -45,6 +45,7 @@ impl Moment<'_> {
 /// What following a file through these moments ends in, and what a fresh reading gives.
 fn follow(log: &LogFile, moments: &[Moment<'_>]) {
     let mut fold = Fold::new(log, &RULES, Coverage::Whole);
+    let mut document: Option<Sessions> = None;
     let mut follower = Pass::whole(log, &RULES).follower;
     for n in 0..=moments.len() {
         if let Some(moment) = moments.get(n) {
@@ -55,7 +56,20 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
                 true => follower.finish(&ByLength),
                 false => follower.more(&ByLength),
             };
-            match more.unwrap() {
+            let more = match more {
+                // Half written: not there yet.
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && n < moments.len() => break,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(Duration::from_millis(20));
+                    continue;
+                }
+                more => more.unwrap(),
+            };
+            match more {
+                More::Anew(sessions) => {
+                    document = Some(sessions);
+                    break;
+                }
                 More::Entries(entries) => {
                     fold.apply(entries);
                     break;
@@ -70,7 +84,7 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
         }
     }
     let fresh = read_whole(log, &ByLength, &RULES).unwrap();
-    let followed = fold.into_sessions();
+    let followed = document.unwrap_or_else(|| fold.into_sessions());
     assert_eq!(followed.len(), fresh.len());
     for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
         assert_eq!(lane, other);

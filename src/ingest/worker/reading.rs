@@ -1,7 +1,7 @@
 //! What the worker reads, and in which order.
 
 use super::{Again, Known, LIVE_LOOK, Reading, TURN, WALK, Worker, is_live};
-use crate::ingest::reader::{More, Pass, Progress};
+use crate::ingest::reader::{Follower, More, Pass, Progress, Sessions};
 use crate::ingest::{backwards, problem};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
 use crate::model::fleet::{FileId, Update};
@@ -30,6 +30,7 @@ impl Worker {
             let (entries, more) = match more {
                 Ok(More::Entries(entries)) => (entries, false),
                 Ok(More::Batch(entries)) => (entries, true),
+                Ok(More::Anew(sessions)) => return self.rewritten(file, sessions),
                 Ok(More::Restart) => return self.read_end(file),
                 Err(e) => return self.failed(file, &e),
             };
@@ -72,6 +73,17 @@ impl Worker {
         }
     }
 
+    /// A document's sessions as they are now. What did not change was counted as before.
+    fn rewritten(&mut self, file: FileId, sessions: Sessions) -> ControlFlow<()> {
+        let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+        if let (Some(known), Some((_, session))) = (self.known.get_mut(&file), main) {
+            known.not_before = None;
+            known.cwd = session.meta.cwd.clone();
+        }
+        self.tell_settings(file)?;
+        (self.sink)(Update::Rebuilt { file, sessions })
+    }
+
     /// The sessions of a file, read anew.
     fn rebuilt(&mut self, file: FileId, mut pass: Pass, exact: bool) -> ControlFlow<()> {
         let measure: &dyn Measure = if exact {
@@ -91,6 +103,7 @@ impl Worker {
             known.shed = !exact && known.read == Coverage::Whole && !is_live(known);
             if known.shed {
                 sessions.iter_mut().for_each(|(_, session)| session.shed());
+                known.follower.iter_mut().for_each(Follower::shed);
             }
         }
         self.tell_settings(file)?;
@@ -196,14 +209,17 @@ impl Worker {
     }
 
     fn failed(&mut self, file: FileId, error: &io::Error) -> ControlFlow<()> {
-        let torn = error.kind() == io::ErrorKind::WouldBlock;
-        self.rest(file, if torn { LIVE_LOOK } else { WALK });
+        // Gone, or half written, is not a problem: the next look at it will see.
+        if error.kind() == io::ErrorKind::WouldBlock {
+            self.rest(file, LIVE_LOOK);
+            return ControlFlow::Continue(());
+        }
+        self.rest(file, WALK);
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         known.follower = None;
-        // Gone, or half written, is not a problem: the next look at it will see.
-        if torn || error.kind() == io::ErrorKind::NotFound {
+        if error.kind() == io::ErrorKind::NotFound {
             return ControlFlow::Continue(());
         }
         let path = known.log.facts.path.to_path_buf();

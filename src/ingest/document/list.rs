@@ -1,0 +1,293 @@
+//! Where a list begins in a document, and where its elements are: by brackets, quotes and indentation
+//! alone, so that fifty megabytes of it need not be read as JSON or YAML to find the newest message.
+
+use crate::agents::List;
+use memchr::{memchr, memchr2, memmem};
+use std::ops::Range;
+
+/// The elements of a list, as far as they are whole.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Elements {
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Where what follows the list begins; `None`: the document ends inside it.
+    pub(super) end: Option<usize>,
+}
+
+impl Elements {
+    /// What follows the list.
+    pub(super) fn after<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        self.end
+            .and_then(|end| bytes.get(end..))
+            .unwrap_or_default()
+    }
+}
+
+/// Where the list's first element would stand. Nothing before it is of the list.
+pub(super) fn start(list: List, document: &[u8]) -> Option<usize> {
+    match list {
+        List::Json(name) => json_start(name, document),
+        List::Yaml(name) => yaml_start(name, document),
+    }
+}
+
+/// The elements of a list whose bytes from its start, or an element's, are these.
+pub(super) fn elements(list: List, bytes: &[u8]) -> Elements {
+    match list {
+        List::Json(_) => json_elements(bytes),
+        List::Yaml(_) => yaml_elements(bytes),
+    }
+}
+
+fn json_start(name: &str, document: &[u8]) -> Option<usize> {
+    let mut at = after_blanks(document, 0);
+    if document.get(at) != Some(&b'{') {
+        return None;
+    }
+    at += 1;
+    loop {
+        at = after_blanks(document, at);
+        if document.get(at) == Some(&b',') {
+            at = after_blanks(document, at + 1);
+        }
+        let key = at..string_end(document, at)?;
+        at = after_blanks(document, key.end);
+        if document.get(at) != Some(&b':') {
+            return None;
+        }
+        at = after_blanks(document, at + 1);
+        let is_it = document.get(key.start + 1..key.end - 1) == Some(name.as_bytes());
+        if is_it && document.get(at) == Some(&b'[') {
+            return Some(at + 1);
+        }
+        at = value_end(document, at)?;
+    }
+}
+
+fn json_elements(document: &[u8]) -> Elements {
+    let mut elements = Elements::default();
+    let mut at = 0;
+    loop {
+        at = after_blanks(document, at);
+        match document.get(at) {
+            None => return elements,
+            Some(b',') => at += 1,
+            Some(b']') => {
+                elements.end = Some(at);
+                return elements;
+            }
+            Some(_) => {
+                let Some(end) = value_end(document, at) else {
+                    return elements;
+                };
+                elements.ranges.push(at..end);
+                at = end;
+            }
+        }
+    }
+}
+
+fn after_blanks(document: &[u8], from: usize) -> usize {
+    let rest = document.get(from..).unwrap_or_default();
+    let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
+    from + blanks.count()
+}
+
+/// The end of a value that begins here, right or wrong; always further on.
+fn value_end(document: &[u8], from: usize) -> Option<usize> {
+    match document.get(from)? {
+        b'"' => string_end(document, from),
+        b'{' | b'[' => {
+            let mut at = from;
+            let mut depth = 0_usize;
+            loop {
+                match document.get(at)? {
+                    b'"' => {
+                        at = string_end(document, at)?;
+                        continue;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+        }
+        _ => {
+            let rest = &document[from + 1..];
+            let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace();
+            // A number at the end of the bytes may go on.
+            Some(from + 1 + rest.iter().position(ends)?)
+        }
+    }
+}
+
+/// The end of a string that begins here with its quote.
+fn string_end(document: &[u8], from: usize) -> Option<usize> {
+    if document.get(from) != Some(&b'"') {
+        return None;
+    }
+    let mut at = from + 1;
+    loop {
+        at += memchr2(b'"', b'\\', document.get(at..)?)?;
+        match document[at] {
+            b'"' => return Some(at + 1),
+            _ => at += 2,
+        }
+    }
+}
+
+fn yaml_start(name: &str, document: &[u8]) -> Option<usize> {
+    let name = format!("\n{name}:\n");
+    Some(memmem::find(document, name.as_bytes())? + name.len())
+}
+
+/// Elements begin with a dash in the first column; everything inside of them is indented, the lines of
+/// texts too. A name in the first column ends the list.
+fn yaml_elements(document: &[u8]) -> Elements {
+    let mut elements = Elements::default();
+    let mut element: Option<usize> = None;
+    let mut at = 0;
+    while at < document.len() {
+        let begins = match document[at] {
+            b'-' if matches!(document.get(at + 1), Some(b' ' | b'\n')) => Begins::Element,
+            b' ' | b'\n' | b'\r' | b'#' => Begins::Nothing,
+            _ => Begins::Another,
+        };
+        if let (Begins::Element | Begins::Another, Some(start)) = (begins, element) {
+            elements.ranges.push(start..at);
+            element = None;
+        }
+        match begins {
+            Begins::Element => element = Some(at),
+            Begins::Another => {
+                elements.end = Some(at);
+                return elements;
+            }
+            Begins::Nothing => {}
+        }
+        at = match memchr(b'\n', &document[at..]) {
+            Some(line) => at + line + 1,
+            None => document.len(),
+        };
+    }
+    elements.ranges.extend(element.map(|start| start..at));
+    elements.end = Some(at);
+    elements
+}
+
+/// What begins with a line.
+#[derive(Clone, Copy)]
+enum Begins {
+    Element,
+    Another,
+    Nothing,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    const JSON: List = List::Json("list");
+    const YAML: List = List::Yaml("list");
+
+    fn parts(list: List, document: &str) -> Option<(Vec<&str>, Option<&str>)> {
+        let rest = &document[start(list, document.as_bytes())?..];
+        let elements = elements(list, rest.as_bytes());
+        let ranges = elements.ranges.iter().cloned();
+        Some((
+            ranges.map(|range| &rest[range]).collect(),
+            elements.end.map(|end| &rest[end..]),
+        ))
+    }
+
+    #[test]
+    fn elements_of_a_json_list() {
+        let document = r#" {"a": {"list": [0]}, "b\"": "list", "list": [1, "]", {"x": [{}, "}\\"]}, [ ] ], "z": 1}"#;
+        assert_eq!(
+            parts(JSON, document),
+            Some((
+                vec!["1", "\"]\"", r#"{"x": [{}, "}\\"]}"#, "[ ]"],
+                Some("], \"z\": 1}")
+            ))
+        );
+        assert_eq!(parts(JSON, r#"{"list":[]}"#), Some((vec![], Some("]}"))));
+        for none in [
+            "",
+            "[1]",
+            "{",
+            r#"{"list":{}}"#,
+            r#"{"list":"[1]"}"#,
+            r#"{"list" [1]}"#,
+        ] {
+            assert_eq!(parts(JSON, none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_cut_has_no_end() {
+        let document = r#"{"list":[{"a":"b"},{"c":[12,3"#;
+        assert_eq!(parts(JSON, document), Some((vec![r#"{"a":"b"}"#], None)));
+        assert_eq!(parts(JSON, r#"{"list":[1,2"#), Some((vec!["1"], None)));
+    }
+
+    #[test]
+    fn elements_of_a_yaml_list() {
+        let document = "id: x\nlist:\n- a: |-\n    - no element\n    list:\n\n  b: 1\n# remark\n- c\nz: 1\n- d\n";
+        assert_eq!(
+            parts(YAML, document),
+            Some((
+                vec![
+                    "- a: |-\n    - no element\n    list:\n\n  b: 1\n# remark\n",
+                    "- c\n"
+                ],
+                Some("z: 1\n- d\n")
+            ))
+        );
+        assert_eq!(parts(YAML, "id: x\nlist: []\n"), None);
+        assert_eq!(
+            parts(YAML, "id: x\nlist:\n- a"),
+            Some((vec!["- a"], Some("")))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn elements_are_those_that_a_parser_finds(
+            values in prop::collection::vec("[a-z0-9\\\\\"\\[\\]{}, é\n]{0,12}", 0..6),
+            blank in "[ \n\t]{0,3}",
+        ) {
+            let values: Vec<serde_json::Value> = values
+                .into_iter()
+                .enumerate()
+                .map(|(n, text)| match n % 3 {
+                    0 => text.into(),
+                    1 => serde_json::json!({ text: [n, null, -1.5e3] }),
+                    _ => serde_json::json!([[text], true]),
+                })
+                .collect();
+            let list: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let list = format!("[{blank}{}{blank}]", list.join(&format!("{blank},{blank}")));
+            let document = format!("{{\"x\":{},{blank}\"list\"{blank}:{list}}}", list);
+            let raw: Vec<&RawValue> = serde_json::from_str(&list).unwrap();
+            let raw: Vec<&str> = raw.iter().map(|raw| raw.get()).collect();
+            prop_assert_eq!(parts(JSON, &document), Some((raw, Some("]}"))));
+        }
+
+        #[test]
+        fn any_bytes_end(bytes in prop::collection::vec(prop::sample::select(b"{}[]\",:\\- \nlist1".to_vec()), 0..60)) {
+            for list in [JSON, YAML] {
+                let from = start(list, &bytes).unwrap_or(0);
+                let rest = &bytes[from.min(bytes.len())..];
+                for range in elements(list, rest).ranges {
+                    prop_assert!(range.start < range.end && range.end <= rest.len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+use super::*;
+use crate::agents;
+use crate::ingest::discover::{Scout, Spot};
+use crate::ingest::reader::Sessions;
+use crate::model::event::ByLength;
+use crate::model::session::Session;
+use proptest::prelude::*;
+use std::fs;
+use std::path::PathBuf;
+
+/// A document of some agent in a folder of its own.
+struct Written {
+    dir: tempfile::TempDir,
+    path: PathBuf,
+    log: LogFile,
+}
+
+impl Written {
+    fn new(path: &str, text: &str) -> Written {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let spot = Spot::Given(dir.path().to_path_buf());
+        let log = Scout::new(vec![spot], agents::ALL.to_vec())
+            .look()
+            .files
+            .remove(0);
+        Written { dir, path, log }
+    }
+
+    fn gemini(messages: &[String]) -> Written {
+        Written::new("chats/session-2026-01-02T03-04-s.json", &gemini(messages))
+    }
+
+    /// Another file takes its place, as agents write them.
+    fn write(&self, text: &str) {
+        let other = self.dir.path().join("other");
+        fs::write(&other, text).unwrap();
+        fs::rename(other, &self.path).unwrap();
+    }
+
+    fn follower(&self) -> Document {
+        Document::new(&self.log, &Arc::default())
+    }
+
+    fn fresh(&self) -> Sessions {
+        let document = self.follower();
+        let read = document.read_whole(&mut File::open(&self.path).unwrap(), 0, &ByLength);
+        read.unwrap().fold.into_sessions()
+    }
+}
+
+fn gemini(messages: &[String]) -> String {
+    format!(
+        "{{\n \"sessionId\": \"s\", \"projectHash\": \"h\",\n \"lastUpdated\": \"2026-01-02T03:04:{:02}Z\",\n \
+         \"messages\": [\n  {}\n ]\n}}",
+        messages.len() % 60,
+        messages.join(",\n  ")
+    )
+}
+
+fn message(n: usize, text: &str) -> String {
+    let kind = ["user", "gemini"][n % 2];
+    format!(
+        "{{\"id\":\"m{n}\",\"type\":\"{kind}\",\"content\":{},\"tokens\":{{\"input\":{},\"output\":9}}}}",
+        serde_json::to_string(text).unwrap(),
+        1_000 + 100 * n
+    )
+}
+
+fn messages(count: usize) -> Vec<String> {
+    (0..count)
+        .map(|n| message(n, &format!("text ]}}\" {n}")))
+        .collect()
+}
+
+fn same(a: &Sessions, b: &Sessions) {
+    assert_eq!(a.len(), b.len());
+    for ((lane, a), (other, b)) in a.iter().zip(b) {
+        assert_eq!(lane, other);
+        assert_eq!(a.context(), b.context());
+        assert_eq!(a.items, b.items);
+        assert_eq!(a.requests, b.requests);
+        assert_eq!(a.resets, b.resets);
+        assert_eq!((a.records, a.unreadable), (b.records, b.unreadable));
+        assert_eq!((a.started_at, a.updated_at), (b.started_at, b.updated_at));
+    }
+}
+
+fn main_of(fold: Fold) -> Session {
+    fold.into_sessions().remove(0).1
+}
+
+#[test]
+fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
+    let mut said = messages(30);
+    let file = Written::gemini(&said);
+    let mut document = file.follower();
+    document.read(&ByLength).unwrap().unwrap();
+    let checkpoint = |document: &Document| document.checkpoint.as_ref().unwrap().elements;
+    assert_eq!(checkpoint(&document), 30 - LATE);
+
+    said[29] = message(29, "more");
+    said.extend([message(30, "new")]);
+    file.write(&gemini(&said));
+    let mut open = File::open(&file.path).unwrap();
+    assert!(matches!(
+        document.read_on(&mut open, &ByLength).unwrap(),
+        Standing::Read(reading) if reading.checkpoint.as_ref().unwrap().elements == 31 - LATE
+    ));
+}
+
+#[test]
+fn one_that_changed_before_is_read_whole() {
+    let mut said = messages(30);
+    let file = Written::gemini(&said);
+    let mut document = file.follower();
+    let mut changes = |change: &dyn Fn(&mut Vec<String>) -> String| {
+        document.read(&ByLength).unwrap();
+        let text = change(&mut said);
+        file.write(&text);
+        let mut open = File::open(&file.path).unwrap();
+        let standing = document.read_on(&mut open, &ByLength).unwrap();
+        assert!(matches!(standing, Standing::Changed));
+    };
+    changes(&|said| {
+        said[3] = message(3, "text ]}\" x");
+        gemini(said)
+    });
+    changes(&|said| {
+        said.truncate(12);
+        gemini(said)
+    });
+    changes(&|said| gemini(said).replace("\"s\"", "\"another\""));
+    changes(&|_| "{}".to_owned());
+}
+
+#[test]
+fn one_that_is_half_written_is_not_there_yet() {
+    let said = messages(30);
+    let file = Written::gemini(&said);
+    let mut document = file.follower();
+    document.read(&ByLength).unwrap().unwrap();
+    let text = gemini(&messages(33));
+    for part in [text.len() / 2, text.len() - 2] {
+        file.write(&text[..part]);
+        let error = document.read(&ByLength).err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+    file.write(&text);
+    let read = main_of(document.read(&ByLength).unwrap().unwrap());
+    assert_eq!(read.items.len(), 33);
+}
+
+#[test]
+fn a_document_is_the_conversation_that_its_lines_would_be() {
+    let text = include_str!("../../../tests/fixtures/gemini-cli/document/log.json");
+    let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
+    let session = file.fresh().remove(0).1;
+    let previews: Vec<&str> = session.items.iter().map(|item| &*item.preview).collect();
+    assert_eq!(previews, ["hi", "Hello.", "and?"]);
+    assert_eq!(session.items[2].place.line, 4, "the number of the message");
+    assert_eq!(session.meta.id.as_deref(), Some("s-doc"));
+    assert_eq!(session.unreadable, 1);
+}
+
+#[test]
+fn names_of_other_elements_are_passed_over() {
+    let head = "id: a\ncreated_at: '2026-05-11T09:00:00.1'\nsystem_messages: []\nmessages:\n";
+    let text = format!("{head}- &m\n  role: user\n  content: &c [&t 'ha', *t, *t]\n- *m\n");
+    let file = Written::new("one/session.yaml", &text);
+    let session = file.fresh().remove(0).1;
+    assert_eq!((session.items.len(), session.unreadable), (1, 0));
+    assert_eq!(session.skipped.get("alias"), Some(&1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// However a document is rewritten, reading on gives what reading it whole does.
+    #[test]
+    fn a_document_that_is_rewritten_ends_as_a_fresh_one(
+        acts in prop::collection::vec((0_usize..6, 0_usize..40, "[a-z\\\\\"\\]}{\\[é ]{0,9}"), 1..8),
+    ) {
+        let mut said = messages(12);
+        let file = Written::gemini(&said);
+        let mut document = file.follower();
+        for (act, at, text) in acts {
+            match act {
+                0 => said.truncate(at),
+                1 if !said.is_empty() => {
+                    let at = at % said.len();
+                    said[at] = message(at, &text);
+                }
+                2 if !said.is_empty() => {
+                    let at = said.len() - 1 - at % said.len().min(LATE);
+                    said[at] = message(at, &text);
+                }
+                _ => {
+                    let from = said.len();
+                    said.extend((from..from + at).map(|n| message(n, &text)));
+                }
+            }
+            file.write(&gemini(&said));
+            let read = document.read(&ByLength).unwrap();
+            if let Some(read) = read {
+                same(&read.into_sessions(), &file.fresh());
+            }
+        }
+    }
+}
