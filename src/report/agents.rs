@@ -9,6 +9,7 @@ use crate::ingest::discover::{Found, Scout, Spot};
 use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -38,7 +39,8 @@ struct RootPart {
     exists: bool,
 }
 
-/// Lists the formats that count. `told` writes a folder for people.
+/// Lists the formats that count: those with sessions first, the one that was written to last on top.
+/// `told` writes a folder for people.
 ///
 /// # Errors
 ///
@@ -51,9 +53,10 @@ pub fn list(
 ) -> Result<()> {
     let found = Scout::new(ground.spots.clone(), ground.formats.clone()).look();
     let agents = ground.formats.iter();
-    let agents: Vec<Agent> = agents
+    let mut agents: Vec<Agent> = agents
         .map(|format| Agent::new(*format, ground, &found))
         .collect();
+    agents.sort_by_key(|agent| (agent.sessions == 0, Reverse(agent.newest), agent.id));
     match style {
         Style::Text => agents.iter().try_for_each(|agent| agent.write(told, out))?,
         Style::Json => {

@@ -59,9 +59,11 @@ fn agents() -> String {
         |---|---|---|---|---|---|---|\n"
             .to_owned();
     let rules = config::rules().unwrap();
-    for format in agents::ALL {
+    let mut formats = agents::ALL.to_vec();
+    formats.sort_by_key(|format| format.id());
+    for format in formats {
         let told = format.facts();
-        let places = facts::places(*format);
+        let places = facts::places(format);
         let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
         let places = match places.is_empty() {
             true => "no: name the file".to_owned(),
