@@ -183,7 +183,7 @@ impl Session {
 
     /// The unlogged prefix to expect, and half the width of its 90 % interval as a share of it; `None`:
     /// it is known. `items` is what is logged.
-    fn expected_prefix(&self, unlogged: Unlogged, items: u64) -> (u64, Option<f64>) {
+    pub(super) fn expected_prefix(&self, unlogged: Unlogged, items: u64) -> (u64, Option<f64>) {
         match unlogged {
             Unlogged::Reported(system) => (system, None),
             Unlogged::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),

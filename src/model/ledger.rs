@@ -25,10 +25,10 @@ impl Session {
     /// Takes in a usage report.
     pub(super) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
         if usage.source != Source::Reported {
+            self.hear(&usage);
             let items = self.alive().into_iter().map(|ix| self.tokens(ix).0);
             let total = usage.prompt + usage.output.unwrap_or(0);
             self.agent_says = Some(total.saturating_sub(items.sum()));
-            self.agent_said = Some((usage.request, usage.prompt));
             if let Some(reset) = self.resets.last_mut()
                 && reset.request == self.requests.len()
             {
@@ -61,9 +61,9 @@ impl Session {
             billed: usage.billed,
             predicted: None,
             said: self
-                .agent_said
-                .filter(|(of, _)| *of == usage.request)
-                .map(|(_, said)| said),
+                .word
+                .filter(|word| word.of == usage.request)
+                .map(|word| word.prompt),
             system: 0,
             turn: self.turns,
             start,

@@ -28,6 +28,7 @@ mod past;
 mod properties;
 pub mod repeats;
 pub mod replay;
+pub mod said;
 pub mod session;
 mod shed;
 #[cfg(test)]

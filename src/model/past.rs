@@ -7,7 +7,8 @@
 use super::calibration::Spread;
 use super::event::Place;
 use super::history::Former;
-use super::session::{ItemIx, RequestIx, Session};
+use super::said::Said;
+use super::session::{Coverage, ItemIx, RequestIx, Session};
 use super::{Gone, Source};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -21,6 +22,10 @@ pub(super) struct Past {
     pub(super) formers: Vec<(u32, Former)>,
     /// What the log said of the model, in order.
     facts: Vec<Facts>,
+    /// What the agent itself said of its context, in order, each with the record that told it.
+    said: Vec<(Option<Said>, u32)>,
+    /// Whether older moments were let go.
+    forgotten: bool,
     /// How often items have left, come back, or got another number.
     changes: u32,
 }
@@ -45,6 +50,7 @@ pub(super) struct Standing {
     pub(super) turns: u32,
     changes: u32,
     facts: u32,
+    said: u32,
     pub(super) anchor: Option<u32>,
     pub(super) unlogged: Unlogged,
     /// How wide the interval of an estimate is.
@@ -87,6 +93,19 @@ impl Standing {
     }
 }
 
+impl Past {
+    fn said_by(&self, standing: &Standing) -> (Option<Said>, u32) {
+        let ix = (standing.said as usize).checked_sub(1);
+        let said = ix.and_then(|ix| self.said.get(ix));
+        said.copied().unwrap_or_default()
+    }
+
+    /// The record of the agent's newest number by then; 0: it had given none.
+    pub(super) fn word_at(&self, standing: &Standing) -> u32 {
+        self.said_by(standing).1
+    }
+}
+
 impl Session {
     /// The record that is being read, counted from 1.
     pub(super) fn record(&self) -> u32 {
@@ -107,6 +126,7 @@ impl Session {
             turns: self.turns,
             changes: self.past.changes,
             facts: short(self.past.facts.len()),
+            said: short(self.past.said.len()),
             anchor: self.anchor.map(short),
             unlogged,
             spread: self.calibration.spread(),
@@ -115,6 +135,7 @@ impl Session {
 
     /// Sets a mark where the session stands otherwise than at the last one.
     pub(super) fn mark(&mut self, place: Place, at: Option<Timestamp>) {
+        self.note_said();
         let (standing, record) = (self.standing(), self.record());
         match self.past.marks.last_mut() {
             Some(last) if last.standing == standing => {}
@@ -157,6 +178,20 @@ impl Session {
         let said = (standing.facts as usize).checked_sub(1);
         let facts = said.and_then(|ix| self.past.facts.get(ix));
         facts.cloned().unwrap_or_default()
+    }
+
+    /// Remembers what the agent itself says of its context, if that is another thing than before.
+    fn note_said(&mut self) {
+        let said = (self.said(), self.word_record());
+        let before = self.past.said.last().copied().unwrap_or_default();
+        if said != before {
+            self.past.said.push(said);
+        }
+    }
+
+    /// What the agent itself had said of its context then.
+    pub(super) fn said_at(&self, standing: &Standing) -> Option<Said> {
+        self.past.said_by(standing).0
     }
 
     /// An item leaves, unless it has left.
@@ -239,5 +274,11 @@ impl Session {
         let last = self.past.marks.pop();
         self.past.marks = last.into_iter().collect();
         self.past.formers = Vec::new();
+        self.past.forgotten = true;
+    }
+
+    /// Whether its first moment is the beginning of its log: all of that was read, and nothing let go.
+    pub fn has_beginning(&self) -> bool {
+        self.coverage == Coverage::Whole && !self.past.forgotten
     }
 }

@@ -8,12 +8,15 @@
 //! The state at the end is the live one. Before it, the state at a moment is the live state of a session
 //! whose log ended there.
 
+mod sizes;
+
 use super::Source;
 use super::calibration::Expected;
 use super::context::{Content, Context};
 use super::event::Place;
 use super::history::{Former, SizedItem};
 use super::past::Standing;
+use super::said::Said;
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::window::Limits;
 use jiff::Timestamp;
@@ -130,11 +133,6 @@ impl Timeline {
         self.moments.get(ix)
     }
 
-    /// All moments.
-    pub fn moments(&self) -> &[Moment] {
-        &self.moments
-    }
-
     /// The last moment: the session as it is now; 0 where there is none.
     pub fn end(&self) -> usize {
         self.moments.len().saturating_sub(1)
@@ -185,12 +183,6 @@ impl Timeline {
     /// The moment of a reset.
     pub fn of_reset(&self, reset: usize) -> Option<usize> {
         self.first(Step::Reset, reset.saturating_add(1))
-    }
-
-    /// The last moment by this time; the first where all are later.
-    pub fn at_time(&self, time: Timestamp) -> usize {
-        let after = self.moments.partition_point(|m| m.at <= Some(time));
-        after.saturating_sub(1)
     }
 
     /// The moment of the report whose prompt grew most over the one it was settled against: whatever made
@@ -280,6 +272,10 @@ pub struct State {
     pub turns: u32,
     /// The newest time stamp.
     pub at: Option<Timestamp>,
+    /// The agent's own number for the context, while it holds.
+    pub said: Option<Said>,
+    /// The agent's newest notice about the context.
+    pub notice: Option<ItemIx>,
     /// What was expected of the report that came next, and what came.
     pub hindsight: Option<Hindsight>,
 }
@@ -328,6 +324,8 @@ impl Session {
             resets: standing.resets as usize,
             turns: standing.turns,
             at,
+            said: self.said_at(&standing),
+            notice: self.notice(content.so_far, &standing),
             hindsight: self.hindsight(requests),
             items: content.items,
         }

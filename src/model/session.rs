@@ -9,6 +9,7 @@ use super::chain::Chain;
 use super::event::{Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset};
 pub use super::history::{Away, Item, ItemIx, Left, PastReset, Request, RequestIx};
 use super::past::Past;
+use super::said::Word;
 use super::window::{Overrides, Rules, Thinking};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
@@ -71,8 +72,8 @@ pub struct Session {
     /// What the agent's own number left unexplained when it was last said; counts while no report has
     /// come.
     pub(super) agent_says: Option<u64>,
-    /// The agent's newest number and the request that it is of.
-    pub(super) agent_said: Option<(Key, u64)>,
+    /// The agent's newest number.
+    pub(super) word: Option<Word>,
     /// How the model now counts.
     pub(super) calibration: Calibration,
     /// How the models before it counted.
@@ -109,7 +110,7 @@ impl Session {
             generation: 0,
             prefix: None,
             agent_says: None,
-            agent_said: None,
+            word: None,
             calibration: Calibration::new(rules.tokenizer(agent, None)),
             calibrations: HashMap::new(),
             rules,
@@ -153,6 +154,11 @@ impl Session {
             .rsplit(['/', '\\'])
             .next()
             .unwrap_or_default()
+    }
+
+    /// Whether the log, read whole, has no usage report: all of its context is estimated.
+    pub fn is_unreported(&self) -> bool {
+        self.coverage == Coverage::Whole && self.requests.is_empty()
     }
 
     /// Takes in one entry of the log.

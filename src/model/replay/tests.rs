@@ -1,10 +1,12 @@
 use super::*;
 use crate::agents::{self, Format, Input};
-use crate::model::Kind;
 use crate::model::estimators::Estimator;
-use crate::model::event::{ByLength, Entry, Event, Lane, Meta, Sink};
+use crate::model::event::{
+    Billed, ByLength, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,
+};
 use crate::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::model::properties::{any_estimator, events, session};
+use crate::model::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -116,7 +118,7 @@ proptest! {
             let Lived { session, told } = Lived::of(session(estimator), &entries);
             let timeline = Timeline::of(&session);
             ends_as_it_is(&session, &timeline);
-            for moment in timeline.moments() {
+            for moment in &timeline.moments {
                 let replayed = session.state_at(moment);
                 sums_hold(&replayed);
                 let told = &told[&moment.record];
@@ -138,8 +140,8 @@ proptest! {
         let Lived { session, told } = Lived::of(session(Estimator::Calibrated), &entries(events));
         let whole = Timeline::of(&session);
         for told in told.values() {
-            let so_far = told.timeline.moments();
-            prop_assert_eq!(so_far, &whole.moments()[..so_far.len()]);
+            let so_far = &told.timeline.moments;
+            prop_assert_eq!(so_far, &whole.moments[..so_far.len()]);
         }
     }
 
@@ -237,7 +239,7 @@ fn hand_written_logs_are_told_as_they_were_then() {
             let timeline = Timeline::of(&session);
             ends_as_it_is(&session, &timeline);
             moments += timeline.len();
-            for moment in timeline.moments() {
+            for moment in &timeline.moments {
                 let (replayed, told) = (session.state_at(moment), &told[&moment.record]);
                 sums_hold(&replayed);
                 assert_eq!(forecast_at(&session, &replayed), told.forecast);
@@ -313,7 +315,7 @@ fn a_timeline_has_a_moment_for_every_record() {
     let session = told();
     let timeline = Timeline::of(&session);
     let all: Vec<(u64, What)> = timeline
-        .moments()
+        .moments
         .iter()
         .map(|m| (m.place.line, m.what))
         .collect();
@@ -348,6 +350,148 @@ fn a_timeline_has_a_moment_for_every_record() {
     assert_eq!(timeline.of_reset(0), Some(5));
     assert_eq!(timeline.of_reset(1), None);
     assert_eq!(timeline.of_leaving(&session.items[0]), Some(5));
-    let at = |second| timeline.at_time(Timestamp::from_second(second).unwrap());
-    assert_eq!((at(0), at(35), at(1_000)), (0, 2, 5));
+}
+
+#[test]
+fn without_reports_the_sizes_of_all_moments_are_those_of_their_states() {
+    let rules = Arc::new(crate::config::rules().unwrap());
+    let mut moments = 0;
+    for (format, path) in fixtures() {
+        for entries in read(format, &path).values() {
+            let mut session = Session::new(format.id(), Arc::clone(&rules));
+            entries
+                .iter()
+                .for_each(|entry| session.apply(entry.clone()));
+            // Numbers that became others are told as they are today.
+            let changed = session.items.iter().any(|item| item.former.is_some());
+            if !session.requests.is_empty() || changed {
+                continue;
+            }
+            let timeline = Timeline::of(&session);
+            let states = timeline.moments.iter().map(|m| session.state_at(m));
+            let states: Vec<u64> = states.map(|state| state.context.used).collect();
+            moments += states.len();
+            assert_eq!(timeline.sizes(&session), states, "{}", path.display());
+        }
+    }
+    assert!(moments > 50, "{moments} moments");
+}
+
+/// A session in which the agent says what it makes of its context: each event is a record.
+fn says(events: Vec<Event>) -> (Session, Timeline) {
+    let mut session = session(Estimator::Calibrated);
+    for (line, event) in (1..).zip(events) {
+        session.apply(Entry {
+            lane: Lane::Main,
+            place: Place {
+                line,
+                ..Place::default()
+            },
+            at: None,
+            event,
+        });
+    }
+    let timeline = Timeline::of(&session);
+    (session, timeline)
+}
+
+fn usage(request: u64, prompt: u64, source: Source) -> Event {
+    Event::Usage(Box::new(Usage {
+        request: Key(request),
+        model: None,
+        prompt,
+        cached: 0,
+        output: None,
+        reasoning: None,
+        source,
+        billed: Billed::default(),
+    }))
+}
+
+fn reset() -> Event {
+    Event::Reset(Box::new(Reset {
+        key: None,
+        gone: Gone::Compaction,
+        cause: "auto".into(),
+        before: None,
+        after: None,
+        kept: Kept::Nothing,
+    }))
+}
+
+#[test]
+fn the_agent_s_number_stands_beside_ours_while_it_holds() {
+    let (session, timeline) = says(vec![
+        node(1, Part::Input),
+        usage(1, 900, Source::Agent),
+        usage(1, 1_000, Source::Reported),
+        usage(2, 1_500, Source::Reported),
+        usage(3, 1_700, Source::Agent),
+        reset(),
+    ]);
+    let said = timeline.moments.iter().map(|m| session.state_at(m).said);
+    let said: Vec<_> = said
+        .map(|said| said.map(|it| (it.tokens, it.ours, it.difference())))
+        .collect();
+    let expected = [
+        None,
+        Some((900, 12, 888)),     // nothing was known here
+        Some((900, 1_000, -100)), // the same request, reported
+        None,                     // of another request
+        Some((1_700, 1_500, 200)),
+        None, // it tells of what was before the compaction
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(session.requests[0].said, Some(900));
+    assert_eq!(session.requests[1].said, None);
+}
+
+/// A reminder that comes as such a part.
+fn node(key: u64, part: Part) -> Event {
+    let mut out = Sink::new(&ByLength);
+    let item = out.item(Role::Container, Kind::Reminder);
+    Event::Node(Box::new(Node {
+        key: Some(Key(key)),
+        part,
+        items: vec![item.label("near limit").done()],
+        ..Node::default()
+    }))
+}
+
+#[test]
+fn a_notice_holds_until_the_agent_says_more_or_compacts() {
+    let notice = |key| {
+        vec![
+            usage(key, 900, Source::Agent),
+            node(key, Part::Injected),
+            Event::Cleared {
+                nodes: vec![Key(key)],
+                calls: Vec::new(),
+            },
+        ]
+    };
+    let mut session = session(Estimator::Calibrated);
+    let records = [
+        notice(1),
+        vec![usage(2, 950, Source::Agent)],
+        notice(3),
+        vec![reset()],
+    ];
+    for (line, events) in (1..).zip(records) {
+        for event in events {
+            session.apply(Entry {
+                lane: Lane::Main,
+                place: Place {
+                    line,
+                    ..Place::default()
+                },
+                at: None,
+                event,
+            });
+        }
+    }
+    let timeline = Timeline::of(&session);
+    let told = timeline.moments.iter().map(|m| session.state_at(m).notice);
+    assert_eq!(told.collect::<Vec<_>>(), [Some(0), None, Some(1), None]);
+    assert!(session.items.iter().all(Item::is_notice));
 }
