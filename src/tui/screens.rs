@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod said;
 mod session;
 
 use crate::model::event::is_unsafe_to_show;

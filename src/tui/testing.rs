@@ -119,6 +119,16 @@ impl Log {
         self
     }
 
+    /// Another event of the record before.
+    pub(super) fn too(mut self, event: Event) -> Log {
+        if let Some(Update::Appended { entries, .. }) = self.updates.last_mut()
+            && let Some(entry) = entries.first().cloned()
+        {
+            entries.push(Entry { event, ..entry });
+        }
+        self
+    }
+
     pub(super) fn meta(
         self,
         cwd: &str,
@@ -218,7 +228,7 @@ impl Log {
         let mut at = self.at;
         for update in self.updates.iter_mut().rev() {
             if let Update::Appended { entries, .. } = update {
-                entries[0].at = Some(at);
+                entries.iter_mut().for_each(|entry| entry.at = Some(at));
                 at -= SignedDuration::from_secs(31);
             }
         }

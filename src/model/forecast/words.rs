@@ -8,7 +8,7 @@ impl NoForecast {
     pub const fn name(self) -> &'static str {
         match self {
             NoForecast::NoTrigger => "no compaction known",
-            NoForecast::NoRequest => "no request yet",
+            NoForecast::NoRequest => "no request reported yet",
             NoForecast::NoGrowth => "no growth yet",
         }
     }

@@ -204,7 +204,9 @@ pub fn name(fleet: &Fleet, key: SessionKey) -> String {
     }
     let id = session.meta.id.as_deref().unwrap_or_default();
     if !id.is_empty() {
-        return id.chars().take(8).collect();
+        // Of what was made by chance the beginning tells as much as all of it.
+        let chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
+        return id.chars().take(if chance { 8 } else { 40 }).collect();
     }
     let stem = fleet.facts(key).and_then(|facts| facts.path.file_stem());
     stem.map_or_else(

@@ -1,7 +1,7 @@
-//! The course of a session's context: a column a request. The geometry is here since the mouse needs it
+//! The course of a session's context: a column a request or, where none was reported, a record. The geometry is here since the mouse needs it
 //! as much as drawing does.
 
-use super::App;
+use super::{App, Pace};
 use crate::model::context::Basis;
 use ratatui::layout::Rect;
 
@@ -11,8 +11,10 @@ const WIDEST: usize = 4;
 /// A course to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct Course<'a> {
-    /// The size of the context after each request, in tokens.
+    /// The size of the context after each request or record, in tokens.
     pub sizes: &'a [u64],
+    /// Which of both, and so whether the sizes are known.
+    pub pace: Pace,
     /// The size at the moment on screen, and the part of it that was known.
     pub now: (u64, u64),
     /// The requests before which a compaction took place.
@@ -126,14 +128,16 @@ impl App {
         let forecast = page.forecast.as_ref().ok();
         Some(Course {
             sizes: &page.sizes,
+            pace: page.pace,
             now: (state.context.used, state.context.known),
             resets: &page.resets,
             window: state.limits.window,
             trigger: state.limits.trigger,
             ahead: forecast.map(|f| [f.requests.p10, f.requests.p50, f.requests.p90]),
-            at: match state.context.basis {
-                Basis::Exact => state.requests.saturating_sub(1),
-                Basis::Delta | Basis::Estimated => state.requests,
+            at: match (page.pace, state.context.basis) {
+                (Pace::Records, _) => self.moment().unwrap_or(0),
+                (_, Basis::Exact) => state.requests.saturating_sub(1),
+                (_, Basis::Delta | Basis::Estimated) => state.requests,
             },
             when: if self.ui.replay.is_on() {
                 When::Replayed
@@ -143,8 +147,8 @@ impl App {
         })
     }
 
-    /// The request below a column of the screen, the course lying in this field.
-    pub(super) fn request_at(&self, field: Rect, column: u16) -> Option<usize> {
+    /// The request or record below a column of the screen, the course lying in this field.
+    pub(super) fn step_at(&self, field: Rect, column: u16) -> Option<usize> {
         let scale = self.course()?.scale(field);
         Some(scale.request_at(column.clamp(field.x, field.right()) - field.x))
     }
@@ -159,6 +163,7 @@ mod tests {
         let sizes: Vec<u64> = (0..1_000).map(|n| n * 150).collect();
         let course = Course {
             sizes: &sizes,
+            pace: Pace::Requests,
             now: (150_000, 140_000),
             resets: &[],
             window: 200_000,

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::model::fleet::SessionKey;
 use crate::model::replay::Step;
-use crate::tui::keymap::{Action, Press, Scope};
+use crate::tui::keymap::{Action, Press};
 
 impl App {
     pub(super) fn press(&mut self, press: Press) -> Effect {
@@ -46,9 +46,7 @@ impl App {
     pub(super) fn scroll_overlay(&mut self, by: isize) {
         let lines = match self.ui.overlay {
             Some(Overlay::Help) => {
-                let keys = self.keymap.in_scope(self.scope()).count();
-                // The signs below the keys.
-                let all = keys + self.keymap.in_scope(Scope::Anywhere).count() + 4;
+                let all = self.help_lines().len();
                 all.saturating_sub(usize::from(self.ui.size.1.saturating_sub(2)))
             }
             _ => self.notices.all().len().saturating_sub(1),
@@ -166,8 +164,8 @@ impl App {
         match action {
             Action::Replay => self.play_from_start(),
             Action::Play => self.play_or_pause(),
-            Action::StepOn => self.step_on(Step::Request),
-            Action::StepBack => self.step_back(Step::Request),
+            Action::StepOn => self.step_on(self.pace()),
+            Action::StepBack => self.step_back(self.pace()),
             Action::RecordOn => self.step_on(Step::Record),
             Action::RecordBack => self.step_back(Step::Record),
             Action::TurnOn => self.step_on(Step::Turn),
@@ -362,12 +360,22 @@ impl App {
         self.step(1);
     }
 
-    /// To the moment at which what is selected came.
+    /// To the moment at which what is selected came; from there to the one at which it left.
     fn go_to_selected(&mut self) {
+        let here = self.moment().filter(|_| self.ui.replay.is_on());
         let there = match self.ui.panel {
-            Panel::Items => self
-                .selected_item()
-                .and_then(|(_, _, item)| self.shown.page.as_ref()?.timeline.of_item(item)),
+            Panel::Items => {
+                let found = self.selected_item().and_then(|(_, _, item)| {
+                    let timeline = &self.shown.page.as_ref()?.timeline;
+                    let came = timeline.of_item(item)?;
+                    let left = timeline.of_leaving(item).filter(|_| here == Some(came));
+                    Some((super::page::id(item), left.unwrap_or(came)))
+                });
+                if let Some((item, _)) = found {
+                    self.ui.items.pin(item);
+                }
+                found.map(|(_, there)| there)
+            }
             Panel::Compactions => self.shown.page.as_ref().and_then(|page| {
                 let reset = page.facts.reset_at(self.ui.facts.index())?;
                 page.timeline.of_reset(reset)

@@ -1,7 +1,6 @@
 //! What the mouse does, by what lies under it on the screen that was drawn last.
 
 use super::{App, Effect, Hit, Panel, Screen};
-use crate::model::replay::Step;
 use ratatui::layout::Rect;
 
 /// Rows that one notch of the wheel moves.
@@ -84,8 +83,8 @@ impl App {
         let timeline = &page.timeline;
         let there = match hit {
             Hit::Course => {
-                let request = self.request_at(area, column);
-                request.and_then(|request| timeline.of_request(request))
+                let step = self.step_at(area, column);
+                step.and_then(|step| page.of_step(step))
             }
             Hit::Transport => {
                 let along = usize::from(column.clamp(area.x, area.right() - 1) - area.x);
@@ -109,9 +108,9 @@ impl App {
             Some((_, Hit::Course | Hit::Transport)) => {
                 for _ in 0..notches.unsigned_abs().min(50) {
                     if notches > 0 {
-                        self.step_on(Step::Request);
+                        self.step_on(self.pace());
                     } else {
-                        self.step_back(Step::Request);
+                        self.step_back(self.pace());
                     }
                 }
                 Effect::None

@@ -9,7 +9,7 @@ use crate::model::compaction::SizedItem;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::forecast::{Forecast, NoForecast, forecast_at};
 use crate::model::repeats::{Repeats, repeats};
-use crate::model::replay::{State, Timeline};
+use crate::model::replay::{State, Step, Timeline};
 use crate::model::session::{Item, ItemIx, Session};
 use crate::model::tools::{Tool, tools};
 use crate::model::whatif::{WhatIf, what_if, without};
@@ -23,9 +23,11 @@ pub struct Page {
     pub key: SessionKey,
     /// Its moments.
     pub timeline: Timeline,
-    /// The size of its context after each request, in tokens.
+    /// What its course goes by, and a step to the left or right.
+    pub pace: Pace,
+    /// The size of its context after each step, in tokens.
     pub sizes: Vec<u64>,
-    /// The requests before which compactions took place.
+    /// The steps before which compactions took place.
     pub resets: Vec<usize>,
     /// It as of the moment on screen.
     pub state: State,
@@ -57,6 +59,42 @@ pub struct Page {
     pub(super) agent_ids: Vec<SessionKey>,
     /// User turns in the whole session.
     pub turns: u32,
+}
+
+/// What a session goes on by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// The requests that were reported.
+    Requests,
+    /// The records that changed the context: no request was reported.
+    Records,
+}
+
+impl Pace {
+    fn of(session: &Session) -> Pace {
+        match session.requests.is_empty() {
+            true => Pace::Records,
+            false => Pace::Requests,
+        }
+    }
+
+    /// What a step leads to.
+    pub const fn step(self) -> Step {
+        match self {
+            Pace::Requests => Step::Request,
+            Pace::Records => Step::Record,
+        }
+    }
+}
+
+impl Page {
+    /// The moment at which a step of the course was taken, counted from 0.
+    pub(super) fn of_step(&self, step: usize) -> Option<usize> {
+        match self.pace {
+            Pace::Requests => self.timeline.of_request(step),
+            Pace::Records => Some(step.min(self.timeline.end())),
+        }
+    }
 }
 
 impl App {
@@ -145,7 +183,11 @@ impl App {
                 page.tool_ids = page.tools.iter().map(|tool| id_of(&tool.name)).collect();
             }
             Panel::WhatIf => {
-                page.policies = what_if(session, page.state.requests);
+                // Policies are tried on reported requests.
+                page.policies = match page.state.requests {
+                    0 => Vec::new(),
+                    requests => what_if(session, requests),
+                };
                 page.policy_ids = (0..page.policies.len()).collect();
             }
             Panel::Agents | Panel::Course => {}
@@ -175,13 +217,31 @@ impl Page {
             (Reverse(started), child.key)
         });
         let agent_ids = agents.iter().map(|child| child.key).collect();
+        let timeline = Timeline::of(session);
+        let pace = Pace::of(session);
         let size = |prompt: u64, output: Option<u64>| prompt.saturating_add(output.unwrap_or(0));
-        let requests = session.requests.iter();
+        let (sizes, resets) = match pace {
+            Pace::Requests => (
+                session
+                    .requests
+                    .iter()
+                    .map(|r| size(r.prompt, r.output))
+                    .collect(),
+                session.resets.iter().map(|reset| reset.request).collect(),
+            ),
+            Pace::Records => (
+                timeline.sizes(session),
+                (0..session.resets.len())
+                    .filter_map(|ix| timeline.of_reset(ix))
+                    .collect(),
+            ),
+        };
         Page {
             key,
-            timeline: Timeline::of(session),
-            sizes: requests.map(|r| size(r.prompt, r.output)).collect(),
-            resets: session.resets.iter().map(|reset| reset.request).collect(),
+            timeline,
+            pace,
+            sizes,
+            resets,
             state: session.state(),
             turns: session.turns,
             agents,

@@ -49,14 +49,22 @@ impl Speed {
 /// A replay of the session on screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Replay {
-    /// The moment up to which the log counts, and where its record stands; `None`: all of it, live. A
-    /// moment's number holds while the session only grows. Once its log was read anew the place is what
-    /// is left to find it by; several moments may share one.
-    pub cursor: Option<(usize, Place)>,
+    /// The moment up to which the log counts; `None`: all of it, live.
+    pub cursor: Option<Spot>,
     /// Since when it plays, moved on with each step; `None`: it stands.
     pub playing: Option<Timestamp>,
     /// The place of its speed in [`Speed::ALL`].
     pub speed: usize,
+}
+
+/// Where a replay stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spot {
+    /// At the first moment, whichever that is once the log was read from its beginning.
+    Start,
+    /// At this moment, whose record stands there. A moment's number holds while the session only grows.
+    /// Once its log was read anew the place is what is left to find it by; several moments may share one.
+    At(usize, Place),
 }
 
 impl Default for Replay {
@@ -79,8 +87,11 @@ impl Replay {
     pub(super) fn moment(&self, timeline: &Timeline) -> usize {
         match self.cursor {
             None => timeline.end(),
-            Some((at, place)) if timeline.moment(at).is_some_and(|m| m.place == place) => at,
-            Some((_, place)) => timeline.at_place(place),
+            Some(Spot::Start) => 0,
+            Some(Spot::At(at, place)) => match timeline.moment(at) {
+                Some(there) if there.place == place => at,
+                _ => timeline.at_place(place),
+            },
         }
     }
 
@@ -104,10 +115,16 @@ impl App {
         };
         let timeline = &page.timeline;
         self.ui.replay.cursor = match timeline.moment(moment) {
-            Some(there) if moment < timeline.end() => Some((moment, there.place)),
+            Some(there) if moment < timeline.end() => Some(Spot::At(moment, there.place)),
             _ => None,
         };
         self.stale();
+    }
+
+    /// What a step to the left or right leads to, and what a replay by requests goes by.
+    pub(super) fn pace(&self) -> Step {
+        let page = self.shown.page.as_ref();
+        page.map_or(Step::Request, |page| page.pace.step())
     }
 
     /// Steps on.
@@ -135,9 +152,12 @@ impl App {
             let session = self.fleet.get(page.key)?;
             page.timeline.largest_growth(session)
         });
-        if let Some(there) = there {
-            self.ui.replay.playing = None;
-            self.go_to(there);
+        match there {
+            Some(there) => {
+                self.ui.replay.playing = None;
+                self.go_to(there);
+            }
+            None => self.tell("no reported request is larger than the one before it".to_owned()),
         }
     }
 
@@ -177,10 +197,11 @@ impl App {
         self.stale();
     }
 
-    /// From the beginning, playing.
+    /// From the beginning, playing; where only the end of the log was read so far, once it is read.
     pub(super) fn play_from_start(&mut self) {
-        self.go_to(0);
+        self.ui.replay.cursor = Some(Spot::Start);
         self.ui.replay.playing = Some(self.now);
+        self.stale();
     }
 
     /// Plays or pauses; live, it plays from the beginning.
@@ -212,6 +233,17 @@ impl App {
         let Some(mut at) = self.moment() else {
             return;
         };
+        let page = self.shown.page.as_ref();
+        let session = page.and_then(|page| self.fleet.get(page.key));
+        if self.ui.replay.cursor == Some(Spot::Start)
+            && session.is_some_and(|session| !session.has_beginning())
+        {
+            self.ui.replay.playing = Some(self.now);
+            return;
+        }
+        if self.next_moment(at).is_none() {
+            return self.go_live();
+        }
         let mut left = (self.now.as_duration() - since.as_duration())
             .as_secs_f64()
             .max(0.0);
@@ -256,7 +288,7 @@ impl App {
                 Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
             }
             Speed::Requests(n) => {
-                let next = timeline.next(Step::Request, at);
+                let next = timeline.next(self.pace(), at);
                 let next = next.or_else(|| (at < timeline.end()).then(|| timeline.end()))?;
                 Some((next, 1.0 / n))
             }

@@ -65,9 +65,9 @@ pub enum Action {
     Replay,
     /// Plays or pauses.
     Play,
-    /// To the next request.
+    /// To the next request; to the next record where none was reported.
     StepOn,
-    /// To the request before.
+    /// To the request before, or record.
     StepBack,
     /// To the next record.
     RecordOn,
@@ -91,7 +91,7 @@ pub enum Action {
     Find,
     /// To the next record with the same text.
     FindNext,
-    /// To the moment at which the selected item or compaction came.
+    /// To the moment at which the selected item or compaction came; from there to when the item left.
     Moment,
     /// Back to what the log ends with.
     Live,

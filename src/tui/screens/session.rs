@@ -3,7 +3,7 @@
 use super::{OPEN_SHOP, at_each_size};
 use crate::model::event::Lane;
 use crate::model::fleet::{FileId, Update};
-use crate::model::session::Session;
+use crate::model::session::{Coverage, Session};
 use crate::model::text::{Text, TextPage, TextRequest};
 use crate::tui::app::{App, Effect, Hit, Msg, Panel, Screen, Speed};
 use crate::tui::keymap::Press;
@@ -269,7 +269,7 @@ fn the_mouse_goes_where_a_hand_would() {
 }
 
 /// The first spot with such a zone, from the top left.
-fn spot(app: &App, wanted: impl Fn(Hit) -> bool) -> (u16, u16) {
+pub(super) fn spot(app: &App, wanted: impl Fn(Hit) -> bool) -> (u16, u16) {
     let (zones, (columns, rows)) = (drawn(app), app.ui.size);
     let spots = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
     let mut found = spots.filter(|(x, y)| zones.at(*x, *y).is_some_and(|(_, hit)| wanted(hit)));
@@ -367,10 +367,32 @@ fn reread(lines: fn(u64) -> u64) -> Msg {
             }
         }
     }
+    session.coverage = Coverage::Whole;
     Msg::Update(Update::Rebuilt {
         file: FileId(2),
         sessions: vec![(Lane::Main, session)],
     })
+}
+
+/// Of a session that nobody looked at, only its end is there until its log was read again.
+#[test]
+fn a_replay_from_the_list_waits_for_its_beginning() {
+    let mut app = app(logs(), 80, 24);
+    let Msg::Update(Update::Rebuilt { file, mut sessions }) = reread(|line| line) else {
+        panic!("no sessions");
+    };
+    sessions.iter_mut().for_each(|(_, session)| session.shed());
+    app.update(Msg::Update(Update::Rebuilt { file, sessions }));
+    app.prepare(now());
+    type_keys(&mut app, "/opus⏎r");
+    let few = app.page().unwrap().timeline.len();
+    app.prepare(now() + SignedDuration::from_secs(60));
+    assert!(app.ui.replay.is_on() && app.moment() == Some(0));
+    app.update(reread(|line| line));
+    app.prepare(now() + SignedDuration::from_secs(60));
+    assert!(app.page().unwrap().timeline.len() > few);
+    assert_eq!(app.moment(), Some(0));
+    assert!(app.next_change().is_some(), "and plays on");
 }
 
 #[test]

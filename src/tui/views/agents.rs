@@ -35,7 +35,7 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         let mut spans = vec![
             super::pointer(index, app.ui.agents.index(), theme),
             line::span(text::right(&number::tokens(child.used), 8), theme.strong()),
-            line::plain(text::right(&child.requests.to_string(), 10)),
+            line::plain(text::right(&reported(child.requests as u64), 10)),
         ];
         if wide {
             let back = session.and_then(|session| {
@@ -43,8 +43,8 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
                 Some(number::tokens(tokens))
             });
             let age = app.age(child.key).map_or_else(String::new, number::age);
-            spans.push(line::plain(text::right(&number::short(child.prompts), 8)));
-            spans.push(line::plain(text::right(&number::short(child.outputs), 8)));
+            spans.push(line::plain(text::right(&reported(child.prompts), 8)));
+            spans.push(line::plain(text::right(&reported(child.outputs), 8)));
             let back = back.unwrap_or_else(|| "—".to_owned());
             spans.push(line::plain(text::right(&back, 11)));
             let style = if app.is_live(child.key) {
@@ -72,5 +72,13 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         if index == app.ui.agents.index() {
             super::lift(y, theme, buffer);
         }
+    }
+}
+
+/// What is only known from usage reports: none came where it is 0.
+fn reported(n: u64) -> String {
+    match n {
+        0 => "—".to_owned(),
+        n => number::short(n),
     }
 }

@@ -132,7 +132,7 @@ fn item(session: &Session, largest: SizedItem, theme: Theme) -> Vec<Span<'static
         theme.role(item.role),
     ));
     spans.push(line::plain(format!("{} ", text::left(tool, 8))));
-    spans.push(line::plain(&*item.preview));
+    spans.push(line::plain(super::preview(item)));
     spans
 }
 

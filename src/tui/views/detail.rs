@@ -66,6 +66,10 @@ fn identity(
         groups.push(vec![line::plain(model)]);
     }
     groups.push(super::session::trigger(&brief.limits, theme));
+    if session.is_unreported() && brief.context.used > 0 {
+        let said = "no usage in its log: all estimated";
+        groups.push(vec![line::span(said, theme.estimated())]);
+    }
     if app.ui.size.0 < GROWTH_FROM && !brief.growth.is_empty() {
         let bars = sparkline::bars(&brief.growth, brief.limits.window);
         groups.push(vec![
@@ -130,7 +134,7 @@ fn contents(
             .saturating_sub(used + 3 * groups.len() + 9 + size.len() + share.len())
             .min(60);
         if room >= 8 {
-            let what = text::cut(&format!("{tool} {}", item.preview), room);
+            let what = text::cut(&format!("{tool} {}", super::preview(item)), room);
             groups.push(vec![
                 line::span("largest ", theme.quiet()),
                 line::plain(what),

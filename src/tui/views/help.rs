@@ -1,32 +1,32 @@
 //! The keys and the signs, from the table of bindings.
 
 use crate::model::Role;
-use crate::tui::app::App;
-use crate::tui::keymap::{Action, Scope};
+use crate::tui::app::{App, HelpLine, Sign};
+use crate::tui::keymap::Action;
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, text};
 use ratatui::buffer::Buffer;
-use ratatui::style::Style;
 use ratatui::text::Span;
-
-/// The columns that the keys take.
-const KEYS: usize = 14;
 
 pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
     let (keymap, scope) = (&app.keymap, app.scope());
-    let mut lines: Vec<Vec<Span<'static>>> = Vec::new();
-    let here = keymap
-        .in_scope(scope)
-        .chain(keymap.in_scope(Scope::Anywhere));
-    for binding in here.filter(|binding| !binding.presses.is_empty()) {
-        let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
-        lines.push(vec![
-            line::span(text::left(&keys.join(" "), KEYS), theme.key()),
-            line::plain(binding.help),
-        ]);
-    }
-    lines.push(Vec::new());
-    lines.extend(signs(theme));
+    let keys = app.help_keys();
+    let lines = app.help_lines().into_iter().map(|said| match said {
+        HelpLine::Keys(press, help) => vec![
+            line::span(text::left(&press, keys), theme.key()),
+            line::plain(help),
+        ],
+        HelpLine::Signs(signs) => signs
+            .into_iter()
+            .flat_map(|said| {
+                [
+                    sign(said, theme),
+                    line::plain(format!(" {}  ", said.word())),
+                ]
+            })
+            .collect(),
+    });
+    let lines: Vec<Vec<Span<'static>>> = lines.collect();
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
     let rows = lines
         .len()
@@ -53,34 +53,18 @@ fn width(line: &[Span<'_>]) -> usize {
     line.iter().map(Span::width).sum()
 }
 
-/// How to read a gauge and a number.
-fn signs(theme: Theme) -> Vec<Vec<Span<'static>>> {
-    let mut roles = Vec::new();
-    for role in Role::ALL {
-        roles.push(line::span(format!("{} ", letter(role)), theme.role(role)));
-        roles.push(line::plain(format!("{}  ", role.name())));
+/// A sign as gauges and lists show it.
+fn sign(sign: Sign, theme: Theme) -> Span<'static> {
+    let tool = theme.role(Role::Tool);
+    match sign {
+        Sign::Role(role) => line::span(letter(role).to_string(), theme.role(role)),
+        Sign::Known => {
+            let fill: String = std::iter::repeat_n(theme.fill(Role::Tool), 3).collect();
+            line::span(fill, tool)
+        }
+        Sign::Estimated => line::span("╱╱╱", tool),
+        Sign::Error => line::plain("┄┄"),
+        Sign::Trigger => line::span("┃", theme.trigger()),
+        Sign::Source(source) => line::span(super::items::sign(source), theme.strong()),
     }
-    let fill: String = std::iter::repeat_n(theme.fill(Role::Tool), 3).collect();
-    let bar = vec![
-        line::span(fill, theme.role(Role::Tool)),
-        line::plain(" known  "),
-        line::span("╱╱╱", theme.role(Role::Tool)),
-        line::plain(" estimated  ┄┄ its error  "),
-        line::span("┃", theme.trigger()),
-        line::plain(" compacts here"),
-    ];
-    let sign = |sign: &'static str, word: &'static str| {
-        [
-            line::span(sign, theme.strong()),
-            line::span(format!(" {word}  "), Style::new()),
-        ]
-    };
-    let sources = [
-        sign("=", "reported"),
-        sign("══", "derived"),
-        sign("≈", "shared"),
-        sign("~", "estimated"),
-        sign("?", "by the agent"),
-    ];
-    vec![roles, bar, sources.into_iter().flatten().collect()]
 }

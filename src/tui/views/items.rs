@@ -170,9 +170,10 @@ fn row(
         .at
         .filter(|_| app.ui.replay.is_on())
         .unwrap_or(app.now);
-    let when = item.at.map_or_else(String::new, |at| {
-        number::age(app::seconds_since(at, seen_at))
-    });
+    let when = item.at.map_or_else(
+        || "—".to_owned(),
+        |at| number::age(app::seconds_since(at, seen_at)),
+    );
     let column = |said: &str, columns: usize| match columns {
         0 => String::new(),
         columns => text::right(said, columns),
@@ -210,7 +211,9 @@ fn row(
         let first = again(session, *first);
         spans.push(line::span(format!("again{first} · "), theme.oversized()));
     }
-    if let Some(left) = item.left.filter(|_| !listed.in_context) {
+    if item.is_notice() && !listed.in_context {
+        spans.push(line::span("notice · ", theme.warn()));
+    } else if let Some(left) = item.left.filter(|_| !listed.in_context) {
         let why = left.why.name().replace('_', " ");
         spans.push(line::span(format!("left: {why} · "), theme.quiet()));
     }
@@ -218,7 +221,7 @@ fn row(
         spans.push(line::span(subject, style(theme.strong())));
         spans.push(line::span(" · ", theme.quiet()));
     }
-    spans.push(line::span(&item.preview, style(Style::new())));
+    spans.push(line::span(super::preview(item), style(Style::new())));
     spans
 }
 

@@ -17,6 +17,8 @@ mod tools;
 mod transport;
 mod what_if;
 
+use crate::model::Kind;
+use crate::model::session::{Coverage, Item, Session};
 use crate::tui::app::{App, Hit, Overlay, Purpose, Screen, Zones, layout};
 use crate::tui::keymap::{Hint, Press};
 use crate::tui::theme::Theme;
@@ -110,6 +112,22 @@ fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zone
         }
         x = end + 2;
     }
+}
+
+/// Why a session's context has no size.
+fn nothing(session: &Session) -> &'static str {
+    match session.coverage {
+        Coverage::Unread => "reading…",
+        _ if session.unreadable > 0 && session.items.is_empty() => "nothing readable",
+        _ => "empty so far",
+    }
+}
+
+/// The beginning of an item. A call's tool, which begins it, has a column of its own.
+fn preview(item: &Item) -> &str {
+    let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
+    let arguments = tool.and_then(|tool| item.preview.strip_prefix(tool)?.strip_prefix(' '));
+    arguments.map_or(&item.preview, str::trim_start)
 }
 
 /// Whether a list row is the selected one: the pointer before it.

@@ -237,14 +237,18 @@ fn rule(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
         Fold::Narrow => number::short,
         _ => number::tokens,
     };
-    let mut said = format!(" {} known ", tokens(totals.known));
-    if totals.estimated > 0 {
-        said.push_str(&format!("+ {} est ", tokens(totals.estimated)));
-    }
+    let said = match (totals.known, totals.estimated) {
+        (known, 0) => format!(" {} known ", tokens(known)),
+        (0, estimated) => format!(" ~{} est ", tokens(estimated)),
+        (known, estimated) => format!(" {} known + {} est ", tokens(known), tokens(estimated)),
+    };
     let mut spans = vec![line::span(said, theme.quiet())];
     if totals.near > 0 {
         spans.push(line::span("· ", theme.quiet()));
-        let near = format!("{} near the trigger ", totals.near);
+        let near = match Fold::of(width) {
+            Fold::Narrow => format!("{} near ", totals.near),
+            _ => format!("{} near the trigger ", totals.near),
+        };
         spans.push(line::span(near, theme.near()));
     }
     if totals.missing > 0 {

@@ -10,6 +10,7 @@
 //! ```
 
 use crate::model::Role;
+use crate::model::session::Session;
 use crate::tui::app::{App, Page};
 use crate::tui::theme::{Theme, letter};
 use crate::tui::widgets::{line, number, text};
@@ -20,9 +21,16 @@ use ratatui::text::Span;
 /// The columns of the names of what stands out.
 const NAME: usize = 11;
 
-pub(super) fn draw(app: &App, page: &Page, area: Rect, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(
+    app: &App,
+    session: &Session,
+    page: &Page,
+    area: Rect,
+    theme: Theme,
+    buffer: &mut Buffer,
+) {
     if area.height < Role::ALL.len() as u16 {
-        let roles = in_a_line(page, theme);
+        let roles = in_a_line(app, session, page, usize::from(area.width), theme);
         line::write(buffer, (area.x, area.y), area.right(), roles);
         return;
     }
@@ -55,6 +63,7 @@ fn of(page: &Page, role: Role, width: u16, theme: Theme) -> Vec<Span<'static>> {
     };
     let items = match (share.items, role) {
         (0, Role::System) if share.tokens > 0 => "not logged".to_owned(),
+        (0, Role::System) if page.state.context.used > 0 => "not counted".to_owned(),
         (0, _) => String::new(),
         (1, _) => "1 item".to_owned(),
         (n, _) => format!("{n} items"),
@@ -120,7 +129,7 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
         let room = columns.saturating_sub(NAME + size.len() + 1);
         let session = app.fleet.get(page.key);
         let subject = session.and_then(|session| page.calls.subject(session, item));
-        let subject = subject.unwrap_or(&item.preview);
+        let subject = subject.unwrap_or(super::preview(item));
         let what = text::cut(&format!("{tool} {subject}"), room);
         add("largest", format!("{what} {size}"));
     }
@@ -135,7 +144,27 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     lines
 }
 
-/// The roles' letters and tokens in a line.
-fn in_a_line(page: &Page, theme: Theme) -> Vec<Span<'static>> {
-    super::detail::roles(&page.state.context, theme)
+/// The roles' letters and tokens in a line; in a low replay, which has no row for it, what the agent says
+/// of its context too.
+fn in_a_line(
+    app: &App,
+    session: &Session,
+    page: &Page,
+    columns: usize,
+    theme: Theme,
+) -> Vec<Span<'static>> {
+    let width = |group: &[Span<'_>]| group.iter().map(Span::width).sum::<usize>() + 3;
+    let roles = super::detail::roles(&page.state.context, theme);
+    let mut room = columns.saturating_sub(width(&roles));
+    let mut groups = vec![roles];
+    if app.session_layout().facts.count == 0 {
+        let notice = super::session::notice(session, page, room, theme);
+        if let Some(notice) = notice.filter(|notice| width(notice) <= room + 3) {
+            room = room.saturating_sub(width(&notice));
+            groups.push(notice);
+        }
+        let said = page.state.said;
+        groups.extend(said.and_then(|said| super::session::agent(said, room, theme)));
+    }
+    line::joined(groups, columns, theme.quiet())
 }

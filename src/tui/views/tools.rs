@@ -47,7 +47,11 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             };
             spans.push(line::plain(text::right(&here, 12)));
             spans.push(line::plain(tokens(tool.largest.1, 9)));
-            spans.push(line::plain(text::right(&number::short(tool.carried), 8)));
+            let carried = match tool.carried {
+                0 => "—".to_owned(),
+                n => number::short(n),
+            };
+            spans.push(line::plain(text::right(&carried, 8)));
         }
         if fold == Fold::Wide {
             let cost = tool.carried_usd.map_or_else(|| "—".to_owned(), number::usd);

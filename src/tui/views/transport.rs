@@ -5,7 +5,7 @@
 //! ```
 
 use crate::tui::app::layout::Fold;
-use crate::tui::app::{App, Hit, Page, Zones};
+use crate::tui::app::{App, Hit, Pace, Page, Zones};
 use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{line, text};
@@ -35,8 +35,14 @@ pub(super) fn draw(
     let end = line::write(buffer, (1, y), width, said.clone());
     zones.add(Rect::new(1, y, end - 1, 1), Hit::Action(Action::Play));
     said.clear();
-    let requests = format!(" request {} of {}", state.requests, page.sizes.len());
-    said.push(line::plain(requests));
+    let steps = match page.pace {
+        Pace::Requests => format!(" request {} of {}", state.requests, page.sizes.len()),
+        Pace::Records => {
+            let at = app.moment().map_or(0, |at| at + 1);
+            format!(" record {at} of {}", page.sizes.len())
+        }
+    };
+    said.push(line::plain(steps));
     if Fold::of(width) > Fold::Narrow {
         said.push(line::span(
             format!("  turn {} of {}", state.turns, page.turns),

@@ -32,6 +32,16 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         let at = (0, rows.columns.top);
         line::write(buffer, at, width, [line::span(heads, theme.heading())]);
     }
+    if page.policies.is_empty() {
+        let said = "no request reported to try other policies on";
+        let said = text::cut(said, usize::from(width.saturating_sub(4)));
+        line::write(
+            buffer,
+            (3, rows.list.top),
+            width,
+            [line::span(said, theme.quiet())],
+        );
+    }
     let shown = page
         .policies
         .iter()

@@ -1,4 +1,4 @@
-//! The course of a context: a column a request, the trigger, what the forecast expects, a cursor.
+//! The course of a context: a column a request or, where none was reported, a record, the trigger, what the forecast expects, a cursor.
 //!
 //! ```text
 //!  200k│
@@ -11,6 +11,7 @@
 //! Known is solid, estimated hatched, as in a gauge; what came after the cursor stands back.
 
 use super::{line, number, text};
+use crate::tui::app::Pace;
 use crate::tui::app::course::{Course, Scale, When};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -96,7 +97,10 @@ impl Chart<'_> {
             let requests = scale.requests_of(column);
             let here = self.course.sizes.get(requests.clone()).unwrap_or_default();
             let mut size = here.iter().copied().max().unwrap_or(0);
-            let mut known = size;
+            let mut known = match self.course.pace {
+                Pace::Requests => size,
+                Pace::Records => 0,
+            };
             // The cursor's own column tells of its moment, with what is only estimated there.
             if requests.contains(&cursor) {
                 (size, known) = self.course.now;
@@ -216,6 +220,7 @@ mod tests {
         Chart {
             course: Course {
                 sizes,
+                pace: Pace::Requests,
                 now: (150_000, 140_000),
                 resets: &[6],
                 window: 200_000,
@@ -252,10 +257,12 @@ mod tests {
             ahead: Option<[f64; 3]>,
             at in 0usize..400,
             replayed: bool,
+            records: bool,
             size in (0u16..200, 0u16..30),
         ) {
             let when = if replayed { When::Replayed } else { When::Live };
-            let course = Course { sizes: &sizes, now, resets: &resets, window, trigger, ahead, at, when };
+            let pace = if records { Pace::Records } else { Pace::Requests };
+            let course = Course { sizes: &sizes, pace, now, resets: &resets, window, trigger, ahead, at, when };
             drawn(&Chart { course, theme: Theme::default() }, size);
             course.scale(field(Rect::new(0, 0, size.0, size.1))).request_at(size.0);
         }

@@ -26,6 +26,12 @@ pub fn short(n: u64) -> String {
     }
 }
 
+/// So many of something, in short: `1 reset`, `12 resets`.
+pub fn counted(n: u64, word: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {word}{s}", short(n))
+}
+
 /// Half the width of an interval: as [`tokens`], but in thousands from a hundred on, to be compared with
 /// the number before it: `±0.4k`.
 pub fn error(n: u64) -> String {

@@ -1,7 +1,7 @@
 //! One row of the list of sessions: names, gauge, numbers.
 
 use crate::model::fleet::Row;
-use crate::model::session::{Coverage, Session};
+use crate::model::session::Session;
 use crate::tui::app::layout::{Fold, GROWTH_FROM, NEXT_FROM};
 use crate::tui::app::{self, App, Brief, Nearness};
 use crate::tui::theme::Theme;
@@ -42,7 +42,7 @@ impl Columns {
         let (agent, project, model, rest) = match Fold::of(width) {
             // What is not gauge: pointer and mark 3, percent 5, a space after each column.
             Fold::Narrow => (6, 11, 0, 28),
-            Fold::Medium => (7, 13, 0, 60),
+            Fold::Medium => (8, 13, 0, 61),
             Fold::Wide => (8, 16, 14, 80),
         };
         let fold = Fold::of(width);
@@ -161,10 +161,7 @@ fn gauge(
     buffer: &mut Buffer,
 ) {
     if brief.context.used == 0 {
-        let said = match session.coverage {
-            Coverage::Unread => "reading…",
-            _ => "no usage reported yet",
-        };
+        let said = crate::tui::views::nothing(session);
         let said = text::cut(said, usize::from(area.width));
         line::write(
             buffer,

@@ -1,0 +1,154 @@
+//! What the help says, cut into lines: scrolling needs to know how many as much as drawing does.
+
+use super::App;
+use crate::model::{Role, Source};
+use crate::tui::keymap::Scope;
+
+/// The columns of the keys, and those on narrow screens.
+const KEYS: usize = 14;
+const FEW_KEYS: usize = 10;
+/// From this width on there is room for all of a binding's keys.
+const ROOMY: usize = 60;
+/// The columns of the frame around the help.
+const FRAME: usize = 4;
+
+/// A line of help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HelpLine {
+    /// Keys and what they do; no keys where the line goes on with the one before.
+    Keys(String, String),
+    /// How to read gauges and numbers.
+    Signs(Vec<Sign>),
+}
+
+/// Something that stands for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// The letter of a role.
+    Role(Role),
+    /// The fill of what is known.
+    Known,
+    /// The hatching of what is estimated.
+    Estimated,
+    /// The line of its error.
+    Error,
+    /// The mark of the trigger.
+    Trigger,
+    /// How a number is known.
+    Source(Source),
+}
+
+impl Sign {
+    /// What it stands for.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Sign::Role(role) => role.name(),
+            Sign::Known => "known",
+            Sign::Estimated => "estimated",
+            Sign::Error => "its error",
+            Sign::Trigger => "compacts here",
+            Sign::Source(Source::Agent) => "by the agent",
+            Sign::Source(source) => source.name(),
+        }
+    }
+
+    /// Its columns, its word and the space around it included.
+    fn columns(self) -> usize {
+        let sign = match self {
+            Sign::Known | Sign::Estimated => 3,
+            Sign::Error | Sign::Source(Source::Derived) => 2,
+            Sign::Role(_) | Sign::Trigger | Sign::Source(_) => 1,
+        };
+        sign + 1 + self.word().len() + 2
+    }
+}
+
+impl App {
+    /// The columns of the keys in the help.
+    pub fn help_keys(&self) -> usize {
+        if usize::from(self.ui.size.0) < ROOMY {
+            FEW_KEYS
+        } else {
+            KEYS
+        }
+    }
+
+    /// The keys of the screen and the signs, in lines that fit.
+    pub fn help_lines(&self) -> Vec<HelpLine> {
+        let columns = usize::from(self.ui.size.0).saturating_sub(FRAME).max(1);
+        let scope = self.scope();
+        let here = self.keymap.in_scope(scope);
+        let here = here.chain(self.keymap.in_scope(Scope::Anywhere));
+        let mut lines = Vec::new();
+        for binding in here.filter(|binding| !binding.presses.is_empty()) {
+            let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
+            let mut keys = keys.join(" ");
+            for text in wrapped(binding.help, columns.saturating_sub(self.help_keys())) {
+                lines.push(HelpLine::Keys(std::mem::take(&mut keys), text));
+            }
+        }
+        lines.push(HelpLine::Signs(Vec::new()));
+        let bar = [Sign::Known, Sign::Estimated, Sign::Error, Sign::Trigger];
+        let sources = [
+            Source::Reported,
+            Source::Derived,
+            Source::Shared,
+            Source::Estimated,
+            Source::Agent,
+        ];
+        let kinds = [
+            Role::ALL.map(Sign::Role).to_vec(),
+            bar.to_vec(),
+            sources.map(Sign::Source).to_vec(),
+        ];
+        for signs in kinds {
+            let mut line: Vec<Sign> = Vec::new();
+            let mut taken = 0;
+            for sign in signs {
+                // The last one needs no space after it.
+                if taken + sign.columns() > columns + 2 && !line.is_empty() {
+                    lines.push(HelpLine::Signs(std::mem::take(&mut line)));
+                    taken = 0;
+                }
+                taken += sign.columns();
+                line.push(sign);
+            }
+            lines.push(HelpLine::Signs(line));
+        }
+        lines
+    }
+}
+
+/// Words in lines of at most so many columns, as far as a word is no longer than that.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let Some(line) = lines.last_mut() else {
+            continue;
+        };
+        let gap = usize::from(!line.is_empty());
+        if line.chars().count() + gap + word.chars().count() > columns && gap > 0 {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if gap > 0 { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_wrapped_and_none_is_lost() {
+        let text = "filter by agent, project, model, title, path, what the user typed";
+        for columns in 0..80 {
+            let lines = wrapped(text, columns);
+            assert_eq!(lines.join(" "), text);
+            let fits = |line: &String| line.len() <= columns || !line.contains(' ');
+            assert!(lines.iter().all(fits), "{columns}: {lines:?}");
+        }
+    }
+}
