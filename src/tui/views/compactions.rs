@@ -124,14 +124,14 @@ fn item(session: &Session, largest: SizedItem, theme: Theme) -> Vec<Span<'static
     let Some(item) = session.items.get(largest.0) else {
         return Vec::new();
     };
-    let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+    let tool = super::tool(item);
     let mut spans = vec![name("", theme)];
     spans.extend(sized(largest, theme));
     spans.push(line::span(
         format!("{} ", letter(item.role)),
         theme.role(item.role),
     ));
-    spans.push(line::plain(format!("{} ", text::left(tool, 8))));
+    spans.push(line::plain(format!("{} ", text::left(&tool, 8))));
     spans.push(line::plain(super::preview(item)));
     spans
 }

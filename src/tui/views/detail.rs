@@ -78,7 +78,8 @@ fn identity(
         ]);
     }
     groups.push(super::session::window(&brief.limits, theme));
-    if let Some(title) = session.meta.title.as_deref() {
+    let title = session.meta.title.as_deref();
+    if let Some(title) = title.filter(|title| *title != app::name(&app.fleet, key)) {
         groups.push(vec![line::span(
             text::cut(title, columns / 3),
             theme.quiet(),
@@ -125,7 +126,7 @@ fn contents(
         .largest()
         .and_then(|(ix, tokens, _)| Some((session.items.get(ix)?, tokens)));
     if let Some((item, tokens)) = largest {
-        let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+        let tool = super::tool(item);
         let size = format!(" {}", number::tokens(tokens));
         let share = number::percent(tokens, brief.limits.window);
         let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));

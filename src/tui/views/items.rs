@@ -111,8 +111,12 @@ fn nothing(app: &App, session: &Session, y: u16, theme: Theme, buffer: &mut Buff
     let back = app.keymap.press(Scope::Session, Action::Back);
     let said = match (session.coverage, app.ui.listed) {
         _ if !app.ui.item_filter.is_empty() => {
-            let back = back.map_or_else(String::new, |press| format!("; {press} shows all again"));
-            format!("nothing matches '{}'{back}", app.ui.item_filter)
+            if let Some(press) = back {
+                let said = format!("{press} shows all again");
+                let said = line::span(said, theme.quiet());
+                line::write(buffer, (3, y + 1), buffer.area.width, [said]);
+            }
+            format!("nothing matches '{}'", app.ui.item_filter)
         }
         (Coverage::Unread, _) => "reading…".to_owned(),
         (_, ShownItems::InContext) => "no item is in the context".to_owned(),
@@ -178,7 +182,7 @@ fn row(
         0 => String::new(),
         columns => text::right(said, columns),
     };
-    let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+    let tool = super::tool(item);
     let mut spans = vec![
         line::span(
             text::right(&number::tokens(listed.tokens), 7),
@@ -201,7 +205,7 @@ fn row(
             style(theme.role(item.role)),
         ),
         line::span(
-            format!("{} ", text::left(tool, columns.tool)),
+            format!("{} ", text::left(&tool, columns.tool)),
             style(Style::new()),
         ),
         line::span(column(&when, columns.when), theme.quiet()),

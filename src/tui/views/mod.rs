@@ -26,6 +26,7 @@ use crate::tui::widgets::{line, text as words};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
+use std::borrow::Cow;
 
 /// Draws all there is to see, and tells what lies where. The buffer is blank and as large as the screen.
 pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> Zones {
@@ -120,6 +121,14 @@ fn nothing(session: &Session) -> &'static str {
         Coverage::Unread => "reading…",
         _ if session.unreadable > 0 && session.items.is_empty() => "nothing readable",
         _ => "empty so far",
+    }
+}
+
+/// The tool of an item, else what kind of item it is.
+fn tool(item: &Item) -> Cow<'_, str> {
+    match item.tool.as_deref() {
+        Some(tool) => tool.into(),
+        None => item.kind.name().replace('_', " ").into(),
     }
 }
 

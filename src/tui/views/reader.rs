@@ -89,8 +89,7 @@ fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
             theme.quiet(),
         )];
     };
-    let name = item.tool.as_deref().unwrap_or(item.kind.name());
-    let name = text::cut(&name.replace('_', " "), columns / 2);
+    let name = text::cut(&super::tool(item), columns / 2);
     let room = columns.saturating_sub(text::width(&name) + 4);
     vec![
         line::span(format!("{} ", letter(item.role)), theme.role(item.role)),
@@ -98,7 +97,7 @@ fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
         line::span(
             format!(
                 "  {}",
-                text::cut(about.subject.unwrap_or(&item.preview), room)
+                text::cut(about.subject.unwrap_or(super::preview(item)), room)
             ),
             theme.quiet(),
         ),
@@ -123,6 +122,7 @@ fn cost(about: About<'_>, reader: &Reader, columns: usize, theme: Theme) -> Vec<
         ]);
         groups.push(vec![match item.left {
             None => line::span("in the context", theme.quiet()),
+            _ if item.is_notice() => line::span("a notice, in no context", theme.warn()),
             Some(left) => {
                 let why = left.why;
                 let why = why.name().replace('_', " ");

@@ -124,7 +124,7 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     if let Some((ix, tokens, _)) = largest
         && let Some(item) = app.fleet.get(page.key).and_then(|s| s.items.get(*ix))
     {
-        let tool = item.tool.as_deref().unwrap_or(item.kind.name());
+        let tool = super::tool(item);
         let size = number::tokens(*tokens);
         let room = columns.saturating_sub(NAME + size.len() + 1);
         let session = app.fleet.get(page.key);
