@@ -122,6 +122,32 @@ fn the_gauge_moves_while_mews_participants_talk() {
     play("mew", "near_limit_and_compaction", path, ("mew", "9.2k"));
 }
 
+/// What an agent says of its own context, and warns of, stands on the screen once it says it.
+#[test]
+fn an_agents_own_word_is_shown_while_it_talks() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join(".mew/logs/envelope-history.jsonl");
+    fs::create_dir_all(log.parent().unwrap()).unwrap();
+    let case = "tests/fixtures/mew/near_limit_and_compaction/log.jsonl";
+    let text = fs::read_to_string(manifest_folder().join(case)).unwrap();
+    let (chat, rest) = text.split_at(text.find("{\"timestamp\":\"2026-08-01T10:00:07").unwrap());
+    let (status, rest) = rest.split_at(rest.find("{\"timestamp\":\"2026-08-01T10:00:10").unwrap());
+    fs::write(&log, chat).unwrap();
+    let mut terminal = Terminal::open(home.path(), &[], (80, 24));
+    terminal.wait_for("the session", |s| s.contains("▌● mew") && s.contains('%'));
+    terminal.press("\r");
+    let screen = terminal.wait_for_text("no usage in this log: all estimated");
+    assert!(!screen.contains("agent says"), "{screen}");
+    append(&log, status);
+    terminal.wait_for("its word and its warning", |s| {
+        s.contains("agent says 18.2k") && s.contains("near limit: 18200 of 20000 tokens")
+    });
+    append(&log, rest);
+    terminal.wait_for("a compaction", |s| {
+        s.contains("1 reset") && !s.contains("near limit")
+    });
+}
+
 #[test]
 fn the_gauge_moves_while_hpd_agent_writes() {
     let path = ".hpd-data/sessions/s-1/threads/main/thread.events.jsonl";
