@@ -127,22 +127,37 @@ impl App {
         page.map_or(Step::Request, |page| page.pace.step())
     }
 
-    /// Steps on.
+    /// Steps on; after the last step to the end.
     pub(super) fn step_on(&mut self, step: Step) {
-        self.step_by(|timeline, from| timeline.next(step, from).unwrap_or(timeline.end()));
+        self.step_by(step, "after", |timeline, from| {
+            (timeline.next(step, from), timeline.end())
+        });
     }
 
-    /// Steps back.
+    /// Steps back; before the first step to the beginning.
     pub(super) fn step_back(&mut self, step: Step) {
-        self.step_by(|timeline, from| timeline.previous(step, from).unwrap_or(0));
+        self.step_by(step, "before", |timeline, from| {
+            (timeline.previous(step, from), 0)
+        });
     }
 
-    fn step_by(&mut self, to: impl Fn(&Timeline, usize) -> usize) {
-        self.ui.replay.playing = None;
-        if let (Some(page), Some(from)) = (&self.shown.page, self.moment()) {
-            let there = to(&page.timeline, from);
-            self.go_to(there);
+    /// Where a step leads, else how far the log goes. A compaction that there is not leads nowhere.
+    fn step_by(
+        &mut self,
+        step: Step,
+        way: &str,
+        to: impl Fn(&Timeline, usize) -> (Option<usize>, usize),
+    ) {
+        let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
+            return;
+        };
+        match to(&page.timeline, from) {
+            (None, _) if step == Step::Reset => {
+                return self.tell(format!("no compaction {way} this moment"));
+            }
+            (there, end) => self.go_to(there.unwrap_or(end)),
         }
+        self.ui.replay.playing = None;
     }
 
     /// To the request that the context grew most with.

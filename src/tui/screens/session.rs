@@ -178,6 +178,23 @@ fn speeds_have_ends_and_a_step_pauses() {
 }
 
 #[test]
+fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "[");
+    assert!(!app.ui.replay.is_on());
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("no compaction before this moment"),
+        "{shown}"
+    );
+    press(&mut app, Press::Left);
+    let moment = app.moment();
+    type_keys(&mut app, "]");
+    assert_eq!(app.moment(), moment);
+    assert!(app.ui.replay.is_on());
+}
+
+#[test]
 fn escape_leads_back_step_by_step() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "t");

@@ -12,6 +12,7 @@ use crate::tui::app::{App, Page};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{line, number, text};
 use ratatui::buffer::Buffer;
+use ratatui::text::Span;
 
 /// The columns in which the requests of compactions stand.
 const REQUESTS: usize = 20;
@@ -76,7 +77,9 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             Whose::Real | Whose::Own => theme.strong(),
             _ => theme.text(),
         };
-        spans.push(line::span(name(row), style));
+        let taken: usize = spans.iter().map(Span::width).sum();
+        let room = usize::from(width).saturating_sub(taken);
+        spans.push(line::span(text::cut(&name(row), room), style));
         if row.over.is_some() {
             spans.push(line::span("  would not have fitted", theme.warn()));
         }
