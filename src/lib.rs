@@ -39,7 +39,8 @@
 //! - What a log can say: [`model::event`]. What follows from it: [`model::session`] (the conversation,
 //!   resets, sub-agents), [`model::ledger`] (who cost what), [`model::context`] (how full it is),
 //!   [`model::calibration`] (estimates and their error), [`model::window`] (windows, triggers),
-//!   [`model::replay`] (all of it as of any moment), [`model::fleet`] (all sessions).
+//!   [`model::said`] (what the agent itself says of it), [`model::replay`] (all of it as of any moment),
+//!   [`model::fleet`] (all sessions).
 //! - What it costs and what would have been: [`model::carried`] (items, in tokens and money),
 //!   [`model::tools`], [`model::repeats`], [`model::children`] (sub-agents), [`model::whatif`] (other
 //!   policies).

@@ -26,7 +26,10 @@ pub(super) fn draw(
     let course_is_shown = !app.session_layout().course.is_empty();
     let panels: Vec<Panel> = Panel::ALL
         .into_iter()
-        .filter(|panel| *panel != Panel::Course || !course_is_shown)
+        .filter(|panel| {
+            let is_beside = *panel == Panel::Course && course_is_shown;
+            !is_beside || *panel == app.ui.panel
+        })
         .collect();
     let names: usize = panels.iter().map(|panel| panel.name().len() + 4).sum();
     let all = names + usize::from(beside) <= usize::from(width);
