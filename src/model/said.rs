@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// The agent's own number, while it holds.
-    pub(super) fn said(&self) -> Option<Said> {
+    pub fn said(&self) -> Option<Said> {
         let word = self.word?;
         let newer = self.requests.get(word.requests..)?;
         let holds = word.resets == self.resets.len() && newer.iter().all(|r| r.key == word.of);

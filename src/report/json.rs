@@ -60,6 +60,9 @@ pub(super) struct ContextPart {
     high: u64,
     source: &'static str,
     percent: f64,
+    /// The agent's own number, while it tells of this context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<u64>,
     /// Only where it is not the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimator: Option<&'static str>,
@@ -311,6 +314,7 @@ impl ContextPart {
             high: context.high,
             source: context.basis.name(),
             percent: percent(context.used, limits.window),
+            said: session.said().map(|said| said.tokens),
             estimator: other_estimator(session),
         }
     }

@@ -58,12 +58,12 @@ pub fn write(
         tokens(limits.window),
         limits.window_source.name()
     )?;
-    if let Some((said, request)) = session.anchor().and_then(|r| Some((r.said?, r))) {
+    if let Some(said) = session.said() {
         writeln!(
             out,
-            "its own estimate of the newest prompt: {}, reported {}",
-            tokens(said),
-            tokens(request.prompt)
+            "the agent says {}, where there are {} here",
+            tokens(said.tokens),
+            tokens(said.ours)
         )?;
     }
     match left {
