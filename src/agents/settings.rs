@@ -62,6 +62,28 @@ impl Layers {
     pub(crate) fn tokens(&self, path: &[&str]) -> Option<u64> {
         self.find(path, tokens)
     }
+
+    /// The same for a share: above 0, at most 1.
+    pub(crate) fn share(&self, path: &[&str]) -> Option<f64> {
+        self.find(path, |value| {
+            value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0)
+        })
+    }
+}
+
+/// What the `settings.json` of Gemini CLI says, or of an agent that was made of it: the share of the
+/// window at which it compacts, by its newest name, else by those that it had in both.
+pub(crate) fn threshold(files: &[&[u8]], newest: &[&str]) -> Overrides {
+    const OLDER: [&[&str]; 2] = [
+        &["model", "chatCompression", "contextPercentageThreshold"],
+        &["chatCompression", "contextPercentageThreshold"],
+    ];
+    let layers = Layers::json(files);
+    let mut names = std::iter::once(newest).chain(OLDER);
+    Overrides {
+        share: names.find_map(|path| layers.share(path)),
+        ..Overrides::default()
+    }
 }
 
 /// More than any window: such a number says nothing.
@@ -120,6 +142,24 @@ mod tests {
         assert_eq!(layers.tokens(&["b"]), Some(2));
         for hostile in [&b"/*"[..], b"\"\\", b"//", b"/", b"{\"a\":/**/", b"[[[["] {
             assert_eq!(Layers::json(&[hostile]).tokens(&["a"]), None);
+        }
+    }
+
+    #[test]
+    fn a_threshold_by_all_its_names() {
+        let share = |text: &str| threshold(&[text.as_bytes()], &["new", "name"]).share;
+        let old = r#""chatCompression":{"contextPercentageThreshold":0.6}"#;
+        let older = format!("{{{old}}}");
+        assert_eq!(share(&older), Some(0.6));
+        assert_eq!(share(&format!("{{\"model\":{older}}}")), Some(0.6));
+        let both = format!("{{\"new\":{{\"name\":0.4}}, // early\n{old}}}");
+        assert_eq!(share(&both), Some(0.4));
+        for none in [
+            r#"{"new":{"name":40}}"#,
+            r#"{"new":{"name":0}}"#,
+            "{\"new\":[]}",
+        ] {
+            assert_eq!(share(none), None, "{none}");
         }
     }
 

@@ -2,7 +2,6 @@
 
 use crate::agents::settings::{Layers, Settings, SettingsFile};
 use crate::model::window::Overrides;
-use serde_json::Value;
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[SettingsFile::Agent("config.toml")],
@@ -12,10 +11,9 @@ pub(super) const SETTINGS: Settings = Settings {
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::toml(files);
-    let share = |value: &Value| value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0);
     Overrides {
         reserve: layers.tokens(&["loop_control", "reserved_context_size"]),
-        share: layers.find(&["loop_control", "compaction_trigger_ratio"], share),
+        share: layers.share(&["loop_control", "compaction_trigger_ratio"]),
         ..Overrides::default()
     }
 }
