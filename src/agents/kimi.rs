@@ -18,6 +18,9 @@
 //! * An undo takes back what persons said, and what followed but for notes of the harness; it does
 //!   nothing beyond a compaction. A micro compaction clears results of 100 tokens or more among the
 //!   first `cutoff` messages.
+//! * `origin` says whose a message is that is sent as the user's: a skill by `skillName`, a plugin's
+//!   command by `commandName`, a command that the user ran in two messages by `phase` (`input`,
+//!   `output`); what is not listed there is the harness's (`context/types.ts`).
 //! * `maxTokens` of a request is what is left of the window, or a cap where one is set: no window.
 //! * **kimi-cli, `wire.jsonl`**: what it told its screen, with times, the window and sub-agents' events
 //!   in theirs. It shows neither notes of the harness nor summaries: they are unlogged. A compaction
@@ -27,7 +30,8 @@
 //!   tokens stands before the model's message (the prompt) and after it (with the output); one that
 //!   stands elsewhere is an estimate. A revert, a clear and a compaction begin the file anew, the old
 //!   one becomes `context_1.jsonl` and so on: such a file is read from its start again. It is the
-//!   other half of the `wire.jsonl` beside it, so it is read only where it is named.
+//!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
+//!   that is missing, and where it is named.
 
 use super::lenient::{self, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts};
@@ -35,7 +39,7 @@ use crate::model::event::{Event, Key, Lane, Node, Part, Place, Sink};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod cli;
 mod context;
@@ -46,6 +50,10 @@ mod settings;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 mod wire;
+
+/// What its files are called.
+const WIRE: &str = "wire.jsonl";
+const CONTEXT: &str = "context.jsonl";
 
 /// The format.
 pub struct Kimi;
@@ -79,9 +87,11 @@ impl Format for Kimi {
     }
 
     /// `<folder>/<session>/agents/<agent>/wire.jsonl`, where the agent `main` is the session itself,
-    /// and kimi-cli's `<folder>/<session>/wire.jsonl`. A sub-agent of kimi-cli is in its session's.
+    /// and kimi-cli's `<folder>/<session>/wire.jsonl` and `context.jsonl`. A sub-agent of kimi-cli is in
+    /// its session's.
     fn claims(&self, path: &Path) -> Option<Claim> {
-        if path.file_name()? != "wire.jsonl" {
+        let name = path.file_name()?;
+        if name != WIRE && name != CONTEXT {
             return None;
         }
         let above = path.ancestors().skip(1);
@@ -106,6 +116,10 @@ impl Format for Kimi {
                 ..Claim::LINES
             }),
         }
+    }
+
+    fn better(&self, path: &Path) -> Option<PathBuf> {
+        (path.file_name()? == CONTEXT).then(|| path.with_file_name(WIRE))
     }
 
     fn recognise(&self, head: &[u8]) -> bool {

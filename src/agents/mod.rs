@@ -97,6 +97,12 @@ pub trait Format: Sync {
     /// What the file of this path is, by its name alone; `None`: not a log of this agent.
     fn claims(&self, path: &Path) -> Option<Claim>;
 
+    /// The file that tells the session of this one too, and better: where it is there, this one is
+    /// passed over, unless it is named.
+    fn better(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
     /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
     fn recognise(&self, head: &[u8]) -> bool;
 

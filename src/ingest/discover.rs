@@ -354,7 +354,9 @@ impl Walk<'_> {
                 }
             }
         };
-        self.add(path, id, format, claim, &meta);
+        if format.better(path).is_none_or(|better| !better.exists()) {
+            self.add(path, id, format, claim, &meta);
+        }
     }
 
     /// A file that the user named: what it holds counts before what it is called.
@@ -468,6 +470,7 @@ fn keep_one_copy(files: &mut Vec<LogFile>) {
 mod tests {
     use super::super::testing::TOY;
     use super::*;
+    use crate::agents::kimi::Kimi;
 
     fn look(spots: Vec<Spot>) -> Found {
         Scout::new(spots, vec![&TOY]).look()
@@ -541,6 +544,25 @@ mod tests {
             found.files[0].facts.file,
             file_id(&found.files[0].facts.path)
         );
+    }
+
+    #[test]
+    fn of_two_files_that_tell_the_same_the_better_one_is_read_unless_the_other_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("sessions");
+        let old = "{\"role\":\"_checkpoint\",\"id\":0}\n";
+        put(&root.join("p/both/context.jsonl"), old);
+        put(
+            &root.join("p/both/wire.jsonl"),
+            "{\"type\":\"metadata\",\"protocol_version\":\"1.8\"}\n",
+        );
+        put(&root.join("p/old/context.jsonl"), old);
+        let look = |spot| Scout::new(vec![spot], vec![&Kimi]).look();
+        for spot in [Spot::Usual(&Kimi, root.clone()), Spot::Given(root.clone())] {
+            assert_eq!(names(&look(spot)), ["context.jsonl", "wire.jsonl"]);
+        }
+        let named = look(Spot::Given(root.join("p/both/context.jsonl")));
+        assert_eq!(names(&named), ["context.jsonl"]);
     }
 
     #[test]

@@ -123,11 +123,17 @@ fn names() {
         (session.id.as_deref(), session.parent),
         (Some("5e55"), None)
     );
+    let context = format!("{cli}/context.jsonl");
+    let old = claim(&context).unwrap();
+    assert_eq!((old.id.as_deref(), old.parent), (Some("5e55"), None));
+    let wire = PathBuf::from(format!("{cli}/wire.jsonl"));
+    assert_eq!(Kimi.better(&wire), None);
+    assert_eq!(Kimi.better(Path::new(&context)), Some(wire));
     for other in [
-        "context.jsonl",
         "context_1.jsonl",
         "state.json",
         "subagents/ac1/wire.jsonl",
+        "subagents/ac1/context.jsonl",
     ] {
         assert_eq!(claim(&format!("{cli}/{other}")), None, "{other}");
     }

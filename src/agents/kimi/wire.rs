@@ -2,9 +2,7 @@
 
 use super::Writer;
 use super::history::{History, Message as Said, Who};
-use super::message::{
-    Content, Numbers, Part as Piece, ToolCall, fill, is_note, one, said, text_of,
-};
+use super::message::{Content, Numbers, Part as Piece, ToolCall, fill, is_note, said, text_of};
 use crate::agents::lenient::{self, Count, Pieces, Text};
 use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset};
 use crate::model::{Gone, Kind, Role};
@@ -81,7 +79,7 @@ struct Message<'a> {
 
 /// Where a message sent as the user's comes from.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 struct Origin<'a> {
     #[serde(borrow)]
     kind: Text<'a>,
@@ -89,6 +87,18 @@ struct Origin<'a> {
     name: Text<'a>,
     #[serde(borrow)]
     trigger: Text<'a>,
+    #[serde(borrow)]
+    phase: Text<'a>,
+    /// The skill, or the command of a plugin.
+    #[serde(borrow, alias = "commandName")]
+    skill_name: Text<'a>,
+}
+
+impl Origin<'_> {
+    /// The name of what put the message in.
+    fn skill(&self) -> Option<&str> {
+        self.skill_name.get().filter(|name| !name.is_empty())
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -249,7 +259,9 @@ impl Wire {
             "user" => {
                 let text = text_of(&message.content);
                 let (who, role, kind, part) = sent_as_user(message.origin.as_ref(), &text);
-                let item = one(writer.out, role, kind, &message.content);
+                let skill = message.origin.as_ref().and_then(Origin::skill);
+                let item = writer.out.item(role, kind).tool(skill);
+                let item = fill(item, &message.content).done();
                 self.history.add(who, key);
                 writer.node(key, part, |node| {
                     node.turn = part == Part::Input && !steered;
@@ -460,7 +472,10 @@ fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Who, Role, Kind, Pa
             Some("user-slash") => (Who::Person, Role::Container, Kind::Skill, Part::Input),
             _ => (Who::Other, Role::Container, Kind::Skill, Part::Injected),
         },
-        "shell_command" => (Who::Other, Role::User, Kind::Text, Part::Input),
+        // A command that the user ran himself; what it wrote comes by itself.
+        "shell_command" if origin.phase.get() != Some("output") => {
+            (Who::Other, Role::User, Kind::Text, Part::Input)
+        }
         // A sub-agent's task.
         "system_trigger" if origin.name.get() == Some("subagent") => {
             (Who::Other, Role::User, Kind::Text, Part::Input)
