@@ -15,6 +15,12 @@
 //!   What a person said before is the user's, other texts are the harness's. `originalTokenCount` is
 //!   the provider's number, `newTokenCount` an estimate. Nothing says what caused it; it is *manual*
 //!   where the newest command before it was `/compress`.
+//! * `usageMetadata` is made by Qwen Code of what its provider says (`core/openaiContentGenerator/
+//!   converter.ts`, `core/anthropicContentGenerator/usage.ts`). Of the OpenAI interface: the prompt as
+//!   it is; where only a total is told, 0.7 and 0.3 of it, which is the agent's word and not known. Of
+//!   Anthropic's: the sum with both cache numbers, unless the input is larger than each of them; older
+//!   builds left out what was written to the cache. One early build of the recording service named the
+//!   numbers `input`, `output`, `cached`, `thoughts`, `total`.
 //! * `promptTokenCount` includes what was cached. Whether `candidatesTokenCount` includes the thoughts
 //!   differs by provider (the OpenAI interface: yes; Gemini's: no), so the output is the total less
 //!   the prompt. Some providers report nothing. `ui_telemetry` repeats the numbers.

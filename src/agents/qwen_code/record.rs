@@ -92,13 +92,20 @@ pub(super) struct Sizes {
     pub(super) new_token_count: Count,
 }
 
+/// The numbers of a response, by the names of the GenAI interface or by those of the first builds that
+/// kept such records.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Numbers {
+    #[serde(alias = "input")]
     prompt_token_count: Count,
+    #[serde(alias = "output")]
     candidates_token_count: Count,
+    #[serde(alias = "thoughts")]
     thoughts_token_count: Count,
+    #[serde(alias = "total")]
     total_token_count: Count,
+    #[serde(alias = "cached")]
     cached_content_token_count: Count,
 }
 
@@ -116,7 +123,10 @@ impl Numbers {
             cached,
             output,
             reasoning: output.and(reasoning),
-            source: Source::Reported,
+            source: match self.is_split() {
+                true => Source::Agent,
+                false => Source::Reported,
+            },
             billed: Billed {
                 input: prompt,
                 cache_creation: 0,
@@ -125,6 +135,14 @@ impl Numbers {
                 reasoning: reasoning.unwrap_or(0),
             },
         })
+    }
+
+    /// Whether the provider told the total alone: Qwen Code then takes 0.7 of it for the prompt and 0.3
+    /// for the output.
+    fn is_split(self) -> bool {
+        let total = self.total_token_count.or_zero() as f64;
+        let is = |count: Count, share: f64| count.or_zero() as f64 == (total * share).round();
+        total > 0.0 && is(self.prompt_token_count, 0.7) && is(self.candidates_token_count, 0.3)
     }
 
     /// The output with the thoughts. Whether the candidates hold them differs by provider; the total
