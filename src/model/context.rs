@@ -130,8 +130,12 @@ impl Session {
         let standing = &content.standing;
         let mut roles = [Share::default(); 5];
         let (mut guess, mut guessed) = (0.0, 0);
+        let mut shown = 0;
         for (ix, tokens, source) in &content.items {
             let item = &self.items[*ix];
+            if item.is_prefix() {
+                shown += tokens;
+            }
             let share = &mut roles[item.role.index()];
             share.items += 1;
             share.tokens += tokens;
@@ -148,7 +152,7 @@ impl Session {
         let logged: u64 = roles.iter().map(|share| share.tokens).sum();
         let system = &mut roles[Role::System.index()];
         let mut error = standing.spread.around(guess, guessed);
-        let (unlogged, spread) = self.expected_prefix(standing.unlogged, logged);
+        let (unlogged, spread) = self.expected_prefix(standing.unlogged, logged, shown);
         system.tokens += unlogged;
         match spread {
             None => system.known += unlogged,
@@ -182,8 +186,13 @@ impl Session {
     }
 
     /// The unlogged prefix to expect, and half the width of its 90 % interval as a share of it; `None`:
-    /// it is known. `items` is what is logged.
-    pub(super) fn expected_prefix(&self, unlogged: Unlogged, items: u64) -> (u64, Option<f64>) {
+    /// it is known. `items` is what is logged, `shown` what of it is system prompt and tools.
+    pub(super) fn expected_prefix(
+        &self,
+        unlogged: Unlogged,
+        items: u64,
+        shown: u64,
+    ) -> (u64, Option<f64>) {
         match unlogged {
             Unlogged::Reported(system) => (system, None),
             Unlogged::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),
@@ -191,7 +200,7 @@ impl Session {
             // Nothing was sent, or nothing of it could be read.
             Unlogged::Usual if items == 0 => (0, Some(0.0)),
             Unlogged::Usual => (
-                self.rules.usual_prefix(self.agent),
+                self.rules.usual_prefix(self.agent, shown),
                 Some(USUAL_PREFIX_SPREAD),
             ),
         }

@@ -1,7 +1,7 @@
 //! What a session remembers: its items, its requests, its resets, each with when it was there.
 
 use super::event::{Billed, Key, NewItem, Place};
-use super::{Gone, Source};
+use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -83,6 +83,11 @@ impl Deref for Item {
 }
 
 impl Item {
+    /// Whether it is of what stands before the conversation: the system prompt, the tools.
+    pub fn is_prefix(&self) -> bool {
+        matches!(self.kind, Kind::Prompt | Kind::ToolList)
+    }
+
     /// Whether it is in the context now.
     pub fn in_context(&self) -> bool {
         self.left.is_none()

@@ -274,10 +274,15 @@ impl Rules {
         }
     }
 
-    /// The unlogged prefix that is usual with an agent, in tokens; 0: not known.
-    pub fn usual_prefix(&self, agent: &str) -> u64 {
+    /// The unlogged prefix that is usual with an agent whose log shows `shown` tokens of system prompt
+    /// and tools, in tokens; 0: not known.
+    pub fn usual_prefix(&self, agent: &str, shown: u64) -> u64 {
         let mut own = self.policy.iter().filter(|p| p.agent == agent);
-        own.find(|p| p.prefix > 0).map_or(0, |p| p.prefix)
+        own.find(|p| p.prefix > 0)
+            .map_or(0, |p| match p.prefix_whole {
+                true => p.prefix.saturating_sub(shown),
+                false => p.prefix,
+            })
     }
 
     /// Whether two models count alike, so that a number reported for one still holds for the other.

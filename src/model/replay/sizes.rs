@@ -7,32 +7,37 @@ impl Timeline {
     /// The size of the context at each moment, in tokens, as items are known today. Linear in moments
     /// and items. For sessions without a usage report: the reports of others tell their sizes.
     pub fn sizes(&self, session: &Session) -> Vec<u64> {
-        let mut changes = vec![0i128; self.moments.len() + 1];
+        // What comes and goes with each moment: all of it, and what of it is system prompt and tools.
+        let mut changes = vec![(0_i128, 0_i128); self.moments.len()];
         for (ix, item) in session.items.iter().enumerate() {
             let tokens = i128::from(session.tokens(ix).0);
-            let mut at = |record: u32, tokens: i128| {
+            let shown = if item.is_prefix() { tokens } else { 0 };
+            let mut at = |record: u32, sign: i128| {
                 let moment = self.at_record(record).unwrap_or(self.moments.len());
                 if let Some(change) = changes.get_mut(moment) {
-                    *change += tokens;
+                    change.0 += sign * tokens;
+                    change.1 += sign * shown;
                 }
             };
-            at(item.record, tokens);
+            at(item.record, 1);
             for away in &item.away {
-                at(away.gone, -tokens);
-                at(away.back, tokens);
+                at(away.gone, -1);
+                at(away.back, 1);
             }
             if let Some(left) = item.left {
-                at(left.record, -tokens);
+                at(left.record, -1);
             }
         }
-        let mut logged = 0;
+        let whole = |tokens: i128| u64::try_from(tokens).unwrap_or(0);
+        let mut held = (0, 0);
         let moments = self.moments.iter().zip(changes);
-        let sizes = moments.map(|(moment, change)| {
-            logged += change;
-            let logged = u64::try_from(logged).unwrap_or(0);
+        let sizes = moments.map(|(moment, (tokens, shown))| {
+            held = (held.0 + tokens, held.1 + shown);
+            let (logged, shown) = (whole(held.0), whole(held.1));
             let standing = session.standing_at(moment.record);
             let standing = standing.copied().unwrap_or_else(|| session.standing());
-            logged.saturating_add(session.expected_prefix(standing.unlogged, logged).0)
+            let (unlogged, _) = session.expected_prefix(standing.unlogged, logged, shown);
+            logged.saturating_add(unlogged)
         });
         sizes.collect()
     }

@@ -167,5 +167,5 @@ fn prefix(session: &Session, requests: RequestIx) -> u64 {
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();
-    least.unwrap_or_else(|| session.rules.usual_prefix(session.agent))
+    least.unwrap_or_else(|| session.rules.usual_prefix(session.agent, 0))
 }

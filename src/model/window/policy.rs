@@ -45,6 +45,9 @@ pub struct Policy {
     /// Holds until a session's own reports show it.
     #[serde(default)]
     pub prefix: u64,
+    /// Whether `prefix` counts what some logs show of it too: a system prompt, a tool list.
+    #[serde(default)]
+    pub prefix_whole: bool,
     /// The share of the history that it keeps as it was, the newest part: 0 to 1.
     #[serde(default)]
     pub keep_share: f64,

@@ -360,3 +360,14 @@ fn no_number_is_too_large() {
         None
     );
 }
+
+#[test]
+fn a_prefix_counts_once_what_the_log_shows_of_it() {
+    let whole = RULES.usual_prefix("copilot-cli", 0);
+    assert!(whole > 9_000);
+    assert_eq!(RULES.usual_prefix("copilot-cli", 9_000), whole - 9_000);
+    assert_eq!(RULES.usual_prefix("copilot-cli", u64::MAX), 0);
+    let unlogged = RULES.usual_prefix("codex", 0);
+    assert_eq!(RULES.usual_prefix("codex", 9_000), unlogged);
+    assert_eq!(RULES.usual_prefix("nobody", 0), 0);
+}
