@@ -17,21 +17,28 @@
 //!   same text in a message whose `source` is `skill-…`: it counts once.
 //! * `session.compaction_complete` counts only with `success`. It does not say which messages stay:
 //!   those that came after `session.compaction_start` do, since the summary cannot know them.
-//!   Whether a person asked for it is said by `customInstructions` alone.
-//! * `session.truncation` takes the oldest messages away, by their number.
+//!   Newer builds say by `trigger` what caused it (`threshold`: the agent itself); in others
+//!   `customInstructions` alone tell that a person asked for it. `tokenLimit` is the window.
+//! * `session.truncation` takes the oldest messages away, by their number; `session.context_cleared`
+//!   all. Whether the `initialMessage` of the latter is logged as a message too is not known: it is left
+//!   to that. `session.snapshot_rewind` is ephemeral, so no rewind is seen.
+//! * Logs of old builds name the model in a tool's result alone.
+//! * The system prompt is logged by newer builds, the tools by none: together 16,100 to 26,900 tokens as
+//!   the agent counts them, in nine published logs.
 //! * `session.shutdown`'s other numbers are sums over all resumed runs, no context.
 //!
 //! What it keeps in SQLite (`session-store.db`) is not read.
 
 mod events;
 mod media;
+mod resets;
 mod spans;
 mod writer;
 
-use super::lenient::{self, Piece};
+use super::lenient::{self, Count, Piece};
 use super::{Aside, Base, Beside, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
-use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Part, Reset, Sink, Usage};
-use crate::model::{Gone, Kind, Role};
+use crate::model::event::{Event, Key, Lane, Meta, NewItem, Part, Sink, Usage};
+use crate::model::{Kind, Role};
 use events::{Data, Record, Request};
 use media::{Speaks, picture, pictures};
 use std::collections::HashMap;
@@ -105,6 +112,7 @@ impl Format for CopilotCli {
         &[
             r#""type":"session.compaction_complete""#,
             r#""type":"session.truncation""#,
+            r#""type":"session.context_cleared""#,
         ]
     }
 
@@ -255,6 +263,7 @@ impl Reader {
             "assistant.turn_start" => {
                 let turn = turn_of(data);
                 self.thread(writer.lane).turn = turn;
+                self.model_of(data, writer);
                 writer.skip("assistant.turn_start");
             }
             "assistant.turn_end" => {
@@ -269,7 +278,10 @@ impl Reader {
                 }
                 writer.skip("tool.execution_start");
             }
-            "tool.execution_complete" => self.result(data, writer),
+            "tool.execution_complete" => {
+                self.model_of(data, writer);
+                self.result(data, writer);
+            }
             "skill.invoked" => self.skill(data, writer),
             "system.notification" => {
                 let item = writer.out.item(Role::Container, Kind::Reminder);
@@ -288,11 +300,14 @@ impl Reader {
                 writer.skip("subagent.started");
             }
             "session.compaction_start" => {
+                self.window(data.token_limit, writer);
                 let thread = self.thread(writer.lane);
                 thread.summarised = Some(thread.messages.len());
-                writer.says("session.compaction_start", data.parts());
+                let size = data.parts().or(data.current_tokens.0);
+                writer.says("session.compaction_start", size);
             }
             "session.compaction_complete" => self.compaction(data, writer),
+            "session.context_cleared" => self.clear(writer),
             "session.truncation" => self.truncation(data, writer),
             "session.shutdown" => writer.says("session.shutdown", data.current_tokens.0),
             "" => writer.push(Event::Unreadable("no type".into())),
@@ -310,6 +325,25 @@ impl Reader {
             model,
             ..Meta::default()
         });
+    }
+
+    /// The model that events tell in passing, where nothing else has told one.
+    fn model_of(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
+        if self.thread(writer.lane).model.is_none() && data.model.boxed().is_some() {
+            self.model(data.model.get(), writer);
+        }
+    }
+
+    /// The largest prompt of the main conversation.
+    fn window(&mut self, limit: Count, writer: &mut Writer<'_, '_>) {
+        let limit = limit.0.filter(|limit| *limit > 0);
+        if limit.is_some() && limit != self.window && writer.lane == Lane::Main {
+            self.window = limit;
+            writer.meta(Meta {
+                window: limit,
+                ..Meta::default()
+            });
+        }
     }
 
     /// Writes a message of the conversation.
@@ -465,18 +499,9 @@ impl Reader {
         let Some(aside) = names.into_iter().flatten().find_map(found) else {
             return;
         };
-        let aside = &self.asides[aside];
-        if aside.window.is_some() && aside.window != self.window && writer.lane == Lane::Main {
-            self.window = aside.window;
-            writer.meta(Meta {
-                window: aside.window,
-                ..Meta::default()
-            });
-        }
-        writer.push(Event::Usage(Box::new(Usage {
-            request,
-            ..aside.usage.clone()
-        })));
+        let (window, usage) = (self.asides[aside].window, self.asides[aside].usage.clone());
+        self.window(Count(window), writer);
+        writer.push(Event::Usage(Box::new(Usage { request, ..usage })));
     }
 
     fn result(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
@@ -503,76 +528,6 @@ impl Reader {
         }
         let item = item.done();
         self.message(Part::Result, vec![item], writer);
-    }
-
-    fn compaction(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
-        let thread = self.threads.entry(writer.lane).or_default();
-        let summarised = thread.summarised.take();
-        if data.success == Some(false) {
-            return writer.skip("session.compaction_complete");
-        }
-        let cause = match (data.custom_instructions.get(), thread.turn) {
-            (Some(_), _) => "manual",
-            (None, Some(_)) => "auto",
-            (None, None) => "unknown",
-        };
-        thread
-            .messages
-            .drain(..summarised.unwrap_or(thread.messages.len()));
-        let kept = thread.kept();
-        let after = data.parts().or(data.post_compaction_tokens.0);
-        let id = writer.key;
-        writer.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
-            cause: cause.into(),
-            before: data.pre_compaction_tokens.0,
-            after,
-            kept,
-        });
-        let mut items = Vec::new();
-        if let Some(text) = data.summary_content.get().filter(|text| !text.is_empty()) {
-            let item = writer.out.item(Role::Container, Kind::Summary);
-            items.push(item.text(text).done());
-        }
-        self.thread(writer.lane).messages.extend(id);
-        writer.node(Part::Injected, None, items);
-        if after.is_some() {
-            writer.says("session.compaction_complete", after);
-        }
-    }
-
-    fn truncation(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
-        let removed = data.messages_removed_during_truncation.or_zero();
-        let limit = data.token_limit.0.filter(|limit| *limit > 0);
-        if limit.is_some() && limit != self.window && writer.lane == Lane::Main {
-            self.window = limit;
-            writer.meta(Meta {
-                window: limit,
-                ..Meta::default()
-            });
-        }
-        if removed == 0 {
-            return writer.skip("session.truncation");
-        }
-        let thread = self.thread(writer.lane);
-        let removed = usize::try_from(removed).unwrap_or(usize::MAX);
-        thread.messages.drain(..removed.min(thread.messages.len()));
-        let kept = thread.kept();
-        writer.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
-            cause: "truncation".into(),
-            before: None,
-            after: None,
-            kept,
-        });
-    }
-}
-
-impl Thread {
-    fn kept(&self) -> Kept {
-        Kept::Nodes(self.system.iter().chain(&self.messages).copied().collect())
     }
 }
 

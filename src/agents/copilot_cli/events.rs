@@ -86,6 +86,8 @@ pub(super) struct Data<'a> {
     #[serde(borrow)]
     pub(super) custom_instructions: Text<'a>,
     #[serde(borrow)]
+    pub(super) trigger: Text<'a>,
+    #[serde(borrow)]
     pub(super) summary_content: Text<'a>,
     pub(super) pre_compaction_tokens: Count,
     pub(super) post_compaction_tokens: Count,
