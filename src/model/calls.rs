@@ -24,7 +24,7 @@ const TELLING: [&str; 14] = [
     "prompt",
 ];
 
-/// The tool calls of a session, by their ids.
+/// The tool calls of a session, by their ids. Of one that came in pieces, the first that tells anything.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(HashMap<Key, ItemIx>);
 
@@ -32,12 +32,15 @@ impl Calls {
     /// Those of a session.
     pub fn of(session: &Session) -> Calls {
         let items = session.items.iter().enumerate();
-        let calls = items.filter(|(_, item)| item.kind == Kind::ToolCall);
-        Calls(
-            calls
-                .filter_map(|(ix, item)| Some((item.call?, ix)))
-                .collect(),
-        )
+        let mut calls = HashMap::new();
+        for (ix, item) in items.filter(|(_, item)| item.kind == Kind::ToolCall) {
+            if let Some(call) = item.call
+                && subject(&item.preview).is_some()
+            {
+                calls.entry(call).or_insert(ix);
+            }
+        }
+        Calls(calls)
     }
 
     /// What the call of a tool's result was about, as far as its first words tell: at most
@@ -103,7 +106,31 @@ fn quoted(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Role;
+    use crate::model::event::NewItem;
+    use crate::model::testing::{Log, new_item};
     use proptest::prelude::*;
+
+    #[test]
+    fn a_call_in_pieces_is_told_by_the_first_that_says_anything() {
+        let piece = |id: &str, kind, preview: &str| NewItem {
+            call: Some(Key::of(id)),
+            preview: preview.into(),
+            ..new_item(Role::Assistant, kind, 10)
+        };
+        let call = |id, preview| piece(id, Kind::ToolCall, preview);
+        let log = Log::new()
+            .node("1", vec![call("a", r#"Read {"path": "src/db.rs"#)])
+            .node("2", vec![call("b", "Shell")])
+            .node("3", vec![call("a", r#"", "limit": 5}"#)])
+            .node("4", vec![call("b", r#"{"command": "cargo test"}"#)])
+            .node("5", vec![piece("a", Kind::ToolResult, "1 use std")])
+            .node("6", vec![piece("b", Kind::ToolResult, "ok")]);
+        let calls = Calls::of(&log.session);
+        let told = |ix: usize| calls.subject(&log.session, &log.session.items[ix]);
+        assert_eq!(told(4), Some("src/db.rs"));
+        assert_eq!(told(5), Some("cargo test"));
+    }
 
     #[test]
     fn the_most_telling_argument_is_told() {
