@@ -81,7 +81,7 @@ impl Format for Cursor {
             mark: "first line with a `role` and a `message`",
             live: facts::EACH_LINE,
             known: "",
-            estimated: "",
+            estimated: "the system prompt, the tools and what tools returned",
             sub_agents: "yes",
             compactions: "none logged",
             tried: "invented logs after public readers",

@@ -70,7 +70,7 @@ impl Format for Droid {
             mark: "first line of type `session_start`",
             live: facts::EACH_LINE,
             known: "",
-            estimated: "",
+            estimated: "the system prompt and the tools",
             sub_agents: "yes",
             compactions: "yes",
             tried: "invented logs after public readers of droid 0.226",

@@ -18,7 +18,8 @@ pub struct Facts {
     /// The provider's numbers that its logs hold: `prompts, outputs, reasoning`. Empty: none, all is
     /// estimated.
     pub known: &'static str,
-    /// What stays estimated although one would expect it to be known; empty: nothing.
+    /// What stays estimated although one would expect it to be known; empty: nothing. Where nothing is
+    /// known: what the estimate leaves out.
     pub estimated: &'static str,
     /// Whether sub-agents show, and where.
     pub sub_agents: &'static str,
@@ -37,7 +38,8 @@ impl Facts {
     /// What is known and what is not, in one sentence.
     pub fn knowledge(&self) -> String {
         match (self.known, self.estimated) {
-            ("", _) => "all estimated".to_owned(),
+            ("", "") => "all estimated".to_owned(),
+            ("", unseen) => format!("all estimated, without {unseen}"),
             (known, "") => known.to_owned(),
             (known, estimated) => format!("{known}; estimated: {estimated}"),
         }

@@ -72,7 +72,7 @@ impl Format for Ouro {
             mark: "`id`, `created_at` and `system_messages` of a session.yaml",
             live: facts::EACH_REWRITE,
             known: "",
-            estimated: "",
+            estimated: "the tools",
             sub_agents: "none logged",
             compactions: "by the summary that takes the messages' place",
             tried: "invented documents after its sources",

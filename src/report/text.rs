@@ -104,6 +104,7 @@ pub(super) fn gauge_line(session: &Session) -> String {
         Coverage::Unread => return "— not read yet".to_owned(),
         _ if !session.estimator().builds_on_report() => "— known".to_owned(),
         _ if context.known > 0 => format!("{} known", tokens(context.known)),
+        _ if session.requests.is_empty() => "— known (no usage report)".to_owned(),
         _ => "— known (no usage report since the last reset)".to_owned(),
     };
     let estimated = if context.estimated == 0 {
