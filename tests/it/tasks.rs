@@ -175,6 +175,32 @@ fn a_replay_runs_from_the_beginning_to_the_end() {
 }
 
 #[test]
+fn a_log_without_reports_and_times_is_replayed_record_by_record() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".cursor/projects/shop/agent-transcripts");
+    fs::create_dir_all(&folder).unwrap();
+    let log = include_str!("../fixtures/cursor/query_in_tags/log.jsonl");
+    fs::write(folder.join("abc.jsonl"), log).unwrap();
+    let mut terminal = Terminal::open(home.path(), &["--fresh"], (120, 40));
+    terminal.wait_for_text("~175");
+    terminal.press(ENTER);
+    terminal.wait_for("its items, counted", |s| {
+        s.contains("Rename it then.") && s.contains("~178")
+    });
+    terminal.press("----r");
+    let screen = terminal.wait_for_text("record 2 of 4");
+    assert!(screen.contains("▶ 1×") && !screen.contains("Rename it then."));
+    terminal.press(" ");
+    terminal.wait_for_text("■ 1×");
+    terminal.press("\x1b[C\x1b[C");
+    terminal.wait_for("its end", |s| {
+        s.contains("Rename it then.") && !s.contains("of 4")
+    });
+    terminal.press("\x1b[D");
+    terminal.wait_for_text("record 3 of 4");
+}
+
+#[test]
 fn one_tool_s_items_are_listed_alone() {
     let home = home();
     let mut terminal = open(home.path(), (120, 40));

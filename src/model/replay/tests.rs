@@ -175,6 +175,22 @@ proptest! {
     }
 
     #[test]
+    fn sizes_are_those_of_the_states_where_nothing_was_reported(events in events()) {
+        let told = |event: &Event| match event {
+            Event::Usage(usage) => usage.source != Source::Reported,
+            // Another model counts otherwise, and today's counts are asked for.
+            Event::Meta(_) => false,
+            _ => true,
+        };
+        let mut session = session(Estimator::Calibrated);
+        let events = events.into_iter().filter(told).collect();
+        entries(events).into_iter().for_each(|entry| session.apply(entry));
+        let timeline = Timeline::of(&session);
+        let used = timeline.moments.iter().map(|m| session.state_at(m).context.used);
+        prop_assert_eq!(timeline.sizes(&session), used.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn an_item_was_held_by_as_many_requests_as_held_it(events in events()) {
         let Lived { session, .. } = Lived::of(session(Estimator::Calibrated), &entries(events));
         for item in &session.items {

@@ -1,7 +1,7 @@
 //! Going back and forth in the session on screen, by step or as time passes.
 
-use super::App;
 use super::items::contains;
+use super::{App, Pace};
 use crate::model::event::Place;
 use crate::model::replay::{State, Step, Timeline, What};
 use jiff::Timestamp;
@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// A pause between two records counts for no more than this, in seconds of the log's time.
 const LONGEST_PAUSE: f64 = 10.0;
+/// What a pause counts for where the log tells no times, in seconds of its time.
+const UNTOLD_PAUSE: f64 = 1.0;
 /// The least between two looks at a replay that plays, in seconds.
 const FRAME: f64 = 0.04;
 
@@ -17,7 +19,7 @@ const FRAME: f64 = 0.04;
 pub enum Speed {
     /// So many times as fast as the log was written, long pauses left out.
     Log(f64),
-    /// So many requests a second, however long each took.
+    /// So many requests a second, however long each took; records, where none was reported.
     Requests(f64),
 }
 
@@ -37,11 +39,12 @@ impl Speed {
         Speed::Requests(50.0),
     ];
 
-    /// The speed on screen: `30×`, `10 requests/s`.
-    pub fn name(self) -> String {
-        match self {
-            Speed::Log(times) => format!("{times}×"),
-            Speed::Requests(n) => format!("{n} requests/s"),
+    /// The speed on screen, of a session that goes by this: `30×`, `10 requests/s`.
+    pub fn name(self, pace: Pace) -> String {
+        match (self, pace) {
+            (Speed::Log(times), _) => format!("{times}×"),
+            (Speed::Requests(n), Pace::Requests) => format!("{n} requests/s"),
+            (Speed::Requests(n), Pace::Records) => format!("{n} records/s"),
         }
     }
 }
@@ -298,7 +301,7 @@ impl App {
                     (Some(here), Some(there)) => {
                         (there.as_duration() - here.as_duration()).as_secs_f64()
                     }
-                    _ => 0.0,
+                    _ => UNTOLD_PAUSE,
                 };
                 Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
             }

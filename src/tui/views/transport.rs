@@ -30,7 +30,10 @@ pub(super) fn draw(
     let state = &page.state;
     let mut said = vec![
         line::span(format!("{sign} "), theme.accent()),
-        line::span(format!("{} ", replay.speed().name()), theme.strong()),
+        line::span(
+            format!("{} ", replay.speed().name(page.pace)),
+            theme.strong(),
+        ),
     ];
     let end = line::write(buffer, (1, y), width, said.clone());
     zones.add(Rect::new(1, y, end - 1, 1), Hit::Action(Action::Play));
