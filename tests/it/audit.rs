@@ -84,6 +84,17 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
+fn logs_without_reports_are_said_to_have_nothing_to_compare() {
+    let log = manifest_folder().join("tests/fixtures/cursor/query_in_tags/log.jsonl");
+    let told = run(&["audit"], &[&log]);
+    assert!(
+        told.starts_with("nothing to compare: no usage report"),
+        "{told}"
+    );
+    assert_eq!(told.lines().count(), 1);
+}
+
+#[test]
 fn an_audit_has_a_row_for_each_estimator_and_each_model() {
     let report = audit(&[], &manifest_folder().join("tests/fixtures"));
     assert_eq!(report["schema"], "ctxgauge.audit/1");

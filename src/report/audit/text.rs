@@ -8,6 +8,13 @@ use crate::report::text::clean;
 use std::io::{self, Write};
 
 pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
+    if audit.all.requests == 0 {
+        return writeln!(
+            out,
+            "nothing to compare: no usage report follows another one (logs read: {})",
+            audit.logs
+        );
+    }
     writeln!(
         out,
         "|expected - reported| as a share of the prompt: {} requests, {} logs",
