@@ -111,6 +111,58 @@ fn the_gauge_moves_while_kimi_writes() {
 }
 
 #[test]
+fn the_gauge_moves_while_copilot_cli_writes() {
+    let path = ".copilot/session-state/5e000000-0000-4000-8000-000000000001/events.jsonl";
+    let case = "own_number_and_no_prompts";
+    play("copilot-cli", case, path, ("20.1k", "21.6k"));
+}
+
+#[test]
+fn the_gauge_moves_while_droid_writes() {
+    let path = ".factory/sessions/-shop/6f0c1d9e-3b7a-4a52-9d1e-2c8b5a7f4e31.jsonl";
+    play(
+        "droid",
+        "tools_and_reminders",
+        path,
+        ("empty so far", "~245"),
+    );
+}
+
+#[test]
+fn the_gauge_moves_while_cursor_writes() {
+    let path = ".cursor/projects/shop/agent-transcripts/abc/abc.jsonl";
+    play("cursor", "query_in_tags", path, ("cursor", "~175"));
+}
+
+#[test]
+fn the_gauge_moves_while_ouro_rewrites() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".ouro/sessions/2026-05-11_3b1e77c4");
+    fs::create_dir_all(&folder).unwrap();
+    let text = include_str!("../fixtures/ouro/tools_and_parts/log.yaml");
+    let messages: Vec<usize> = text
+        .match_indices("\n- role:")
+        .map(|(at, _)| at + 1)
+        .collect();
+    // As it does: aside, then in place of the old one.
+    let write = |text: &str| {
+        let aside = folder.join("session.yaml.tmp");
+        fs::write(&aside, text).unwrap();
+        fs::rename(aside, folder.join("session.yaml")).unwrap();
+    };
+    write(&text[..messages[2]]);
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for("its first messages", |screen| {
+        screen.contains("1 session") && screen.contains("ouro") && screen.contains("~5")
+    });
+    for end in &messages[3..] {
+        write(&text[..*end]);
+    }
+    write(text);
+    terminal.wait_for_text("~2.1k");
+}
+
+#[test]
 fn the_gauge_moves_while_spans_are_exported() {
     let path = ".local/share/ctxgauge/spans/shop.jsonl";
     play("otel-genai", "otlp_lines_of_today", path, ("982", "1.1k"));
