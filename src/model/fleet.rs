@@ -225,10 +225,17 @@ impl Fleet {
         let facts = self.files.get(&key.file)?;
         let overrides = self.settings_of(key.file);
         let rules = &self.rules;
+        let main = SessionKey {
+            lane: Lane::Main,
+            ..key
+        };
+        let read = self.sessions.get(&main).map(|main| main.coverage);
         Some(self.sessions.entry(key).or_insert_with(|| {
             let mut session = Session::new(facts.agent, Arc::clone(rules));
             if key.lane != Lane::Main {
                 session.meta.parent = facts.id.as_deref().map(Into::into);
+                // What begins while its file grows is read as far as the file is.
+                session.coverage = read.unwrap_or_default();
             }
             session.set_overrides(overrides);
             session
@@ -356,6 +363,47 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::event::{Event, Place};
+    use crate::model::session::Coverage;
+
+    #[test]
+    fn a_sub_agent_that_begins_while_its_file_grows_is_read_as_far_as_the_file_is() {
+        let file = FileId(1);
+        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        fleet.apply(Update::Found(Box::new(FileFacts {
+            file,
+            agent: "kimi",
+            label: "kimi",
+            path: Arc::new(PathBuf::from("wire.jsonl")),
+            id: Some("a".to_owned()),
+            parent: None,
+            len: 0,
+            modified: None,
+        })));
+        let append = |fleet: &mut Fleet, id| {
+            let key = SessionKey {
+                file,
+                lane: Lane::Side(Key::of(id)),
+            };
+            let entry = Entry {
+                lane: key.lane,
+                place: Place::default(),
+                at: None,
+                event: Event::Meta(Box::default()),
+            };
+            let entries = vec![entry];
+            fleet.apply(Update::Appended { file, entries });
+            fleet.get(key).map(|session| session.coverage)
+        };
+        assert_eq!(append(&mut fleet, "early"), Some(Coverage::Unread));
+        for coverage in [Coverage::Tail, Coverage::Whole] {
+            let mut main = Session::new("kimi", Arc::default());
+            main.coverage = coverage;
+            let sessions = vec![(Lane::Main, main)];
+            fleet.apply(Update::Rebuilt { file, sessions });
+            assert_eq!(append(&mut fleet, "late"), Some(coverage));
+        }
+    }
 
     #[test]
     fn sessions_that_are_each_others_parents_are_listed() {
