@@ -9,15 +9,21 @@
 //!   stand in a list of their own, before the others.
 //! * A compaction replaces messages by one of the user's that begins with
 //!   `[Previous conversation summary]`, in the next writing of the file: what was there before is gone.
+//! * It compacts above `MEMORY_COMPRESSION_THRESHOLD`: 256,000 tokens unless its `config` says
+//!   otherwise, 60,000 in older versions (`ouro/config.py`), which no session tells apart. It counts
+//!   the tools' schemas too.
 //! * Times have no zone and are not told; the file's own is.
 //!
 //! The document is read as events by saphyr-parser: a crate without unsafe code that unfolds nothing.
 //! Documents of YAML's data model can unfold aliases to any size; here an alias, which ouro writes only
 //! for a list that it holds twice, is passed over and counted. See [`tree`].
 
+mod settings;
 mod tree;
 
-use super::{Base, Claim, Decoder, Facts, Format, Input, List, Root, Shape, Term, facts, image};
+use super::{
+    Base, Claim, Decoder, Facts, Format, Input, List, Root, Settings, Shape, Term, facts, image,
+};
 use crate::model::event::{Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
@@ -48,6 +54,10 @@ impl Format for Ouro {
         }
         static ROOTS: [Root; 2] = [root("sessions"), root("bot/sessions")];
         &ROOTS
+    }
+
+    fn settings(&self) -> Option<&'static Settings> {
+        Some(&settings::SETTINGS)
     }
 
     /// `<date>_<beginning of the id>/session.yaml`.

@@ -91,11 +91,19 @@ const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// A number of tokens above 0, bare or as a string.
 fn tokens(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::String(text) => text.trim().parse().ok()?,
-        other => other.as_u64()?,
-    };
-    (1..=MOST_TOKENS).contains(&number).then_some(number)
+    match value {
+        Value::String(text) => tokens_of(text),
+        other => believed(other.as_u64()?),
+    }
+}
+
+/// A number of tokens above 0, as text.
+pub(crate) fn tokens_of(text: &str) -> Option<u64> {
+    believed(text.trim().parse().ok()?)
+}
+
+fn believed(tokens: u64) -> Option<u64> {
+    (1..=MOST_TOKENS).contains(&tokens).then_some(tokens)
 }
 
 /// JSON as people write it: comments become blanks.

@@ -113,7 +113,7 @@ impl Policy {
         let lowered = set
             .percent
             .map(|percent| (usable as f64 * percent / 100.0) as u64);
-        let limits = [lowered, set.limit, self.budget];
+        let limits = [lowered, set.limit, set.budget.or(self.budget)];
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
     }
 

@@ -278,6 +278,31 @@ fn pi_and_gemini_settings_take_the_place_of_the_rule() {
 }
 
 #[test]
+fn a_budget_that_is_set_takes_the_place_of_the_rules() {
+    let limits = |budget| {
+        let overrides = &Overrides {
+            budget,
+            ..Overrides::default()
+        };
+        let seen = Seen {
+            model: None,
+            overrides,
+            ..seen("ouro", "")
+        };
+        let limits = RULES.limits(&seen);
+        (limits.trigger, limits.trigger_source, limits.window)
+    };
+    assert_eq!(
+        limits(None),
+        (Some(256_000), TriggerSource::Policy, 272_000)
+    );
+    // It can be more, too: the model is then one that can take it.
+    let set = TriggerSource::Settings;
+    assert_eq!(limits(Some(60_000)), (Some(60_000), set, 200_000));
+    assert_eq!(limits(Some(500_000)), (Some(500_000), set, 1_000_000));
+}
+
+#[test]
 fn what_the_user_sets_stands_before_all_else() {
     let which = |agent: &str, session: Option<&str>| Which {
         agent: Some(agent.into()),

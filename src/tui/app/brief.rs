@@ -203,6 +203,8 @@ pub fn name(fleet: &Fleet, key: SessionKey) -> String {
         return named.to_owned();
     }
     let id = session.meta.id.as_deref().unwrap_or_default();
+    // Kimi Code's ids begin alike.
+    let id = id.strip_prefix("session_").unwrap_or(id);
     if !id.is_empty() {
         // Of what was made by chance the beginning tells as much as all of it.
         let chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
