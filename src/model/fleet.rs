@@ -1,7 +1,7 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
 use super::Role;
-use super::event::{Entry, Key, Lane};
+use super::event::{Entry, Key, Lane, is_unsafe_to_show};
 use super::session::Session;
 use super::text::TextPage;
 use super::window::{Overrides, Rules};
@@ -138,6 +138,38 @@ impl Fleet {
     /// What the file system tells of a session's file.
     pub fn facts(&self, key: SessionKey) -> Option<&FileFacts> {
         self.files.get(&key.file)
+    }
+
+    /// What to call a session: its project, else its title, else the start of its id or its file's name.
+    /// A sub-agent goes by its title, which says its type.
+    pub fn name(&self, key: SessionKey) -> String {
+        let Some(session) = self.get(key) else {
+            return String::new();
+        };
+        let title = session.meta.title.as_deref().unwrap_or_default();
+        let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
+        let named = match session.project() {
+            "" => title,
+            _ if is_child && !title.is_empty() => title,
+            project => project,
+        };
+        let shows = |c: char| !c.is_whitespace() && !is_unsafe_to_show(c);
+        if named.chars().any(shows) {
+            return named.to_owned();
+        }
+        let id = session.meta.id.as_deref().unwrap_or_default();
+        // Kimi Code's ids begin alike.
+        let id = id.strip_prefix("session_").unwrap_or(id);
+        if !id.is_empty() {
+            // Of what was made by chance the beginning tells as much as all of it.
+            let chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
+            return id.chars().take(if chance { 8 } else { 40 }).collect();
+        }
+        let stem = self.facts(key).and_then(|facts| facts.path.file_stem());
+        stem.map_or_else(
+            || "unnamed".to_owned(),
+            |stem| stem.to_string_lossy().into_owned(),
+        )
     }
 
     /// All sessions, in no order that means anything.
@@ -363,8 +395,62 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{Event, Place};
+    use crate::model::event::{Event, Meta, Place};
     use crate::model::session::Coverage;
+
+    #[test]
+    fn a_session_goes_by_what_tells_it_apart() {
+        let name = |path: &str, meta: Meta| {
+            let file = FileId(1);
+            let mut fleet = Fleet::new(Arc::new(Rules::default()));
+            fleet.apply(Update::Found(Box::new(FileFacts {
+                file,
+                agent: "kimi",
+                label: "kimi",
+                path: Arc::new(PathBuf::from(path)),
+                id: None,
+                parent: None,
+                len: 0,
+                modified: None,
+            })));
+            let entry = Entry {
+                lane: Lane::Main,
+                place: Place::default(),
+                at: None,
+                event: Event::Meta(Box::new(meta)),
+            };
+            let entries = vec![entry];
+            fleet.apply(Update::Appended { file, entries });
+            fleet.name(SessionKey {
+                file,
+                lane: Lane::Main,
+            })
+        };
+        let some = |text: &str| Some(text.into());
+        let whole = || Meta {
+            id: some("session_9b1f2c3d4e"),
+            cwd: some("/home/dev/shop"),
+            title: some("Fix it"),
+            ..Meta::default()
+        };
+        let folderless = || Meta {
+            cwd: None,
+            ..whole()
+        };
+        assert_eq!(name("a.jsonl", whole()), "shop");
+        let child = Meta {
+            parent: some("p"),
+            ..whole()
+        };
+        assert_eq!(name("a.jsonl", child), "Fix it");
+        assert_eq!(name("a.jsonl", folderless()), "Fix it");
+        let unseen = Meta {
+            title: some(" \u{200b}"),
+            ..folderless()
+        };
+        assert_eq!(name("a.jsonl", unseen), "9b1f2c3d");
+        assert_eq!(name("a.jsonl", Meta::default()), "a");
+    }
 
     #[test]
     fn a_sub_agent_that_begins_while_its_file_grows_is_read_as_far_as_the_file_is() {

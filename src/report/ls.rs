@@ -121,25 +121,20 @@ impl Totals {
 
 /// Writes the list for people.
 pub fn write(out: &mut dyn Write, fleet: &Fleet, totals: Option<&Totals>) -> io::Result<()> {
-    for row in fleet.recent() {
-        let (Some(session), Some(facts)) = (fleet.get(row.key), fleet.facts(row.key)) else {
-            continue;
-        };
-        let limits = session.limits();
-        let context = session.context();
-        let headroom = limits.trigger.map_or_else(
-            || "—".to_owned(),
-            |trigger| tokens(trigger.saturating_sub(context.used)),
-        );
+    let rows: Vec<[String; 5]> = fleet
+        .recent()
+        .into_iter()
+        .filter_map(|row| columns(fleet, row))
+        .collect();
+    let width = |column: usize| {
+        let widths = rows.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let [agent, name, model, gauge] = [0, 1, 2, 3].map(width);
+    for [a, n, m, g, headroom] in &rows {
         writeln!(
             out,
-            "{:indent$}{:<8} {:<18} {:<26} {:<48} headroom {headroom}",
-            "",
-            facts.label,
-            clean(session.project()),
-            clean(session.model().unwrap_or("—")),
-            gauge_line(session),
-            indent = usize::from(row.depth) * 2
+            "{a:<agent$}  {n:<name$}  {m:<model$}  {g:<gauge$}  headroom {headroom}"
         )?;
     }
     for (agent, terms) in totals.map(Totals::by_agent).unwrap_or_default() {
@@ -150,4 +145,22 @@ pub fn write(out: &mut dyn Write, fleet: &Fleet, totals: Option<&Totals>) -> io:
         writeln!(out, "{agent}: {}", list.join(", "))?;
     }
     Ok(())
+}
+
+/// A session's agent, indented below its parent's, its name, its model, its gauge, its headroom.
+fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
+    let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
+    let (limits, context) = (session.limits(), session.context());
+    let headroom = limits.trigger.map_or_else(
+        || "—".to_owned(),
+        |trigger| tokens(trigger.saturating_sub(context.used)),
+    );
+    let indent = " ".repeat(usize::from(row.depth) * 2);
+    Some([
+        format!("{indent}{}", facts.label),
+        clean(&fleet.name(row.key)),
+        clean(session.model().unwrap_or("—")),
+        gauge_line(session),
+        headroom,
+    ])
 }

@@ -24,7 +24,7 @@ mod ui;
 mod zones;
 
 pub use alerts::{Alert, Cause};
-pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, name, nearness, seconds_since};
+pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, nearness, seconds_since};
 pub use cursor::{Cursor, Top};
 pub use facts::{Fact, FactId, Facts};
 pub use help::{HelpLine, Sign};

@@ -84,6 +84,23 @@ fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
+fn a_list_names_each_session_and_its_columns_stand() {
+    let fixtures = manifest_folder().join("tests/fixtures");
+    let logs = [
+        "cursor/query_in_tags",
+        "kimi/cli_wire_compaction",
+        "droid/tools_and_reminders",
+    ];
+    let logs = logs.map(|case| fixtures.join(case).join("log.jsonl"));
+    let told = run(&["ls"], &logs.each_ref().map(PathBuf::as_path));
+    let at = |line: &str| Some(line[..line.find("headroom")?].chars().count());
+    let mut columns: Vec<Option<usize>> = told.lines().map(at).collect();
+    columns.dedup();
+    assert!(columns.len() == 1 && columns[0].is_some(), "{told}");
+    assert!(told.contains("shop") && told.contains("log"), "{told}");
+}
+
+#[test]
 fn logs_without_reports_are_said_to_have_nothing_to_compare() {
     let log = manifest_folder().join("tests/fixtures/cursor/query_in_tags/log.jsonl");
     let told = run(&["audit"], &[&log]);

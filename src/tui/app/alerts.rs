@@ -4,7 +4,7 @@
 //! of and never told; what a live session shows at first sight is told once.
 
 use super::page::id;
-use super::{App, Brief, ItemId, Notice, Weight, name};
+use super::{App, Brief, ItemId, Notice, Weight};
 use crate::model::Kind;
 use crate::model::alerts::{Alerts, Channel};
 use crate::model::fleet::{FileId, SessionKey};
@@ -238,7 +238,7 @@ impl App {
         if news.is_empty() || !self.is_live(key) {
             return;
         }
-        let about = name(&self.fleet, key);
+        let about = self.fleet.name(key);
         for (cause, line) in news {
             let message = format!("{about}: {line}");
             let alert = self.alert(key, cause, message);

@@ -1,13 +1,11 @@
 //! What a row of the list shows of a session, worked out once for each change of it.
 
+use crate::model::Gone;
 use crate::model::compaction::SizedItem;
-use crate::model::event::Lane;
-use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
 use crate::model::ledger::Context;
 use crate::model::session::Session;
 use crate::model::window::Limits;
-use crate::model::{Gone, event::is_unsafe_to_show};
 use jiff::Timestamp;
 use std::cell::OnceCell;
 
@@ -183,45 +181,12 @@ pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
     now.as_second().saturating_sub(then.as_second()).max(0)
 }
 
-/// What to call a session: its project, else its title, else the start of its id or its file's name.
-/// A sub-agent goes by its title, which says its type.
-pub fn name(fleet: &Fleet, key: SessionKey) -> String {
-    let Some(session) = fleet.get(key) else {
-        return String::new();
-    };
-    let title = session.meta.title.as_deref().unwrap_or_default();
-    let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
-    let named = match session.project() {
-        "" => title,
-        _ if is_child && !title.is_empty() => title,
-        project => project,
-    };
-    if named
-        .chars()
-        .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
-    {
-        return named.to_owned();
-    }
-    let id = session.meta.id.as_deref().unwrap_or_default();
-    // Kimi Code's ids begin alike.
-    let id = id.strip_prefix("session_").unwrap_or(id);
-    if !id.is_empty() {
-        // Of what was made by chance the beginning tells as much as all of it.
-        let chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-        return id.chars().take(if chance { 8 } else { 40 }).collect();
-    }
-    let stem = fleet.facts(key).and_then(|facts| facts.path.file_stem());
-    stem.map_or_else(
-        || "unnamed".to_owned(),
-        |s| s.to_string_lossy().into_owned(),
-    )
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::model::fleet::FileId;
+    use crate::model::event::Lane;
+    use crate::model::fleet::{FileId, SessionKey};
     use crate::tui::testing::{app, logs, now};
 
     fn brief(file: u64) -> Brief {

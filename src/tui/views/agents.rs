@@ -7,7 +7,7 @@
 
 use crate::model::Role;
 use crate::tui::app::layout::Fold;
-use crate::tui::app::{self, App, Page};
+use crate::tui::app::{App, Page};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{line, number, text};
 use ratatui::buffer::Buffer;
@@ -56,7 +56,7 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         }
         spans.push(line::plain("  "));
         let of = app.fleet.get(child.key);
-        spans.push(line::plain(app::name(&app.fleet, child.key)));
+        spans.push(line::plain(app.fleet.name(child.key)));
         if let Some(model) = of.and_then(|child| child.model()) {
             spans.push(line::span(
                 format!("  {}", text::short_model(model)),

@@ -43,7 +43,7 @@ fn identity(
     columns: usize,
     theme: Theme,
 ) -> Vec<Span<'static>> {
-    let name = text::cut(&app::name(&app.fleet, key), columns / 3);
+    let name = text::cut(&app.fleet.name(key), columns / 3);
     let mut groups = vec![vec![line::span(name, theme.strong())]];
     if let Some(compacted) = brief.just_compacted(app.now) {
         let after = compacted.after.unwrap_or(brief.context.used);
@@ -79,7 +79,7 @@ fn identity(
     }
     groups.push(super::session::window(&brief.limits, theme));
     let title = session.meta.title.as_deref();
-    if let Some(title) = title.filter(|title| *title != app::name(&app.fleet, key)) {
+    if let Some(title) = title.filter(|title| *title != app.fleet.name(key)) {
         groups.push(vec![line::span(
             text::cut(title, columns / 3),
             theme.quiet(),

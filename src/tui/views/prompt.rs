@@ -1,7 +1,7 @@
 //! The box in which something is typed; filters are typed where they are shown.
 
 use crate::model::threshold::{Threshold, parse_tokens};
-use crate::tui::app::{self, App, Prompt, Purpose};
+use crate::tui::app::{App, Prompt, Purpose};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{line, number, text};
 use ratatui::buffer::Buffer;
@@ -50,7 +50,7 @@ fn asked(app: &App, prompt: &Prompt, theme: Theme) -> Option<(String, &'static s
                 Some(_) => "empty: back to what is known",
                 None => "empty: as it is",
             };
-            let name = text::cut(&app::name(&app.fleet, key), 20);
+            let name = text::cut(&app.fleet.name(key), 20);
             let read = read(&prompt.typed, WINDOWS, theme, |typed| {
                 parse_tokens(typed).map(|tokens| format!("= {tokens} tokens"))
             });

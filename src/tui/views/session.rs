@@ -169,7 +169,7 @@ fn header(
     let end = width.saturating_sub(right.iter().map(Span::width).sum::<usize>() as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 
-    let name = app::name(&app.fleet, key);
+    let name = app.fleet.name(key);
     let label = app
         .fleet
         .facts(key)

@@ -105,7 +105,7 @@ pub(super) fn draw(
         line::span(text::left(&agent(app, row), columns.agent), name_style),
         line::plain(" "),
     ];
-    let name = app::name(&app.fleet, key);
+    let name = app.fleet.name(key);
     spans.push(line::span(text::left(&name, columns.project), name_style));
     spans.push(line::plain(" "));
     if columns.model > 0 {
