@@ -61,7 +61,7 @@ pub fn write(
     if let Some(said) = session.said() {
         writeln!(
             out,
-            "the agent says {}, where there are {} here",
+            "the agent says {}, where without that there would be {} here",
             tokens(said.tokens),
             tokens(said.ours)
         )?;
