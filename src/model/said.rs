@@ -3,10 +3,10 @@
 //! A number of the agent's own is no usage report. It stands beside ours for as long as it tells of the
 //! context at hand: until another request is reported, or a compaction or clear takes place.
 
-use super::Kind;
 use super::event::{Key, Usage};
 use super::past::Standing;
 use super::session::{Item, ItemIx, Session};
+use super::{Kind, Source};
 
 /// The agent's own number for its context, with what it is to be set beside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,9 @@ pub struct Said {
     /// The same context here, in tokens: what the provider reported of that request, else what was
     /// estimated before the agent said anything.
     pub ours: u64,
+    /// How ours is known: reported, estimated, or [`Source::Agent`] where the gauge takes the agent's
+    /// number and this is what it would show without.
+    pub source: Source,
 }
 
 impl Said {
@@ -48,6 +51,10 @@ impl Session {
         let said = Said {
             tokens: usage.prompt.saturating_add(usage.output.unwrap_or(0)),
             ours: self.calibrated_context().used,
+            source: match self.anchor {
+                Some(_) => Source::Estimated,
+                None => Source::Agent,
+            },
         };
         self.word = Some(Word {
             of: usage.request,
@@ -66,9 +73,13 @@ impl Session {
         let holds = word.resets == self.resets.len() && newer.iter().all(|r| r.key == word.of);
         let reported = self.by_request.get(&word.of);
         let reported = reported.and_then(|ix| self.requests.get(*ix));
-        holds.then(|| Said {
-            ours: reported.map_or(word.said.ours, |request| request.prompt),
-            ..word.said
+        holds.then_some(match reported {
+            Some(request) => Said {
+                ours: request.prompt,
+                source: Source::Reported,
+                ..word.said
+            },
+            None => word.said,
         })
     }
 

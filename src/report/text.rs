@@ -59,12 +59,13 @@ pub fn write(
         limits.window_source.name()
     )?;
     if let Some(said) = session.said() {
-        writeln!(
-            out,
-            "the agent says {}, where without that there would be {} here",
-            tokens(said.tokens),
-            tokens(said.ours)
-        )?;
+        let how = match said.source {
+            Source::Reported => "were reported",
+            Source::Agent => "would be estimated without that",
+            _ => "are estimated here",
+        };
+        let (its, ours) = (tokens(said.tokens), tokens(said.ours));
+        writeln!(out, "the agent says {its}, where {ours} {how}")?;
     }
     match left {
         Ok(left) => writeln!(out, "{left}")?,

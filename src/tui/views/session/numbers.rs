@@ -1,6 +1,7 @@
 //! The gauge in numbers, always in this shape:
 //! `124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k`,
-//! with the agent's own number where it gives one: `agent says 123.5k (−4.5k)`.
+//! with the agent's own number where it gives one: `agent says 123.5k (−4.5k)`, or, where ours is taught
+//! by it, `agent says 123.5k, counted 98.2k`.
 
 use super::Shown;
 use super::facts::trigger;
@@ -74,7 +75,8 @@ fn in_short(shown: &Shown<'_>, columns: usize, theme: Theme) -> Vec<Span<'static
     line::joined(groups, columns, theme.quiet())
 }
 
-/// The agent's own number, and how much more or less that is than ours; as much of it as fits.
+/// The agent's own number, and how much more or less that is than ours, or what ours would be without it;
+/// as much of it as fits.
 pub(in crate::tui::views) fn agent(
     said: Said,
     columns: usize,
@@ -83,6 +85,9 @@ pub(in crate::tui::views) fn agent(
     let tokens = number::tokens(said.tokens);
     let off = number::error(said.difference().unsigned_abs());
     let off = match said.difference() {
+        _ if said.source == Source::Agent => {
+            format!(", counted {}", number::tokens(said.ours))
+        }
         0 => " (the same)".to_owned(),
         1.. => format!(" (+{off})"),
         _ => format!(" (−{off})"),
