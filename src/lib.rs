@@ -49,7 +49,8 @@
 //! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
 //! - Reading order and threads: [`ingest`]; byte cursors and truncation: [`ingest::tail`]; lines of any
 //!   length in bounded memory: [`ingest::lines`], [`ingest::elide`]; the demo: [`ingest::demo`].
-//! - What agents write beside their logs, such as telemetry: [`ingest::beside`].
+//! - Folders of files that are one log: [`ingest::folder`]. What agents write beside their logs, such as
+//!   telemetry: [`ingest::beside`].
 //! - Keys: one table, [`tui::keymap::BINDINGS`], drives dispatch, help, footer and the README.
 //! - The traps of each format: `tests/fixtures/<agent>/<case>/`, a log and the report expected of it.
 //!

@@ -100,8 +100,15 @@ pub fn places(format: &dyn Format) -> Vec<String> {
             Base::XdgData(below) => format!("~/.local/share/{below}"),
             Base::At(folder) => folder.to_owned(),
         };
-        told.push(format!("{}/{}", base.trim_end_matches('/'), root.logs));
-        named.extend(root.env.map(|env| format!("${env}/{}", root.logs)));
+        let below = |folder: &str| {
+            let folder = folder.trim_end_matches('/');
+            match root.logs {
+                "" => folder.to_owned(),
+                logs => format!("{folder}/{logs}"),
+            }
+        };
+        told.push(below(&base));
+        named.extend(root.env.map(|env| below(&format!("${env}"))));
     }
     told.extend(named);
     let mut seen = HashSet::new();

@@ -38,6 +38,7 @@ pub mod kimi;
 mod lenient;
 pub mod mew;
 pub mod openclaw;
+pub mod openhands;
 pub mod otel_genai;
 pub mod ouro;
 pub mod own;
@@ -62,6 +63,7 @@ pub static ALL: &[&dyn Format] = &[
     &otel_genai::OtelGenAi,
     &mew::Mew,
     &hpd_agent::HpdAgent,
+    &openhands::OpenHands,
     &vscode_gateway::VscodeGateway, // before raw requests, which it may hold
     &request_log::RequestLog,
     &ouro::Ouro,
@@ -94,12 +96,18 @@ pub trait Format: Sync {
         None
     }
 
-    /// What the file of this path is, by its name alone; `None`: not a log of this agent.
+    /// What the file or folder of this path is, by its name alone; `None`: not a log of this agent.
     fn claims(&self, path: &Path) -> Option<Claim>;
 
     /// The file that tells the session of this one too, and better: where it is there, this one is
     /// passed over, unless it is named.
     fn better(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    /// The number of a record by its file's name, where a log is a folder of such files
+    /// ([`Shape::Folder`]); `None`: it is no record.
+    fn number(&self, _name: &str) -> Option<u64> {
         None
     }
 
@@ -125,6 +133,12 @@ pub trait Format: Sync {
 
     /// What it writes beside its logs that tells more of them.
     fn beside(&self) -> Option<&'static Beside> {
+        None
+    }
+
+    /// Where the document stands that tells more of the log at this path: see
+    /// [`Decoder::told_state`].
+    fn state(&self, _log: &Path) -> Option<PathBuf> {
         None
     }
 
@@ -171,6 +185,8 @@ pub enum Shape {
     Lines,
     /// As a whole, again whenever it has changed: documents that are rewritten in place.
     Document,
+    /// A folder of numbered files, each a line: see [`Format::number`].
+    Folder,
 }
 
 /// A list in a document, by its name there.
@@ -227,6 +243,17 @@ pub struct Aside {
     pub usage: Usage,
 }
 
+/// What a document beside a log came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// What was read of the log holds.
+    Fits,
+    /// The document is half written, or none.
+    Torn,
+    /// It tells of what was read long before: the log is to be read afresh.
+    Late,
+}
+
 /// What a decoder is given.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
@@ -248,5 +275,12 @@ pub trait Decoder: Send {
     /// where they have not changed. `None`: they are read as a whole whenever they change.
     fn copy(&self) -> Option<Box<dyn Decoder>> {
         None
+    }
+
+    /// Takes in the document that stands beside the log ([`Format::state`]): before it reads anything,
+    /// and again whenever the document has changed. Tells what follows for what it has read. Never
+    /// fails, whatever the bytes.
+    fn told_state(&mut self, _document: &[u8], _out: &mut Sink<'_>) -> Told {
+        Told::Fits
     }
 }

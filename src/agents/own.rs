@@ -90,7 +90,7 @@ impl Format for Own {
         let has = |value: &Value| self.mapping.has.iter().all(|p| p.find(value).is_some());
         let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
         match (self.written(), read(head)) {
-            (Shape::Lines, _) => head
+            (Shape::Lines | Shape::Folder, _) => head
                 .split(|byte| *byte == b'\n')
                 .take(LINES)
                 .filter_map(read)
@@ -120,7 +120,7 @@ impl Format for Own {
         Facts {
             mark: self.mark,
             live: match self.written() {
-                Shape::Lines => facts::EACH_LINE,
+                Shape::Lines | Shape::Folder => facts::EACH_LINE,
                 Shape::Document => facts::EACH_REWRITE,
             },
             known: if usage { "prompts, outputs" } else { "" },

@@ -1,15 +1,15 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
+use super::bytes::{Bytes, Open};
 use super::discover::LogFile;
 use super::lines::{CHUNK, Lines, OnLine, Step};
 use super::reader::{Fold, Follower, Pass, Progress, Unmeasured, decode};
-use super::tail::{Cursor, Stamp};
+use super::tail::Cursor;
 use crate::agents::Shape;
 use crate::model::Gone;
 use crate::model::event::{Entry, Event, Lane, Measure, Sink};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -36,8 +36,7 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
     if log.shape == Shape::Document {
         return document(log, measure, rules);
     }
-    let mut file = File::open(log.facts.path.as_path())?;
-    let stamp = Stamp::from(&file.metadata()?);
+    let (mut file, stamp) = log.open()?;
     let len = stamp.len;
     let mut held: Vec<u8> = Vec::new();
     let mut size = FIRST;
@@ -56,6 +55,7 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
         let mut informed = log.informed();
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
         let mut out = Sink::new(measure);
+        informed.tell_state(&mut out);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             // What stands before the first newline is the end of a line, or nothing.
             if start == 0 || place.offset > start {
@@ -108,7 +108,7 @@ fn is_enough(fold: &mut Fold, size: u64) -> bool {
 }
 
 /// Makes `held` the file's bytes from `start` to `len`, reading only those that are missing.
-fn prepend(file: &mut File, start: u64, len: u64, held: &mut Vec<u8>) -> io::Result<()> {
+fn prepend(file: &mut Bytes, start: u64, len: u64, held: &mut Vec<u8>) -> io::Result<()> {
     let missing = (len - start).saturating_sub(held.len() as u64);
     let mut grown = Vec::with_capacity(usize::try_from(len - start).unwrap_or(0));
     file.seek(SeekFrom::Start(start))?;
@@ -119,7 +119,7 @@ fn prepend(file: &mut File, start: u64, len: u64, held: &mut Vec<u8>) -> io::Res
 }
 
 /// What the first lines tell of the session.
-fn head_facts(log: &LogFile, file: &mut File) -> io::Result<Vec<Entry>> {
+fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);
     file.seek(SeekFrom::Start(0))?;
@@ -148,7 +148,7 @@ pub fn epoch(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Pass> {
     if log.shape == Shape::Document {
         return Ok(Pass::whole(log, rules));
     }
-    let mut file = File::open(log.facts.path.as_path())?;
+    let (mut file, _) = log.open()?;
     let Some(start) = last_reset(log, &mut file)? else {
         return Ok(Pass::whole(log, rules));
     };
@@ -162,7 +162,7 @@ pub fn epoch(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Pass> {
 }
 
 /// Where the line of the last reset begins.
-fn last_reset(log: &LogFile, file: &mut File) -> io::Result<Option<u64>> {
+fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
     let marks: Vec<&[u8]> = log
         .format
         .reset_marks()
@@ -172,7 +172,7 @@ fn last_reset(log: &LogFile, file: &mut File) -> io::Result<Option<u64>> {
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0) as u64;
     let mut block = Vec::new();
     // Marks that begin before `end` have not been looked at.
-    let mut end = file.metadata()?.len();
+    let mut end = file.seek(SeekFrom::End(0))?;
     while end > 0 && longest > 0 {
         let start = end.saturating_sub(BLOCK);
         file.seek(SeekFrom::Start(start))?;
@@ -200,7 +200,7 @@ fn last_reset(log: &LogFile, file: &mut File) -> io::Result<Option<u64>> {
 }
 
 /// Where the line begins that `at` is in; `before` are the bytes before `at` that are at hand.
-fn line_start(file: &mut File, at: u64, before: &[u8]) -> io::Result<u64> {
+fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
     if let Some(newline) = memchr::memrchr(b'\n', before) {
         return Ok(at - (before.len() - newline - 1) as u64);
     }
@@ -220,7 +220,7 @@ fn line_start(file: &mut File, at: u64, before: &[u8]) -> io::Result<u64> {
 }
 
 /// Whether the line that begins here resets the main conversation: its mark may stand in any text.
-fn resets(log: &LogFile, file: &mut File, line: u64) -> io::Result<bool> {
+fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);
     file.seek(SeekFrom::Start(line))?;

@@ -1,16 +1,25 @@
 //! What agents write beside their logs: each file is read once for all sessions, and as it grows; each
 //! session's decoder is told its part. Where that has changed, the log is read afresh: what was learned
 //! late belongs to requests that were read before.
+//!
+//! The document beside a log ([`Format::state`]) is given to the decoder itself, again whenever it has
+//! changed; the decoder says whether what it has read still holds.
+//!
+//! [`Format::state`]: crate::agents::Format::state
 
 use super::discover::LogFile;
 use super::lines::Line;
-use super::tail::{Cursor, Outcome};
-use crate::agents::{Aside, Beside, Decoder};
+use super::tail::{Cursor, Outcome, Stamp};
+use crate::agents::{Aside, Beside, Decoder, Told as State};
+use crate::model::event::Sink;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// Larger documents beside logs are not read.
+const LARGEST_STATE: u64 = 64 << 20;
 
 /// The files beside the logs of one folder.
 pub struct Neighbours {
@@ -34,6 +43,8 @@ struct Read {
 pub(super) struct Informed {
     pub(super) decoder: Box<dyn Decoder>,
     told: Told,
+    /// The document beside the log, and as it was when the decoder was told of it.
+    state: Option<(PathBuf, Option<Stamp>)>,
 }
 
 /// How much was told, to notice that there is more, or other things.
@@ -41,6 +52,35 @@ pub(super) struct Informed {
 struct Told {
     asides: usize,
     begun: u64,
+}
+
+impl Informed {
+    /// Whether the document beside the log has changed.
+    pub(super) fn has_new_state(&self) -> bool {
+        let state = self.state.as_ref();
+        state.is_some_and(|(path, seen)| Stamp::of(path).is_ok_and(|now| *seen != Some(now)))
+    }
+
+    /// Gives the document beside the log to the decoder, where it has changed. What cannot be read tells
+    /// nothing: it is nobody's log.
+    pub(super) fn tell_state(&mut self, out: &mut Sink<'_>) -> State {
+        let Some((path, seen)) = &mut self.state else {
+            return State::Fits;
+        };
+        let Ok(now) = Stamp::of(path) else {
+            return State::Fits;
+        };
+        if *seen == Some(now) || now.len > LARGEST_STATE {
+            return State::Fits;
+        }
+        let Ok(document) = fs::read(path) else {
+            return State::Fits;
+        };
+        let told = self.decoder.told_state(&document, out);
+        // What was written in the same tick does not show.
+        *seen = Some(now).filter(|now| told != State::Torn || now.is_sure());
+        told
+    }
 }
 
 impl Neighbours {
@@ -126,7 +166,12 @@ impl LogFile {
         if !asides.is_empty() {
             decoder.told_beside(&asides);
         }
-        Informed { decoder, told }
+        let state = self.format.state(&self.facts.path);
+        Informed {
+            decoder,
+            told,
+            state: state.map(|path| (path, None)),
+        }
     }
 
     /// Whether something else stands beside the log now than what this decoder was told.

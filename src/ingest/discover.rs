@@ -1,13 +1,16 @@
 //! Finds logs by walk and stat; looks inside a file only where its name does not tell whose it is.
 
 use super::beside::Neighbours;
+use super::bytes::{Bytes, Open};
+use super::folder::Folder;
 use super::problem;
+use super::tail::Stamp;
 use crate::agents::{Base, Claim, Format, Shape, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, DirEntry, File, Metadata};
+use std::fs::{self, DirEntry, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -54,6 +57,8 @@ pub struct LogFile {
     pub format: &'static dyn Format,
     /// How it is read.
     pub shape: Shape,
+    /// Its files, where it is a folder.
+    pub folder: Option<Arc<Folder>>,
     /// What its agent writes beside its logs, if it does.
     pub neighbours: Option<Arc<Neighbours>>,
 }
@@ -148,12 +153,17 @@ pub struct Scout {
     formats: Vec<&'static dyn Format>,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
+    /// Folders that are logs.
+    folders: HashMap<PathBuf, Arc<Folder>>,
     /// What stands beside logs, by agent and folder.
     neighbours: HashMap<(&'static str, Option<PathBuf>), Arc<Neighbours>>,
 }
 
 /// What a file's first bytes tell.
 type Seen = (&'static dyn Format, Option<Shape>);
+
+/// A folder that is a log.
+type FolderLog = (&'static dyn Format, Claim, Arc<Folder>);
 
 /// One walk.
 struct Walk<'s> {
@@ -170,6 +180,7 @@ impl Scout {
             spots,
             formats,
             opened: HashMap::new(),
+            folders: HashMap::new(),
             neighbours: HashMap::new(),
         }
     }
@@ -224,6 +235,32 @@ impl Scout {
         found
     }
 
+    /// The log that the folder at this path is, if it is one. In an agent's own place its name tells.
+    fn folder(&mut self, spot: &Spot, path: &Path) -> Option<FolderLog> {
+        let claimed = |format: &'static dyn Format| {
+            let claim = format.claims(path)?;
+            (claim.shape == Shape::Folder).then_some((format, claim))
+        };
+        let claims: Vec<_> = match spot {
+            Spot::Usual(format, _) => claimed(*format).into_iter().collect(),
+            _ => self.formats.iter().filter_map(|f| claimed(*f)).collect(),
+        };
+        claims.into_iter().find_map(|(format, claim)| {
+            let known = self.folders.get(path).cloned();
+            let folder = known.unwrap_or_else(|| Arc::new(Folder::new(path, format)));
+            if !folder.is_log() {
+                return None;
+            }
+            if !matches!(spot, Spot::Usual(..)) && !self.folders.contains_key(path) {
+                let (joined, _) = folder.open().ok()?;
+                let head = head_of(Bytes::Folder(joined)).ok()?;
+                format.recognise(&head).then_some(())?;
+            }
+            self.folders.insert(path.to_path_buf(), Arc::clone(&folder));
+            Some((format, claim, folder))
+        })
+    }
+
     /// The format that a file's first bytes show, remembered.
     fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<Seen>> {
         if let Some((at, verdict)) = self.opened.get(path)
@@ -243,8 +280,12 @@ impl Scout {
 
 /// A file's first bytes, enough to recognise it.
 pub fn read_head(path: &Path) -> io::Result<Vec<u8>> {
+    head_of(path.open()?.0)
+}
+
+fn head_of(bytes: Bytes) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
+    bytes.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -265,6 +306,8 @@ impl Walk<'_> {
                 return;
             };
             self.folder(spot, path, real, 0);
+        } else if self.record(spot, path) {
+            // It is part of a log that is a folder, and that log is what is meant.
         } else if let (true, Spot::Forced(format, _)) = (named, spot) {
             self.forced_file(path, *format, &meta);
         } else if named {
@@ -279,6 +322,9 @@ impl Walk<'_> {
         if depth > DEPTH || !self.folders.insert(real.clone()) {
             return;
         }
+        if let Some(log) = self.scout.folder(spot, path) {
+            return self.add_folder(path, id_of_real(&real), log);
+        }
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return,
@@ -286,6 +332,39 @@ impl Walk<'_> {
         };
         for entry in entries.flatten() {
             self.entry(spot, &entry, &real, depth);
+        }
+    }
+
+    /// Takes a file for the log whose record it is, if it is one.
+    fn record(&mut self, spot: &Spot, path: &Path) -> bool {
+        let Ok(real) = fs::canonicalize(path) else {
+            return false;
+        };
+        let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|n| n.to_str()))
+        else {
+            return false;
+        };
+        let formats = &self.scout.formats;
+        if !formats.iter().any(|format| format.number(name).is_some()) {
+            return false;
+        }
+        // Where it is the watcher that names it, the folder goes by the name of its place.
+        let named = path.parent().filter(|_| !spot.names(path));
+        let shown = named.unwrap_or(folder).to_path_buf();
+        let log = self.scout.folder(spot, &shown);
+        let is_one = log.is_some();
+        if let Some(log) = log {
+            self.add_folder(&shown, id_of_real(folder), log);
+        }
+        is_one
+    }
+
+    fn add_folder(&mut self, path: &Path, file: FileId, (format, claim, folder): FolderLog) {
+        match folder.stamp() {
+            Ok(stamp) => self.add(path, file, format, claim, stamp, Some(folder)),
+            // Gone since: the next walk will not see it.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => self.problem(path, problem::unreadable(&e, "list this folder")),
         }
     }
 
@@ -328,9 +407,8 @@ impl Walk<'_> {
     ) {
         let (format, claim, meta) = match spot {
             Spot::Usual(format, _) => {
-                let Some(claim) = format.claims(path) else {
-                    return;
-                };
+                let claim = format.claims(path).filter(is_file);
+                let Some(claim) = claim else { return };
                 // Gone since: the next walk will not see it.
                 let Ok(meta) = meta() else { return };
                 (*format, claim, meta)
@@ -355,7 +433,7 @@ impl Walk<'_> {
             }
         };
         if format.better(path).is_none_or(|better| !better.exists()) {
-            self.add(path, id, format, claim, &meta);
+            self.add(path, id, format, claim, Stamp::from(&meta), None);
         }
     }
 
@@ -372,7 +450,10 @@ impl Walk<'_> {
             None => claims.into_iter().find(|(_, claim)| claim.id.is_some()),
         };
         match whose {
-            Some((format, claim)) => self.add(path, file_id(path), format, claim, meta),
+            Some((format, claim)) => {
+                let stamp = Stamp::from(meta);
+                self.add(path, file_id(path), format, claim, stamp, None);
+            }
             None => match read_head(path) {
                 Ok(head) => self.problem(path, facts::refusal(&self.scout.formats, &head)),
                 Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
@@ -385,7 +466,8 @@ impl Walk<'_> {
         match read_head(path) {
             Ok(head) => {
                 let claim = claim_of(format, path, format.shape(&head));
-                self.add(path, file_id(path), format, claim, meta);
+                let stamp = Stamp::from(meta);
+                self.add(path, file_id(path), format, claim, stamp, None);
             }
             Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
         }
@@ -394,7 +476,7 @@ impl Walk<'_> {
     fn claims(&self, path: &Path) -> Vec<(&'static dyn Format, Claim)> {
         let formats = self.scout.formats.iter();
         formats
-            .filter_map(|format| Some((*format, format.claims(path)?)))
+            .filter_map(|format| Some((*format, format.claims(path).filter(is_file)?)))
             .collect()
     }
 
@@ -404,7 +486,8 @@ impl Walk<'_> {
         file: FileId,
         format: &'static dyn Format,
         claim: Claim,
-        meta: &Metadata,
+        stamp: Stamp,
+        folder: Option<Arc<Folder>>,
     ) {
         if !self.files.insert(file) {
             return;
@@ -418,28 +501,34 @@ impl Walk<'_> {
                 path: Arc::new(path.to_path_buf()),
                 id: claim.id,
                 parent: claim.parent,
-                len: meta.len(),
-                modified: meta
-                    .modified()
-                    .ok()
-                    .and_then(|at| Timestamp::try_from(at).ok()),
+                len: stamp.len,
+                modified: stamp.modified.and_then(|at| Timestamp::try_from(at).ok()),
             },
             format,
             shape: claim.shape,
+            folder,
             neighbours,
         });
     }
 }
 
+/// Whether a path is claimed as a file.
+fn is_file(claim: &Claim) -> bool {
+    claim.shape != Shape::Folder
+}
+
 /// What the path tells of a log whose format is known, and its shape, where its bytes told it.
 fn claim_of(format: &dyn Format, path: &Path, shape: Option<Shape>) -> Claim {
-    let told = format.claims(path).unwrap_or_else(|| Claim {
-        shape: match path.extension() {
-            Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => Shape::Document,
-            _ => Shape::Lines,
-        },
-        ..Claim::LINES
-    });
+    let told = format
+        .claims(path)
+        .filter(is_file)
+        .unwrap_or_else(|| Claim {
+            shape: match path.extension() {
+                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => Shape::Document,
+                _ => Shape::Lines,
+            },
+            ..Claim::LINES
+        });
     Claim {
         shape: shape.unwrap_or(told.shape),
         ..told

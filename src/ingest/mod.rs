@@ -11,10 +11,12 @@
 
 mod backwards;
 pub mod beside;
+pub mod bytes;
 pub mod demo;
 pub mod discover;
 mod document;
 pub mod elide;
+pub mod folder;
 pub mod lines;
 mod problem;
 pub mod reader;

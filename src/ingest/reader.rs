@@ -1,16 +1,16 @@
 //! One log, from bytes to sessions: in passes that can be interrupted, then as it grows.
 
 use super::beside::Informed;
+use super::bytes::Open;
 use super::discover::LogFile;
 use super::document::{self, Document};
 use super::lines::{CHUNK, Line, Lines, OnLine, Step};
-use super::tail::{Cursor, Outcome, Stamp};
-use crate::agents::{Decoder, Input, Shape};
+use super::tail::{Cursor, Outcome};
+use crate::agents::{Decoder, Input, Shape, Told};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -168,6 +168,14 @@ impl Follower {
         }
     }
 
+    /// Whether the document beside the log has changed, of which the decoder is told as it reads on.
+    pub fn has_new_state(&self) -> bool {
+        match &self.state {
+            State::Lines(_, informed) => informed.has_new_state(),
+            State::Document(_) => false,
+        }
+    }
+
     /// Reads what was appended, about a megabyte at most.
     pub fn more(&mut self, measure: &dyn Measure) -> io::Result<More> {
         if let State::Document(document) = &mut self.state {
@@ -216,14 +224,16 @@ impl Follower {
         let State::Lines(cursor, informed) = &mut self.state else {
             return Ok(Outcome::Drained);
         };
-        let path = self.log.facts.path.as_path();
+        if informed.tell_state(out) == Told::Late {
+            return Ok(Outcome::Restart);
+        }
         let deliver: &mut OnLine<'_> = &mut |place, line| {
             decode(informed.decoder.as_mut(), place, line, out);
             pause(place.len)
         };
         match end {
-            End::Open => cursor.read_more(path, deliver),
-            End::Settled => cursor.finish(path, deliver),
+            End::Open => cursor.read_more(&self.log, deliver),
+            End::Settled => cursor.finish(&self.log, deliver),
         }
     }
 }
@@ -263,7 +273,7 @@ impl Pass {
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
         let fold = Fold::new(log, rules, Coverage::Whole);
         let follower = match log.shape {
-            Shape::Lines => Follower::lines(log, Cursor::start(), log.informed()),
+            Shape::Lines | Shape::Folder => Follower::lines(log, Cursor::start(), log.informed()),
             Shape::Document => Follower::document(log, rules),
         };
         Pass { fold, follower }
@@ -317,9 +327,7 @@ impl Pass {
 
     /// Takes in a last line without its newline, if nobody has written to the file lately.
     pub fn settle(&mut self, measure: &dyn Measure) -> io::Result<()> {
-        if self.follower.is_inside_line()
-            && Stamp::of(&self.follower.log.facts.path)?.age() >= SETTLED
-        {
+        if self.follower.is_inside_line() && self.follower.log.stamp()?.age() >= SETTLED {
             self.settle_now(measure)?;
         }
         Ok(())
@@ -394,7 +402,7 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
     if log.shape == Shape::Document {
         out.entries = document::entries(log, measure)?;
     } else {
-        let mut file = File::open(log.facts.path.as_path())?;
+        let (mut bytes, _) = log.open()?;
         let mut decoder = log.format.decoder();
         let mut lines = Lines::at(0, 1, CHUNK as u64);
         let mut left = most;
@@ -407,7 +415,7 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
             }
         };
         loop {
-            match lines.step(&mut file, deliver)? {
+            match lines.step(&mut bytes, deliver)? {
                 Step::Read(_) => {}
                 Step::Stopped => break,
                 Step::End => {

@@ -77,6 +77,7 @@ pub fn recognise(
             },
             format,
             shape,
+            folder: None,
             neighbours: None,
         },
         source: Box::new(io::Cursor::new(head).chain(source)),

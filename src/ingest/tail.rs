@@ -1,8 +1,9 @@
 //! A place in a growing file of lines: reads what was appended, and notices when the file is no longer
 //! the one that was read before.
 
+use super::bytes::{Bytes, Open};
 use super::lines::{Lines, OnLine, Step};
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -110,7 +111,7 @@ struct Seal {
 }
 
 impl Seal {
-    fn of(file: &mut File, end: u64) -> io::Result<Seal> {
+    fn of(file: &mut Bytes, end: u64) -> io::Result<Seal> {
         let head = hash(file, 0, end.min(HEAD))?;
         let from = end.saturating_sub(BEFORE);
         Ok(Seal {
@@ -125,7 +126,7 @@ impl Seal {
     }
 }
 
-fn hash(file: &mut File, from: u64, len: u64) -> io::Result<u64> {
+fn hash(file: &mut Bytes, from: u64, len: u64) -> io::Result<u64> {
     let mut bytes = [0; BEFORE as usize];
     let bytes = &mut bytes[..usize::try_from(len).unwrap_or(0).min(BEFORE as usize)];
     file.seek(SeekFrom::Start(from))?;
@@ -169,7 +170,7 @@ impl Cursor {
     }
 
     /// Takes note that everything up to `offset` was read from an open file by other means.
-    pub fn read_up_to(&mut self, file: &mut File, stamp: Stamp, lines: &Lines) -> io::Result<()> {
+    pub fn read_up_to(&mut self, file: &mut Bytes, stamp: Stamp, lines: &Lines) -> io::Result<()> {
         self.offset = lines.offset();
         self.number = lines.number();
         self.scanned = self.offset + lines.partial();
@@ -181,8 +182,12 @@ impl Cursor {
     }
 
     /// Delivers the complete lines that have not been delivered yet.
-    pub fn read_more(&mut self, path: &Path, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
-        let Some((mut file, stamp)) = self.open(path)? else {
+    pub fn read_more(
+        &mut self,
+        log: &(impl Open + ?Sized),
+        deliver: &mut OnLine<'_>,
+    ) -> io::Result<Outcome> {
+        let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Outcome::Restart);
         };
         if self.end != End::Open && self.seen == Some(stamp) && self.sure {
@@ -227,9 +232,13 @@ impl Cursor {
 
     /// Delivers everything, a last line without its newline too, as [`super::lines::Line::Unfinished`]
     /// where it is not whole. For files nobody is writing to.
-    pub fn finish(&mut self, path: &Path, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
+    pub fn finish(
+        &mut self,
+        log: &(impl Open + ?Sized),
+        deliver: &mut OnLine<'_>,
+    ) -> io::Result<Outcome> {
         loop {
-            match self.read_more(path, deliver)? {
+            match self.read_more(log, deliver)? {
                 Outcome::More => {}
                 Outcome::Drained => break,
                 Outcome::Restart => return Ok(Outcome::Restart),
@@ -238,7 +247,7 @@ impl Cursor {
         if !self.is_inside_line() {
             return Ok(Outcome::Drained);
         }
-        let Some((mut file, stamp)) = self.open(path)? else {
+        let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Outcome::Restart);
         };
         let mut lines = self.lines(stamp.len);
@@ -255,16 +264,15 @@ impl Cursor {
     }
 
     /// Opens the file; `None`: it is another one, or shorter than what was read.
-    fn open(&self, path: &Path) -> io::Result<Option<(File, Stamp)>> {
-        let file = File::open(path)?;
-        let stamp = Stamp::from(&file.metadata()?);
+    fn open(&self, log: &(impl Open + ?Sized)) -> io::Result<Option<(Bytes, Stamp)>> {
+        let (file, stamp) = log.open()?;
         let same = self.seen.is_none_or(|seen| seen.file == stamp.file);
         Ok((same && stamp.len >= self.offset).then_some((file, stamp)))
     }
 
     /// Whether what was read still stands there; also whether a last line that had no newline has got
     /// one since, rather than going on.
-    fn holds(&mut self, file: &mut File) -> io::Result<bool> {
+    fn holds(&mut self, file: &mut Bytes) -> io::Result<bool> {
         if self.seen.is_none() {
             return Ok(true);
         }
@@ -288,7 +296,7 @@ impl Cursor {
         Ok(true)
     }
 
-    fn finds_newline(&mut self, file: &mut File, len: u64) -> io::Result<bool> {
+    fn finds_newline(&mut self, file: &mut Bytes, len: u64) -> io::Result<bool> {
         file.seek(SeekFrom::Start(self.scanned))?;
         let mut source = file.take(len.saturating_sub(self.scanned));
         let mut chunk = vec![0; super::lines::CHUNK.min(source.limit() as usize)];
@@ -442,7 +450,7 @@ mod tests {
         assert_eq!(log.go(true), Outcome::Drained);
         assert_eq!(log.lines(), ["{\"a\":1}", "{\"b\":2}"]);
         assert_eq!(log.go(true), Outcome::Drained);
-        let touched = File::options().write(true).open(&log.path).unwrap();
+        let touched = OpenOptions::new().write(true).open(&log.path).unwrap();
         touched.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(log.more(), Outcome::Drained);
         log.append(b"\n{\"c\":3}\n");

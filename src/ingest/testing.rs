@@ -1,7 +1,8 @@
 //! A format for tests: lines such as `{"toy":7}`, each a request of that many tokens.
 //!
 //! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` a fact, `{"side":"…"}` a
-//! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`.
+//! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`, a
+//! folder `parts` has one in each file `part-<number>.json`.
 
 use crate::agents::facts::EACH_LINE;
 use crate::agents::settings::SettingsFile;
@@ -58,6 +59,13 @@ impl Format for Toy {
         Some(&SETTINGS)
     }
     fn claims(&self, path: &Path) -> Option<Claim> {
+        if path.ends_with("parts") {
+            return Some(Claim {
+                shape: Shape::Folder,
+                id: Some(path.parent()?.file_name()?.to_str()?.to_owned()),
+                parent: None,
+            });
+        }
         let shape = match path.extension()?.to_str()? {
             "toy" => Shape::Lines,
             "toys" => Shape::Document,
@@ -68,6 +76,10 @@ impl Format for Toy {
             id: Some(path.file_stem()?.to_str()?.to_owned()),
             parent: None,
         })
+    }
+    fn number(&self, name: &str) -> Option<u64> {
+        let number = name.strip_prefix("part-")?.strip_suffix(".json")?;
+        number.parse().ok()
     }
     fn recognise(&self, head: &[u8]) -> bool {
         head.starts_with(b"{\"toy\":")

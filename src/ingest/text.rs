@@ -11,6 +11,7 @@ mod unescape;
 pub use job::{Done, TextJob};
 pub(super) use job::{Origin, Shelf, do_job};
 
+use super::bytes::{Bytes, Open};
 use super::discover::LogFile;
 use super::document;
 use super::elide::Elider;
@@ -24,16 +25,19 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Finds an item's text in its log.
-fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<File>> {
-    let mut file = File::open(log.facts.path.as_path())?;
+fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<Bytes>> {
     match log.shape {
-        Shape::Lines => find_in_line(file, log.format, wanted, wanted.place.offset),
+        Shape::Lines | Shape::Folder => {
+            let (bytes, _) = log.open()?;
+            find_in_line(bytes, log.format, wanted, wanted.place.offset)
+        }
         Shape::Document => {
+            let mut file = File::open(log.facts.path.as_path())?;
             let len = file.metadata()?.len();
             let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
             document::decode(log.format, &document::bytes(&mut file, len)?, &mut out);
             let text = out.captured().ok_or_else(rewritten)?;
-            Ok(Pieces::new(file, vec![Piece::Held(text)]))
+            Ok(Pieces::new(Bytes::File(file), vec![Piece::Held(text)]))
         }
     }
 }

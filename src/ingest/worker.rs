@@ -11,6 +11,7 @@ use super::settings::SettingsReader;
 use super::tail::Stamp;
 use super::watch::{Hint, Watch};
 use super::{Wake, Wanted};
+use crate::agents::Shape;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
@@ -247,6 +248,7 @@ impl Worker {
     fn changed(&mut self, path: &Path) -> ControlFlow<()> {
         let known = self.by_path.get(path).copied();
         let known = known.or_else(|| Some(file_id(path)).filter(|id| self.known.contains_key(id)));
+        let known = known.or_else(|| self.folder_of(path));
         if let Some(file) = known {
             return self.check(file);
         }
@@ -258,6 +260,13 @@ impl Worker {
         }
         let found = self.scout.look_below(path);
         self.take_in(found)
+    }
+
+    /// The log that is the folder in which this file is.
+    fn folder_of(&self, path: &Path) -> Option<FileId> {
+        let file = self.by_path.get(path.parent()?)?;
+        let log = &self.known.get(file)?.log;
+        (log.shape == Shape::Folder).then_some(*file)
     }
 
     /// Takes in what is new and looks at what has changed.
@@ -379,7 +388,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let path = Arc::clone(&known.log.facts.path);
-        let stamp = match Stamp::of(&path) {
+        let stamp = match known.log.stamp() {
             Ok(stamp) => stamp,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let since = *known.missing_since.get_or_insert(now);
@@ -399,7 +408,8 @@ impl Worker {
             .follower
             .as_ref()
             .is_some_and(Follower::is_inside_line);
-        let outdated = known.follower.as_ref().is_some_and(Follower::is_outdated);
+        let is_news = |follower: &Follower| follower.is_outdated() || follower.has_new_state();
+        let outdated = known.follower.as_ref().is_some_and(is_news);
         let something = changed || outdated || !known.sure || (inside && settled);
         if !something && known.follower.is_some() || failed {
             return ControlFlow::Continue(());

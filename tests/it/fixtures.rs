@@ -1,32 +1,40 @@
-//! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, with
-//! the report expected of it beside it. A case is one trap of one format, by name.
+//! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, or the
+//! folder `<case>` itself where `base_state.json` is in it, with the report expected of it beside it. A
+//! case is one trap of one format, by name.
 
 use crate::support::{json_report, manifest_folder};
 use insta::{Settings, assert_json_snapshot, glob};
 use serde_json::{Value, json};
+use std::path::Path;
 
 #[test]
 fn every_fixture_reports_as_expected() {
-    glob!("../fixtures", "*/*/log.*", |path| {
-        let mut report = json_report(path);
-        report["session"]["path"] = json!("[path]");
-        without_prices(&mut report);
-        own_rows_alone(&mut report["what_if"]);
-        lines_on_one(&mut report["what_if"]);
-        lines_on_one(&mut report["messages"]);
-        lines_on_one(&mut report["calls"]);
-        for key in ["requests_left", "turns_left", "minutes_left"] {
-            let band = report["compaction"][key].take();
-            assert!(band.is_null() || is_ordered(&band), "{key}: {band}");
-        }
-        let mut settings = Settings::clone_current();
-        settings.set_snapshot_path(path.parent().unwrap());
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_snapshot_suffix("");
-        settings.set_omit_expression(true);
-        settings.set_input_file(path.strip_prefix(manifest_folder()).unwrap());
-        settings.bind(|| assert_json_snapshot!("report", report));
+    glob!("../fixtures", "*/*/log.*", |path| check(path, path));
+    glob!("../fixtures", "*/*/base_state.json", |path| {
+        check(path.parent().unwrap(), path);
     });
+}
+
+/// Checks the report of a log. `file` stands in the folder of its case.
+fn check(log: &Path, file: &Path) {
+    let mut report = json_report(log);
+    report["session"]["path"] = json!("[path]");
+    without_prices(&mut report);
+    own_rows_alone(&mut report["what_if"]);
+    lines_on_one(&mut report["what_if"]);
+    lines_on_one(&mut report["messages"]);
+    lines_on_one(&mut report["calls"]);
+    for key in ["requests_left", "turns_left", "minutes_left"] {
+        let band = report["compaction"][key].take();
+        assert!(band.is_null() || is_ordered(&band), "{key}: {band}");
+    }
+    let mut settings = Settings::clone_current();
+    settings.set_snapshot_path(file.parent().unwrap());
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_snapshot_suffix("");
+    settings.set_omit_expression(true);
+    settings.set_input_file(file.strip_prefix(manifest_folder()).unwrap());
+    settings.bind(|| assert_json_snapshot!("report", report));
 }
 
 /// Whether a forecast's band is one. Its numbers are tested where they are made: here they would

@@ -215,6 +215,54 @@ fn the_gauge_moves_while_the_gateway_captures() {
 }
 
 #[test]
+fn the_gauge_moves_while_openhands_streams() {
+    let home = tempfile::tempdir().unwrap();
+    let case = manifest_folder().join("tests/fixtures/openhands/sums_name_no_call/log.jsonl");
+    let text = fs::read_to_string(case).unwrap();
+    let log = home.path().join("events.jsonl");
+    let (begun, rest) = text.split_at(text.find("call_1").unwrap());
+    fs::write(&log, begun).unwrap();
+    let path = log.to_str().unwrap();
+    let terminal = Terminal::open(home.path(), &[path], (120, 40));
+    terminal.wait_for_text("ohands");
+    append(&log, rest);
+    terminal.wait_for_text("9.8k");
+}
+
+#[test]
+fn the_gauge_moves_while_openhands_writes_its_events() {
+    let case = manifest_folder().join("tests/fixtures/openhands/state_tells_calls");
+    let home = tempfile::tempdir().unwrap();
+    let conversation = home.path().join(".openhands/conversations/5e55");
+    let events = conversation.join("events");
+    fs::create_dir_all(&events).unwrap();
+    let mut names: Vec<_> = fs::read_dir(case.join("events"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    let later = names.split_off(2);
+    for name in names {
+        fs::copy(case.join("events").join(&name), events.join(&name)).unwrap();
+    }
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for_text("1 session");
+    for name in later {
+        let text = fs::read(case.join("events").join(&name)).unwrap();
+        // Not all of it is there at once.
+        fs::write(events.join(&name), &text[..text.len() / 2]).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(events.join(&name), &text).unwrap();
+    }
+    // No number is known before the state tells it.
+    let state = fs::read(case.join("base_state.json")).unwrap();
+    fs::write(conversation.join("base_state.json"), &state[..99]).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(conversation.join("base_state.json"), state).unwrap();
+    terminal.wait_for("the numbers", |s| s.contains("shop") && s.contains("8.3k"));
+}
+
+#[test]
 fn a_new_session_appears_while_it_runs() {
     let (home, log, _) = home_with_a_session();
     let terminal = Terminal::open(home.path(), &[], (80, 24));

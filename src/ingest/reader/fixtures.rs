@@ -5,6 +5,7 @@ use crate::agents;
 use crate::ingest::discover::{Scout, Spot};
 use crate::model::event::ByLength;
 use proptest::prelude::*;
+use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ enum Moment<'b> {
     Appended(&'b [u8]),
     /// It holds these bytes.
     Written(&'b [u8]),
+    /// A file in its folder, or beside that, holds these bytes.
+    Put(&'b Path, &'b [u8]),
 }
 
 impl Moment<'_> {
@@ -38,6 +41,7 @@ impl Moment<'_> {
                 file.write_all(bytes).unwrap();
             }
             Moment::Written(bytes) => fs::write(path, bytes).unwrap(),
+            Moment::Put(name, bytes) => fs::write(path.join(name), bytes).unwrap(),
         }
     }
 }
@@ -142,5 +146,55 @@ fn a_document_that_was_torn_ends_as_a_fresh_one() {
         let (log, bytes) = empty(log, dir.path());
         let torn = &bytes[..bytes.len() / 2];
         follow(&log, &[Moment::Written(torn), Moment::Written(&bytes)]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn a_folder_that_grows_file_by_file_ends_as_a_fresh_one(
+        which in any::<prop::sample::Index>(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 40),
+        told in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| log.shape == Shape::Folder).collect();
+        let log = logs[which.index(logs.len())];
+        let folder = log.facts.path.as_path();
+        let mut names: Vec<PathBuf> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into())
+            .collect();
+        names.sort();
+        let files: Vec<Vec<u8>> = names.iter().map(|n| fs::read(folder.join(n)).unwrap()).collect();
+        let mut moments = Vec::new();
+        for ((name, bytes), cut) in names.iter().zip(&files).zip(&cuts) {
+            moments.push(Moment::Put(name, &bytes[..cut.index(bytes.len())]));
+            moments.push(Moment::Put(name, bytes));
+        }
+        // What stands beside the log may come at any time, or never, and tells more each time.
+        let beside = Path::new("../base_state.json");
+        let state: Value = serde_json::from_slice(&fs::read(folder.join(beside)).unwrap()).unwrap();
+        let calls = "/stats/usage_to_metrics/agent/token_usages";
+        let all = state.pointer(calls).and_then(Value::as_array).unwrap();
+        let mut at: Vec<usize> = told.iter().map(|at| at.index(moments.len() + 1)).collect();
+        at.sort_unstable();
+        let states: Vec<Vec<u8>> = (1..=at.len())
+            .map(|n| {
+                let mut now = state.clone();
+                *now.pointer_mut(calls).unwrap() = all[..all.len() * n / at.len()].into();
+                now.to_string().into_bytes()
+            })
+            .collect();
+        for (at, state) in at.iter().zip(&states).rev() {
+            moments.insert(*at, Moment::Put(beside, state));
+            moments.insert(*at, Moment::Put(beside, &state[..state.len() / 2]));
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("conversation/events");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join(&names[0]), &files[0]).unwrap();
+        let spot = Spot::Given(own.clone());
+        let log = Scout::new(vec![spot], agents::ALL.to_vec()).look().files.remove(0);
+        follow(&log, &moments);
     }
 }

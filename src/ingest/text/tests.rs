@@ -252,3 +252,26 @@ fn an_end_that_a_decoder_did_not_see_is_said() {
         format!("… {} bytes …]", item.size.bytes - head.len() as u64)
     );
 }
+
+#[test]
+fn texts_of_a_folder_are_in_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("talk/parts");
+    std::fs::create_dir_all(&folder).unwrap();
+    let long = "x".repeat(LONG_LINE);
+    for (number, text) in ["one", &long, "three"].into_iter().enumerate() {
+        let path = folder.join(format!("part-{number}.json"));
+        std::fs::write(path, format!("{{\n\"say\":\"{text}\"}}")).unwrap();
+    }
+    let spot = Spot::Usual(&crate::ingest::testing::TOY, folder.clone());
+    let log = Scout::new(vec![spot], vec![]).look().files.swap_remove(0);
+    let items = items(&log);
+    let read = |n: usize| page(&log, &items[n], 0).map(|page| (page.text, page.bytes));
+    assert_eq!(read(0), Ok(("one".to_owned(), 3)));
+    assert_eq!(read(2), Ok(("three".to_owned(), 5)));
+    assert_eq!(read(1).unwrap().1, LONG_LINE as u64);
+    assert_eq!(whole(&log, &items[1]), long.as_bytes());
+    // Another file stands there now.
+    std::fs::remove_file(folder.join("part-0.json")).unwrap();
+    assert!(read(2).unwrap_err().contains("rewritten"));
+}

@@ -1,0 +1,466 @@
+//! A folder of numbered files that is read as one log of lines: each file is a line, in the order of
+//! their numbers. A newline stands behind each, and blanks for those inside of it, which JSON has only
+//! between its values.
+//!
+//! Files are written once: what is known of one holds as soon as another follows it. Behind the newest
+//! stands a newline only once it is whole; it may still be being written.
+
+use super::tail::Stamp;
+use crate::agents::Format;
+use serde::de::IgnoredAny;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A folder of numbered files.
+pub struct Folder {
+    path: PathBuf,
+    format: &'static dyn Format,
+    listing: Mutex<Listing>,
+}
+
+/// What was found in a folder.
+#[derive(Default)]
+struct Listing {
+    /// The folder as it was then, where a file that comes or goes is sure to show.
+    folder: Option<Stamp>,
+    parts: Arc<Vec<Part>>,
+    /// The newest file as it was then, where a later write is sure to show.
+    newest: Option<Stamp>,
+    /// Bytes of all of it.
+    len: u64,
+}
+
+/// One file.
+#[derive(Clone)]
+struct Part {
+    name: OsString,
+    /// Where it begins in the log.
+    start: u64,
+    /// Its bytes, the newline behind it excluded.
+    len: u64,
+}
+
+impl Folder {
+    /// The folder at a path, of a format that numbers its files.
+    pub fn new(path: &Path, format: &'static dyn Format) -> Folder {
+        Folder {
+            path: path.to_path_buf(),
+            format,
+            listing: Mutex::default(),
+        }
+    }
+
+    /// Whether any numbered file is there.
+    pub fn is_log(&self) -> bool {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let mut names = entries.map(|entry| entry.file_name());
+        names.any(|name| self.number(&name).is_some())
+    }
+
+    fn number(&self, name: &OsString) -> Option<u64> {
+        self.format.number(name.to_str()?)
+    }
+
+    /// What the file system tells of it now.
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        self.look().map(|(_, stamp)| stamp)
+    }
+
+    /// Its bytes as they are now.
+    pub fn open(&self) -> io::Result<(Joined, Stamp)> {
+        let (parts, stamp) = self.look()?;
+        let joined = Joined {
+            folder: self.path.clone(),
+            parts,
+            len: stamp.len,
+            at: 0,
+            file: None,
+        };
+        Ok((joined, stamp))
+    }
+
+    fn look(&self) -> io::Result<(Arc<Vec<Part>>, Stamp)> {
+        let mut listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
+        let listing = &mut *listing;
+        let folder = Stamp::of(&self.path)?;
+        if listing.folder != Some(folder) {
+            listing.parts = Arc::new(self.list(&listing.parts)?);
+            listing.folder = Some(folder).filter(Stamp::is_sure);
+            listing.newest = None;
+        }
+        let Some(newest) = listing.parts.last() else {
+            return Ok((Arc::clone(&listing.parts), Stamp { len: 0, ..folder }));
+        };
+        let path = self.path.join(&newest.name);
+        let stamp = Stamp::of(&path)?;
+        if listing.newest != Some(stamp) {
+            let (start, newline) = (newest.start, u64::from(is_whole(&path)?));
+            listing.len = start + stamp.len + newline;
+            if let Some(newest) = Arc::make_mut(&mut listing.parts).last_mut() {
+                newest.len = stamp.len;
+            }
+            listing.newest = Some(stamp).filter(Stamp::is_sure);
+        }
+        let stamp = Stamp {
+            file: folder.file,
+            len: listing.len,
+            ..stamp
+        };
+        Ok((Arc::clone(&listing.parts), stamp))
+    }
+
+    /// The files that are there now. `known` are those that were there before.
+    fn list(&self, known: &[Part]) -> io::Result<Vec<Part>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let name = entry?.file_name();
+            found.extend(self.number(&name).map(|number| (number, name)));
+        }
+        found.sort();
+        // The newest of those may have grown since.
+        let settled = known.split_last().map_or(&[][..], |(_, rest)| rest);
+        let lens: HashMap<&OsString, u64> =
+            settled.iter().map(|part| (&part.name, part.len)).collect();
+        let mut parts = Vec::with_capacity(found.len());
+        let mut start = 0;
+        for (_, name) in found {
+            let len = match lens.get(&name) {
+                Some(len) => *len,
+                None => fs::metadata(self.path.join(&name))?.len(),
+            };
+            parts.push(Part { name, start, len });
+            start += len + 1;
+        }
+        Ok(parts)
+    }
+}
+
+/// Whether a file holds all of its JSON.
+fn is_whole(path: &Path) -> io::Result<bool> {
+    let file = BufReader::new(File::open(path)?);
+    match serde_json::from_reader::<_, IgnoredAny>(file) {
+        Ok(IgnoredAny) => Ok(true),
+        Err(error) if error.is_io() => Err(error.into()),
+        Err(_) => Ok(false),
+    }
+}
+
+/// The bytes of a folder's files, one after the other.
+pub struct Joined {
+    folder: PathBuf,
+    parts: Arc<Vec<Part>>,
+    len: u64,
+    at: u64,
+    /// The file that was read last, by its place among the parts.
+    file: Option<(usize, File)>,
+}
+
+impl Joined {
+    /// Reads on in the file that `at` is in, or the newline behind it.
+    fn read_part(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let ix = self.parts.partition_point(|part| part.start <= self.at);
+        let Some((ix, part)) = ix
+            .checked_sub(1)
+            .and_then(|ix| Some((ix, self.parts.get(ix)?)))
+        else {
+            return Ok(0);
+        };
+        let within = self.at - part.start;
+        if within >= part.len {
+            buffer[0] = b'\n';
+            return Ok(1);
+        }
+        let most = usize::try_from(part.len - within).unwrap_or(usize::MAX);
+        let most = most.min(buffer.len());
+        let file = match &mut self.file {
+            Some((of, file)) if *of == ix => file,
+            slot => {
+                let file = File::open(self.folder.join(&part.name))?;
+                &mut slot.insert((ix, file)).1
+            }
+        };
+        file.seek(SeekFrom::Start(within))?;
+        let read = file.read(&mut buffer[..most])?;
+        if read == 0 {
+            // It was cut short since: what was known of it no longer holds.
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        for byte in &mut buffer[..read] {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        Ok(read)
+    }
+}
+
+impl Read for Joined {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() && self.at < self.len {
+            let read = self.read_part(&mut buffer[filled..])?;
+            if read == 0 {
+                break;
+            }
+            filled += read;
+            self.at += read as u64;
+        }
+        Ok(filled)
+    }
+}
+
+impl Seek for Joined {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.len.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::super::backwards;
+    use super::super::discover::{LogFile, Scout, Spot};
+    use super::super::reader::{Follower, More, Pass, Progress, read_whole};
+    use super::super::testing::TOY;
+    use super::*;
+    use crate::agents::Shape;
+    use crate::model::event::ByLength;
+    use crate::model::session::Session;
+    use proptest::prelude::*;
+
+    /// A folder of parts below a home.
+    fn home() -> (tempfile::TempDir, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("talk/parts");
+        fs::create_dir_all(&folder).unwrap();
+        (home, folder)
+    }
+
+    fn put(folder: &Path, number: u64, text: &str) {
+        fs::write(folder.join(format!("part-{number}.json")), text).unwrap();
+    }
+
+    fn bytes(folder: &Folder) -> String {
+        let mut text = String::new();
+        folder.open().unwrap().0.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn found(spot: Spot) -> Vec<LogFile> {
+        Scout::new(vec![spot], vec![&TOY]).look().files
+    }
+
+    #[test]
+    fn files_are_lines_in_the_order_of_their_numbers() {
+        let (_home, path) = home();
+        let folder = Folder::new(&path, &TOY);
+        assert_eq!((bytes(&folder).as_str(), folder.is_log()), ("", false));
+        put(&path, 10, "{\"toy\":3}");
+        put(&path, 2, "{\"toy\":\r\n 2}\n");
+        fs::write(path.join("notes.json"), "x").unwrap();
+        assert_eq!(bytes(&folder), "{\"toy\":   2} \n{\"toy\":3}\n");
+        // The newest is still being written, and then another.
+        put(&path, 11, "{\"to");
+        assert!(bytes(&folder).ends_with("{\"toy\":3}\n{\"to"));
+        put(&path, 11, "");
+        assert!(bytes(&folder).ends_with("{\"toy\":3}\n"));
+        put(&path, 12, "{}");
+        assert!(bytes(&folder).ends_with("{\"toy\":3}\n\n{}\n"));
+        let stamp = folder.stamp().unwrap();
+        assert_eq!(stamp.len, bytes(&folder).len() as u64);
+        // Any place can be sought, in any order.
+        let whole = bytes(&folder);
+        let (mut joined, _) = folder.open().unwrap();
+        for at in (0..whole.len()).rev() {
+            let mut rest = String::new();
+            joined.seek(SeekFrom::Start(at as u64)).unwrap();
+            (&mut joined).take(3).read_to_string(&mut rest).unwrap();
+            assert_eq!(rest, whole[at..whole.len().min(at + 3)]);
+        }
+        assert_eq!(joined.seek(SeekFrom::End(-1)).unwrap(), stamp.len - 1);
+        assert!(joined.seek(SeekFrom::End(-99)).is_err());
+    }
+
+    #[test]
+    fn a_folder_is_found_from_wherever_it_is_named() {
+        let (home, path) = home();
+        put(&path, 0, "{\"toy\":1}");
+        put(&path, 1, "{\"toy\":2}");
+        let spots = [
+            Spot::Usual(&TOY, home.path().to_path_buf()),
+            Spot::Given(home.path().to_path_buf()),
+            Spot::Given(home.path().join("talk")),
+            Spot::Given(path.clone()),
+            Spot::Given(path.join("part-1.json")),
+            Spot::Forced(&TOY, path.join("part-0.json")),
+        ];
+        for spot in spots {
+            let named = spot.path().display().to_string();
+            let found = found(spot);
+            assert_eq!(found.len(), 1, "{named}");
+            let facts = &found[0].facts;
+            assert_eq!(found[0].shape, Shape::Folder, "{named}");
+            assert_eq!((facts.id.as_deref(), facts.len), (Some("talk"), 20));
+            assert!(facts.path.ends_with("talk/parts"), "{named}");
+        }
+        // Below a usual place, by the file that the watcher names.
+        let usual = Spot::Usual(&TOY, home.path().to_path_buf());
+        let mut scout = Scout::new(vec![usual], vec![&TOY]);
+        let below = scout.look_below(&path.join("part-1.json")).files;
+        assert_eq!(*below[0].facts.path, path);
+        assert_eq!(below[0].facts.file, scout.look().files[0].facts.file);
+    }
+
+    #[test]
+    fn a_folder_of_something_else_is_no_log() {
+        let (home, path) = home();
+        assert!(found(Spot::Given(home.path().to_path_buf())).is_empty());
+        put(&path, 0, "{\"other\":1}");
+        assert!(found(Spot::Given(home.path().to_path_buf())).is_empty());
+        // In an agent's own place its name is enough.
+        let usual = Spot::Usual(&TOY, home.path().to_path_buf());
+        assert_eq!(found(usual).len(), 1);
+        let lone = home.path().join("part-7.json");
+        fs::write(&lone, "{\"toy\":1}\n").unwrap();
+        assert_eq!(found(Spot::Given(lone))[0].shape, Shape::Document);
+    }
+
+    /// What may happen to a folder.
+    #[derive(Debug, Clone)]
+    enum Act {
+        /// A file of the next number is written, in pieces that end at these shares of it, in percent.
+        Next(String, Vec<usize>),
+        /// One of a lower number comes late, if there is none.
+        Late(u64, String),
+        /// The n-th goes.
+        Gone(usize),
+        /// The newest is written again.
+        Again(String),
+    }
+
+    fn act() -> impl Strategy<Value = Act> {
+        let text = || {
+            prop_oneof![
+                4 => (1_u64..99).prop_map(|n| format!("{{\"toy\":{n}}}")),
+                3 => "[a-z ]{0,12}".prop_map(|text| format!("{{\"say\":\"{text}\"}}")),
+                1 => Just("{\n  \"reset\": 1\n}\n".to_owned()),
+                1 => Just("junk".to_owned()),
+                1 => Just("{\"torn".to_owned()),
+                1 => Just(String::new()),
+            ]
+        };
+        prop_oneof![
+            8 => (text(), prop::collection::vec(0_usize..100, 0..3)).prop_map(|(t, cuts)| Act::Next(t, cuts)),
+            1 => (0_u64..40, text()).prop_map(|(n, t)| Act::Late(n, t)),
+            1 => (0_usize..20).prop_map(Act::Gone),
+            1 => text().prop_map(Act::Again),
+        ]
+    }
+
+    /// A session that is followed.
+    struct Followed {
+        log: LogFile,
+        session: Session,
+        follower: Follower,
+    }
+
+    impl Followed {
+        fn begin(log: LogFile) -> Followed {
+            let mut pass = Pass::whole(&log, &Arc::default());
+            while pass.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+            Followed::after(log, pass)
+        }
+
+        fn after(log: LogFile, pass: Pass) -> Followed {
+            let (mut sessions, follower) = pass.finish();
+            let session = sessions.remove(0).1;
+            Followed {
+                log,
+                session,
+                follower,
+            }
+        }
+
+        fn go_on(&mut self, is_end: bool) {
+            loop {
+                let more = match is_end {
+                    true => self.follower.finish(&ByLength),
+                    false => self.follower.more(&ByLength),
+                };
+                let (entries, is_all) = match more.unwrap() {
+                    More::Entries(entries) => (entries, true),
+                    More::Batch(entries) => (entries, false),
+                    More::Restart => {
+                        let log = self.log.clone();
+                        let pass = backwards::tail(&log, &ByLength, &Arc::default()).unwrap();
+                        *self = Followed::after(log, pass);
+                        continue;
+                    }
+                };
+                entries
+                    .into_iter()
+                    .for_each(|entry| self.session.apply(entry));
+                if is_all {
+                    return;
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(150))]
+        #[test]
+        fn following_ends_where_a_fresh_reading_does(acts in prop::collection::vec(act(), 1..14)) {
+            let (_home, path) = home();
+            put(&path, 20, "{\"toy\":1}");
+            let log = found(Spot::Given(path.clone())).remove(0);
+            let mut followed = Followed::begin(log);
+            let mut next = 41;
+            for act in acts {
+                match act {
+                    Act::Next(text, cuts) => {
+                        for cut in cuts {
+                            let end = text.len() * cut / 100;
+                            put(&path, next, &text[..end]);
+                            followed.go_on(false);
+                        }
+                        put(&path, next, &text);
+                        next += 1;
+                    }
+                    Act::Late(number, text) => {
+                        if !path.join(format!("part-{number}.json")).exists() {
+                            put(&path, number, &text);
+                        }
+                    }
+                    Act::Gone(n) => {
+                        let mut there: Vec<_> = fs::read_dir(&path).unwrap().flatten().collect();
+                        there.sort_by_key(fs::DirEntry::file_name);
+                        if let Some(entry) = there.get(n).filter(|_| there.len() > 1) {
+                            fs::remove_file(entry.path()).unwrap();
+                        }
+                    }
+                    Act::Again(text) => put(&path, next - 1, &text),
+                }
+                followed.go_on(false);
+            }
+            followed.go_on(true);
+            let fresh = found(Spot::Usual(&TOY, path)).remove(0);
+            let fresh = read_whole(&fresh, &ByLength, &Arc::default()).unwrap().remove(0).1;
+            let session = followed.session;
+            prop_assert_eq!(session.context(), fresh.context());
+            prop_assert_eq!(&session.items, &fresh.items);
+            prop_assert_eq!(&session.requests, &fresh.requests);
+            prop_assert_eq!(session.unreadable, fresh.unreadable);
+        }
+    }
+}
