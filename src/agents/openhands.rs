@@ -16,7 +16,7 @@
 //! * `Condensation` takes the events away that it lists and puts a summary in place of the one before
 //!   (`event/condenser.py`). `CondensationRequest` comes before it where the window was full, or where
 //!   somebody asked; nothing says which, but between an agent's last word and the next it was not the
-//!   window.
+//!   window. Without it the condenser counted events, or tokens where its `max_tokens` is set.
 //! * Prompts include what was cached, as LiteLLM counts (`Metrics`; those of agents over ACP do not).
 //! * The numbers of a call are in the state, by the id of the response. A stream's updates of the
 //!   statistics hold sums of all calls, and name no response. The first call of the recorded stream, of

@@ -153,8 +153,8 @@ pub struct Scout {
     formats: Vec<&'static dyn Format>,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
-    /// Folders that are logs.
-    folders: HashMap<PathBuf, Arc<Folder>>,
+    /// Folders that are logs, by agent and path.
+    folders: HashMap<(&'static str, PathBuf), Arc<Folder>>,
     /// What stands beside logs, by agent and folder.
     neighbours: HashMap<(&'static str, Option<PathBuf>), Arc<Neighbours>>,
 }
@@ -246,17 +246,20 @@ impl Scout {
             _ => self.formats.iter().filter_map(|f| claimed(*f)).collect(),
         };
         claims.into_iter().find_map(|(format, claim)| {
-            let known = self.folders.get(path).cloned();
-            let folder = known.unwrap_or_else(|| Arc::new(Folder::new(path, format)));
+            let key = (format.id(), path.to_path_buf());
+            if let Some(folder) = self.folders.get(&key) {
+                return Some((format, claim, Arc::clone(folder)));
+            }
+            let folder = Arc::new(Folder::new(path, format));
             if !folder.is_log() {
                 return None;
             }
-            if !matches!(spot, Spot::Usual(..)) && !self.folders.contains_key(path) {
+            if !matches!(spot, Spot::Usual(..)) {
                 let (joined, _) = folder.open().ok()?;
                 let head = head_of(Bytes::Folder(joined)).ok()?;
                 format.recognise(&head).then_some(())?;
             }
-            self.folders.insert(path.to_path_buf(), Arc::clone(&folder));
+            self.folders.insert(key, Arc::clone(&folder));
             Some((format, claim, folder))
         })
     }

@@ -2,9 +2,10 @@
 //! their numbers. A newline stands behind each, and blanks for those inside of it, which JSON has only
 //! between its values.
 //!
-//! Files are written once: what is known of one holds as soon as another follows it. Behind the newest
+//! Files are written once: one that was not written to lately is not looked at again. Behind the newest
 //! stands a newline only once it is whole; it may still be being written.
 
+use super::reader::SETTLED;
 use super::tail::Stamp;
 use crate::agents::Format;
 use serde::de::IgnoredAny;
@@ -27,11 +28,11 @@ pub struct Folder {
 struct Listing {
     /// The folder as it was then, where a file that comes or goes is sure to show.
     folder: Option<Stamp>,
-    parts: Arc<Vec<Part>>,
+    parts: Arc<[Part]>,
     /// The newest file as it was then, where a later write is sure to show.
     newest: Option<Stamp>,
-    /// Bytes of all of it.
-    len: u64,
+    /// The bytes behind the newest file: a newline once it is whole.
+    newline: u64,
 }
 
 /// One file.
@@ -42,6 +43,8 @@ struct Part {
     start: u64,
     /// Its bytes, the newline behind it excluded.
     len: u64,
+    /// Whether nobody is writing to it any more.
+    is_settled: bool,
 }
 
 impl Folder {
@@ -83,31 +86,36 @@ impl Folder {
         Ok((joined, stamp))
     }
 
-    fn look(&self) -> io::Result<(Arc<Vec<Part>>, Stamp)> {
+    fn look(&self) -> io::Result<(Arc<[Part]>, Stamp)> {
         let mut listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
-        let listing = &mut *listing;
+        match self.look_once(&mut listing) {
+            // A file went between the listing and the look at it.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                listing.folder = None;
+                self.look_once(&mut listing)
+            }
+            looked => looked,
+        }
+    }
+
+    fn look_once(&self, listing: &mut Listing) -> io::Result<(Arc<[Part]>, Stamp)> {
         let folder = Stamp::of(&self.path)?;
         if listing.folder != Some(folder) {
-            listing.parts = Arc::new(self.list(&listing.parts)?);
+            listing.parts = self.list(&listing.parts)?.into();
             listing.folder = Some(folder).filter(Stamp::is_sure);
             listing.newest = None;
         }
-        let Some(newest) = listing.parts.last() else {
+        let newest = self.measure(Arc::make_mut(&mut listing.parts))?;
+        let (Some(stamp), Some(part)) = (newest, listing.parts.last()) else {
             return Ok((Arc::clone(&listing.parts), Stamp { len: 0, ..folder }));
         };
-        let path = self.path.join(&newest.name);
-        let stamp = Stamp::of(&path)?;
         if listing.newest != Some(stamp) {
-            let (start, newline) = (newest.start, u64::from(is_whole(&path)?));
-            listing.len = start + stamp.len + newline;
-            if let Some(newest) = Arc::make_mut(&mut listing.parts).last_mut() {
-                newest.len = stamp.len;
-            }
+            listing.newline = u64::from(is_whole(&self.path.join(&part.name))?);
             listing.newest = Some(stamp).filter(Stamp::is_sure);
         }
         let stamp = Stamp {
             file: folder.file,
-            len: listing.len,
+            len: part.start + part.len + listing.newline,
             ..stamp
         };
         Ok((Arc::clone(&listing.parts), stamp))
@@ -121,21 +129,36 @@ impl Folder {
             found.extend(self.number(&name).map(|number| (number, name)));
         }
         found.sort();
-        // The newest of those may have grown since.
-        let settled = known.split_last().map_or(&[][..], |(_, rest)| rest);
-        let lens: HashMap<&OsString, u64> =
-            settled.iter().map(|part| (&part.name, part.len)).collect();
-        let mut parts = Vec::with_capacity(found.len());
-        let mut start = 0;
-        for (_, name) in found {
-            let len = match lens.get(&name) {
-                Some(len) => *len,
-                None => fs::metadata(self.path.join(&name))?.len(),
-            };
-            parts.push(Part { name, start, len });
-            start += len + 1;
+        let known: HashMap<&OsString, &Part> =
+            known.iter().map(|part| (&part.name, part)).collect();
+        let part = |(_, name)| match known.get(&name) {
+            Some(part) => (*part).clone(),
+            None => Part {
+                name,
+                start: 0,
+                len: 0,
+                is_settled: false,
+            },
+        };
+        Ok(found.into_iter().map(part).collect())
+    }
+
+    /// Looks at the files that may still be being written, and tells where each begins. Returns what
+    /// the file system tells of the newest.
+    fn measure(&self, parts: &mut [Part]) -> io::Result<Option<Stamp>> {
+        let (mut start, mut newest) = (0, None);
+        let last = parts.len().saturating_sub(1);
+        for (n, part) in parts.iter_mut().enumerate() {
+            if n == last || !part.is_settled {
+                let stamp = Stamp::of(&self.path.join(&part.name))?;
+                part.len = stamp.len;
+                part.is_settled = stamp.age() >= SETTLED;
+                newest = Some(stamp);
+            }
+            part.start = start;
+            start += part.len + 1;
         }
-        Ok(parts)
+        Ok(newest)
     }
 }
 
@@ -149,10 +172,19 @@ fn is_whole(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// A file that is gone or cut short since it was listed is a moment that passes: what there is now
+/// will be listed by the next look.
+fn changed(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
+        _ => error,
+    }
+}
+
 /// The bytes of a folder's files, one after the other.
 pub struct Joined {
     folder: PathBuf,
-    parts: Arc<Vec<Part>>,
+    parts: Arc<[Part]>,
     len: u64,
     at: u64,
     /// The file that was read last, by its place among the parts.
@@ -179,15 +211,14 @@ impl Joined {
         let file = match &mut self.file {
             Some((of, file)) if *of == ix => file,
             slot => {
-                let file = File::open(self.folder.join(&part.name))?;
-                &mut slot.insert((ix, file)).1
+                let file = File::open(self.folder.join(&part.name));
+                &mut slot.insert((ix, file.map_err(changed)?)).1
             }
         };
         file.seek(SeekFrom::Start(within))?;
         let read = file.read(&mut buffer[..most])?;
         if read == 0 {
-            // It was cut short since: what was known of it no longer holds.
-            return Err(io::ErrorKind::WouldBlock.into());
+            return Err(changed(io::ErrorKind::NotFound.into()));
         }
         for byte in &mut buffer[..read] {
             if matches!(byte, b'\n' | b'\r') {
@@ -400,6 +431,7 @@ mod tests {
                 let (entries, is_all) = match more.unwrap() {
                     More::Entries(entries) => (entries, true),
                     More::Batch(entries) => (entries, false),
+                    More::Anew(_) => panic!("a folder is no document"),
                     More::Restart => {
                         let log = self.log.clone();
                         let pass = backwards::tail(&log, &ByLength, &Arc::default()).unwrap();

@@ -215,6 +215,35 @@ fn new_files_in_new_folders_appear() {
 }
 
 #[test]
+fn a_folder_of_files_appears_and_grows_and_goes() {
+    let dir = tempfile::tempdir().unwrap();
+    let parts = dir.path().join("talk/parts");
+    let mut watching = Watching::folder(dir.path());
+    watching.until("caught up", |fleet| fleet.caught_up);
+    fs::create_dir_all(&parts).unwrap();
+    let put = |number: u64, text: &str| {
+        fs::write(parts.join(format!("part-{number}.json")), text).unwrap();
+    };
+    put(3, "{\"toy\":100}");
+    watching.until_known(&parts, 101);
+    put(4, "{\"say\":\"hi\"}");
+    put(5, "{\"toy\":2");
+    put(5, "{\"toy\":200}");
+    watching.until_known(&parts, 201);
+    watching.assert_same_as_fresh(&parts);
+    // What comes late, or goes, has it read afresh.
+    put(1, "{\"toy\":50}");
+    fs::remove_file(parts.join("part-5.json")).unwrap();
+    watching.until_known(&parts, 101);
+    put(6, "{\"toy\":300}");
+    watching.until_known(&parts, 301);
+    watching.assert_same_as_fresh(&parts);
+    assert_eq!(watching.fleet.len(), 1);
+    fs::remove_dir_all(&parts).unwrap();
+    watching.until("vanished", |fleet| fleet.is_empty());
+}
+
+#[test]
 fn what_is_looked_at_is_counted() {
     let (dir, path) = folder();
     let text = "word ".repeat(100_000);

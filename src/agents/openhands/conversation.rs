@@ -41,6 +41,8 @@ pub(super) struct Reader {
     asked: Option<Box<str>>,
     /// Whether the agent has said its last word for now.
     ended: bool,
+    /// Whether it condenses at a number of tokens, and not of events alone.
+    counts_tokens: bool,
     window: Option<u64>,
     model: Option<Box<str>>,
 }
@@ -300,10 +302,12 @@ impl Reader {
         let mut forgotten: HashSet<Key> = texts(&record.forgotten_event_ids).map(Key::of).collect();
         forgotten.extend(self.summary.replace(key));
         let stays = self.branch.forget(&forgotten, key);
+        // A size that many events happened to have is no size at which it condenses.
+        let usual = if self.counts_tokens { "auto" } else { "events" };
         writer.push(Event::Reset(Box::new(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
             gone: Gone::Compaction,
-            cause: self.asked.take().unwrap_or_else(|| "auto".into()),
+            cause: self.asked.take().unwrap_or_else(|| usual.into()),
             before: None,
             after: None,
             kept: Kept::Nodes(stays),
@@ -353,6 +357,7 @@ impl Reader {
     fn learn(&mut self, state: &State<'_>) -> Meta {
         let meta = facts_of(state);
         self.window = meta.window.or(self.window);
+        self.counts_tokens = meta.trigger.is_some();
         self.model = meta.model.clone().or(self.model.take());
         meta
     }
