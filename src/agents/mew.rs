@@ -72,17 +72,17 @@ impl Format for Mew {
         }
     }
 
+    fn holds_several(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<Reader>::default()
     }
 
+    /// A file that holds several sessions is read from its beginning.
     fn reset_marks(&self) -> &'static [&'static str] {
-        &[
-            "participant/compact-done",
-            "participant/clear",
-            "participant/restart",
-            "\"compacted\"",
-        ]
+        &[]
     }
 
     fn terms(&self) -> &'static [Term] {

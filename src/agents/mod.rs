@@ -131,6 +131,12 @@ pub trait Format: Sync {
     /// A decoder for one file.
     fn decoder(&self) -> Box<dyn Decoder>;
 
+    /// Whether a file holds several sessions of which none is the others' parent. Which of them came
+    /// first, and so their names, is told by its beginning alone.
+    fn holds_several(&self) -> bool {
+        false
+    }
+
     /// What it writes beside its logs that tells more of them.
     fn beside(&self) -> Option<&'static Beside> {
         None

@@ -91,6 +91,10 @@ impl Format for OtelGenAi {
         }
     }
 
+    fn holds_several(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<Reader>::default()
     }

@@ -55,7 +55,7 @@ impl Format for RequestLog {
     }
 
     fn label(&self) -> &'static str {
-        "requests"
+        "request"
     }
 
     /// Loggers write wherever they are told to; this is a place to tell them.
@@ -85,6 +85,10 @@ impl Format for RequestLog {
             compactions: "told from what requests no longer hold",
             tried: "invented logs after the providers' and loggers' own definitions",
         }
+    }
+
+    fn holds_several(&self) -> bool {
+        true
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -86,12 +86,17 @@ impl Format for VscodeGateway {
         }
     }
 
+    fn holds_several(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<Reader>::default()
     }
 
+    /// A file that holds several sessions is read from its beginning.
     fn reset_marks(&self) -> &'static [&'static str] {
-        &["\"isSummarization\":true"]
+        &[]
     }
 
     fn terms(&self) -> &'static [Term] {

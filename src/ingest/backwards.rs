@@ -24,6 +24,8 @@ const HELD: u64 = 4 << 20;
 const FOR_OUTPUT: u64 = 4 << 20;
 /// No further than this for a report.
 const FOR_REPORT: u64 = 64 << 20;
+/// So much of a file that holds several sessions is read at once: all of most of them.
+const FOR_SEVERAL: u64 = 16 << 20;
 /// The file's beginning, for its facts.
 const HEAD: u64 = 32 << 10;
 /// A first line may be longer than that: instructions stand in it.
@@ -39,13 +41,15 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
     let (mut file, stamp) = log.open()?;
     let len = stamp.len;
     let mut held: Vec<u8> = Vec::new();
-    let mut size = FIRST;
+    let several = log.format.holds_several();
+    let mut size = if several { FOR_SEVERAL } else { FIRST };
     let mut head: Option<Vec<Entry>> = None;
     loop {
         let start = len.saturating_sub(size);
         let mut fold = Fold::new(log, rules, Coverage::Tail);
         if start > 0 {
-            if head.is_none() {
+            // Whose facts would they be?
+            if head.is_none() && !several {
                 head = Some(head_facts(log, &mut file)?);
             }
             fold.apply(head.iter().flatten().cloned());
@@ -145,7 +149,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 
 /// A reading from the last reset to the end; from the beginning where there is none.
 pub fn epoch(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Pass> {
-    if log.shape == Shape::Document {
+    if log.shape == Shape::Document || log.format.holds_several() {
         return Ok(Pass::whole(log, rules));
     }
     let (mut file, _) = log.open()?;
@@ -253,6 +257,7 @@ fn document(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
+    use super::super::discover::{Scout, Spot};
     use super::super::reader::{More, Sessions, read_whole};
     use super::super::testing::toy_log;
     use super::*;
@@ -349,6 +354,37 @@ mod tests {
                 panic!("restart")
             };
             assert_eq!(entries.len(), 2);
+        }
+    }
+
+    #[test]
+    fn sessions_of_one_file_are_told_by_its_beginning() {
+        let line = |session: &str, n: u64| {
+            format!(
+                "{{\"session_id\":\"{session}\",\"request\":{{\"model\":\"m\",\"messages\":\
+                 [{{\"role\":\"user\",\"content\":\"{}\"}},\
+                 {{\"role\":\"assistant\",\"content\":\"words of {session}\"}}]}},\"response\":{{\"id\":\"chatcmpl-{session}-{n:09}\",\
+                 \"choices\":[],\"usage\":{{\"prompt_tokens\":{n},\"completion_tokens\":1}}}}}}\n",
+                "word ".repeat(2_000)
+            )
+        };
+        let late = (100..140).map(|n| line("late", n));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("requests.jsonl");
+        std::fs::write(&path, line("first", 7) + &late.collect::<String>()).unwrap();
+        let format = crate::agents::by_id("request-log").unwrap();
+        let found = Scout::new(vec![Spot::Given(path)], vec![format]).look();
+        let log = &found.files[0];
+        let rules = Arc::default();
+        for pass in [tail(log, &ByLength, &rules), epoch(log, &rules)] {
+            let mut pass = pass.unwrap();
+            while pass.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+            let (sessions, _) = pass.finish();
+            let told = sessions.iter().map(|(_, session)| {
+                let id = session.meta.id.as_deref().unwrap();
+                (id, session.anchor().unwrap().prompt)
+            });
+            assert_eq!(told.collect::<Vec<_>>(), [("first", 7), ("late", 139)]);
         }
     }
 

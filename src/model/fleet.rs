@@ -1,10 +1,10 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
-use super::Role;
 use super::event::{Entry, Key, Lane, is_unsafe_to_show};
 use super::session::Session;
 use super::text::TextPage;
 use super::window::{Overrides, Rules};
+use super::{Kind, Role};
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +96,8 @@ pub struct Fleet {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, FileFacts>,
     sessions: BTreeMap<SessionKey, Session>,
+    /// The time of each file's newest record.
+    newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
     /// Whether every file has been looked at once.
     pub gauges_stand: bool,
@@ -119,6 +121,7 @@ impl Fleet {
             rules,
             files: BTreeMap::new(),
             sessions: BTreeMap::new(),
+            newest: BTreeMap::new(),
             settings: BTreeMap::new(),
             gauges_stand: false,
             caught_up: false,
@@ -140,30 +143,35 @@ impl Fleet {
         self.files.get(&key.file)
     }
 
-    /// What to call a session: its project, else its title, else the start of its id or its file's name.
-    /// A sub-agent goes by its title, which says its type.
+    /// What to call a session: its project, else its title, else its id where somebody may have chosen it,
+    /// else what its user said first, else its id or its file's name. A sub-agent goes by its title, which
+    /// says its type. It stands in the log, so it must be made inert before it is shown.
     pub fn name(&self, key: SessionKey) -> String {
         let Some(session) = self.get(key) else {
             return String::new();
         };
         let title = session.meta.title.as_deref().unwrap_or_default();
         let is_child = key.lane != Lane::Main || session.meta.parent.is_some();
-        let named = match session.project() {
-            "" => title,
-            _ if is_child && !title.is_empty() => title,
-            project => project,
+        let project = Some(session.project()).filter(|_| !is_child || title.is_empty());
+        let shows = |text: &&str| {
+            text.chars()
+                .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
         };
-        let shows = |c: char| !c.is_whitespace() && !is_unsafe_to_show(c);
-        if named.chars().any(shows) {
-            return named.to_owned();
-        }
         let id = session.meta.id.as_deref().unwrap_or_default();
         // Kimi Code's ids begin alike.
         let id = id.strip_prefix("session_").unwrap_or(id);
+        // Of what was made by chance the beginning tells as much as all of it.
+        let by_chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
+        let chosen = (!by_chance && id.len() <= CHOSEN_ID).then_some(id);
+        let named = [project, Some(title), chosen, said_first(session)];
+        if let Some(name) = named.into_iter().flatten().find(shows) {
+            return name.chars().take(LONGEST_NAME).collect();
+        }
         if !id.is_empty() {
-            // Of what was made by chance the beginning tells as much as all of it.
-            let chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-            return id.chars().take(if chance { 8 } else { 40 }).collect();
+            return id
+                .chars()
+                .take(if by_chance { 8 } else { LONGEST_NAME })
+                .collect();
         }
         let stem = self.facts(key).and_then(|facts| facts.path.file_stem());
         stem.map_or_else(
@@ -222,6 +230,7 @@ impl Fleet {
                     session.set_overrides(self.settings_of(file));
                     self.sessions.insert(key, session);
                 }
+                self.note_newest(file);
             }
             Update::Appended { file, entries } => {
                 for entry in entries {
@@ -233,6 +242,7 @@ impl Fleet {
                         session.apply(entry);
                     }
                 }
+                self.note_newest(file);
             }
             Update::Settings { file, overrides } => {
                 for (_, session) in self.sessions.range_mut(lanes(file)) {
@@ -242,6 +252,7 @@ impl Fleet {
             }
             Update::Vanished(file) => {
                 self.files.remove(&file);
+                self.newest.remove(&file);
                 self.settings.remove(&file);
                 self.sessions.retain(|key, _| key.file != file);
             }
@@ -370,12 +381,41 @@ impl Fleet {
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
-    /// When a session last showed a sign of life, in its log or on its file: clocks of other machines
-    /// stand in logs, and a log that is played back tells of another day.
+    /// When a session last showed a sign of life. Clocks of other machines stand in logs, and a log that
+    /// is played back tells of another day: a file's newest record is as old as the file, and what others
+    /// of its sessions showed last is older by as much as the log says.
     pub fn activity_of(&self, key: SessionKey, session: &Session) -> Option<Timestamp> {
         let written = self.facts(key).and_then(|facts| facts.modified);
-        session.updated_at.max(written)
+        let newest = self.newest.get(&key.file).copied();
+        let (Some(own), Some(newest)) = (session.updated_at, newest) else {
+            return session.updated_at.max(written);
+        };
+        let told = written.map_or(newest, |written| written.max(newest));
+        Some(told.checked_sub(newest.duration_since(own)).unwrap_or(own))
     }
+
+    fn note_newest(&mut self, file: FileId) {
+        let newest = self
+            .of_file(file)
+            .filter_map(|(_, session)| session.updated_at);
+        if let Some(newest) = newest.max() {
+            self.newest.insert(file, newest);
+        }
+    }
+}
+
+/// A longer name is cut, in characters.
+const LONGEST_NAME: usize = 40;
+/// Longer ids were made by programs, in bytes.
+const CHOSEN_ID: usize = 16;
+
+/// What the user said first, where it stands among the first items.
+fn said_first(session: &Session) -> Option<&str> {
+    /// Instructions, lists of tools and files stand before it.
+    const FIRST: usize = 64;
+    let mut first = session.items.iter().take(FIRST);
+    let said = first.find(|item| item.role == Role::User && item.kind == Kind::Text);
+    said.map(|item| &*item.preview)
 }
 
 fn stack(
@@ -393,10 +433,12 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::{Event, Meta, Place};
     use crate::model::session::Coverage;
+    use crate::model::testing::{Log, new_item};
 
     #[test]
     fn a_session_goes_by_what_tells_it_apart() {
@@ -489,6 +531,105 @@ mod tests {
             fleet.apply(Update::Rebuilt { file, sessions });
             assert_eq!(append(&mut fleet, "late"), Some(coverage));
         }
+    }
+
+    /// A fleet with one file, which was written to a minute before these sessions' log would have it.
+    fn one_file(sessions: Vec<(Lane, Session)>) -> Fleet {
+        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        fleet.apply(Update::Found(Box::new(FileFacts {
+            file: FileId(1),
+            agent: "request-log",
+            label: "request",
+            path: Arc::new(PathBuf::from("/logs/proxy.jsonl")),
+            id: None,
+            parent: None,
+            len: 0,
+            modified: Some(at(500)),
+        })));
+        fleet.apply(Update::Rebuilt {
+            file: FileId(1),
+            sessions,
+        });
+        fleet
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn key(lane: Lane) -> SessionKey {
+        SessionKey {
+            file: FileId(1),
+            lane,
+        }
+    }
+
+    #[test]
+    fn sessions_of_one_file_are_as_old_as_their_records() {
+        let side = Lane::Side(Key(1));
+        let quiet = Lane::Side(Key(2));
+        let of = |updated_at| {
+            let mut session = Log::new().session;
+            session.updated_at = updated_at;
+            session
+        };
+        let fleet = one_file(vec![
+            (Lane::Main, of(Some(at(100)))),
+            (side, of(Some(at(140)))),
+            (quiet, of(None)),
+        ]);
+        let activity = |lane| fleet.activity_of(key(lane), fleet.get(key(lane)).unwrap());
+        // The file's newest record is as old as the file.
+        assert_eq!(activity(side), Some(at(500)));
+        assert_eq!(activity(Lane::Main), Some(at(460)));
+        assert_eq!(activity(quiet), Some(at(500)));
+        let order: Vec<Lane> = fleet.recent().iter().map(|row| row.key.lane).collect();
+        assert_eq!(order, [side, quiet, Lane::Main]);
+    }
+
+    #[test]
+    fn a_session_goes_by_what_tells_it_best() {
+        let said = || Log::new().item("s", Role::Container, Kind::Prompt, 9);
+        let name = |log: Log, change: fn(&mut Meta)| {
+            let mut session = log.session;
+            change(&mut session.meta);
+            one_file(vec![(Lane::Main, session)]).name(key(Lane::Main))
+        };
+        assert_eq!(name(said(), |_| {}), "proxy");
+        assert_eq!(
+            name(said(), |meta| meta.id = Some("0123456789".into())),
+            "01234567"
+        );
+        let said = || {
+            let mut item = new_item(Role::User, Kind::Text, 9);
+            item.preview = "Which files?".into();
+            said().node("u", vec![item])
+        };
+        assert_eq!(
+            name(said(), |meta| meta.id = Some("chat-7".into())),
+            "chat-7"
+        );
+        let first = name(said(), |meta| meta.id = Some("0123456789".into()));
+        assert_eq!(first, "Which files?");
+        assert_eq!(
+            name(said(), |meta| meta.title = Some("A talk".into())),
+            "A talk"
+        );
+        assert_eq!(
+            name(said(), |meta| meta.title = Some("\u{1b}\u{202e} ".into())),
+            first
+        );
+        let in_project = |meta: &mut Meta| {
+            meta.cwd = Some("/home/shop".into());
+            meta.title = Some("A talk".into());
+        };
+        assert_eq!(name(said(), in_project), "shop");
+        let child = |meta: &mut Meta| {
+            meta.cwd = Some("/home/shop".into());
+            meta.title = Some("Explore".into());
+            meta.parent = Some("p".into());
+        };
+        assert_eq!(name(said(), child), "Explore");
     }
 
     #[test]

@@ -24,6 +24,8 @@ struct SessionPart<'a> {
     id: Option<&'a str>,
     agent: &'a str,
     path: &'a str,
+    /// What the screens call it.
+    name: String,
     parent: Option<&'a str>,
     project: &'a str,
     model: Option<&'a str>,
@@ -54,6 +56,7 @@ fn part<'a>(fleet: &'a Fleet, row: &Row) -> Option<SessionPart<'a>> {
         id: session.meta.id.as_deref(),
         agent: session.agent,
         path: facts.path.to_str().unwrap_or_default(),
+        name: fleet.name(row.key),
         parent: session.meta.parent.as_deref(),
         project: session.project(),
         model: session.model(),

@@ -1,7 +1,8 @@
 //! What a row of the list shows of a session, worked out once for each change of it.
 
-use crate::model::Gone;
 use crate::model::compaction::SizedItem;
+
+use crate::model::Gone;
 use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
 use crate::model::ledger::Context;
 use crate::model::session::Session;
