@@ -238,6 +238,16 @@ impl<'de: 'a, 'a, B: Deserialize<'de>> Deserialize<'de> for Pieces<'a, B> {
     }
 }
 
+/// A model's id without the provider's name, which gateways put before it.
+pub(super) fn model_name(model: &str) -> &str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    // Bedrock: `us.anthropic.claude-…`.
+    match name.split_once("anthropic.") {
+        Some((_, claude)) => claude,
+        None => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

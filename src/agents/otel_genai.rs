@@ -23,7 +23,32 @@
 //!   a conversation of its own.
 //! * Spans are written when they end, and exporters do not sort: one that began before the newest
 //!   counts in the totals and changes nothing in the context.
+//! * Spans and log records of one file are joined by their ids; where an exporter writes each to a file
+//!   of its own (the Collector's does), the file of spans has the numbers and that of records the
+//!   content, and nothing joins them.
+//!
+//! Frameworks have habits of their own; what their sources say:
+//!
+//! * Semantic Kernel (microsoft/semantic-kernel, `ModelDiagnostics.cs`, `model_diagnostics/
+//!   decorators.py`): operations `chat.completions`, `chat.streaming_completions`, `text.completions`.
+//!   Its tools' messages do not say which call they answer. At first its numbers were
+//!   `gen_ai.response.prompt_tokens` and -1 where it had none, and its content no JSON.
+//! * LangChain and LangGraph through LangSmith (langchain-ai/langsmith-sdk, `otel/_otel_exporter.py`):
+//!   each run is a span, `langsmith.span.kind` says of what; templates are `chat` as well. All that goes
+//!   in and comes out stands in `gen_ai.prompt` and `gen_ai.completion`. Its *session* is the project;
+//!   a conversation is a *thread*, one of three keys of the metadata.
+//! * LlamaIndex (run-llama/llama_index, `llama-index-observability-otel`, `genai.py`): today's names,
+//!   operations `chat` and `completion`, texts alone, no calls. Without that switch its spans have no
+//!   numbers; OpenInference or OpenLLMetry tell more.
+//! * Pydantic AI (pydantic/pydantic-ai, `models/instrumented.py`): at first the messages as one attribute
+//!   `events` or as log records, the tools in `model_request_parameters`, the cached part in
+//!   `gen_ai.usage.details.…`; since its version 2 of the data today's names.
+//! * OpenLLMetry: tools in `llm.request.functions.N.…`, thoughts as messages of the role `thinking`.
+//! * Strands (strands-agents/sdk-python, `telemetry/tracer.py`): Bedrock's blocks, as JSON; the spans of
+//!   its loop repeat the messages and are no calls.
+//! * ADK (google/adk-python): requests and responses whole, in `gcp.vertex.agent.llm_…`.
 
+mod body;
 mod content;
 mod span;
 
@@ -269,9 +294,12 @@ impl Thread {
             return;
         }
         self.model.clone_from(&call.model);
+        // Where there is no content, nothing else names it.
+        let service = call.service.as_deref().filter(|_| call.input.is_empty());
+        let title = call.agent.as_deref().or(service);
         writer.push(Event::Meta(Box::new(Meta {
             id: call.conversation.as_deref().map(Into::into),
-            title: call.agent.as_deref().map(Into::into),
+            title: title.map(Into::into),
             model: call.model.as_deref().map(Into::into),
             ..Meta::default()
         })));

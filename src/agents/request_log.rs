@@ -37,6 +37,7 @@ mod threads;
 mod unit;
 mod usage;
 
+use super::lenient::model_name;
 use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
 use crate::model::event::{Billed, Event, Key, Lane, Place, Sink, Usage};
 use crate::model::{Kind, Source};
@@ -204,7 +205,7 @@ fn usage_of(answer: &mut Answer<'_>, asked_for: Option<&str>, request: Key) -> O
     let model = answer.model.as_deref().or(asked_for);
     Some(Usage {
         request,
-        model: model.map(|model| name_of(model).into()),
+        model: model.map(|model| model_name(model).into()),
         prompt,
         cached,
         output,
@@ -218,16 +219,6 @@ fn usage_of(answer: &mut Answer<'_>, asked_for: Option<&str>, request: Key) -> O
             reasoning,
         },
     })
-}
-
-/// A model's id without the provider's name, which gateways put before it.
-fn name_of(model: &str) -> &str {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    // Bedrock: `us.anthropic.claude-…`.
-    match name.split_once("anthropic.") {
-        Some((_, claude)) => claude,
-        None => name,
-    }
 }
 
 /// The JSON of a line: a log handler may put words before it.

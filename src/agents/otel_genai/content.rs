@@ -1,30 +1,25 @@
 //! What calls carried and what was answered, in all the ways in which conventions have written it.
 
+use super::body;
 use super::span::Attributes;
 use crate::agents::image;
 use crate::agents::snapshot::Unit;
 use crate::model::event::ELIDED;
 use crate::model::{Kind, Role};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-type Units = Vec<Unit<'static>>;
+pub(super) type Units = Vec<Unit<'static>>;
 
 /// The content that stands in a record's attributes.
 pub(super) fn of_attributes(attributes: &Attributes, input: &mut Units, output: &mut Units) {
     for name in ["gen_ai.system_instructions", "ai.prompt.system"] {
         if let Some(value) = attributes.get(name) {
-            let message = Value::Array(vec![
-                serde_json::json!({"role": "system", "content": parsed(value)}),
-            ]);
+            let message = json!({"role": "system", "content": parsed(value)});
             messages(&message, Role::Container, input);
         }
     }
-    for name in ["gen_ai.tool.definitions", "ai.prompt.tools", "llm.tools"] {
-        if let Some(value) = attributes.get(name) {
-            input.push(Unit::new(Role::Container, Kind::ToolList, text_of(value)));
-        }
-    }
+    input.extend(body::tools(attributes));
     for name in ["gen_ai.input.messages", "ai.prompt.messages"] {
         if let Some(value) = attributes.get(name) {
             messages(&parsed(value), Role::User, input);
@@ -51,11 +46,24 @@ pub(super) fn of_attributes(attributes: &Attributes, input: &mut Units, output: 
             of_event(name, attributes, Some(&event), input, output);
         }
     }
+    for name in ["gen_ai.prompt", "gcp.vertex.agent.llm_request"] {
+        if let Some(value) = attributes.get(name) {
+            body::of_request(&parsed(value), input);
+        }
+    }
+    for name in ["gen_ai.completion", "gcp.vertex.agent.llm_response"] {
+        if let Some(value) = attributes.get(name) {
+            body::of_reply(&parsed(value), output);
+        }
+    }
     numbered(attributes, "gen_ai.prompt.", Role::User, input);
     numbered(attributes, "llm.input_messages.", Role::User, input);
     numbered(attributes, "gen_ai.completion.", Role::Assistant, output);
     numbered(attributes, "llm.output_messages.", Role::Assistant, output);
 }
+
+/// Today's event for content, whose attributes are named as those of a span.
+pub(super) const DETAILS: &str = "gen_ai.client.inference.operation.details";
 
 /// The content of an event of a span, or of a log record with a body.
 pub(super) fn of_event(
@@ -72,15 +80,15 @@ pub(super) fn of_event(
         "gen_ai.tool.message" => "tool",
         "gen_ai.choice" => "choice",
         "gen_ai.content.prompt" => {
-            let prompt = attributes.get("gen_ai.prompt").map(parsed);
+            let prompt = attributes.get("gen_ai.prompt").and_then(whole);
             return messages(&prompt.unwrap_or_default(), Role::User, input);
         }
         "gen_ai.content.completion" => {
-            let said = attributes.get("gen_ai.completion").map(parsed);
+            let said = attributes.get("gen_ai.completion").and_then(whole);
             return messages(&said.unwrap_or_default(), Role::Assistant, output);
         }
         // Today's event for content: what it carries stands in its attributes, or in its body.
-        "gen_ai.client.inference.operation.details" => {
+        DETAILS => {
             if let Some(Value::Object(body)) = body {
                 let named = Attributes::of_map(body.clone());
                 of_attributes(&named, input, output);
@@ -98,10 +106,19 @@ pub(super) fn of_event(
         return;
     };
     if role == "choice" {
-        let message = event
-            .get("message")
-            .map(parsed)
-            .unwrap_or(Value::Object(event));
+        let message = match event.get("message").map(parsed) {
+            // Strands has the blocks alone.
+            Some(blocks @ Value::Array(_)) => json!({"content": blocks}),
+            // Semantic Kernel has the calls once more beside the message, or there alone.
+            Some(Value::Object(mut message)) => {
+                if let Some(calls) = event.remove("tool_calls") {
+                    message.entry("tool_calls").or_insert(calls);
+                }
+                Value::Object(message)
+            }
+            Some(message) => message,
+            None => Value::Object(event),
+        };
         return messages(&message, Role::Assistant, output);
     }
     event.insert("role".to_owned(), role.into());
@@ -109,14 +126,24 @@ pub(super) fn of_event(
 }
 
 /// A value, or the JSON that its text is; nothing where a reader cut that JSON.
-fn parsed(value: &Value) -> Value {
+pub(super) fn parsed(value: &Value) -> Value {
     match value {
-        Value::String(text) if text.starts_with(['[', '{']) && text.ends_with(ELIDED) => {
-            Value::Null
-        }
+        Value::String(text) if is_like_json(text) && text.ends_with(ELIDED) => Value::Null,
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
         other => other.clone(),
     }
+}
+
+/// The same, and nothing where it only looks like JSON: Semantic Kernel wrote messages so that nobody
+/// can tell where one ends.
+fn whole(value: &Value) -> Option<Value> {
+    let value = parsed(value);
+    let text = value.as_str();
+    (!text.is_some_and(|text| text.starts_with("[{"))).then_some(value)
+}
+
+fn is_like_json(text: &str) -> bool {
+    text.starts_with(['[', '{'])
 }
 
 fn list(value: &Value) -> Vec<Value> {
@@ -132,8 +159,28 @@ fn text_of(value: &Value) -> String {
     }
 }
 
+/// What a result says: its texts where it is made of them, else the JSON that it is.
+fn plain(value: &Value) -> String {
+    /// The text of a block, the value of a result that names its type.
+    fn text(value: &Value) -> Option<String> {
+        let is_alone = || value.as_object().is_some_and(|fields| fields.len() == 1);
+        let of = |name: &str| value.get(name);
+        match of("type").and_then(Value::as_str) {
+            _ if value.is_string() => Some(text_of(value)),
+            Some("text") => of("text").or(of("value")).map(text_of),
+            Some(_) => of("value").map(plain),
+            None => of("text").filter(|_| is_alone()).map(text_of),
+        }
+    }
+    let texts = match value {
+        Value::Array(all) => all.iter().map(text).collect(),
+        one => text(one).map(|text| vec![text]),
+    };
+    texts.map_or_else(|| text_of(value), |texts: Vec<String>| texts.join("\n"))
+}
+
 /// A message or a list of them; a bare text is one too.
-fn messages(value: &Value, usual: Role, out: &mut Units) {
+pub(super) fn messages(value: &Value, usual: Role, out: &mut Units) {
     match value {
         Value::Array(all) => all.iter().for_each(|one| messages(one, usual, out)),
         Value::Object(message) => of_message(message, usual, out),
@@ -151,20 +198,54 @@ fn said(role: Role, text: String) -> Unit<'static> {
     Unit::new(role, kind, text)
 }
 
+/// Whose a message is, by the word for it or the name of its class in LangChain.
+fn role_of(word: &str) -> Option<Role> {
+    const WORDS: [(&str, Role); 10] = [
+        ("system", Role::Container),
+        ("developer", Role::Container),
+        ("user", Role::User),
+        ("human", Role::User),
+        ("assistant", Role::Assistant),
+        ("model", Role::Assistant),
+        ("ai", Role::Assistant),
+        ("thinking", Role::Assistant),
+        ("tool", Role::Tool),
+        ("function", Role::Tool),
+    ];
+    let word = word.to_ascii_lowercase();
+    let found = WORDS.iter().find(|(begins, _)| word.starts_with(begins));
+    found.map(|(_, role)| *role)
+}
+
 fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Units) {
     let first = |names: &[&str]| names.iter().find_map(|name| message.get(*name));
-    let role = match first(&["role"]).and_then(Value::as_str) {
-        Some("system" | "developer") => Role::Container,
-        Some("user" | "human") => Role::User,
-        Some("assistant" | "model" | "ai") => Role::Assistant,
-        Some("tool" | "function") => Role::Tool,
-        _ => usual,
-    };
+    // LangChain has what a message says in an object of its own, beside the name of its class.
+    if let Some(Value::Object(inner)) = first(&["kwargs", "data"]) {
+        let class = message.get("id").and_then(Value::as_array);
+        let class = class.and_then(|path| path.last()?.as_str());
+        let word = inner.get("type").and_then(Value::as_str).or(class);
+        let word = word.or(first(&["type"]).and_then(Value::as_str));
+        let usual = word.and_then(role_of).unwrap_or(usual);
+        return of_message(inner, usual, out);
+    }
+    let word = first(&["role"]).and_then(Value::as_str).unwrap_or_default();
+    let role = role_of(word).unwrap_or(usual);
     let begun = out.len();
     match first(&["parts", "content", "contents"]) {
         Some(Value::Array(parts)) => parts.iter().for_each(|part| of_part(part, role, out)),
-        Some(Value::Null) | None => {}
-        Some(content) => out.push(said(role, text_of(content))),
+        Some(Value::String(text)) if word == "thinking" => {
+            out.push(Unit::new(role, Kind::Thinking, text.clone()));
+        }
+        Some(content) => match blocks(content) {
+            Some(blocks) => blocks.iter().for_each(|part| of_part(part, role, out)),
+            None if content.is_null() => {}
+            None => out.push(said(role, text_of(content))),
+        },
+        // A part without a message around it.
+        None if word.is_empty() && message.contains_key("type") => {
+            of_part(&Value::Object(message.clone()), role, out);
+        }
+        None => {}
     }
     for call in list(message.get("tool_calls").unwrap_or(&Value::Null)) {
         out.push(tool_call(call.get("tool_call").unwrap_or(&call)));
@@ -179,34 +260,55 @@ fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Units) {
     }
 }
 
+/// The blocks of a content that is their JSON.
+fn blocks(content: &Value) -> Option<Vec<Value>> {
+    const BLOCKS: [&str; 6] = [
+        "text",
+        "toolUse",
+        "toolResult",
+        "reasoningContent",
+        "image",
+        "document",
+    ];
+    let text = content.as_str().filter(|text| text.starts_with("[{"))?;
+    let blocks: Vec<Value> = serde_json::from_str(text).ok()?;
+    let is_block = |block: &Value| BLOCKS.iter().any(|name| block.get(name).is_some());
+    blocks.iter().all(is_block).then_some(blocks)
+}
+
 fn of_part(part: &Value, role: Role, out: &mut Units) {
     let first = |names: &[&str]| names.iter().find_map(|name| part.get(name));
-    let owned = |names: &[&str]| {
-        first(names)
-            .and_then(Value::as_str)
-            .map(|s| s.to_owned().into())
-    };
     if let Value::String(text) = part {
         return out.push(said(role, text.clone()));
     }
+    // Bedrock's blocks and Google's parts say by their only field what they are.
+    if let Some(call) = first(&["toolUse", "functionCall", "function_call"]) {
+        return out.push(tool_call(call));
+    }
+    let result = ["toolResult", "functionResponse", "function_response"];
+    if let Some(result) = first(&result) {
+        return out.push(tool_result(result));
+    }
+    if let Some(thought) = part.pointer("/reasoningContent/reasoningText/text") {
+        return out.push(Unit::new(role, Kind::Thinking, text_of(thought)));
+    }
     match part.get("type").and_then(Value::as_str).unwrap_or("text") {
-        "text" => {
+        "text" | "input_text" | "output_text" => {
             let text = first(&["content", "text"]).map(text_of);
             out.push(said(role, text.unwrap_or_default()));
         }
         "reasoning" | "thinking" => {
-            let text = first(&["content", "text", "thinking"]).map(text_of);
+            let text = first(&["content", "text", "thinking", "summary"]).map(plain);
             out.push(Unit::new(role, Kind::Thinking, text.unwrap_or_default()));
         }
-        "tool_call" | "tool-call" | "tool_use" | "server_tool_call" => out.push(tool_call(part)),
-        "tool_call_response" | "tool-result" | "tool_result" | "server_tool_call_response" => {
-            let result = first(&["response", "result", "output", "content"]).map(text_of);
-            out.push(Unit {
-                call: owned(&["id", "toolCallId", "tool_use_id"]),
-                tool: owned(&["name", "toolName"]),
-                ..Unit::new(Role::Tool, Kind::ToolResult, result.unwrap_or_default())
-            });
+        "tool_call" | "tool-call" | "tool_use" | "server_tool_call" | "function_call" => {
+            out.push(tool_call(part));
         }
+        "tool_call_response"
+        | "tool-result"
+        | "tool_result"
+        | "server_tool_call_response"
+        | "function_call_output" => out.push(tool_result(part)),
         _ => {
             let data = first(&["content", "data", "image"]).and_then(Value::as_str);
             let size = image::dimensions(data.unwrap_or_default());
@@ -218,6 +320,21 @@ fn of_part(part: &Value, role: Role, out: &mut Units) {
                 ..said(role, String::new())
             });
         }
+    }
+}
+
+/// What a tool gave back, in any dialect.
+fn tool_result(result: &Value) -> Unit<'static> {
+    let first = |names: &[&str]| names.iter().find_map(|name| result.get(name));
+    let owned = |names: &[&str]| {
+        let text = first(names).and_then(Value::as_str);
+        text.map(|text| text.to_owned().into())
+    };
+    let given = first(&["response", "result", "output", "content"]).map(plain);
+    Unit {
+        call: owned(&["id", "toolCallId", "tool_use_id", "toolUseId", "call_id"]),
+        tool: owned(&["name", "toolName"]),
+        ..Unit::new(Role::Tool, Kind::ToolResult, given.unwrap_or_default())
     }
 }
 
@@ -234,7 +351,7 @@ fn tool_call(call: &Value) -> Unit<'static> {
     let name = first(&["name", "toolName"])
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let id = first(&["id", "toolCallId", "call_id"]).and_then(Value::as_str);
+    let id = first(&["call_id", "id", "toolCallId", "toolUseId"]).and_then(Value::as_str);
     let arguments = first(&["arguments", "args", "input"])
         .map(text_of)
         .unwrap_or_default();
@@ -249,6 +366,28 @@ fn tool_call(call: &Value) -> Unit<'static> {
             .filter(|name| !name.is_empty())
             .map(|name| name.to_owned().into()),
         ..Unit::new(Role::Assistant, Kind::ToolCall, text)
+    }
+}
+
+/// Gives results that do not say whose they are (Semantic Kernel's, Google's) to the calls before them,
+/// in their order.
+pub(super) fn pair(units: &mut Units) {
+    let mut open: Vec<(Option<String>, String)> = Vec::new();
+    for unit in units.iter_mut() {
+        let tool = unit.tool.as_deref();
+        match (unit.kind, unit.call.as_deref()) {
+            (Kind::ToolCall, Some(id)) => open.push((tool.map(str::to_owned), id.to_owned())),
+            (Kind::ToolResult, Some(id)) => open.retain(|(_, call)| call != id),
+            (Kind::ToolResult, None) => {
+                let is_its = |(name, _): &(Option<String>, String)| {
+                    tool.is_none() || name.is_none() || name.as_deref() == tool
+                };
+                if let Some(at) = open.iter().position(is_its) {
+                    unit.call = Some(open.remove(at).1.into());
+                }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
 use super::content;
+use crate::agents::lenient::model_name;
 use crate::agents::snapshot::Unit;
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
@@ -32,6 +33,8 @@ pub(super) struct Call {
     pub(super) key: Option<Key>,
     pub(super) conversation: Option<String>,
     pub(super) agent: Option<String>,
+    /// The program that was watched.
+    pub(super) service: Option<String>,
     pub(super) model: Option<String>,
     pub(super) begun: Option<Timestamp>,
     pub(super) at: Option<Timestamp>,
@@ -162,10 +165,12 @@ pub(super) fn records(line: &Value) -> Result<Vec<Record>, Box<str>> {
     let mut found = Vec::new();
     if let Some(resources) = line.get("resourceSpans").and_then(Value::as_array) {
         for resource in resources {
+            let service = service(resource);
             // Before OTLP 0.15 a scope was called otherwise.
             for name in ["scopeSpans", "instrumentationLibrarySpans"] {
                 for scope in list(resource.get(name)) {
-                    found.extend(list(scope.get("spans")).iter().map(span));
+                    let spans = list(scope.get("spans"));
+                    found.extend(spans.iter().map(|record| span(record, service.as_deref())));
                 }
             }
         }
@@ -179,7 +184,7 @@ pub(super) fn records(line: &Value) -> Result<Vec<Record>, Box<str>> {
         found.push(Record::Other("metrics".to_owned()));
     } else if line.get("attributes").is_some() {
         found.push(match line.get("type").and_then(Value::as_str) {
-            None | Some("span") => span(line),
+            None | Some("span") => span(line, service(line).as_deref()),
             Some(other) => Record::Other(other.to_owned()),
         });
     } else {
@@ -193,13 +198,20 @@ fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
     names.iter().find_map(|name| value.get(name))
 }
 
-fn span(span: &Value) -> Record {
+/// The name of the program that a resource, or a flat span with one, is of.
+fn service(resource: &Value) -> Option<String> {
+    let attributes = resource.pointer("/resource/attributes");
+    Attributes::of(attributes).text(&["service.name"])
+}
+
+fn span(span: &Value, service: Option<&str>) -> Record {
     let attributes = Attributes::of(span.get("attributes"));
     let name = span.get("name").and_then(Value::as_str).unwrap_or("span");
     if let Some(other) = no_call(&attributes) {
         return Record::Other(other);
     }
     let mut call = call(span, &attributes);
+    call.service = service.map(str::to_owned);
     call.begun = time(first(
         span,
         &["startTimeUnixNano", "startTime", "start_time"],
@@ -212,15 +224,16 @@ fn span(span: &Value) -> Record {
             .get("name")
             .and_then(Value::as_str)
             .unwrap_or_default();
+        if name == content::DETAILS {
+            content::of_attributes(&of_event, &mut call.input, &mut call.output);
+        }
         content::of_event(name, &of_event, None, &mut call.input, &mut call.output);
     }
-    if call.prompt.is_none()
-        && call.input.is_empty()
-        && call.output.is_empty()
-        && !names_a_call(&attributes)
-    {
+    // Strands has the messages on its loop's spans, too.
+    if call.prompt.is_none() && !names_a_call(&attributes) {
         return Record::Other(name.to_owned());
     }
+    content::pair(&mut call.input);
     Record::Call(Box::new(call))
 }
 
@@ -252,9 +265,15 @@ fn log_record(record: &Value) -> Record {
 
 /// What a span is that is no call of a model.
 fn no_call(attributes: &Attributes) -> Option<String> {
+    // LangSmith says of prompts, which are templates, that they are chats.
+    if let Some(run) = attributes.text(&["langsmith.span.kind"]) {
+        return (run != "llm").then_some(run);
+    }
     if let Some(operation) = attributes.text(&["gen_ai.operation.name"]) {
-        let calls = ["chat", "generate_content", "text_completion"];
-        return (!calls.contains(&operation.as_str())).then_some(operation);
+        // `chat`, Semantic Kernel's `chat.completions`, LlamaIndex's `completion`.
+        let calls = ["chat", "completion", "generate_content", "responses"];
+        let is_call = calls.iter().any(|call| operation.contains(call));
+        return (!is_call).then_some(operation);
     }
     if let Some(kind) = attributes.text(&["openinference.span.kind"]) {
         return (kind != "LLM").then_some(kind);
@@ -293,8 +312,8 @@ fn call(record: &Value, attributes: &Attributes) -> Call {
     let mut call = Call {
         key: span.map(|span| Key::of_parts(&["otel", trace.as_deref().unwrap_or_default(), &span])),
         conversation: attributes.text(CONVERSATION).or(trace),
-        agent: attributes.text(&["gen_ai.agent.name", "gen_ai.agent.id"]),
-        model: attributes.text(MODEL),
+        agent: attributes.text(AGENT),
+        model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
         prompt: attributes.count(PROMPT),
         answered: attributes.count(ANSWERED),
         reasoning: attributes.count(REASONING),
@@ -311,8 +330,17 @@ const CONVERSATION: &[&str] = &[
     "session.id",
     "traceloop.association.properties.session_id",
     "langfuse.session.id",
-    "langsmith.trace.session_id",
+    // LangSmith's own sessions are projects.
+    "langsmith.metadata.thread_id",
+    "langsmith.metadata.session_id",
+    "langsmith.metadata.conversation_id",
     "ai.telemetry.metadata.sessionId",
+    "gcp.vertex.agent.session_id",
+];
+const AGENT: &[&str] = &[
+    "gen_ai.agent.name",
+    "gen_ai.agent.id",
+    "ai.telemetry.functionId",
 ];
 const MODEL: &[&str] = &[
     "gen_ai.response.model",
@@ -326,6 +354,7 @@ const PROMPT: &[&str] = &[
     "gen_ai.usage.prompt_tokens",
     "llm.token_count.prompt",
     "llm.usage.prompt_tokens",
+    "gen_ai.response.prompt_tokens",
     "ai.usage.inputTokens",
     "ai.usage.promptTokens",
 ];
@@ -334,6 +363,7 @@ const ANSWERED: &[&str] = &[
     "gen_ai.usage.completion_tokens",
     "llm.token_count.completion",
     "llm.usage.completion_tokens",
+    "gen_ai.response.completion_tokens",
     "ai.usage.outputTokens",
     "ai.usage.completionTokens",
 ];
@@ -348,6 +378,8 @@ const CACHE_READ: &[&str] = &[
     "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_read_input_tokens",
     "gen_ai.usage.details.cache_read_tokens",
+    "gen_ai.usage.details.cache_read_input_tokens",
+    "gen_ai.usage.details.cached_tokens",
     "llm.token_count.prompt_details.cache_read",
     "ai.usage.cachedInputTokens",
 ];
@@ -355,6 +387,7 @@ const CACHE_CREATION: &[&str] = &[
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
     "gen_ai.usage.details.cache_write_tokens",
+    "gen_ai.usage.details.cache_creation_input_tokens",
     "llm.token_count.prompt_details.cache_write",
 ];
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::model::Gone;
 use crate::model::event::{ByLength, ELIDED};
 use crate::model::session::Session;
+use crate::model::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,6 +43,50 @@ macro_rules! case {
             "/log.jsonl"
         ))
     };
+}
+
+#[test]
+fn semantic_kernel_says_minus_one_where_it_knows_nothing() {
+    let sessions = sessions(case!("semantic_kernel_in_its_own_words").lines());
+    let session = &sessions[&Lane::Main];
+    let prompts = |session: &Session| -> Vec<u64> {
+        let requests = session.requests.iter();
+        requests.map(|request| request.prompt).collect()
+    };
+    assert_eq!(prompts(session), [60, 150]);
+    // Results do not say whose they are: they follow on the calls in their order.
+    let alive = session.alive();
+    let tools = alive.iter().map(|ix| &session.items[*ix]);
+    let tools = tools.filter(|item| item.role == Role::Tool);
+    let tools: Vec<&str> = tools.filter_map(|item| item.tool.as_deref()).collect();
+    assert_eq!(tools, ["get_lights", "get_prices"]);
+    let old = sessions.values().find(|other| prompts(other) == [31]);
+    let old = old.unwrap();
+    assert_eq!(old.meta.title.as_deref(), Some("shop-assistant"));
+}
+
+#[test]
+fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
+    let sessions = sessions(case!("langsmith_runs_and_threads").lines());
+    let told: Vec<(&str, usize)> = sessions
+        .values()
+        .map(|session| (session.meta.id.as_deref().unwrap(), session.requests.len()))
+        .collect();
+    assert_eq!(told, [("t-1", 2), ("t-2", 1)]);
+}
+
+#[test]
+fn tools_are_the_same_however_a_convention_tells_them() {
+    let sessions = sessions(case!("tools_of_each_convention").lines());
+    assert_eq!(sessions.len(), 5);
+    for session in sessions.values() {
+        let tools = session.items.iter();
+        let mut tools = tools.filter(|item| item.kind == Kind::ToolList);
+        let preview = tools.next().unwrap().preview.replace(' ', "");
+        assert!(preview.contains("\"name\":\"get_prices\""), "{preview}");
+        assert!(preview.starts_with("[{\""), "{preview}");
+        assert!(tools.next().is_none());
+    }
 }
 
 #[test]

@@ -221,13 +221,13 @@ fn a_long_text_is_the_same_where_a_reader_cut_it() {
 
 #[test]
 fn models_lose_the_names_of_those_who_pass_them_on() {
-    assert_eq!(name_of("anthropic/claude-opus-4-6"), "claude-opus-4-6");
-    assert_eq!(name_of("models/gemini-2.5-pro"), "gemini-2.5-pro");
+    assert_eq!(model_name("anthropic/claude-opus-4-6"), "claude-opus-4-6");
+    assert_eq!(model_name("models/gemini-2.5-pro"), "gemini-2.5-pro");
     assert_eq!(
-        name_of("us.anthropic.claude-sonnet-4-5-v1:0"),
+        model_name("us.anthropic.claude-sonnet-4-5-v1:0"),
         "claude-sonnet-4-5-v1:0"
     );
-    assert_eq!(name_of("gpt-4o"), "gpt-4o");
+    assert_eq!(model_name("gpt-4o"), "gpt-4o");
 }
 
 #[test]

@@ -1,0 +1,103 @@
+//! Whole requests and responses that stand in one attribute (LangSmith's `gen_ai.prompt` and
+//! `gen_ai.completion`, ADK's `gcp.vertex.agent.llm_request` and `…llm_response`), and the tools on
+//! offer, of which each convention has its own way to tell.
+
+use super::content::{Units, messages, parsed};
+use super::span::Attributes;
+use crate::agents::snapshot::Unit;
+use crate::model::{Kind, Role};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// What a request's body holds.
+pub(super) fn of_request(body: &Value, input: &mut Units) {
+    // Google's has system prompt and tools beside the model.
+    let config = body.get("config").unwrap_or(body);
+    let system = ["system", "instructions", "system_instruction"];
+    if let Some(system) = system.iter().find_map(|name| config.get(name)) {
+        let system = json!({"role": "system", "content": system});
+        messages(&system, Role::Container, input);
+    }
+    if let Some(tools) = config.get("tools") {
+        input.extend(tool_list(tools));
+    }
+    let history = ["messages", "contents", "input", "prompts", "prompt"];
+    if let Some(history) = history.iter().find_map(|name| body.get(name)) {
+        messages(history, Role::User, input);
+    }
+}
+
+/// What a response's body holds. Of several answers the first counts.
+pub(super) fn of_reply(body: &Value, output: &mut Units) {
+    let all = ["choices", "generations", "candidates"];
+    let answer = all.iter().find_map(|name| body.get(name)).map(first);
+    let answer = answer.unwrap_or(body);
+    match ["message", "content", "output", "text"]
+        .iter()
+        .find_map(|name| answer.get(name))
+    {
+        // Blocks, or items that are messages.
+        Some(said @ Value::Array(_)) if answer.get("output").is_none() => {
+            let said = json!({"role": "assistant", "content": said});
+            messages(&said, Role::Assistant, output);
+        }
+        Some(said) => messages(said, Role::Assistant, output),
+        None => {}
+    }
+}
+
+/// The first element of a list, however deep.
+fn first(value: &Value) -> &Value {
+    match value {
+        Value::Array(all) => all.first().map_or(value, first),
+        other => other,
+    }
+}
+
+/// The tools on offer.
+pub(super) fn tools(attributes: &Attributes) -> Option<Unit<'static>> {
+    let whole = ["gen_ai.tool.definitions", "ai.prompt.tools", "llm.tools"];
+    let whole = whole.iter().find_map(|name| attributes.get(name));
+    if let Some(tools) = whole {
+        return tool_list(tools);
+    }
+    // OpenLLMetry: a tool's fields, each an attribute. OpenInference: a tool's schema.
+    let mut numbered: BTreeMap<u32, Map<String, Value>> = BTreeMap::new();
+    for (name, value) in attributes.iter() {
+        let prefixes = ["llm.request.functions.", "llm.tools."];
+        let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+        let field = rest.and_then(|rest| rest.split_once('.'));
+        if let Some((n, field)) = field
+            && let Ok(n) = n.parse()
+        {
+            numbered
+                .entry(n)
+                .or_default()
+                .insert(field.to_owned(), parsed(value));
+        }
+    }
+    let numbered: Vec<Value> = numbered
+        .into_values()
+        .map(|mut tool| {
+            let schema = tool.remove("tool.json_schema");
+            schema.unwrap_or(Value::Object(tool))
+        })
+        .collect();
+    if !numbered.is_empty() {
+        return tool_list(&Value::Array(numbered));
+    }
+    // Older Pydantic AI: among the parameters of the request.
+    let parameters = attributes.get("model_request_parameters").map(parsed)?;
+    parameters.get("function_tools").and_then(tool_list)
+}
+
+/// Tools as the JSON that the model gets of them, each of them perhaps in a string.
+fn tool_list(tools: &Value) -> Option<Unit<'static>> {
+    let text = match tools {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Array(all) => Value::Array(all.iter().map(parsed).collect()).to_string(),
+        other => other.to_string(),
+    };
+    (!matches!(&*text, "" | "[]")).then(|| Unit::new(Role::Container, Kind::ToolList, text))
+}
