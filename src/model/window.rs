@@ -375,11 +375,12 @@ impl Rules {
             }
         }
         // An agent that fires at so many tokens is used with models that can take them.
-        let own = self.policy.iter().filter(|p| p.agent == seen.agent);
+        let own = || self.policy.iter().filter(|p| p.agent == seen.agent);
         let budget = seen.overrides.budget;
-        let budget = budget.or_else(|| own.filter_map(|policy| policy.budget).max());
+        let budget = budget.or_else(|| own().filter_map(|policy| policy.budget).max());
         let least = seen.largest.max(budget.unwrap_or(0));
-        let guess = GUESSED_WINDOWS.into_iter().find(|w| least <= *w);
+        let usual = own().filter_map(|policy| policy.window);
+        let guess = usual.chain(GUESSED_WINDOWS).find(|w| least <= *w);
         (guess.unwrap_or(least), WindowSource::Guessed)
     }
 }

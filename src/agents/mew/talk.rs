@@ -65,13 +65,22 @@ fn own_tokens(item: &NewItem) -> u64 {
 #[derive(Default)]
 pub(super) struct Talk {
     listeners: Vec<Listener>,
-    /// Who asked: requests and proposals, by their ids.
-    asked: HashMap<Key, Box<str>>,
+    /// Requests and proposals, by their ids.
+    asked: HashMap<Key, Asked>,
     /// Envelopes that were seen.
     seen: HashSet<Key>,
     /// What was said before anybody had a context.
     early: Vec<(Key, u64)>,
     space: Option<Box<str>>,
+}
+
+/// What was asked for.
+#[derive(Clone)]
+struct Asked {
+    /// By whom.
+    by: Box<str>,
+    /// Which tool, where it is a call of one.
+    tool: Option<Box<str>>,
 }
 
 /// What a context loses: how many of the oldest envelopes, and why.
@@ -281,10 +290,15 @@ impl Talk {
         let from = envelope.from.or_empty();
         // Who fulfils a proposal asks in the name of whoever proposed it.
         let proposed = texts(&envelope.correlation_id).next().map(Key::of);
-        let asks = proposed.and_then(|id| self.asked.get(&id).cloned());
-        let is_own = asks.is_none();
-        self.asked.insert(key, asks.unwrap_or_else(|| from.into()));
-        let Some(params) = one(&payload.params).filter(|params| params.name.get().is_some()) else {
+        let asked = proposed.and_then(|id| self.asked.get(&id).cloned());
+        let is_own = asked.is_none();
+        let params = one(&payload.params).filter(|params| params.name.get().is_some());
+        let asked = asked.unwrap_or_else(|| Asked {
+            by: from.into(),
+            tool: params.and_then(|params| params.name.boxed()),
+        });
+        self.asked.insert(key, asked);
+        let Some(params) = params else {
             return;
         };
         if is_own {
@@ -317,7 +331,11 @@ impl Talk {
         };
         // Read from the middle, the request is not there: whoever is addressed has asked.
         let addressed = texts(&envelope.to).find(|to| !is_person(to) && !is_gateway(to));
-        let to = asked.or_else(|| addressed.map(Into::into));
+        // Whose tool it is tells the result where the call is not there.
+        let tool = asked.as_ref().and_then(|asked| asked.tool.clone());
+        let tool = tool.as_deref().or(envelope.from.get());
+        let to = asked.as_ref().map(|asked| &*asked.by).or(addressed);
+        let to: Option<Box<str>> = to.map(Into::into);
         if let Some(to) = &to {
             self.listener(to, spot, out);
         }
@@ -326,7 +344,7 @@ impl Talk {
             true => lenient::raw(out.item(Role::Container, Kind::ToolList), result),
             false => {
                 let item = out.item(Role::Tool, Kind::ToolResult).call(request);
-                given(item.tool(envelope.from.get()), result)
+                given(item.tool(tool), result)
             }
         };
         let item = item.done();

@@ -1,5 +1,6 @@
 use super::*;
 use crate::agents::Input;
+use crate::model::Role;
 use crate::model::event::{ByLength, Lane, Place};
 use crate::model::session::Session;
 use std::collections::BTreeMap;
@@ -58,6 +59,9 @@ fn each_participant_has_a_context_of_its_own() {
             "Wrote a.txt."
         ]
     );
+    let tools = helper.items.iter().filter(|item| item.role == Role::Tool);
+    let tools: Vec<_> = tools.map(|item| item.tool.as_deref()).collect();
+    assert_eq!(tools, [Some("write_file")], "not whose tool it is");
     assert_eq!(helper.meta.window, Some(20_000));
     assert_eq!(helper.context().known, 0);
     assert_eq!(helper.context().used, 120, "its own number");

@@ -25,6 +25,9 @@ pub struct Policy {
     /// The smallest window it holds for.
     #[serde(default)]
     pub window_from: u64,
+    /// The window that the agent goes by until its log tells another, in tokens.
+    #[serde(default)]
+    pub window: Option<u64>,
     /// The trigger as a share of the window; none: the whole window.
     #[serde(default)]
     pub share: Option<f64>,

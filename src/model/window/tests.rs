@@ -51,6 +51,21 @@ fn patterns() {
 }
 
 #[test]
+fn an_agent_without_models_has_its_own_usual_window() {
+    let mew = |largest| {
+        let model = None;
+        let limits = RULES.limits(&Seen {
+            model,
+            largest,
+            ..seen("mew", "")
+        });
+        (limits.window, limits.window_source)
+    };
+    assert_eq!(mew(100), (20_000, WindowSource::Guessed));
+    assert_eq!(mew(20_001), (200_000, WindowSource::Guessed));
+}
+
+#[test]
 fn claude_code_by_version_and_model() {
     let of = |model, version| {
         let version = Some(version);
