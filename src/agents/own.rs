@@ -8,7 +8,8 @@
 //!   same piece of context, and what is no longer in the list has left;
 //! * a document with a list of records.
 //!
-//! One file is one session.
+//! A document is one session. Lines are as many as `session.id` points at in them; one that names none
+//! goes on with the session of the line before.
 //!
 //! [RFC 6901]: https://www.rfc-editor.org/rfc/rfc6901
 
@@ -127,11 +128,15 @@ impl Format for Own {
             estimated: "",
             sub_agents: match self.mapping.session.parent.is_empty() {
                 true => "none mapped",
-                false => "in files of their own",
+                false => "by `session.parent`",
             },
             compactions: if compacts { "yes" } else { "none mapped" },
             tried: "by you: a mapping of your own",
         }
+    }
+
+    fn holds_several(&self) -> bool {
+        self.written() == Shape::Lines && !self.mapping.session.id.is_empty()
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

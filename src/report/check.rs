@@ -4,9 +4,10 @@
 use super::text::{clean, tokens};
 use super::{Ground, find_one};
 use crate::ingest::reader::first_records;
-use crate::model::event::{Entry, Event, Meta, Usage};
+use crate::model::event::{Entry, Event, Lane, Meta, Usage};
 use crate::tokens::Counter;
 use anyhow::{Context, Result};
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -40,7 +41,16 @@ pub fn run(ground: &Ground, path: &Path, most: usize, out: &mut dyn Write) -> Re
     )?;
     let mut sums = Sums::default();
     let mut last = None;
+    let mut ids: HashMap<Lane, String> = HashMap::new();
+    let mut lane = Lane::Main;
     for entry in &entries {
+        if let Event::Meta(meta) = &entry.event {
+            ids.extend(meta.id.as_deref().map(|id| (entry.lane, clean(id))));
+        } else if lane != entry.lane {
+            let id = ids.get(&entry.lane).map_or("another", String::as_str);
+            writeln!(out, "        session goes on: {id}")?;
+        }
+        lane = entry.lane;
         let line = match last.replace(entry.place) {
             Some(place) if place == entry.place => String::new(),
             _ => entry.place.line.to_string(),
@@ -57,6 +67,9 @@ pub fn run(ground: &Ground, path: &Path, most: usize, out: &mut dyn Write) -> Re
         out,
         "{items} items, {usages} usage reports, {skipped} records passed over, {unreadable} not readable"
     )?;
+    if ids.len() > 1 {
+        writeln!(out, "{} sessions, told apart by their ids", ids.len())?;
+    }
     if items == 0 {
         writeln!(out, "no item: look at where roles and texts are said to be")?;
     }

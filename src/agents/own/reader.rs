@@ -22,6 +22,16 @@ const SECONDS: f64 = 1e11;
 /// Reads one file.
 pub(super) struct Reader {
     mapping: Arc<Mapping>,
+    sessions: HashMap<Lane, Session>,
+    /// The session that came first: the file's own.
+    first: Option<Key>,
+    /// The session of the record before: those that name none go on with it.
+    newest: Lane,
+}
+
+/// One session of a file.
+#[derive(Default)]
+struct Session {
     /// The facts that were told last.
     told: Meta,
     /// Tool names by call.
@@ -31,16 +41,17 @@ pub(super) struct Reader {
     history: History,
 }
 
-/// Where and when a record stands.
+/// Whose, where and when a record is.
 #[derive(Clone, Copy)]
 pub(super) struct At {
+    lane: Lane,
     place: Place,
     time: Option<Timestamp>,
 }
 
 impl At {
     pub(super) fn push(self, event: Event, out: &mut Sink<'_>) {
-        out.push(Lane::Main, self.place, self.time, event);
+        out.push(self.lane, self.place, self.time, event);
     }
 
     pub(super) fn node(self, node: Node, out: &mut Sink<'_>) {
@@ -69,20 +80,33 @@ impl Reader {
     pub(super) fn new(mapping: Arc<Mapping>) -> Reader {
         Reader {
             mapping,
-            told: Meta::default(),
-            tools: HashMap::new(),
-            request: None,
-            history: History::default(),
+            sessions: HashMap::new(),
+            first: None,
+            newest: Lane::Main,
         }
+    }
+
+    /// The session that a record is of, by the id that it names.
+    fn lane(&mut self, value: &Value) -> Lane {
+        if let Some(id) = self.mapping.session.id.text(value) {
+            let key = Key::of(&id);
+            self.newest = match *self.first.get_or_insert(key) {
+                first if first == key => Lane::Main,
+                _ => Lane::Side(key),
+            };
+        }
+        self.newest
     }
 
     fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
         let value: Value = lenient::object(line)?;
         let mapping = Arc::clone(&self.mapping);
         let at = At {
+            lane: self.lane(&value),
             place,
             time: time(&mapping.record.time, &value),
         };
+        let session = self.sessions.entry(at.lane).or_default();
         if let Some(word) = mapping
             .record
             .skip
@@ -92,13 +116,14 @@ impl Reader {
             at.push(Event::Skipped(word.into()), out);
             return Ok(());
         }
-        self.facts(at, &value, out);
+        session.facts(&mapping, at, &value, out);
         match mapping.messages.as_ref() {
-            None => self.record(at, &value, out),
+            None => session.record(&mapping, at, &value, out),
             Some(list) => match list.find(&value) {
                 Some(Value::Array(list)) => {
-                    self.history.take(&mapping, at, list, &mut self.tools, out);
-                    self.answer(at, &value, out);
+                    let tools = &mut session.tools;
+                    session.history.take(&mapping, at, list, tools, out);
+                    session.answer(&mapping, at, &value, out);
                 }
                 _ => at.push(Event::Skipped("no list of messages".into()), out),
             },
@@ -116,14 +141,16 @@ impl Reader {
         let Some(Value::Array(list)) = list else {
             return Err("no list of messages".into());
         };
-        *self = Reader::new(Arc::clone(&mapping));
+        let mut session = Session::default();
         let whole = At {
+            lane: Lane::Main,
             place: Place::default(),
             time: None,
         };
-        self.facts(whole, &value, out);
+        session.facts(&mapping, whole, &value, out);
         for (line, record) in (1..).zip(list) {
             let at = At {
+                lane: Lane::Main,
                 place: Place {
                     line,
                     ..Place::default()
@@ -133,35 +160,40 @@ impl Reader {
             let mut skips = mapping.record.skip.iter();
             match skips.find_map(|skip| skip.word(record)) {
                 Some(word) => at.push(Event::Skipped(word.into()), out),
-                None => self.record(at, record, out),
+                None => session.record(&mapping, at, record, out),
             }
         }
         Ok(())
     }
+}
 
+impl Session {
     /// Tells facts about the session that are news.
-    fn facts(&mut self, at: At, value: &Value, out: &mut Sink<'_>) {
-        let keys = &self.mapping.session;
-        let text = |pointers: &Pointers| pointers.text(value).map(Into::into);
-        let record = &self.mapping.record.model;
+    fn facts(&mut self, mapping: &Mapping, at: At, value: &Value, out: &mut Sink<'_>) {
+        let keys = &mapping.session;
+        // What a record does not say holds on.
+        let fact = |of: &[&Pointers], told: &Option<Box<str>>| {
+            let found = of.iter().find_map(|pointers| pointers.text(value));
+            found.map(Into::into).or_else(|| told.clone())
+        };
+        let told = &self.told;
         let now = Meta {
-            id: text(&keys.id),
-            title: text(&keys.title),
-            cwd: text(&keys.cwd),
-            model: text(record).or_else(|| text(&keys.model)),
-            version: text(&keys.version),
-            parent: text(&keys.parent),
+            id: fact(&[&keys.id], &told.id),
+            title: fact(&[&keys.title], &told.title),
+            cwd: fact(&[&keys.cwd], &told.cwd),
+            model: fact(&[&mapping.record.model, &keys.model], &told.model),
+            version: fact(&[&keys.version], &told.version),
+            parent: fact(&[&keys.parent], &told.parent),
             ..Meta::default()
         };
-        if now != self.told && now != Meta::default() {
+        if now != self.told {
             at.push(Event::Meta(Box::new(now.clone())), out);
             self.told = now;
         }
     }
 
     /// A record that is a message, a report of usage, or both.
-    fn record(&mut self, at: At, value: &Value, out: &mut Sink<'_>) {
-        let mapping = Arc::clone(&self.mapping);
+    fn record(&mut self, mapping: &Mapping, at: At, value: &Value, out: &mut Sink<'_>) {
         let id = mapping.record.id.text(value);
         let key = id.as_deref().map(|id| Key::of_parts(&[&mapping.id, id]));
         let parent = match mapping.record.parent.text(value) {
@@ -169,10 +201,11 @@ impl Reader {
             None if key.is_some() && !mapping.record.parent.is_empty() => Parent::Root,
             None => Parent::Previous,
         };
-        match Message::read(&mapping, value) {
+        match Message::read(mapping, value) {
             Ok(message) => {
                 let part = message.part();
-                let request = (part == Part::Output).then(|| self.request_of(id.as_deref(), at));
+                let request =
+                    (part == Part::Output).then(|| request_of(mapping, id.as_deref(), at));
                 self.request = request.or(self.request);
                 let node = Node {
                     key,
@@ -193,7 +226,7 @@ impl Reader {
             }
             Err(why) => {
                 // Numbers alone are no message, and meant to be so.
-                if self.usage(value).is_none() {
+                if self.usage(mapping, value).is_none() {
                     at.push(Event::Skipped(why), out);
                 }
                 if key.is_some() {
@@ -206,33 +239,34 @@ impl Reader {
                 }
             }
         }
-        if let Some(usage) = self.usage(value) {
-            let request = self.request.unwrap_or_else(|| self.request_of(None, at));
+        if let Some(usage) = self.usage(mapping, value) {
+            let request = self
+                .request
+                .unwrap_or_else(|| request_of(mapping, None, at));
             at.push(Event::Usage(Box::new(Usage { request, ..usage })), out);
         }
     }
 
     /// What a request was answered, and what it cost.
-    fn answer(&mut self, at: At, value: &Value, out: &mut Sink<'_>) {
-        let mapping = Arc::clone(&self.mapping);
-        let request = self.request_of(mapping.record.id.text(value).as_deref(), at);
+    fn answer(&mut self, mapping: &Mapping, at: At, value: &Value, out: &mut Sink<'_>) {
+        let request = request_of(mapping, mapping.record.id.text(value).as_deref(), at);
         let mut items = Vec::new();
         let replies = mapping.reply.elements(value).into_iter();
         for reply in replies.filter(|reply| !reply.is_null()) {
-            match Message::read(&mapping, reply) {
+            match Message::read(mapping, reply) {
                 Ok(message) => items.extend(message.items(&mut self.tools, out)),
                 Err(why) => at.push(Event::Skipped(why), out),
             }
         }
         self.history.answered(at, request, items, out);
-        if let Some(usage) = self.usage(value) {
+        if let Some(usage) = self.usage(mapping, value) {
             at.push(Event::Usage(Box::new(Usage { request, ..usage })), out);
         }
     }
 
     /// The numbers in a record, of no request yet; `None`: there are none.
-    fn usage(&self, value: &Value) -> Option<Usage> {
-        let keys = &self.mapping.usage;
+    fn usage(&self, mapping: &Mapping, value: &Value) -> Option<Usage> {
+        let keys = &mapping.usage;
         let prompt = tokens(&keys.prompt, value).filter(|prompt| *prompt > 0)?;
         let cached = tokens(&keys.cached, value).unwrap_or(0).min(prompt);
         let output = tokens(&keys.output, value);
@@ -254,25 +288,25 @@ impl Reader {
             },
         })
     }
+}
 
-    /// The request that a record of this id answers.
-    fn request_of(&self, id: Option<&str>, at: At) -> Key {
-        let agent = &self.mapping.id;
-        match (id, at.time) {
-            (Some(id), time) => {
-                let time = time.map(|time| time.to_string());
-                Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()])
-            }
-            // Documents have no offsets, lines perhaps no numbers.
-            (None, _) => {
-                let place = at.place.offset.wrapping_add(at.place.line << 40);
-                let place = if at.place.len > 0 {
-                    at.place.offset
-                } else {
-                    place
-                };
-                Key::of_parts(&[agent, "request", &place.to_string()])
-            }
+/// The request that a record of this id answers.
+fn request_of(mapping: &Mapping, id: Option<&str>, at: At) -> Key {
+    let agent = &mapping.id;
+    match (id, at.time) {
+        (Some(id), time) => {
+            let time = time.map(|time| time.to_string());
+            Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()])
+        }
+        // Documents have no offsets, lines perhaps no numbers.
+        (None, _) => {
+            let place = at.place.offset.wrapping_add(at.place.line << 40);
+            let place = if at.place.len > 0 {
+                at.place.offset
+            } else {
+                place
+            };
+            Key::of_parts(&[agent, "request", &place.to_string()])
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::agents::Input;
-use crate::model::event::{ByLength, Entry, Lane, Place, Sink};
+use crate::model::event::{ByLength, Entry, Event, Lane, Place, Sink};
 use crate::model::session::Session;
 use crate::model::{Kind, Role};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const RECORDS: &str = r#"
 has = ["/role", "/session"]
@@ -125,6 +126,88 @@ const LOG: &str = r#"{"session":"s1","cwd":"/w/shop","model":"gpt-5","role":"sys
 {"session":"s1","role":"robot","id":"f","parent":"e","content":"?"}
 broken
 "#;
+
+/// The sessions of a log, by their ids.
+fn all(format: &dyn Format, log: &str) -> BTreeMap<String, Session> {
+    let mut lanes: BTreeMap<Lane, Session> = BTreeMap::new();
+    for entry in entries(format, log) {
+        let session = lanes.entry(entry.lane);
+        let session = session.or_insert_with(|| Session::new("mine", Arc::default()));
+        session.apply(entry);
+    }
+    let id = |session: &Session| session.meta.id.as_deref().unwrap_or_default().to_owned();
+    lanes
+        .into_values()
+        .map(|session| (id(&session), session))
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn sessions_in_one_file_are_as_in_files_of_their_own(
+        turns in prop::collection::vec((0..3usize, prop::bool::ANY), 1..40),
+        requests in prop::bool::ANY,
+    ) {
+        let text = match requests {
+            true => REQUESTS.replace("[record]", "[session]\nid = \"/session\"\n\n[record]"),
+            false => RECORDS.to_owned(),
+        };
+        let format = format(&text);
+        let mut said = [0; 3];
+        let mut own = [const { String::new() }; 3];
+        let mut together = String::new();
+        for (n, (of, names_it)) in turns.into_iter().enumerate() {
+            said[of] += 1;
+            let history: Vec<String> = (0..said[of])
+                .map(|nth| format!(r#"{{"role":"user","content":"{of}: {nth}"}}"#))
+                .collect();
+            let record = match requests {
+                true => format!(
+                    r#""request":{{"messages":[{}]}},"usage":{{"input":{},"output":1}}}}"#,
+                    history.join(","),
+                    said[of] * 10
+                ),
+                false => format!(
+                    r#""role":"assistant","content":"{of}: {n}","usage":{{"fresh":{},"out":1}}}}"#,
+                    said[of] * 10
+                ),
+            };
+            // One that names no session goes on with the one before.
+            let goes_on = !names_it && together.lines().last().is_some_and(|last| {
+                last.contains(&format!("\"{of}: "))
+            });
+            let session = if goes_on { String::new() } else { format!(r#""session":"s{of}","#) };
+            let line = format!("{{{session}{record}\n");
+            together += &line;
+            own[of] += &line;
+        }
+        let together = all(format, &together);
+        prop_assert_eq!(together.len(), said.iter().filter(|said| **said > 0).count());
+        for (of, log) in own.iter().enumerate().filter(|(_, log)| !log.is_empty()) {
+            let (session, alone) = (&together[&format!("s{of}")], read(format, log));
+            prop_assert_eq!(told(session), told(&alone));
+            prop_assert_eq!(session.context(), alone.context());
+            prop_assert_eq!(session.requests.len(), alone.requests.len());
+        }
+    }
+}
+
+#[test]
+fn what_a_record_does_not_say_of_its_session_holds_on() {
+    let log = r#"{"session":"s1","model":"gpt-5","role":"user","content":"Hi."}
+{"session":"s1","role":"assistant","content":"Hello.","usage":{"fresh":40,"out":2}}
+"#;
+    let entries = entries(format(RECORDS), log);
+    let metas = entries
+        .iter()
+        .filter(|entry| matches!(entry.event, Event::Meta(_)));
+    assert_eq!(metas.count(), 1);
+    let model = entries.iter().find_map(|entry| match &entry.event {
+        Event::Usage(usage) => Some(usage.model.as_deref()),
+        _ => None,
+    });
+    assert_eq!(model, Some(Some("gpt-5")));
+}
 
 #[test]
 fn records_are_read_as_the_mapping_says() {
@@ -422,11 +505,9 @@ proptest! {
         let format = format(if requests { REQUESTS } else { RECORDS });
         let log: String = lines.iter().map(|line| format!("{line}\n")).collect();
         format.recognise(log.as_bytes());
-        let session = read(format, &log);
-        let context = session.context();
-        prop_assert_eq!(context.known + context.estimated, context.used);
-        for entry in entries(format, &log) {
-            prop_assert_eq!(entry.lane, Lane::Main);
+        for session in all(format, &log).values() {
+            let context = session.context();
+            prop_assert_eq!(context.known + context.estimated, context.used);
         }
     }
 }
