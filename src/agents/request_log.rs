@@ -22,13 +22,15 @@
 //! provider keeps the history and the request holds what is new.
 //!
 //! Output is what stays: reasoning of which the answer holds nothing to be sent back does not.
-//! `toolUsePromptTokenCount`, what Gemini's own tools put in while it answered, is in no later prompt
-//! and not in `promptTokenCount`; it is left out. Items that a Responses request names by reference
+//! `toolUsePromptTokenCount`, what Gemini's own tools put in while it answered, is input beside
+//! `promptTokenCount` (googleapis/python-genai, `types.py`: the total is the sum of both and the
+//! output) and in no later prompt: it is known, in this one prompt, and leaves. Items that a Responses request names by reference
 //! only are not followed. Of several choices the first counts.
 
 mod answer;
 mod ask;
 mod envelope;
+mod held;
 mod message;
 mod recognise;
 mod stream;

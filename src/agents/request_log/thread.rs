@@ -2,6 +2,7 @@
 //! request tells its whole history, so what is no longer told has left.
 
 use super::answer::Answer;
+use super::held::{Held, Print, Sort};
 use super::unit::{Matter, Turn, Unit};
 use crate::model::event::{Event, Key, Lane, Meta, Node, Part, Place, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
@@ -40,90 +41,6 @@ impl Front<'_, '_> {
         self.tools.map(RawValue::get).hash(&mut hasher);
         hasher.finish()
     }
-}
-
-/// Something in the context.
-#[derive(Debug, Clone)]
-struct Held {
-    key: Key,
-    sort: Sort,
-    bytes: u64,
-    /// The request whose output it is.
-    request: Option<Key>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    /// Where a response begins: holds nothing, and stays as long as anything of the response does, so
-    /// that its report does. Whether the log shows what the response said.
-    Start { shown: bool },
-    /// A unit, by its hash.
-    Unit {
-        print: u64,
-        role: Role,
-        kind: Kind,
-        call: Option<Key>,
-    },
-}
-
-impl Held {
-    fn of(unit: &Unit<'_>, key: Key, request: Option<Key>) -> Held {
-        Held {
-            key,
-            sort: Sort::Unit {
-                print: unit.print(),
-                role: unit.role,
-                kind: unit.kind,
-                call: unit.call.as_deref().map(Key::of),
-            },
-            bytes: unit.bytes(),
-            request,
-        }
-    }
-
-    fn is_start(&self) -> bool {
-        matches!(self.sort, Sort::Start { .. })
-    }
-
-    fn is_thinking(&self) -> bool {
-        matches!(
-            self.sort,
-            Sort::Unit {
-                kind: Kind::Thinking,
-                ..
-            }
-        )
-    }
-
-    fn is_said(&self) -> bool {
-        matches!(
-            self.sort,
-            Sort::Unit {
-                role: Role::Assistant,
-                ..
-            }
-        )
-    }
-
-    fn result_of(&self) -> Option<Key> {
-        match self.sort {
-            Sort::Unit {
-                kind: Kind::ToolResult,
-                call,
-                ..
-            } => call,
-            _ => None,
-        }
-    }
-}
-
-/// By what a unit is known to other requests.
-pub(super) struct Print {
-    pub(super) print: u64,
-    pub(super) role: Role,
-    /// How well it tells a conversation from others: a call's id best, what the model said the better
-    /// the longer it is, in bytes.
-    pub(super) tells: u64,
 }
 
 /// The n-th unit of this hash among all that the context holds.
@@ -295,7 +212,9 @@ impl Thread {
             writer.push(self.lane, Event::Retain { keys, cause });
         }
         let (start, outputs) = said.split_at(1);
+        let mut built_in = None;
         if !self.told.contains(&start[0].key) {
+            built_in = self.tell_built_in(answer, request, writer);
             self.tell_start(&start[0], writer);
         }
         for (held, unit) in outputs.iter().zip(&answer.units) {
@@ -308,6 +227,31 @@ impl Thread {
             self.model = usage.model.clone().or(self.model.take());
             writer.push(self.lane, Event::Usage(Box::new(usage)));
         }
+        if let Some(key) = built_in {
+            let nodes = vec![key];
+            let calls = Vec::new();
+            writer.push(self.lane, Event::Cleared { nodes, calls });
+        }
+    }
+
+    /// Tells what the provider's own tools put into this one prompt. Returns what is to leave again.
+    fn tell_built_in(
+        &self,
+        answer: &Answer<'_>,
+        request: Key,
+        writer: &mut Writer<'_, '_>,
+    ) -> Option<Key> {
+        let tokens = answer.numbers.tools.filter(|tokens| *tokens > 0)?;
+        let key = Key::of_number("built-in", request.0);
+        let item = writer.out.item(Role::Tool, Kind::ToolResult);
+        let item = item.tool(Some("built-in"));
+        let node = Node {
+            key: Some(key),
+            items: vec![item.reported(tokens, "(not in the log)").done()],
+            ..Node::default()
+        };
+        writer.push(self.lane, Event::Node(Box::new(node)));
+        Some(key)
     }
 
     /// The model that a request names, where no answer has named one yet.

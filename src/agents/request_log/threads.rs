@@ -12,7 +12,8 @@
 
 use super::answer::Answer;
 use super::ask::{Ask, Base};
-use super::thread::{Front, Print, Step, Thread, Writer};
+use super::held::Print;
+use super::thread::{Front, Step, Thread, Writer};
 use super::unit::Unit;
 use crate::model::event::{Event, Key, Lane, Meta, Usage};
 use crate::model::{Kind, Role};

@@ -11,6 +11,8 @@ pub(super) struct Numbers {
     whole: Option<u64>,
     /// Input beside what was read from and written to a cache, where it gives that instead.
     uncached: Option<u64>,
+    /// What the provider's own tools put in while it answered, beside all input.
+    pub(super) tools: Option<u64>,
     pub(super) cache_read: Option<u64>,
     pub(super) cache_write: Option<u64>,
     /// Output, reasoning included.
@@ -29,13 +31,14 @@ impl Numbers {
         }
     }
 
-    /// All input; `None`: nothing was reported.
+    /// All input, what the provider's own tools put in among it; `None`: nothing was reported.
     pub(super) fn prompt(&self) -> Option<u64> {
         let parts = || {
             let cached = self.cache_read.unwrap_or(0) + self.cache_write.unwrap_or(0);
             Some(self.uncached? + cached)
         };
-        self.whole.or_else(parts).filter(|prompt| *prompt > 0)
+        let prompt = self.whole.or_else(parts).filter(|prompt| *prompt > 0)?;
+        Some(prompt + self.tools.unwrap_or(0))
     }
 
     /// The larger of each: the chunks of a stream repeat their numbers, rising.
@@ -43,6 +46,7 @@ impl Numbers {
         Numbers {
             whole: self.whole.max(other.whole),
             uncached: self.uncached.max(other.uncached),
+            tools: self.tools.max(other.tools),
             cache_read: self.cache_read.max(other.cache_read),
             cache_write: self.cache_write.max(other.cache_write),
             output: self.output.max(other.output),
@@ -94,6 +98,7 @@ impl Numbers {
             let thoughts = wire.gemini_thoughts.0.or(wire.thoughts_token_count.0);
             return Numbers {
                 whole: Some(prompt),
+                tools: wire.gemini_tools.0.or(wire.tool_use_prompt_token_count.0),
                 cache_read: wire.gemini_cached.0.or(wire.cached_content_token_count.0),
                 output: match (output, thoughts) {
                     (None, None) => None,
@@ -160,7 +165,10 @@ struct Wire<'a> {
     gemini_thoughts: Count,
     #[serde(rename = "cachedContentTokenCount")]
     gemini_cached: Count,
+    #[serde(rename = "toolUsePromptTokenCount")]
+    gemini_tools: Count,
     prompt_token_count: Count,
+    tool_use_prompt_token_count: Count,
     candidates_token_count: Count,
     thoughts_token_count: Count,
     cached_content_token_count: Count,
@@ -207,6 +215,7 @@ impl Wire<'_> {
         Numbers {
             whole: input.total.0.or(self.sdk_prompt.0),
             uncached: None,
+            tools: None,
             cache_read: first([input.read, read.read_tokens, self.sdk_cached]),
             cache_write: first([input.write, read.write_tokens, Count(None)]),
             output: output.total.0.or(self.sdk_completion.0),
@@ -271,6 +280,8 @@ mod tests {
         assert_eq!(read(anthropic), [all, Some(64), written, Some(9), None]);
         let gemini = r#"{"promptTokenCount":100,"cachedContentTokenCount":64,"candidatesTokenCount":5,"thoughtsTokenCount":4}"#;
         assert_eq!(read(gemini), read(chat));
+        let tools = r#"{"promptTokenCount":80,"toolUsePromptTokenCount":20,"cachedContentTokenCount":64,"candidatesTokenCount":5,"thoughtsTokenCount":4}"#;
+        assert_eq!(read(tools), read(chat));
         let python = r#"{"prompt_token_count":100,"cached_content_token_count":64,"candidates_token_count":5,"thoughts_token_count":4}"#;
         assert_eq!(read(python), read(chat));
         let sdk_4 = r#"{"promptTokens":100,"completionTokens":9}"#;
