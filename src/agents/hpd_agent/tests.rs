@@ -56,6 +56,22 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
 }
 
 #[test]
+fn a_copy_of_a_message_counts_once_wherever_it_stands() {
+    let log = case!("containers_live_to_the_end_of_their_turn");
+    let mut copy_first: Vec<&str> = log.lines().collect();
+    let is_copy = |line: &&str| line.contains("\"USER_MESSAGE\"");
+    let copy = copy_first.iter().position(is_copy).unwrap();
+    let copy = copy_first.remove(copy);
+    copy_first.insert(2, copy);
+    let users = |log: &str| {
+        let session = &sessions(log)[&Lane::Main];
+        session.context().role(Role::User).items
+    };
+    assert_eq!(users(log), 2);
+    assert_eq!(users(&copy_first.join("\n")), 2);
+}
+
+#[test]
 fn numbers_of_a_turn_are_those_of_its_last_call() {
     let session = &sessions(case!("last_call_of_a_turn_counts"))[&Lane::Main];
     let prompts: Vec<u64> = session.requests.iter().map(|r| r.prompt).collect();

@@ -72,6 +72,8 @@ pub(super) struct Thread {
     speakers: HashMap<Key, Speaker>,
     /// The nodes of each message.
     messages: HashMap<Key, Vec<Key>>,
+    /// Messages that a copy told before they came themselves.
+    copied: HashSet<Key>,
     calls: HashMap<Key, Call>,
     /// Containers that were expanded.
     containers: HashSet<Box<str>>,
@@ -171,9 +173,17 @@ impl Thread {
     }
 
     fn text(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+        self.says(record, record.text.or_empty(), writer);
+    }
+
+    fn says(&mut self, record: &Record<'_>, text: &str, writer: &mut Writer<'_, '_>) {
+        let id = record.message_id.or_empty();
+        if self.copied.contains(&Key::of(id)) {
+            return writer.skipped("repeated text");
+        }
         let speaker = self.speaker(record);
-        let item = said(speaker, writer).text(record.text.or_empty()).done();
-        self.add(record.message_id.or_empty(), speaker, item, writer);
+        let item = said(speaker, writer).text(text).done();
+        self.add(id, speaker, item, writer);
     }
 
     /// A copy of a message for whoever shows it; the message itself where no other event had it.
@@ -181,6 +191,9 @@ impl Thread {
         let id = record.message_id.or_empty();
         if self.messages.contains_key(&Key::of(id)) {
             return writer.skipped("USER_MESSAGE");
+        }
+        if !id.is_empty() {
+            self.copied.insert(Key::of(id));
         }
         let item = said(Speaker::User, writer)
             .text(record.text.or_empty())
@@ -197,10 +210,7 @@ impl Thread {
     ) {
         let id = record.message_id.or_empty();
         match content.kind.or_empty() {
-            "text" | "" => {
-                let item = said(speaker, writer).text(content.text.or_empty()).done();
-                self.add(id, speaker, item, writer);
-            }
+            "text" | "" => self.says(record, content.text.or_empty(), writer),
             "reasoning" => {
                 let item = writer.out.item(Role::Assistant, Kind::Thinking);
                 let item = item
