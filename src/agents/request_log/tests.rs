@@ -78,6 +78,21 @@ fn chat(messages: &[Value], answer: &str, prompt: u64) -> Value {
 }
 
 #[test]
+fn a_summary_goes_to_the_conversation_that_it_quotes() {
+    let sessions = fixture("compaction-by-another-prompt");
+    let told = told(&sessions);
+    let prompts: Vec<&[u64]> = told.iter().map(|(prompts, _)| &prompts[..]).collect();
+    // Another one was asked for in between.
+    assert_eq!(
+        prompts,
+        [&[300, 1_400, 1_395, 450, 520][..], &[296, 360, 380]]
+    );
+    let resets: Vec<usize> = sessions.values().map(|s| s.resets.len()).collect();
+    assert_eq!(resets, [1, 0]);
+    assert_eq!(told[1].1.len(), 6, "and keeps all it had");
+}
+
+#[test]
 fn conversations_without_ids_have_lanes_by_their_history() {
     let sessions = fixture("two-conversations-without-ids");
     let told = told(&sessions);

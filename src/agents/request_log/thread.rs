@@ -3,13 +3,16 @@
 
 use super::answer::Answer;
 use super::held::{Held, Print, Sort};
-use super::unit::{Matter, Turn, Unit};
+use super::unit::{Matter, Turn, Unit, passages};
 use crate::model::event::{Event, Key, Lane, Meta, Node, Part, Place, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// An answer of so many bytes is known again where it is quoted.
+const TO_BE_QUOTED: usize = 400;
 
 /// Where and when what is told stands.
 pub(super) struct Writer<'w, 'm> {
@@ -49,6 +52,12 @@ type Name = (u64, u32);
 /// A conversation.
 pub(super) struct Thread {
     pub(super) lane: Lane,
+    /// The id that it is known by, with others perhaps.
+    pub(super) scope: Option<Key>,
+    /// Passages of what was answered last, where it is long.
+    passages: Vec<Box<str>>,
+    /// System prompts and tools so far, as hashes.
+    fronts: HashSet<u64>,
     /// Responses so far.
     pub(super) answers: u64,
     /// The newest request's system prompt and tools, as one hash.
@@ -78,9 +87,12 @@ pub(super) enum Step {
 }
 
 impl Thread {
-    pub(super) fn new(lane: Lane) -> Thread {
+    pub(super) fn new(lane: Lane, scope: Option<Key>) -> Thread {
         Thread {
             lane,
+            scope,
+            passages: Vec::new(),
+            fronts: HashSet::new(),
             answers: 0,
             front: 0,
             epoch: 0,
@@ -150,6 +162,7 @@ impl Thread {
         self.tell_front(front, &fixed, writer);
         self.fixed = fixed;
         self.front = front.print();
+        self.fronts.insert(self.front);
 
         let mut live: Vec<Held> = self.live.drain(..kept).collect();
         // What the model said where no line showed it, or in other words than shown.
@@ -223,6 +236,13 @@ impl Thread {
             }
         }
         self.live.extend(said);
+        let texts = answer.units.iter().flat_map(|unit| &unit.matter);
+        let texts = texts.filter_map(|matter| match matter {
+            Matter::Text(text) if text.len() >= TO_BE_QUOTED => Some(&**text),
+            _ => None,
+        });
+        let longest = texts.max_by_key(|text| text.len());
+        self.passages = longest.map(passages).into_iter().flatten().collect();
         if let Some(usage) = usage {
             self.model = usage.model.clone().or(self.model.take());
             writer.push(self.lane, Event::Usage(Box::new(usage)));
@@ -252,6 +272,16 @@ impl Thread {
         };
         writer.push(self.lane, Event::Node(Box::new(node)));
         Some(key)
+    }
+
+    /// Whether this was asked by the same maker: once with this system prompt and these tools.
+    pub(super) fn had(&self, front: u64) -> bool {
+        self.fronts.contains(&front)
+    }
+
+    /// Whether these quote what was answered last, as a summary is.
+    pub(super) fn is_quoted<'u, 'a: 'u>(&self, mut by: impl Iterator<Item = &'u Unit<'a>>) -> bool {
+        by.any(|unit| self.passages.iter().any(|passage| unit.quotes(passage)))
     }
 
     /// The model that a request names, where no answer has named one yet.

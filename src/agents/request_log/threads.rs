@@ -3,7 +3,8 @@
 //! By the id it carries, and inside of an id, or without one, by its history: a request goes on with the
 //! conversation that it repeats furthest, an answer of the model included (*exact* where it repeats all
 //! of it, *prefix* where it went another way from there). Where the beginning has changed, by a call, a
-//! result or a long text that it shares with one; where nothing is shared, by a summary.
+//! result or a long text that it shares with one; where nothing is shared, by a summary: that of the
+//! conversation whose last answer it quotes, else of the one that was asked for last.
 //!
 //! What shares nothing, carries no history and offers no tools may be a first request or a side call (a
 //! title, a classification): nobody can tell yet. The first of an id has the id's lane until a
@@ -283,9 +284,15 @@ impl Threads {
         names: Names<'_>,
     ) -> Option<ThreadIx> {
         let newest = self.scopes.get(&names.scope())?.newest;
-        let mut first = ask.units.iter().take(WHERE_SUMMARIES_STAND);
-        let is_its_maker = names.session.is_some() || self.threads[newest].front == front.print();
-        (is_its_maker && first.any(Unit::is_like_a_summary)).then_some(newest)
+        let first = ask.units.iter().take(WHERE_SUMMARIES_STAND);
+        let mut summaries = first.filter(|unit| unit.is_like_a_summary()).peekable();
+        summaries.peek()?;
+        // Who made the summary was asked with the conversation's history.
+        let quoted =
+            |thread: &Thread| thread.scope == names.scope() && thread.is_quoted(summaries.clone());
+        let is_its_maker = names.session.is_some() || self.threads[newest].had(front.print());
+        let quoted = self.threads.iter().position(quoted);
+        quoted.or(is_its_maker.then_some(newest))
     }
 
     /// From now on this is a conversation.
@@ -316,7 +323,7 @@ impl Threads {
             Some(id) => Lane::Side(Key::of_parts(&["session", id])),
             None => Lane::Side(Key::of("session")),
         };
-        self.threads.push(Thread::new(lane));
+        self.threads.push(Thread::new(lane, names.scope()));
         if let Some(id) = names.session {
             let meta = Meta {
                 id: Some(id.into()),
@@ -351,7 +358,7 @@ impl Threads {
     ) -> ThreadIx {
         let ix = self.threads.len();
         let lane = Lane::Side(Key::of_number("conversation", ix as u64));
-        self.threads.push(Thread::new(lane));
+        self.threads.push(Thread::new(lane, names.scope()));
         let meta = Meta {
             parent: names.session.map(Into::into),
             title: title.map(Into::into),

@@ -133,6 +133,14 @@ impl<'a> Unit<'a> {
             .unwrap_or_default()
     }
 
+    /// Whether this passage stands in its text.
+    pub(super) fn quotes(&self, passage: &str) -> bool {
+        self.matter.iter().any(|matter| match matter {
+            Matter::Text(text) => text.contains(passage),
+            _ => false,
+        })
+    }
+
     /// What part of the exchange it is.
     pub(super) fn part(&self) -> Part {
         match self.role {
@@ -187,6 +195,19 @@ impl<'a> Unit<'a> {
         };
         OPENINGS.iter().any(begins)
     }
+}
+
+/// Passages by which a text is known where others quote it: from its middle and further on, since whoever
+/// quotes it cuts its beginning.
+pub(super) fn passages(text: &str) -> [Box<str>; 2] {
+    /// Bytes of a passage.
+    const LONG: usize = 80;
+    let (shown, _) = split_elided(text);
+    [2, 3].map(|quarters| {
+        let from = floor_char(shown, shown.len() / 4 * quarters);
+        let rest = &shown[from..];
+        rest[..floor_char(rest, LONG)].trim().into()
+    })
 }
 
 /// The largest place up to `most` at which a text can be cut.
