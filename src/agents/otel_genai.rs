@@ -20,7 +20,8 @@
 //!   alone are known; so where a line is so long that its strings are cut, JSON in strings among them.
 //! * A conversation goes by `gen_ai.conversation.id` or what older conventions call it, else by its
 //!   trace, and in it by the agent. A call that shares nothing with it (a title, a classification) is
-//!   a conversation of its own.
+//!   a conversation of its own. Many begin a trace with each turn: a call that names no conversation and
+//!   repeats an answer of another trace goes on with that; without content, nothing tells.
 //! * Spans are written when they end, and exporters do not sort: one that began before the newest
 //!   counts in the totals and changes nothing in the context.
 //! * Spans and log records of one file are joined by their ids; where an exporter writes each to a file
@@ -155,6 +156,8 @@ struct Reader {
     threads: HashMap<Lane, Thread>,
     /// The conversations of an id, the first one first.
     lanes: HashMap<Key, Vec<Lane>>,
+    /// The conversations of calls that name none, by the agent: one may go on in another trace.
+    of_traces: Vec<(String, Lane)>,
     /// Calls that were told, by their spans.
     told: HashSet<Key>,
     /// Messages that came in log records, before the answer to them.
@@ -261,24 +264,38 @@ impl Reader {
         conversation.answer(request, &call.output, usage, &mut writer);
     }
 
-    /// The conversation that a call is part of: of its id, and one that it shares something with.
+    /// The conversation that a call is part of: of its id, or else its trace, and one that it shares
+    /// something with; or one of another trace, of which it repeats an answer.
     fn lane_of(&mut self, call: &Call, carried: &[Unit<'_>]) -> Lane {
         let agent = call.agent.as_deref().unwrap_or_default();
-        let id = [call.conversation.as_deref().unwrap_or_default(), agent];
+        let id = [call.id().unwrap_or_default(), agent];
         let is_first = self.lanes.is_empty();
-        let lanes = self.lanes.entry(Key::of_parts(&id)).or_default();
+        let known = self.lanes.entry(Key::of_parts(&id)).or_default();
         let fits = |lane: &&Lane| {
             let thread = self.threads.get(lane);
             carried.is_empty() || thread.is_none_or(|thread| thread.conversation.shares(carried))
         };
-        if let Some(lane) = lanes.iter().find(fits) {
+        if let Some(lane) = known.iter().find(fits) {
             return *lane;
         }
-        let lane = match is_first {
-            true => Lane::Main,
-            false => Lane::Side(Key::of_parts(&[id[0], id[1], &lanes.len().to_string()])),
+        let of_traces = match call.conversation {
+            Some(_) => &[][..],
+            None => &self.of_traces,
         };
-        lanes.push(lane);
+        let repeated = of_traces.iter().filter(|(own, _)| own == agent);
+        let repeated = repeated.filter_map(|(_, lane)| {
+            let conversation = &self.threads.get(lane)?.conversation;
+            Some((conversation.repeats(carried)?, *lane))
+        });
+        let lane = match repeated.max_by_key(|(much, _)| *much) {
+            Some((_, lane)) => lane,
+            None if is_first => Lane::Main,
+            None => Lane::Side(Key::of_parts(&[id[0], id[1], &known.len().to_string()])),
+        };
+        known.push(lane);
+        if call.conversation.is_none() {
+            self.of_traces.push((agent.to_owned(), lane));
+        }
         lane
     }
 }
@@ -297,8 +314,10 @@ impl Thread {
         // Where there is no content, nothing else names it.
         let service = call.service.as_deref().filter(|_| call.input.is_empty());
         let title = call.agent.as_deref().or(service);
+        let id = call.id().filter(|_| is_new || call.conversation.is_some());
         writer.push(Event::Meta(Box::new(Meta {
-            id: call.conversation.as_deref().map(Into::into),
+            // It goes on in other traces under the id of its first.
+            id: id.map(Into::into),
             title: title.map(Into::into),
             model: call.model.as_deref().map(Into::into),
             ..Meta::default()

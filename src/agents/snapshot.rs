@@ -141,6 +141,8 @@ struct Held {
     name: Name,
     sort: Sort,
     bytes: u64,
+    /// Whether the log showed it as an answer.
+    answered: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,6 +186,15 @@ impl Conversation {
         let names: HashSet<Name> = names(units.iter()).collect();
         let mut said = self.held.iter().filter(|held| !held.sort.is_start());
         said.clone().next().is_none() || said.any(|held| names.contains(&held.name))
+    }
+
+    /// How much of what it holds these units say as well, if they repeat something that was answered
+    /// here: `None` where they do not, since examples in a prompt look like answers.
+    pub(super) fn repeats(&self, units: &[Unit<'_>]) -> Option<usize> {
+        let names: HashSet<Name> = names(units.iter()).collect();
+        let repeated = self.held.iter().filter(|held| names.contains(&held.name));
+        let is_answered = repeated.clone().any(|held| held.answered);
+        is_answered.then(|| repeated.count())
     }
 
     /// Takes in a request that carries these units and nothing else.
@@ -246,6 +257,7 @@ impl Conversation {
                     false => Answer::Shown,
                 }),
                 bytes: 0,
+                answered: false,
             });
             let mut counts: HashMap<u64, u32> = HashMap::new();
             for held in &self.held {
@@ -308,6 +320,7 @@ impl Conversation {
             name,
             sort,
             bytes,
+            answered: request.is_some(),
         });
     }
 

@@ -32,6 +32,7 @@ pub(super) enum Record {
 pub(super) struct Call {
     pub(super) key: Option<Key>,
     pub(super) conversation: Option<String>,
+    pub(super) trace: Option<String>,
     pub(super) agent: Option<String>,
     /// The program that was watched.
     pub(super) service: Option<String>,
@@ -48,6 +49,11 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// The conversation's id, or else the trace's.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.conversation.as_deref().or(self.trace.as_deref())
+    }
+
     /// The numbers, where there are any.
     pub(super) fn usage(&self, request: Key) -> Vec<Usage> {
         let Some(input) = self.prompt.filter(|prompt| *prompt > 0) else {
@@ -311,7 +317,8 @@ fn call(record: &Value, attributes: &Attributes) -> Call {
     let span = id(&["spanId", "span_id"]);
     let mut call = Call {
         key: span.map(|span| Key::of_parts(&["otel", trace.as_deref().unwrap_or_default(), &span])),
-        conversation: attributes.text(CONVERSATION).or(trace),
+        conversation: attributes.text(CONVERSATION),
+        trace,
         agent: attributes.text(AGENT),
         model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
         prompt: attributes.count(PROMPT),

@@ -76,6 +76,23 @@ fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
 }
 
 #[test]
+fn a_conversation_goes_on_in_other_traces() {
+    let sessions = sessions(case!("each_turn_a_trace").lines());
+    let prompts = |session: &Session| -> Vec<u64> {
+        let requests = session.requests.iter();
+        requests.map(|request| request.prompt).collect()
+    };
+    let mut told: Vec<Vec<u64>> = sessions.values().map(prompts).collect();
+    told.sort();
+    // Examples look like answers and are none.
+    let expected = [&[58, 76][..], &[60, 100, 125], &[70], &[70]];
+    assert_eq!(told, expected);
+    let main = &sessions[&Lane::Main];
+    assert!(main.meta.id.as_deref().unwrap().ends_with("01"));
+    assert_eq!(main.resets.len(), 0);
+}
+
+#[test]
 fn tools_are_the_same_however_a_convention_tells_them() {
     let sessions = sessions(case!("tools_of_each_convention").lines());
     assert_eq!(sessions.len(), 5);
