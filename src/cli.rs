@@ -64,6 +64,10 @@ pub enum Command {
         /// Go on, and report again whenever the session has changed.
         #[arg(long)]
         follow: bool,
+        /// Of a file that holds several: the session of this id, or whose name says so; `ls` lists
+        /// them. Without it the first.
+        #[arg(long, value_name = "NAME")]
+        session: Option<String>,
     },
     /// List all sessions with how full they are, from the ends of their logs alone.
     Ls {

@@ -49,14 +49,19 @@ fn run(cli: Cli) -> Result<()> {
     }
     let mut out = BufWriter::new(io::stdout().lock());
     match cli.command {
-        Some(Command::Report { path, json, follow }) => {
+        Some(Command::Report {
+            path,
+            json,
+            follow,
+            session,
+        }) => {
             let ground = ground(&cli.common, &configuration(&cli.common)?, &[])?;
             let report = if follow {
                 report::follow
             } else {
                 report::session
             };
-            report(&ground, &path, style(json), &mut out)?;
+            report(&ground, &path, session.as_deref(), style(json), &mut out)?;
         }
         Some(Command::Ls {
             paths,

@@ -184,7 +184,8 @@ fn replay_one(
             (request.key, model.to_owned(), prediction)
         };
         Replayed {
-            is_main: *lane == Lane::Main && session.meta.parent.is_none(),
+            is_main: session.meta.parent.is_none()
+                && (*lane == Lane::Main || log.format.holds_several()),
             requests: predictions.into_iter().map(named).collect(),
             points: backtest(session),
             worst,

@@ -10,12 +10,12 @@ pub mod text;
 
 use crate::agents::Format;
 use crate::ingest::discover::{LogFile, Scout, Spot};
-use crate::ingest::reader::{Sessions, each_usage, read_stream, read_whole, tail_only};
+use crate::ingest::reader::{each_usage, read_stream, read_whole, tail_only};
 use crate::ingest::settings::SettingsReader;
 use crate::ingest::spool::{self, Piped, STDIN};
 use crate::ingest::{self, Options};
 use crate::model::event::Lane;
-use crate::model::fleet::{Fleet, SessionKey, Update};
+use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::model::forecast::forecast;
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
@@ -70,8 +70,19 @@ impl Ground {
     }
 }
 
-/// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`).
-pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -> Result<()> {
+/// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`). Of a file
+/// that holds several on the one that is wanted, by its id or its name; else on the first.
+///
+/// # Errors
+///
+/// Where there is nothing to read, no such session or more than one, or `out` cannot be written to.
+pub fn session(
+    ground: &Ground,
+    path: &Path,
+    wanted: Option<&str>,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
     let counter = Counter::new();
     let (log, sessions) = if path == Path::new(STDIN) {
         let piped = Piped {
@@ -96,14 +107,28 @@ pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) 
         })?;
         (log, sessions)
     };
-    let mut session = main_session(sessions, &log, &ground.rules);
+    let file = log.facts.file;
+    let mut fleet = Fleet::new(Arc::clone(&ground.rules));
+    fleet.apply(Update::Found(Box::new(log.facts.clone())));
+    fleet.apply(Update::Rebuilt { file, sessions });
+    let key = one_of(&fleet, file, wanted)?;
+    let others = fleet.of_file(file).count() - 1;
+    let session = fleet.get_mut(key).context("there is no session in it")?;
     let cwd = session.meta.cwd.as_deref();
     session.set_overrides(SettingsReader::default().of(&log, cwd));
-    let left = forecast(&session, Some((ground.now)()));
+    let left = forecast(session, Some((ground.now)()));
     match style {
-        Style::Text => text::write(out, &session, &log.facts, &left)?,
+        Style::Text => {
+            text::write(out, session, &log.facts, &left)?;
+            if others > 0 && log.format.holds_several() {
+                writeln!(
+                    out,
+                    "\n  the file holds {others} more: `ctxgauge ls` lists them, --session reports on one"
+                )?;
+            }
+        }
         Style::Json => {
-            let report = json::Report::new(&session, &log.facts, &left);
+            let report = json::Report::new(session, &log.facts, &left);
             serde_json::to_writer(&mut *out, &report)?;
             writeln!(out)?;
         }
@@ -111,14 +136,61 @@ pub fn session(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) 
     Ok(())
 }
 
+/// The session of a file that is wanted: the one of this id, or whose id begins so or whose name says
+/// so; none wanted: the one that the file is named for.
+fn one_of(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<SessionKey> {
+    let Some(wanted) = wanted else {
+        let lane = Lane::Main;
+        return Ok(SessionKey { file, lane });
+    };
+    let word = wanted.to_lowercase();
+    let id = |session: &Session| {
+        session
+            .meta
+            .id
+            .as_deref()
+            .unwrap_or_default()
+            .to_lowercase()
+    };
+    let mut exactly = fleet
+        .of_file(file)
+        .filter(|(_, session)| id(session) == word);
+    if let Some((key, _)) = exactly.next() {
+        return Ok(key);
+    }
+    let says_so = |key: SessionKey, session: &Session| {
+        id(session).starts_with(&word) || fleet.name(key).to_lowercase().contains(&word)
+    };
+    let all = fleet.of_file(file);
+    let found: Vec<SessionKey> = all
+        .filter(|(key, session)| says_so(*key, session))
+        .map(|(key, _)| key)
+        .collect();
+    match &found[..] {
+        [key] => Ok(*key),
+        [] => bail!("no session of the file is called '{wanted}'; `ctxgauge ls` names them"),
+        several => bail!(
+            "'{wanted}' may be any of {} sessions of the file; say more of its name, or its id",
+            several.len()
+        ),
+    }
+}
+
 /// Follows the session of a file and reports whenever it has changed, until whoever reads has enough:
 /// as JSON a report a line, as text the gauge's line.
-pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -> Result<()> {
+///
+/// # Errors
+///
+/// As of [`session`].
+pub fn follow(
+    ground: &Ground,
+    path: &Path,
+    wanted: Option<&str>,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
     let log = find_one(ground, path)?;
-    let key = SessionKey {
-        file: log.facts.file,
-        lane: Lane::Main,
-    };
+    let file = log.facts.file;
     let (sender, updates) = sync_channel(UPDATES);
     let sink = move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),
@@ -132,7 +204,7 @@ pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -
         counter: Arc::new(Counter::new()),
     };
     let handle = ingest::start(options, sink)?;
-    handle.look_at(key.file);
+    handle.look_at(file);
     let mut fleet = Fleet::new(Arc::clone(&ground.rules));
     while let Ok(update) = updates.recv() {
         let mut changed = is_news(&update);
@@ -142,6 +214,12 @@ pub fn follow(ground: &Ground, path: &Path, style: Style, out: &mut dyn Write) -
             changed |= is_news(&update);
             fleet.apply(update);
         }
+        let key = match one_of(&fleet, file, wanted) {
+            Ok(key) => key,
+            // It may come yet.
+            Err(_) if !fleet.caught_up => continue,
+            Err(why) => return Err(why),
+        };
         let Some(session) = fleet.get(key).filter(|_| changed) else {
             continue;
         };
@@ -171,15 +249,6 @@ fn is_news(update: &Update) -> bool {
 
 /// Updates that may wait for a reader; beyond, the reading of logs waits.
 const UPDATES: usize = 256;
-
-/// The conversation a file is named for; an empty one where it holds none.
-fn main_session(sessions: Sessions, log: &LogFile, rules: &Arc<Rules>) -> Session {
-    let main = sessions.into_iter().find(|(lane, _)| *lane == Lane::Main);
-    main.map_or_else(
-        || Session::new(log.format.id(), Arc::clone(rules)),
-        |(_, session)| session,
-    )
-}
 
 /// The log at a path; in a folder, the newest that is no sub-agent's.
 fn find_one(ground: &Ground, path: &Path) -> Result<LogFile> {

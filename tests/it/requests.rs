@@ -1,7 +1,7 @@
 //! One run of an agent, written down twice: as the log that Claude Code keeps of it, and as the requests
 //! and responses that a proxy records, in the words of several providers. Both tell the same.
 
-use crate::support::{json_report, manifest_folder};
+use crate::support::{ctxgauge, json_report, manifest_folder};
 use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
@@ -379,4 +379,28 @@ fn the_gauge_follows_requests_as_they_are_recorded() {
     terminal.wait_for("the size after the compaction", |screen| {
         screen.contains("304") && !screen.contains("642")
     });
+}
+
+#[test]
+fn each_session_of_a_file_can_be_reported_on() {
+    let home = tempfile::tempdir().unwrap();
+    let log = manifest_folder().join("tests/fixtures/otel-genai/each_turn_a_trace/log.jsonl");
+    let report = |more: &[&str]| {
+        let mut command = ctxgauge(home.path());
+        command.arg("report").arg(&log).args(more);
+        let output = command.output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        (told, String::from_utf8(output.stderr).unwrap())
+    };
+    let (first, _) = report(&[]);
+    assert!(first.contains("129 known"), "{first}");
+    assert!(first.contains("the file holds 3 more"), "{first}");
+    let (on_duty, _) = report(&["--session", "who is on DUTY"]);
+    assert!(on_duty.contains("78 known"), "{on_duty}");
+    let id = "7b1f0000000000000000000000000003";
+    assert!(report(&["--session", id]).0.contains("72 known"));
+    let (_, error) = report(&["--session", "a question"]);
+    assert!(error.contains("any of 2 sessions"), "{error}");
+    let (_, error) = report(&["--session", "nobody"]);
+    assert!(error.contains("called 'nobody'"), "{error}");
 }
