@@ -131,14 +131,21 @@ impl Decoder for Reader {
         if line.trim_ascii().is_empty() {
             return;
         }
-        if let Err(event) = self.line(place, json_of(line), out) {
+        let (before, json) = json_of(line);
+        if let Err(event) = self.line(place, before, json, out) {
             out.push(Lane::Main, place, None, event);
         }
     }
 }
 
 impl Reader {
-    fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Event> {
+    fn line(
+        &mut self,
+        place: Place,
+        before: &[u8],
+        line: &[u8],
+        out: &mut Sink<'_>,
+    ) -> Result<(), Event> {
         let unreadable = |why: Box<str>| Event::Unreadable(why);
         let bodies = Bodies::of(line).map_err(unreadable)?;
         if let Some(other) = bodies.other_call() {
@@ -152,7 +159,7 @@ impl Reader {
         };
         let mut writer = Writer {
             place,
-            at: exchange.at,
+            at: envelope::time_before(before).or(exchange.at),
             out,
         };
         self.exchange(line, exchange, &mut writer);
@@ -223,11 +230,11 @@ fn usage_of(answer: &mut Answer<'_>, asked_for: Option<&str>, request: Key) -> O
     })
 }
 
-/// The JSON of a line: a log handler may put words before it.
-fn json_of(line: &[u8]) -> &[u8] {
+/// The words that a log handler put before the JSON of a line, and the JSON.
+fn json_of(line: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b'{', line) {
-        Some(at) if line[..at].trim_ascii() != b"[" => &line[at..],
-        _ => line,
+        Some(at) if line[..at].trim_ascii() != b"[" => line.split_at(at),
+        _ => (&[], line),
     }
 }
 

@@ -226,9 +226,48 @@ impl<'a> Bodies<'a> {
             session,
             trace,
             id: id.map(Cow::Borrowed),
-            at: self.at,
+            at: self
+                .at
+                .or_else(|| self.answers.iter().find_map(|body| created(body))),
         })
     }
+}
+
+/// When a response was made, by its own account: where the line does not say when it was written.
+fn created(body: &str) -> Option<Timestamp> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Response<'a> {
+        #[serde(borrow)]
+        created: Raw<'a>,
+        created_at: Raw<'a>,
+    }
+    if !body.starts_with('{') {
+        return None;
+    }
+    let response: Response<'_> = serde_json::from_str(body).ok()?;
+    response.created.or(response.created_at).and_then(time)
+}
+
+/// When a line was written, by the words that a log handler put before its JSON: Python's begin with
+/// `2026-10-01 09:00:00,250`.
+pub(super) fn time_before(words: &[u8]) -> Option<Timestamp> {
+    let words = std::str::from_utf8(words).ok()?;
+    let words = words.trim_start_matches(['[', ' ']);
+    let first = words.split([' ', ']']).next().unwrap_or(words);
+    if let Ok(with_zone) = first.parse() {
+        return Some(with_zone);
+    }
+    let end = words.find(|c: char| !(c.is_ascii_digit() || "-:., T".contains(c)));
+    let stamp = words[..end.unwrap_or(words.len())].trim_matches(|c: char| !c.is_ascii_digit());
+    civil(&stamp.replace(',', "."))
+}
+
+/// Python writes times without a zone; they are taken for UTC.
+fn civil(text: &str) -> Option<Timestamp> {
+    let civil: jiff::civil::DateTime = text.parse().ok()?;
+    let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(utc.timestamp())
 }
 
 fn http<'a>(raw: Raw<'a>) -> Http<'a> {
@@ -255,13 +294,7 @@ fn unfolded(raw: &RawValue) -> Cow<'_, str> {
 /// A time: a date, or seconds, milliseconds or microseconds since 1970.
 fn time(raw: &RawValue) -> Option<Timestamp> {
     if let Some(text) = string(raw) {
-        // Python writes times without a zone; they are taken for UTC.
-        let civil = || text.parse::<jiff::civil::DateTime>().ok();
-        let utc = || civil()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
-        return text
-            .parse()
-            .ok()
-            .or_else(|| utc().map(|zoned| zoned.timestamp()));
+        return text.parse().ok().or_else(|| civil(&text));
     }
     let number: f64 = raw.get().parse().ok()?;
     let seconds = [1.0, 1e3, 1e6]

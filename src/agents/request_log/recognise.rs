@@ -15,7 +15,8 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
             break;
         };
         let is_cut = lines.peek().is_none();
-        if is_exchange(json_of(line)) || (is_cut && begins_a_request(json_of(line))) {
+        let (_, json) = json_of(line);
+        if is_exchange(json) || (is_cut && begins_a_request(json)) {
             return true;
         }
     }

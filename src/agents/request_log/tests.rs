@@ -78,6 +78,29 @@ fn chat(messages: &[Value], answer: &str, prompt: u64) -> Value {
 }
 
 #[test]
+fn a_time_stands_in_the_line_before_it_or_in_the_response() {
+    let at = |line: &str| {
+        let entries = entries([line.to_owned()]);
+        entries.last().unwrap().at.map(|at| at.to_string())
+    };
+    let line = chat(&[message("user", "Hi.")], "Hello.", 9);
+    assert_eq!(at(&line.to_string()), None);
+    for before in [
+        "2026-10-01 09:00:00,250 - autogen_core.events - INFO - ",
+        "[2026-10-01T09:00:00.250] INFO:autogen_core.events:",
+        "2026-10-01T11:00:00.250+02:00 INFO ",
+    ] {
+        let told = at(&format!("{before}{line}"));
+        assert_eq!(told.as_deref(), Some("2026-10-01T09:00:00.25Z"), "{before}");
+    }
+    assert_eq!(at(&format!("12 INFO: {line}")), None);
+    let mut created = line;
+    created["response"]["created"] = json!(1_790_845_200);
+    let told = at(&created.to_string());
+    assert_eq!(told.as_deref(), Some("2026-10-01T09:00:00Z"));
+}
+
+#[test]
 fn a_summary_goes_to_the_conversation_that_it_quotes() {
     let sessions = fixture("compaction-by-another-prompt");
     let told = told(&sessions);
