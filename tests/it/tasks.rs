@@ -17,7 +17,7 @@ const RECENT: [&str; 5] = [
     "codex gateway",
     "claude ledger",
     "claude ledger",
-    "gemini Name",
+    "gemini s-1",
 ];
 
 /// The monitor on a home, once all its gauges stand.
@@ -367,7 +367,7 @@ fn sessions_are_grouped_hidden_and_sorted() {
         "claude ledger",
         "claude ledger",
         "pi notes",
-        "gemini Name",
+        "gemini s-1",
     ];
     terminal.wait_for("the nearest first", |s| {
         s.contains("sort headroom") && listed(s) == nearest
