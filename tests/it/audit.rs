@@ -97,7 +97,9 @@ fn a_list_names_each_session_and_its_columns_stand() {
     let mut columns: Vec<Option<usize>> = told.lines().map(at).collect();
     columns.dedup();
     assert!(columns.len() == 1 && columns[0].is_some(), "{told}");
-    assert!(told.contains("shop") && told.contains("log"), "{told}");
+    for name in ["shop", "Why does the import fail?"] {
+        assert!(told.contains(name), "{told}");
+    }
 }
 
 #[test]
