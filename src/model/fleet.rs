@@ -1,7 +1,7 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
 use super::event::{Entry, Key, Lane, is_unsafe_to_show};
-use super::session::Session;
+use super::session::{Item, Session};
 use super::text::TextPage;
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
@@ -414,7 +414,10 @@ fn said_first(session: &Session) -> Option<&str> {
     /// Instructions, lists of tools and files stand before it.
     const FIRST: usize = 64;
     let mut first = session.items.iter().take(FIRST);
-    let said = first.find(|item| item.role == Role::User && item.kind == Kind::Text);
+    // Of some texts a log tells the length alone.
+    let said =
+        |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;
+    let said = first.find(said);
     said.map(|item| &*item.preview)
 }
 
@@ -609,6 +612,10 @@ mod tests {
             name(said(), |meta| meta.id = Some("chat-7".into())),
             "chat-7"
         );
+        let mut unseen = new_item(Role::User, Kind::Text, 0);
+        unseen.preview = "(120 bytes, not in the log)".into();
+        let unseen = Log::new().node("u", vec![unseen]);
+        assert_eq!(name(unseen, |_| {}), "proxy");
         let first = name(said(), |meta| meta.id = Some("0123456789".into()));
         assert_eq!(first, "Which files?");
         assert_eq!(
