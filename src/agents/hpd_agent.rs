@@ -24,7 +24,7 @@ mod thread;
 mod wire;
 
 use super::lenient;
-use super::{Base, Claim, Decoder, Facts, Format, Input, List, Root, Shape, Term, facts};
+use super::{Base, Claim, Decoder, Facts, Format, Input, List, Root, Shape, facts};
 use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
@@ -121,15 +121,6 @@ impl Format for HpdAgent {
         &[
             "THREAD_HISTORY_COMPACTION_CHECKPOINT",
             "BRANCH_HISTORY_COMPACTED",
-        ]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cached", |b| b.cache_read),
-            ("output", |b| b.output),
-            ("reasoning", |b| b.reasoning),
         ]
     }
 }

@@ -47,6 +47,9 @@ pub mod qwen_code;
 pub mod request_log;
 pub mod settings;
 mod snapshot;
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod testing;
 pub mod vscode_gateway;
 
 /// Every format that can be read, in the order in which they are asked whether a file is theirs.
@@ -153,7 +156,14 @@ pub trait Format: Sync {
     fn reset_marks(&self) -> &'static [&'static str];
 
     /// The names of [`Billed`]'s numbers in the provider's own terms, for totals.
-    fn terms(&self) -> &'static [Term];
+    fn terms(&self) -> &'static [Term] {
+        &[
+            ("input", |b| b.input),
+            ("cached", |b| b.cache_read),
+            ("output", |b| b.output),
+            ("reasoning", |b| b.reasoning),
+        ]
+    }
 }
 
 /// One number of a provider's usage: its name in reports and where it is in [`Billed`].

@@ -19,7 +19,7 @@ mod message;
 mod pointer;
 mod reader;
 
-use super::{Claim, Decoder, Facts, Format, Root, Shape, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Root, Shape, facts};
 use crate::model::window::matches;
 pub use mapping::Mapping;
 use mapping::Written;
@@ -145,15 +145,6 @@ impl Format for Own {
 
     fn reset_marks(&self) -> &'static [&'static str] {
         self.marks
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cached", |b| b.cache_read),
-            ("output", |b| b.output),
-            ("reasoning", |b| b.reasoning),
-        ]
     }
 }
 

@@ -23,7 +23,7 @@ mod capture;
 mod wire;
 
 use super::snapshot::{Conversation, Writer};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Shape, Term, facts, lenient};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Shape, facts, lenient};
 use crate::model::event::{Billed, Event, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
@@ -97,15 +97,6 @@ impl Format for VscodeGateway {
     /// A file that holds several sessions is read from its beginning.
     fn reset_marks(&self) -> &'static [&'static str] {
         &[]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cached", |b| b.cache_read),
-            ("output", |b| b.output),
-            ("reasoning", |b| b.reasoning),
-        ]
     }
 }
 

@@ -1,29 +1,11 @@
 use super::*;
-use crate::model::event::ByLength;
+use crate::agents::testing;
 use crate::model::session::Session;
 use crate::model::{Gone, Role};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {
-    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
-    let mut reader = Reader::default();
-    let mut out = Sink::new(&ByLength);
-    for (line, text) in (1..).zip(log.lines()) {
-        let place = Place {
-            line,
-            offset: line * 1_000,
-            ..Place::default()
-        };
-        reader.read(Input::Line(place, text.as_bytes()), &mut out);
-    }
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
-    for entry in out.entries {
-        let session = sessions.entry(entry.lane);
-        let session = session.or_insert_with(|| Session::new("hpd-agent", Arc::clone(&rules)));
-        session.apply(entry);
-    }
-    sessions
+    testing::sessions(&HpdAgent, log.lines())
 }
 
 macro_rules! case {

@@ -2,19 +2,11 @@
 
 use super::*;
 use crate::agents;
-use crate::model::event::{ByLength, Entry, Usage};
+use crate::agents::testing;
+use crate::model::event::{Entry, Usage};
 
 fn entries(log: &str) -> Vec<Entry> {
-    let mut out = Sink::new(&ByLength);
-    let mut reader = Reader::default();
-    let mut offset = 0;
-    for (line, text) in (1..).zip(log.lines()) {
-        let len = text.len() as u64;
-        let place = Place { line, offset, len };
-        reader.read(Input::Line(place, text.as_bytes()), &mut out);
-        offset += len + 1;
-    }
-    out.entries
+    testing::read(&Kimi, log.lines())
 }
 
 macro_rules! case {

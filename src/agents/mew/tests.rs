@@ -1,38 +1,12 @@
 use super::*;
-use crate::agents::Input;
+use crate::agents::testing::{self, previews};
 use crate::model::Role;
-use crate::model::event::{ByLength, Lane, Place};
+use crate::model::event::Lane;
 use crate::model::session::Session;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {
-    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
-    let mut reader = Reader::default();
-    let mut out = Sink::new(&ByLength);
-    for (line, text) in (1..).zip(log.lines()) {
-        let place = Place {
-            line,
-            offset: line * 1_000,
-            ..Place::default()
-        };
-        reader.read(Input::Line(place, text.as_bytes()), &mut out);
-    }
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
-    for entry in out.entries {
-        let session = sessions.entry(entry.lane);
-        let session = session.or_insert_with(|| Session::new("mew", Arc::clone(&rules)));
-        session.apply(entry);
-    }
-    sessions
-}
-
-fn previews(session: &Session) -> Vec<&str> {
-    let alive = session.alive();
-    alive
-        .iter()
-        .map(|ix| &*session.items[*ix].preview)
-        .collect()
+    testing::sessions(&Mew, log.lines())
 }
 
 macro_rules! case {

@@ -1,18 +1,10 @@
 use super::*;
+use crate::agents::testing;
 use crate::agents::{Input, Told};
 use crate::model::event::{ByLength, Entry, Event, Place, Sink};
 
 fn read(lines: &[&str]) -> Vec<Entry> {
-    let mut reader = OpenHands.decoder();
-    let mut out = Sink::new(&ByLength);
-    for (n, line) in (1..).zip(lines) {
-        let place = Place {
-            line: n,
-            ..Place::default()
-        };
-        reader.read(Input::Line(place, line.as_bytes()), &mut out);
-    }
-    out.entries
+    testing::read(&OpenHands, lines)
 }
 
 fn prompts(lines: &[&str]) -> Vec<u64> {

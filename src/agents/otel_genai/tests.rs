@@ -1,38 +1,13 @@
 use super::*;
-use crate::model::event::{ByLength, ELIDED};
+use crate::agents::testing::{self, previews};
+use crate::model::event::ELIDED;
 use crate::model::session::Session;
 use crate::model::{Gone, Kind, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Lane, Session> {
-    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
-    let mut reader = Reader::default();
-    let mut out = Sink::new(&ByLength);
-    for (line, text) in (1..).zip(log) {
-        let place = Place {
-            line,
-            offset: line * 1_000,
-            ..Place::default()
-        };
-        reader.read(Input::Line(place, text.as_bytes()), &mut out);
-    }
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
-    for entry in out.entries {
-        let session = sessions.entry(entry.lane);
-        let session = session.or_insert_with(|| Session::new("otel-genai", Arc::clone(&rules)));
-        session.apply(entry);
-    }
-    sessions
-}
-
-fn previews(session: &Session) -> Vec<&str> {
-    let alive = session.alive();
-    alive
-        .iter()
-        .map(|ix| &*session.items[*ix].preview)
-        .collect()
+    testing::sessions(&OtelGenAi, log)
 }
 
 macro_rules! case {

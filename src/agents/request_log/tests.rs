@@ -3,38 +3,20 @@
 
 use super::*;
 use crate::agents;
+use crate::agents::testing;
 use crate::model::event::{ByLength, Entry};
 use crate::model::session::Session;
 use crate::model::{Gone, Role};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 fn entries(lines: impl IntoIterator<Item = String>) -> Vec<Entry> {
-    let mut reader = Reader::default();
-    let mut out = Sink::new(&ByLength);
-    for (line, text) in (1..).zip(lines) {
-        let place = Place {
-            line,
-            offset: line * 1_000_000,
-            len: text.len() as u64,
-        };
-        reader.read(Input::Line(place, text.as_bytes()), &mut out);
-    }
-    out.entries
+    testing::read(&RequestLog, lines)
 }
 
 fn sessions(lines: impl IntoIterator<Item = String>) -> BTreeMap<Lane, Session> {
-    let rules = Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).unwrap());
-    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
-    for entry in entries(lines) {
-        sessions
-            .entry(entry.lane)
-            .or_insert_with(|| Session::new("request-log", Arc::clone(&rules)))
-            .apply(entry);
-    }
-    sessions
+    testing::sessions(&RequestLog, lines)
 }
 
 fn fixture(name: &str) -> BTreeMap<Lane, Session> {

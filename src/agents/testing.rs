@@ -1,0 +1,43 @@
+//! What the decoders' tests share.
+
+use super::{Format, Input};
+use crate::model::event::{ByLength, Entry, Lane, Place, Sink};
+use crate::model::session::Session;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What these lines of a log tell.
+pub fn read<L: AsRef<str>>(format: &dyn Format, lines: impl IntoIterator<Item = L>) -> Vec<Entry> {
+    let mut decoder = format.decoder();
+    let mut out = Sink::new(&ByLength);
+    let mut offset = 0;
+    for (line, text) in (1..).zip(lines) {
+        let bytes = text.as_ref().as_bytes();
+        let len = bytes.len() as u64;
+        decoder.read(Input::Line(Place { line, offset, len }, bytes), &mut out);
+        offset += len + 1;
+    }
+    out.entries
+}
+
+/// The sessions that these lines make.
+pub fn sessions<L: AsRef<str>>(
+    format: &dyn Format,
+    lines: impl IntoIterator<Item = L>,
+) -> BTreeMap<Lane, Session> {
+    let rules =
+        Arc::new(toml::from_str(include_str!("../../assets/models.toml")).expect("the table"));
+    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    for entry in read(format, lines) {
+        let session = sessions.entry(entry.lane);
+        let session = session.or_insert_with(|| Session::new(format.id(), Arc::clone(&rules)));
+        session.apply(entry);
+    }
+    sessions
+}
+
+/// The first words of what is in a context.
+pub fn previews(session: &Session) -> Vec<&str> {
+    let alive = session.alive().into_iter();
+    alive.map(|ix| &*session.items[ix].preview).collect()
+}
