@@ -49,7 +49,8 @@
 //! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
 //! - Reading order and threads: [`ingest`]; byte cursors and truncation: [`ingest::tail`]; lines of any
 //!   length in bounded memory: [`ingest::lines`], [`ingest::elide`]; the demo: [`ingest::demo`].
-//! - Folders of files that are one log: [`ingest::folder`]. What agents write beside their logs, such as
+//! - Documents that are rewritten, read on from where they have not changed: `ingest/document.rs`.
+//!   Folders of files that are one log: [`ingest::folder`]. What agents write beside their logs, such as
 //!   telemetry: [`ingest::beside`].
 //! - Keys: one table, [`tui::keymap::BINDINGS`], drives dispatch, help, footer and the README.
 //! - The traps of each format: `tests/fixtures/<agent>/<case>/`, a log and the report expected of it.
@@ -77,8 +78,9 @@
 //! # How to add an agent
 //!
 //! One file in `src/agents/`, its line in [`agents::ALL`], a policy in `assets/models.toml`, a folder of
-//! hand-written logs in `tests/fixtures/`, a row in the README: [`agents`] tells the steps, and tests
-//! name the one that was forgotten.
+//! hand-written logs in `tests/fixtures/`, and the README's table made anew of what the format says of
+//! itself: [`agents`] tells the steps, and tests name the one that was forgotten. Where a log is of no
+//! use to others, a mapping does it without code: [`agents::own`].
 #![forbid(unsafe_code)]
 
 pub mod agents;

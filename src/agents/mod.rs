@@ -12,6 +12,10 @@
 //! 5. Say by [`Format::facts`] what its logs tell; the README's table is made of that, and a test
 //!    prints it when it has changed.
 //!
+//! Most logs grow by lines. Others say so: documents and what they are a list of ([`Format::shape`],
+//! [`Format::list`]), folders of numbered files ([`Format::number`]), files of many sessions
+//! ([`Format::holds_several`]), files beside the log ([`Format::beside`], [`Format::state`]).
+//!
 //! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`] or [`Event::Skipped`].
 //! It sees bytes, not files, so it can be given any line of a log at any time; what it must remember
 //! from line to line (the names of tools by call id, say) it keeps itself.
