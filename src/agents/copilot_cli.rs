@@ -8,7 +8,7 @@
 //!   `parentToolCallId`) names the sub-agent whose event it is.
 //! * No event on disk tells a prompt: `assistant.usage` and `session.usage_info` are ephemeral, only
 //!   `outputTokens` is written. The prompts are in the OpenTelemetry file, where the user has one
-//!   written; see [`spans`]. A response is there by its `apiCallId`, or else by its interaction and turn.
+//!   written; see `spans`. A response is there by its `apiCallId`, or else by its interaction and turn.
 //! * `currentTokens`, and the parts that compactions tell, are counted by the agent: a span with
 //!   22,799 input tokens says 22,526. They are the agent's, not known.
 //! * `transformedContent` is what the model gets of a user's message, `content` what he typed.

@@ -21,7 +21,7 @@
 //! * The numbers of a call are in the state, by the id of the response. A stream's updates of the
 //!   statistics hold sums of all calls, and name no response. The first call of the recorded stream, of
 //!   596 tokens in a conversation of 35,299, is the one that asks for a title (`title_utils.py`: the
-//!   first 1,000 characters of a message and a list of emoji, by the agent's own model): see [`stats`].
+//!   first 1,000 characters of a message and a list of emoji, by the agent's own model): see `stats`.
 //! * `TokenEvent` holds the token ids of the prompt and answer before it, where vLLM gives them.
 //! * Times have no zone (`datetime.now().isoformat()`); they are taken for UTC.
 //!

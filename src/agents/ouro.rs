@@ -16,7 +16,7 @@
 //!
 //! The document is read as events by saphyr-parser: a crate without unsafe code that unfolds nothing.
 //! Documents of YAML's data model can unfold aliases to any size; here an alias, which ouro writes only
-//! for a list that it holds twice, is passed over and counted. See [`tree`].
+//! for a list that it holds twice, is passed over and counted. See `tree`.
 
 mod settings;
 mod tree;
