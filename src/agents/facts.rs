@@ -71,7 +71,7 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
     told.sort_by_key(|(special, _)| *special);
     let told: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
     match told.is_empty() {
-        true => "none known".to_owned(),
+        true => "not known".to_owned(),
         false => told.join("; "),
     }
 }
@@ -251,6 +251,6 @@ mod tests {
             rule,
             "usual; old (up to 1.2); large (m*, windows from 1,000,000)"
         );
-        assert_eq!(trigger_rule(&rules, "b"), "none known");
+        assert_eq!(trigger_rule(&rules, "b"), "not known");
     }
 }

@@ -179,6 +179,9 @@ impl Limits {
         match (self.trigger, self.trigger_source) {
             (None, TriggerSource::Settings) => Some("compaction is off (settings)".to_owned()),
             (None, TriggerSource::Config) => Some(format!("compacts {} (config)", self.policy)),
+            (None, TriggerSource::None) if !matches!(&*self.policy, "" | NOT_KNOWN) => {
+                Some(format!("compacts {} (policy)", self.policy))
+            }
             _ => None,
         }
     }
@@ -211,6 +214,8 @@ pub struct Seen<'a> {
     pub overrides: &'a Overrides,
 }
 
+/// The name of a policy of which nobody tells when it compacts.
+const NOT_KNOWN: &str = "not known";
 /// The window that a model is guessed to have when no table knows it.
 const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 

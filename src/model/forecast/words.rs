@@ -7,7 +7,7 @@ impl NoForecast {
     /// The reason in words, as screens and reports write it.
     pub const fn name(self) -> &'static str {
         match self {
-            NoForecast::NoTrigger => "no compaction known",
+            NoForecast::NoTrigger => "no trigger known",
             NoForecast::NoRequest => "no request reported yet",
             NoForecast::NoGrowth => "no growth yet",
         }

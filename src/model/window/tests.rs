@@ -81,6 +81,9 @@ fn claude_code_by_version_and_model() {
     let limit = of("claude-opus-4-8", "2.1.219");
     assert_eq!((limit.window, limit.trigger), (1_000_000, None));
     assert_eq!(limit.trigger_source, TriggerSource::None);
+    let said = limit.no_trigger();
+    assert_eq!(said.as_deref(), Some("compacts at the limit (policy)"));
+    assert_eq!(RULES.limits(&seen("droid", "x")).no_trigger(), None);
 }
 
 #[test]
