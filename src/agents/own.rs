@@ -19,11 +19,11 @@ mod message;
 mod pointer;
 mod reader;
 
-use super::{Claim, Decoder, Facts, Format, Root, Shape, facts};
+use super::{Claim, Decoder, Facts, Format, List, Root, Shape, facts};
 use crate::model::window::matches;
 pub use mapping::Mapping;
 use mapping::Written;
-use pointer::Pointer;
+use pointer::{Pointer, Pointers};
 use reader::Reader;
 use serde_json::Value;
 use std::path::Path;
@@ -39,6 +39,7 @@ struct Own {
     roots: &'static [Root],
     marks: &'static [&'static str],
     mark: &'static str,
+    list: Option<List>,
     mapping: Arc<Mapping>,
 }
 
@@ -57,8 +58,29 @@ impl Mapping {
             roots: Box::leak(self.places.clone().into_boxed_slice()),
             marks: Box::leak(marks.collect()),
             mark: keep(has.join(" with ")),
+            list: self.list(),
             mapping: Arc::new(self),
         }))
+    }
+}
+
+impl Mapping {
+    /// The list that a document mostly is, where no fact about the session stands inside of it.
+    fn list(&self) -> Option<List> {
+        let key = self.messages.as_ref().and_then(Pointer::key)?;
+        let keys = &self.session;
+        let facts = [
+            &keys.id,
+            &keys.parent,
+            &keys.cwd,
+            &keys.title,
+            &keys.model,
+            &keys.version,
+        ];
+        let mut facts = facts.into_iter().flat_map(Pointers::iter);
+        let apart = facts.all(|pointer| pointer.first().is_some_and(|first| first != key));
+        let is_document = self.shape == Written::Document;
+        (is_document && apart).then(|| List::Json(keep(key.to_owned())))
     }
 }
 
@@ -113,6 +135,10 @@ impl Format for Own {
 
     fn shape(&self, _: &[u8]) -> Option<Shape> {
         Some(self.written())
+    }
+
+    fn list(&self) -> Option<List> {
+        self.list
     }
 
     fn facts(&self) -> Facts {

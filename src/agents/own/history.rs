@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// The messages of the newest request.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct History {
     /// Its messages, in their order.
     sent: Vec<Key>,

@@ -49,6 +49,17 @@ impl Pointer {
         self.each(value).into_iter().find(|found| !found.is_null())
     }
 
+    /// The key that it begins with; `None`: it points at the whole.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.0.first().map(|step| &**step)
+    }
+
+    /// The key that it is, where it is no more than that.
+    pub(super) fn key(&self) -> Option<&str> {
+        self.first()
+            .filter(|step| self.0.len() == 1 && *step != EVERY)
+    }
+
     /// The keys that a document must hold for this to point at anything.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         let steps = self.0.iter().map(|step| &**step);

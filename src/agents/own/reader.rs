@@ -20,6 +20,7 @@ use std::sync::Arc;
 const SECONDS: f64 = 1e11;
 
 /// Reads one file.
+#[derive(Clone)]
 pub(super) struct Reader {
     mapping: Arc<Mapping>,
     sessions: HashMap<Lane, Session>,
@@ -30,7 +31,7 @@ pub(super) struct Reader {
 }
 
 /// One session of a file.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Session {
     /// The facts that were told last.
     told: Meta,
@@ -66,13 +67,24 @@ impl Decoder for Reader {
             Input::Line(place, line) => (place, line),
             Input::Document(bytes) => (Place::default(), bytes),
         };
-        let read = match self.mapping.shape {
-            Written::Lines => self.line(place, bytes, out),
-            Written::Document => self.document(bytes, out),
+        let read = match (self.mapping.shape, input) {
+            (Written::Lines, _) => self.line(place, bytes, out),
+            (Written::Document, Input::Document(_)) => self.document(bytes, out),
+            (Written::Document, Input::Line(..)) => match serde_json::from_slice(bytes) {
+                Ok(record) => {
+                    self.record(place, &record, out);
+                    Ok(())
+                }
+                Err(error) => Err(error.to_string().into()),
+            },
         };
         if let Err(why) = read {
             out.push(Lane::Main, place, None, Event::Unreadable(why));
         }
+    }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
     }
 }
 
@@ -141,29 +153,39 @@ impl Reader {
         let Some(Value::Array(list)) = list else {
             return Err("no list of messages".into());
         };
-        let mut session = Session::default();
         let whole = At {
             lane: Lane::Main,
             place: Place::default(),
             time: None,
         };
+        let session = self.sessions.entry(Lane::Main).or_default();
         session.facts(&mapping, whole, &value, out);
         for (line, record) in (1..).zip(list) {
-            let at = At {
-                lane: Lane::Main,
-                place: Place {
-                    line,
-                    ..Place::default()
-                },
-                time: time(&mapping.record.time, record),
+            let place = Place {
+                line,
+                ..Place::default()
             };
-            let mut skips = mapping.record.skip.iter();
-            match skips.find_map(|skip| skip.word(record)) {
-                Some(word) => at.push(Event::Skipped(word.into()), out),
-                None => session.record(&mapping, at, record, out),
-            }
+            self.record(place, record, out);
         }
         Ok(())
+    }
+
+    /// A record of a document's list.
+    fn record(&mut self, place: Place, record: &Value, out: &mut Sink<'_>) {
+        let mapping = Arc::clone(&self.mapping);
+        let at = At {
+            lane: Lane::Main,
+            place,
+            time: time(&mapping.record.time, record),
+        };
+        let mut skips = mapping.record.skip.iter();
+        match skips.find_map(|skip| skip.word(record)) {
+            Some(word) => at.push(Event::Skipped(word.into()), out),
+            None => {
+                let session = self.sessions.entry(at.lane).or_default();
+                session.record(&mapping, at, record, out);
+            }
+        }
     }
 }
 

@@ -398,6 +398,17 @@ fn calls_and_results_are_parts_of_messages() {
 }
 
 #[test]
+fn facts_inside_of_a_list_keep_it_whole() {
+    let list = |facts: &str| {
+        let text = "shape = \"document\"\nmessages = \"/log\"\n".to_owned()
+            + &RECORDS.replace("[session]", &format!("[session]\n{facts}"));
+        format(&text).list()
+    };
+    assert_eq!(list("title = \"/name\""), Some(List::Json("log")));
+    assert_eq!(list("title = \"/log/0/name\""), None);
+}
+
+#[test]
 fn a_document_is_a_list_of_records() {
     let text = "shape = \"document\"\nnames = \"chat-*.json\"\nmessages = \"/log\"\n".to_owned()
         + &RECORDS.replace(
@@ -414,6 +425,20 @@ fn a_document_is_a_list_of_records() {
     format
         .decoder()
         .read(Input::Document(document.as_bytes()), &mut out);
+    // Given around its list first, it says the same.
+    assert_eq!(format.list(), Some(List::Json("log")));
+    let mut decoder = format.decoder();
+    let mut apart = Sink::new(&ByLength);
+    let around = document.replace(&records.join(",\n"), "");
+    decoder.read(Input::Document(around.as_bytes()), &mut apart);
+    for (line, record) in (1..).zip(&records) {
+        let place = Place {
+            line,
+            ..Place::default()
+        };
+        decoder.read(Input::Line(place, record.as_bytes()), &mut apart);
+    }
+    assert_eq!(apart.entries, out.entries);
     let mut session = Session::new("mine", Arc::default());
     out.entries
         .into_iter()
