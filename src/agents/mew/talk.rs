@@ -54,6 +54,18 @@ impl Listener {
         }));
         out.push(self.lane, spot.place, spot.at, reset);
     }
+
+    /// Hands on what it said after a compaction.
+    fn settle(&mut self, spot: Spot, out: &mut Sink<'_>) {
+        if let Some(usage) = self.own.after.take() {
+            out.push(
+                self.lane,
+                spot.place,
+                spot.at,
+                Event::Usage(Box::new(usage)),
+            );
+        }
+    }
 }
 
 /// A message as participants count it: four characters a token.
@@ -91,10 +103,12 @@ struct Loss<'l> {
 }
 
 /// What a participant said of its own context, in tokens.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Own {
     newest: Option<u64>,
     before: Option<u64>,
+    /// What it said after a compaction on request, until it has told how much that took.
+    after: Option<Usage>,
 }
 
 /// Where and when an envelope stands.
@@ -140,6 +154,10 @@ impl Talk {
         let nothing = Payload::default();
         let payload = one(&envelope.payload).unwrap_or(&nothing);
         let is_new = self.seen.insert(key);
+        if is_new && envelope.kind.or_empty() != "participant/compact-done" {
+            let waiting = self.listeners.iter_mut().find(|one| &*one.id == from);
+            waiting.into_iter().for_each(|one| one.settle(spot, out));
+        }
         let speaks = match envelope.kind.or_empty() {
             "chat" | "reasoning/thought" | "mcp/request" | "mcp/proposal" => true,
             "participant/status" => payload.max_tokens.or_zero() > 0,
@@ -168,14 +186,19 @@ impl Talk {
             "mcp/request" | "mcp/proposal" => self.ask(key, envelope, payload, spot, out),
             "mcp/response" => self.result(key, envelope, payload, spot, out),
             "participant/status" if is_new => self.status(key, envelope, payload, spot, out),
-            "participant/compact-done" if is_new && payload.skipped != Some(true) => {
+            "participant/compact-done" if is_new => {
                 let freed = payload.freed_messages.or_zero();
                 let loss = Loss {
                     gone: Gone::Compaction,
                     cause: "manual",
                     oldest: usize::try_from(freed).unwrap_or(usize::MAX),
                 };
-                self.reset(key, from, &loss, spot, out);
+                if let Some(listener) = self.listener(from, spot, out) {
+                    if payload.skipped != Some(true) {
+                        listener.forget(&loss, key, spot, out);
+                    }
+                    listener.settle(spot, out);
+                }
             }
             kind @ ("participant/clear" | "participant/restart") if is_new => {
                 let loss = Loss {
@@ -388,10 +411,26 @@ impl Talk {
         listener.own = Own {
             newest: Some(tokens),
             before: listener.own.newest,
+            after: None,
         };
-        // Whoever was asked to forget says so in the answer.
+        let usage = Usage {
+            request: key,
+            model: None,
+            prompt: tokens,
+            cached: 0,
+            output: None,
+            reasoning: None,
+            source: Source::Agent,
+            billed: Billed::default(),
+        };
+        // Whoever was asked to forget says so in the answer, which comes behind its new size.
         let asked = texts(&envelope.correlation_id).next().is_some();
-        if payload.status.get() == Some("compacted") && !asked && tokens < before {
+        let compacted = payload.status.get() == Some("compacted");
+        if compacted && asked {
+            listener.own.after = Some(usage);
+            return;
+        }
+        if compacted && tokens < before {
             let loss = Loss {
                 gone: Gone::Compaction,
                 cause: "auto",
@@ -399,19 +438,7 @@ impl Talk {
             };
             listener.forget(&loss, key, spot, out);
         }
-        push(
-            out,
-            Event::Usage(Box::new(Usage {
-                request: key,
-                model: None,
-                prompt: tokens,
-                cached: 0,
-                output: None,
-                reasoning: None,
-                source: Source::Agent,
-                billed: Billed::default(),
-            })),
-        );
+        push(out, Event::Usage(Box::new(usage)));
         if payload.status.get() == Some("near_limit") {
             let item = out.item(Role::Container, Kind::Reminder);
             let label = format!("near limit: {tokens} of {most} tokens");
