@@ -4,6 +4,7 @@
 use super::Kind;
 use super::event::Key;
 use super::session::{Item, ItemIx, Session};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The names of arguments that say it best, the best first.
@@ -44,8 +45,9 @@ impl Calls {
     }
 
     /// What the call of a tool's result was about, as far as its first words tell: at most
-    /// [`super::event::PREVIEW_BYTES`] long. Paths below the session's folder are told from there.
-    pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<&'s str> {
+    /// [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are told from
+    /// there.
+    pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<Cow<'s, str>> {
         if result.kind != Kind::ToolResult {
             return None;
         }
@@ -53,8 +55,33 @@ impl Calls {
         let subject = subject(&call.preview)?;
         let below = session.meta.cwd.as_deref().filter(|cwd| cwd.len() > 1);
         let below = below.and_then(|cwd| subject.strip_prefix(cwd)?.strip_prefix('/'));
-        Some(below.unwrap_or(subject))
+        Some(plain(below.unwrap_or(subject)))
     }
+}
+
+/// The text that stands escaped in JSON, on one line: its line breaks and tabs are blanks. What is no
+/// escape, or is cut off, stays as it is.
+fn plain(escaped: &str) -> Cow<'_, str> {
+    if !escaped.contains('\\') {
+        return Cow::Borrowed(escaped);
+    }
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some((before, after)) = rest.split_once('\\') {
+        text.push_str(before);
+        let mut behind = after.chars();
+        match behind.next() {
+            Some(same @ ('"' | '\\' | '/')) => text.push(same),
+            Some('n' | 'r' | 't') => text.push(' '),
+            _ => {
+                text.push('\\');
+                behind = after.chars();
+            }
+        }
+        rest = behind.as_str();
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
 }
 
 /// What arguments in JSON, perhaps cut off, are about: the value of the most telling name, else the
@@ -128,8 +155,22 @@ mod tests {
             .node("6", vec![piece("b", Kind::ToolResult, "ok")]);
         let calls = Calls::of(&log.session);
         let told = |ix: usize| calls.subject(&log.session, &log.session.items[ix]);
-        assert_eq!(told(4), Some("src/db.rs"));
-        assert_eq!(told(5), Some("cargo test"));
+        assert_eq!(told(4).as_deref(), Some("src/db.rs"));
+        assert_eq!(told(5).as_deref(), Some("cargo test"));
+    }
+
+    #[test]
+    fn escapes_are_told_as_what_they_stand_for() {
+        let cases = [
+            (r#"rg \"a b\" src"#, r#"rg "a b" src"#),
+            (r"cat <<EOF\nfix\tit", "cat <<EOF fix it"),
+            (r"printf 'a\\nb'", r"printf 'a\nb'"),
+            (r"C:\\work", r"C:\work"),
+            (r"\u00e9 and \", r"\u00e9 and \"),
+        ];
+        for (escaped, told) in cases {
+            assert_eq!(plain(escaped), told, "{escaped}");
+        }
     }
 
     #[test]
@@ -161,7 +202,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_arguments_break_it(arguments in "[{}\":,\\\\a é]{0,40}") {
-            let _ = subject(&arguments);
+            let told = subject(&arguments).map(plain);
+            prop_assert!(told.is_none_or(|told| told.len() <= arguments.len()));
         }
     }
 }

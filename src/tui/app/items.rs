@@ -8,6 +8,7 @@ use crate::model::repeats::Repeats;
 use crate::model::session::{Item, ItemIx, Session};
 use crate::model::threshold::{Threshold, parse_tokens};
 use crate::model::{Role, Source};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// What the items are ordered by.
@@ -96,7 +97,7 @@ impl ItemFilter {
             Condition::Repeated => about.repeated,
             Condition::Marked => about.marked,
             Condition::Text(text) => {
-                contains((about.subject)(), text)
+                contains(&(about.subject)(), text)
                     || contains(item.tool.as_deref().unwrap_or(""), text)
                     || contains(item.kind.name(), text)
                     || contains(&item.preview, text)
@@ -108,7 +109,7 @@ impl ItemFilter {
 /// What of an item its session tells.
 struct About<'a> {
     /// What a result's call was about; looked for where somebody asks.
-    subject: &'a dyn Fn() -> &'a str,
+    subject: &'a dyn Fn() -> Cow<'a, str>,
     in_context: bool,
     oversized: bool,
     repeated: bool,
@@ -201,7 +202,7 @@ pub(super) fn list(
         .filter_map(|((ix, tokens, source), in_context)| {
             let item = session.items.get(ix)?;
             let about = About {
-                subject: &|| choice.calls.subject(session, item).unwrap_or(""),
+                subject: &|| choice.calls.subject(session, item).unwrap_or_default(),
                 in_context,
                 oversized: choice.oversized.is_reached(tokens, choice.window),
                 repeated: choice.repeats.of.contains_key(&ix),

@@ -195,7 +195,10 @@ impl App {
             };
             session.items.get(ix).is_some_and(|item| {
                 contains(&item.preview, &needle)
-                    || contains(page.calls.subject(session, item).unwrap_or(""), &needle)
+                    || contains(
+                        &page.calls.subject(session, item).unwrap_or_default(),
+                        &needle,
+                    )
                     || contains(item.tool.as_deref().unwrap_or(""), &needle)
             })
         };

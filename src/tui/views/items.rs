@@ -221,11 +221,14 @@ fn row(
         let why = left.why.name().replace('_', " ");
         spans.push(line::span(format!("left: {why} · "), theme.quiet()));
     }
-    if let Some(subject) = page.calls.subject(session, item) {
-        spans.push(line::span(subject, style(theme.strong())));
+    let preview = super::preview(item);
+    let subject = page.calls.subject(session, item);
+    // A result that repeats what its call said says it.
+    if let Some(subject) = subject.filter(|subject| !preview.starts_with(&**subject)) {
+        spans.push(line::span(&subject, style(theme.strong())));
         spans.push(line::span(" · ", theme.quiet()));
     }
-    spans.push(line::span(super::preview(item), style(Style::new())));
+    spans.push(line::span(preview, style(Style::new())));
     spans
 }
 

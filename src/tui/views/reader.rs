@@ -12,6 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Span;
+use std::borrow::Cow;
 
 /// Rows above the text.
 pub const HEAD: u16 = 3;
@@ -19,12 +20,12 @@ pub const HEAD: u16 = 3;
 pub const FOOT: u16 = 1;
 
 /// The item whose text is read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct About<'a> {
     /// The item; `None`: its log no longer has it.
     pub item: Option<&'a Item>,
     /// What its call was about, where it is a tool's result.
-    pub subject: Option<&'a str>,
+    pub subject: Option<Cow<'a, str>>,
     /// Its tokens and how they are known.
     pub tokens: (u64, Source),
     /// The session's window, in tokens.
@@ -41,8 +42,8 @@ pub fn draw(about: About<'_>, reader: &Reader, area: Rect, theme: Theme, buffer:
     }
     let columns = usize::from(area.width.saturating_sub(2));
     let head = [
-        what(about, columns, theme),
-        cost(about, reader, columns, theme),
+        what(&about, columns, theme),
+        cost(&about, reader, columns, theme),
     ];
     for (spans, y) in head.into_iter().zip(area.top()..) {
         line::write(buffer, (area.left() + 1, y), area.right(), spans);
@@ -82,7 +83,7 @@ fn unreadable(reader: &Reader) -> Option<String> {
 }
 
 /// Whose it is and what it is about, or what it begins with.
-fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+fn what(about: &About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
     let Some(item) = about.item else {
         return vec![line::span(
             "an item that is no longer in its log",
@@ -97,7 +98,10 @@ fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
         line::span(
             format!(
                 "  {}",
-                text::cut(about.subject.unwrap_or(super::preview(item)), room)
+                text::cut(
+                    about.subject.as_deref().unwrap_or(super::preview(item)),
+                    room
+                )
             ),
             theme.quiet(),
         ),
@@ -105,7 +109,7 @@ fn what(about: About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
 }
 
 /// What it costs, how large it is, and whether it is in the context: what fits.
-fn cost(about: About<'_>, reader: &Reader, columns: usize, theme: Theme) -> Vec<Span<'static>> {
+fn cost(about: &About<'_>, reader: &Reader, columns: usize, theme: Theme) -> Vec<Span<'static>> {
     let mut groups = Vec::new();
     if let Some(item) = about.item {
         let (tokens, source) = about.tokens;

@@ -129,7 +129,7 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
         let room = columns.saturating_sub(NAME + size.len() + 1);
         let session = app.fleet.get(page.key);
         let subject = session.and_then(|session| page.calls.subject(session, item));
-        let subject = subject.unwrap_or(super::preview(item));
+        let subject = subject.unwrap_or_else(|| super::preview(item).into());
         let what = text::cut(&format!("{tool} {subject}"), room);
         add("largest", format!("{what} {size}"));
     }
