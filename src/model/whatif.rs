@@ -330,9 +330,10 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
             keeps,
         },
     };
-    let name = match limits.policy.as_str() {
-        "" => "at the limit",
-        name => name,
+    let name = match (limits.trigger_source, limits.policy.as_str()) {
+        (source @ TriggerSource::Past, _) => source.name(),
+        (_, "") => "at the limit",
+        (_, name) => name,
     };
     course.run(limits.window, Whose::Own, name.to_owned(), rule)
 }
