@@ -1,7 +1,7 @@
 //! All sessions with their gauges, and totals over all of them.
 
 use super::json::ContextPart;
-use super::text::{clean, gauge_line, tokens};
+use super::text::{clean, gauge_line, padded, tokens};
 use crate::agents::Format;
 use crate::model::event::{Billed, Entry, Event, Key};
 use crate::model::fleet::{Fleet, Row};
@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 /// The list: the schema `ctxgauge.ls/1`.
 #[derive(Debug, Serialize)]
@@ -130,22 +131,30 @@ pub fn write(out: &mut dyn Write, fleet: &Fleet, totals: Option<&Totals>) -> io:
         .filter_map(|row| columns(fleet, row))
         .collect();
     let width = |column: usize| {
-        let widths = rows.iter().map(|row| row[column].chars().count());
+        let widths = rows.iter().map(|row| row[column].width());
         widths.max().unwrap_or(0)
     };
     let [agent, name, model, gauge] = [0, 1, 2, 3].map(width);
     for [a, n, m, g, headroom] in &rows {
         writeln!(
             out,
-            "{a:<agent$}  {n:<name$}  {m:<model$}  {g:<gauge$}  headroom {headroom}"
+            "{}  {}  {}  {}  headroom {headroom}",
+            padded(a, agent),
+            padded(n, name),
+            padded(m, model),
+            padded(g, gauge),
         )?;
     }
-    for (agent, terms) in totals.map(Totals::by_agent).unwrap_or_default() {
+    let Some(totals) = totals else {
+        return Ok(());
+    };
+    writeln!(out, "\nin all, every response once")?;
+    for (agent, terms) in totals.by_agent() {
         let list: Vec<String> = terms
             .iter()
             .map(|(name, sum)| format!("{name} {sum}"))
             .collect();
-        writeln!(out, "{agent}: {}", list.join(", "))?;
+        writeln!(out, "  {agent}: {}", list.join(", "))?;
     }
     Ok(())
 }

@@ -313,6 +313,12 @@ pub fn list(
     for (path, what) in &problems {
         writeln!(err, "{}: {what}", text::clean(&path.display().to_string()))?;
     }
+    if fleet.is_empty() && problems.is_empty() {
+        writeln!(
+            err,
+            "no sessions found; `ctxgauge agents` tells where they are looked for"
+        )?;
+    }
     match style {
         Style::Text => ls::write(out, &fleet, totals.as_ref())?,
         Style::Json => {

@@ -6,11 +6,12 @@ use crate::model::event::is_unsafe_to_show;
 use crate::model::fleet::FileFacts;
 use crate::model::forecast::{Forecast, NoForecast};
 use crate::model::repeats::repeats;
-use crate::model::session::{Coverage, Session};
+use crate::model::session::{Coverage, Item, Session};
 use crate::model::tools::tools;
 use crate::model::whatif::{WhatIf, Whose, what_if};
 use crate::model::{Role, Source};
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 /// How many of the largest items a report lists.
 const LARGEST: usize = 10;
@@ -132,17 +133,19 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     if items.is_empty() {
         return Ok(());
     }
+    let what = |item: &Item| clean(item.tool.as_deref().unwrap_or(item.kind.name()));
+    let width = widest(items.iter().map(|ix| what(&session.items[*ix])));
     writeln!(out, "\n  largest in context")?;
     for ix in items {
         let item = &session.items[ix];
         let (size, source) = session.tokens(ix);
         writeln!(
             out,
-            "  {:>7} {:<2} {:<9} {:<12} line {:<6} {}",
+            "  {:>7} {:<2} {:<9} {} line {:<6} {}",
             tokens(size),
             sign(source),
             item.role.name(),
-            clean(item.tool.as_deref().unwrap_or(item.kind.name())),
+            padded(&what(item), width),
             item.place.line,
             clean(&item.preview)
         )?;
@@ -155,15 +158,18 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     if tools.is_empty() {
         return Ok(());
     }
+    let shown = tools.iter().take(LARGEST);
+    let width = widest(shown.clone().map(|tool| clean(&tool.name)));
     writeln!(
         out,
-        "\n  tool          results   tokens  share      now  largest  carried  in money"
+        "\n  {}  results   tokens  share      now  largest  carried  in money",
+        padded("tool", width)
     )?;
-    for tool in tools.iter().take(LARGEST) {
+    for tool in shown {
         writeln!(
             out,
-            "  {:<12} {:>8} {:>8} {:>4.0} % {:>8} {:>8} {:>8} {:>9}",
-            clean(&tool.name),
+            "  {} {:>8} {:>8} {:>4.0} % {:>8} {:>8} {:>8} {:>9}",
+            padded(&clean(&tool.name), width),
             tool.results,
             tokens(tool.tokens),
             tool.share * 100.0,
@@ -177,10 +183,32 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     Ok(())
 }
 
+/// So many of something: `1 item`, `12 items`.
+fn counted(n: u64, word: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {word}{s}")
+}
+
+/// The columns that the widest of these names takes, and so many at least that columns seldom move.
+fn widest(names: impl Iterator<Item = String>) -> usize {
+    names.map(|name| name.width()).fold(12, usize::max)
+}
+
+/// The text with blanks behind it, up to this many columns.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(text.width());
+    format!("{text}{}", " ".repeat(blanks))
+}
+
 fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let repeats = repeats(session, session.in_context());
     match repeats.items() {
         0 => Ok(()),
+        1 => writeln!(
+            out,
+            "\n  1 item in the context says what another says: {} tokens wasted",
+            tokens(repeats.wasted)
+        ),
         items => writeln!(
             out,
             "\n  {items} items in the context say what others say: {} tokens wasted",
@@ -233,7 +261,7 @@ fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 fn rule_name(row: &WhatIf) -> String {
     match &row.whose {
         Whose::Real => "it did".to_owned(),
-        Whose::Own => format!("its own rule says: {}", row.policy),
+        Whose::Own => format!("its own: {}", row.policy),
         Whose::Agent(id) => id.clone(),
         Whose::Generic => row.policy.clone(),
     }
@@ -258,8 +286,8 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
         let freed = done.freed.map(|freed| format!("freed {}", tokens(freed)));
         let kept = (done.kept_items > 0).then(|| {
             format!(
-                "kept {} items, {}",
-                done.kept_items,
+                "kept {}, {}",
+                counted(done.kept_items as u64, "item"),
                 tokens(done.kept_tokens)
             )
         });
@@ -294,8 +322,8 @@ fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
         let (line, why) = first.map_or((0, ""), |(place, why)| (place.line, &**why));
         writeln!(
             out,
-            "\n  {} unreadable lines, not counted; the first is line {line}: {}",
-            session.unreadable,
+            "\n  {}, not counted; the first is line {line}: {}",
+            counted(session.unreadable, "unreadable line"),
             clean(why)
         )?;
     }

@@ -114,11 +114,11 @@ fn forecast(out: &mut dyn Write, backtest: &BacktestSummary) -> io::Result<()> {
     row("all", &backtest.all)
 }
 
-/// A share in percent, to three digits.
+/// A share in percent, to three digits and to whole percents.
 pub(super) fn share(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = match percent.abs() {
-        1000.0.. => return format!("{percent:.0e} %"),
+        1_000_000.0.. => return format!("{percent:.0e} %"),
         99.95.. => 0,
         9.995.. => 1,
         0.9995.. => 2,
@@ -145,7 +145,7 @@ mod tests {
         ]
         .map(share);
         let percent = [
-            "0 %", "0.0123 %", "0.123 %", "1.23 %", "12.3 %", "-123 %", "1e4 %",
+            "0 %", "0.0123 %", "0.123 %", "1.23 %", "12.3 %", "-123 %", "12345 %",
         ];
         assert_eq!(written, percent);
         assert_eq!([signed(0.5), signed(-0.5)], ["+50.0 %", "-50.0 %"]);
