@@ -62,9 +62,11 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
         if policy.window_from > 0 {
             only.push(format!("windows from {}", grouped(policy.window_from)));
         }
+        // It stands behind "compacts at".
+        let name = policy.name.strip_prefix("at ").unwrap_or(&policy.name);
         let text = match only.is_empty() {
-            true => policy.name.clone(),
-            false => format!("{} ({})", policy.name, only.join(", ")),
+            true => name.to_owned(),
+            false => format!("{name} ({})", only.join(", ")),
         };
         told.push((!only.is_empty(), text));
     }
@@ -243,13 +245,13 @@ mod tests {
         let rules: Rules = toml::from_str(
             "[[policy]]\nagent = \"a\"\nname = \"old\"\nup_to = \"1.2\"\n\
              [[policy]]\nagent = \"a\"\nname = \"large\"\nwindow_from = 1_000_000\nmodels = [\"m*\"]\n\
-             [[policy]]\nagent = \"a\"\nname = \"usual\"\n",
+             [[policy]]\nagent = \"a\"\nname = \"at 100 tokens\"\n",
         )
         .unwrap();
         let rule = trigger_rule(&rules, "a");
         assert_eq!(
             rule,
-            "usual; old (up to 1.2); large (m*, windows from 1,000,000)"
+            "100 tokens; old (up to 1.2); large (m*, windows from 1,000,000)"
         );
         assert_eq!(trigger_rule(&rules, "b"), "not known");
     }
