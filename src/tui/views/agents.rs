@@ -26,7 +26,7 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
         line::write(buffer, at, width, [line::span(heads, theme.heading())]);
     }
     if page.agents.is_empty() {
-        let said = line::span("this session has started no sub-agent", theme.quiet());
+        let said = line::span("no sub-agent of this session is known here", theme.quiet());
         line::write(buffer, (3, rows.list.top), width, [said]);
     }
     let session = app.fleet.get(page.key);

@@ -132,11 +132,15 @@ fn tool(item: &Item) -> Cow<'_, str> {
     }
 }
 
-/// The beginning of an item. A call's tool, which begins it, has a column of its own.
+/// The beginning of an item. A call's tool, which begins it, has a column of its own. Of hidden content,
+/// as most thinking is, that it is not there to be read.
 fn preview(item: &Item) -> &str {
     let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
     let arguments = tool.and_then(|tool| item.preview.strip_prefix(tool)?.strip_prefix(' '));
-    arguments.map_or(&item.preview, str::trim_start)
+    match arguments.map_or(&*item.preview, str::trim_start) {
+        "" if item.size.opaque > 0 || item.size.reported > 0 => "(not in the log)",
+        beginning => beginning,
+    }
 }
 
 /// Whether a list row is the selected one: the pointer before it.
