@@ -409,21 +409,29 @@ impl ItemBuilder<'_, '_> {
         self.item.size += size;
         (shown, cut).hash(&mut self.hasher);
         fold_preview(&mut self.preview, shown);
+        self.keep(text);
+        self
+    }
+
+    /// Adds a line to the text that is kept for a reader, if it is.
+    fn keep(&mut self, text: &str) {
         if let Some(kept) = &mut self.text {
             if !kept.is_empty() {
                 kept.push('\n');
             }
             kept.push_str(text);
         }
-        self
     }
 
-    /// Adds the tokens of an image or document, by formula.
+    /// Adds the tokens of an image or document, by formula. Whoever reads the text sees its label.
     #[must_use]
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.fixed += tokens;
         label.hash(&mut self.hasher);
         fold_preview(&mut self.preview, label);
+        if !label.is_empty() {
+            self.keep(label);
+        }
         self
     }
 

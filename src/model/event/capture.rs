@@ -26,3 +26,28 @@ impl Capture {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{ByLength, Event, Lane, NewItem, Node, Sink};
+    use crate::model::{Kind, Role};
+
+    fn picture(out: &mut Sink<'_>) -> NewItem {
+        let item = out.item(Role::User, Kind::Text).text("Look:");
+        item.fixed(85, "[image]").fixed(10, "").text("Well?").done()
+    }
+
+    #[test]
+    fn the_label_of_an_image_stands_where_the_image_does() {
+        let hash = picture(&mut Sink::new(&ByLength)).hash;
+        let mut out = Sink::capturing(&ByLength, Place::default(), hash);
+        let node = Node {
+            items: vec![picture(&mut out)],
+            ..Node::default()
+        };
+        let place = Place::default();
+        out.push(Lane::Main, place, None, Event::Node(Box::new(node)));
+        assert_eq!(out.captured().as_deref(), Some("Look:\n[image]\nWell?"));
+    }
+}
