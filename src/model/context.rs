@@ -126,7 +126,8 @@ impl Session {
         }
     }
 
-    fn calibrated(&self, content: &Content) -> Context {
+    /// [`Session::calibrated_context`] of any content.
+    pub(super) fn calibrated(&self, content: &Content) -> Context {
         let standing = &content.standing;
         let mut roles = [Share::default(); 5];
         let (mut guess, mut guessed) = (0.0, 0);
@@ -134,36 +135,37 @@ impl Session {
         for (ix, tokens, source) in &content.items {
             let item = &self.items[*ix];
             if item.is_prefix() {
-                shown += tokens;
+                shown = u64::saturating_add(shown, *tokens);
             }
             let share = &mut roles[item.role.index()];
             share.items += 1;
-            share.tokens += tokens;
+            share.tokens = share.tokens.saturating_add(*tokens);
             if !source.is_known() {
                 guess += *tokens as f64;
                 guessed += 1;
-                share.estimated += tokens;
+                share.estimated = share.estimated.saturating_add(*tokens);
             } else if self.is_anchored(item, standing.anchor()) {
-                share.known += tokens;
+                share.known = share.known.saturating_add(*tokens);
             } else {
-                share.estimated += tokens;
+                share.estimated = share.estimated.saturating_add(*tokens);
             }
         }
-        let logged: u64 = roles.iter().map(|share| share.tokens).sum();
+        let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
+        let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];
         let mut error = standing.spread.around(guess, guessed);
         let (unlogged, spread) = self.expected_prefix(standing.unlogged, logged, shown);
-        system.tokens += unlogged;
+        system.tokens = system.tokens.saturating_add(unlogged);
         match spread {
-            None => system.known += unlogged,
+            None => system.known = system.known.saturating_add(unlogged),
             Some(spread) => {
-                system.estimated += unlogged;
+                system.estimated = system.estimated.saturating_add(unlogged);
                 // The prefix comes back, more or less: text that is put in anew is in no log.
                 error += unlogged as f64 * spread;
             }
         }
-        let used = logged + unlogged;
-        let known: u64 = roles.iter().map(|share| share.known).sum();
+        let used = logged.saturating_add(unlogged);
+        let known = sum(roles.map(|share| share.known));
         let estimated = used - known;
         let error = (error.round() as u64).min(estimated);
         Context {
@@ -174,7 +176,7 @@ impl Session {
             high: if estimated == 0 {
                 used
             } else {
-                used + (error.max(1))
+                used.saturating_add(error.max(1))
             },
             basis: match (standing.anchor, estimated) {
                 (None, _) => Basis::Estimated,

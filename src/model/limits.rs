@@ -1,15 +1,20 @@
 //! The window and the trigger of a session: now, and as they were known before.
 
+use super::context::Content;
 use super::history::{PastReset, Request, RequestIx};
-use super::past::{Facts, Standing};
+use super::past::Facts;
 use super::session::Session;
-use super::window::{Limits, Seen};
+use super::window::{Limits, Seen, WindowSource};
 use std::sync::Arc;
 
 impl Session {
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
-        self.limits_from(&self.facts(), &self.requests, &self.resets)
+        let facts = self.facts();
+        raised(
+            |least| self.limits_from(&facts, &self.requests, &self.resets, least),
+            || self.calibrated_context().low,
+        )
     }
 
     /// The window and the trigger as they were known right after this request: from what had been
@@ -21,19 +26,29 @@ impl Session {
             model: requests.last().and_then(|r| r.model.clone()),
             ..self.facts()
         };
-        self.limits_from(&facts, requests, &self.resets[..resets])
+        self.limits_from(&facts, requests, &self.resets[..resets], 0)
     }
 
-    /// The window and the trigger as they were known when the session stood so.
-    pub(super) fn limits_at(&self, standing: &Standing) -> Limits {
-        self.limits_from(
-            &self.facts_at(standing),
-            &self.requests[..standing.requests as usize],
-            &self.resets[..standing.resets as usize],
+    /// The window and the trigger as they were known when this was the context.
+    pub(super) fn limits_at(&self, content: &Content) -> Limits {
+        let standing = &content.standing;
+        let facts = self.facts_at(standing);
+        let requests = &self.requests[..standing.requests as usize];
+        let resets = &self.resets[..standing.resets as usize];
+        raised(
+            |least| self.limits_from(&facts, requests, resets, least),
+            || self.calibrated(content).low,
         )
     }
 
-    fn limits_from(&self, facts: &Facts, requests: &[Request], resets: &[PastReset]) -> Limits {
+    /// `least`: what is in the context for sure, if more than what was reported.
+    fn limits_from(
+        &self,
+        facts: &Facts,
+        requests: &[Request],
+        resets: &[PastReset],
+        least: u64,
+    ) -> Limits {
         let model = facts.model.as_deref();
         let same_model = |other: &Option<Arc<str>>| other.as_deref() == model;
         let largest = requests
@@ -54,10 +69,54 @@ impl Session {
             at: self.updated_at,
             logged_window: facts.window,
             logged_trigger: facts.trigger,
-            largest: largest.unwrap_or(0),
+            largest: largest.unwrap_or(0).max(least),
             past: &past,
             set_window: self.set_window,
             overrides: &self.overrides,
         })
+    }
+}
+
+/// A guessed window is not below what is in the context for sure: the low end of the estimate.
+fn raised(limits: impl Fn(u64) -> Limits, low: impl FnOnce() -> u64) -> Limits {
+    let usual = limits(0);
+    if usual.window_source != WindowSource::Guessed {
+        return usual;
+    }
+    match low() {
+        low if low > usual.window => limits(low),
+        _ => usual,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::replay::Timeline;
+    use crate::model::testing::Log;
+    use crate::model::{Kind, Role};
+
+    fn limits(log: &Log) -> (u64, WindowSource) {
+        let limits = log.session.limits();
+        assert_eq!(log.session.state().limits, limits);
+        (limits.window, limits.window_source)
+    }
+
+    #[test]
+    fn a_guessed_window_holds_what_is_estimated_for_sure() {
+        let log = Log::new();
+        let log = log.item("1", Role::User, Kind::Text, 1_000);
+        assert_eq!(limits(&log), (200_000, WindowSource::Guessed));
+        let log = log.item("2", Role::Tool, Kind::ToolResult, 600_000);
+        let (window, source) = limits(&log);
+        assert!(window >= log.session.context().low && window > 200_000);
+        assert_eq!(source, WindowSource::Guessed);
+
+        // As of the first item it was still the usual one.
+        let timeline = Timeline::of(&log.session);
+        let before = timeline.end().checked_sub(1);
+        let before = before.and_then(|ix| timeline.moment(ix));
+        let then = before.map(|moment| log.session.state_at(moment).limits.window);
+        assert_eq!(then, Some(200_000));
     }
 }

@@ -300,7 +300,7 @@ impl Session {
     /// The session as of a moment of its [`Timeline`].
     pub fn state_at(&self, moment: &Moment) -> State {
         let content = self.content_at(moment.record);
-        let limits = self.limits_at(&content.standing);
+        let limits = self.limits_at(&content);
         self.state_of(content, limits, moment.at)
     }
 
