@@ -1,7 +1,7 @@
 //! What is understood of a log's first records, one by one: to try a mapping, or to see why a log
 //! reads as it does.
 
-use super::text::{clean, tokens};
+use super::text::{clean, counted, tokens};
 use super::{Ground, find_one};
 use crate::ingest::reader::first_records;
 use crate::model::event::{Entry, Event, Lane, Meta, Usage};
@@ -65,7 +65,10 @@ pub fn run(ground: &Ground, path: &Path, most: usize, out: &mut dyn Write) -> Re
     } = sums;
     writeln!(
         out,
-        "{items} items, {usages} usage reports, {skipped} records passed over, {unreadable} not readable"
+        "{}, {}, {} passed over, {unreadable} not readable",
+        counted(items as u64, "item"),
+        counted(usages as u64, "usage report"),
+        counted(skipped as u64, "record"),
     )?;
     if ids.len() > 1 {
         writeln!(out, "{} sessions, told apart by their ids", ids.len())?;

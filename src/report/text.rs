@@ -184,7 +184,7 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 }
 
 /// So many of something: `1 item`, `12 items`.
-fn counted(n: u64, word: &str) -> String {
+pub(super) fn counted(n: u64, word: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{n} {word}{s}")
 }
@@ -385,6 +385,32 @@ mod tests {
         assert_eq!(tokens(124_149), "124.1k");
         assert_eq!(tokens(999_950), "1.00M");
         assert_eq!(tokens(1_047_576), "1.05M");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_the_widest_name() {
+        let names = [
+            "bash",
+            "collaboration.list_agents",
+            "一二三四五六七八九十一二三四",
+        ];
+        let width = widest(names.iter().map(|name| (*name).to_owned()));
+        assert_eq!(width, 28);
+        assert!(
+            names
+                .iter()
+                .all(|name| padded(name, width).width() == width)
+        );
+        assert_eq!(widest(std::iter::once("bash".to_owned())), 12);
+        assert_eq!(padded(names[1], 12), names[1]);
+    }
+
+    #[test]
+    fn one_is_told_as_one() {
+        assert_eq!(
+            [counted(1, "item"), counted(12, "item")],
+            ["1 item", "12 items"]
+        );
     }
 
     #[test]

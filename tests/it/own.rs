@@ -177,6 +177,14 @@ fn a_log_by_a_mapping_is_live_and_its_texts_can_be_read() {
 }
 
 #[test]
+fn a_list_of_nothing_says_where_to_look() {
+    let home = tempfile::tempdir().unwrap();
+    let told = run(home.path(), &["ls"], home.path());
+    assert!(told.status.success() && told.stdout.is_empty());
+    assert!(text(&told.stderr).contains("no sessions found; `ctxgauge agents` tells where"));
+}
+
+#[test]
 fn a_mapping_is_tried_by_check() {
     let (home, log, _) = home_with_the_example(5);
     let check = |mapping: &str| {
@@ -196,7 +204,7 @@ fn a_mapping_is_tried_by_check() {
         "2  passed over: ping",
         "assistant tool_call   ls",
         "usage: prompt 2040, cached 2000, output 12",
-        "4 items, 1 usage reports, 1 records passed over, 0 not readable",
+        "4 items, 1 usage report, 1 record passed over, 0 not readable",
     ] {
         assert!(told.contains(part), "{part} is missing:\n{told}");
     }
