@@ -202,3 +202,26 @@ fn window(title: &str, (columns, rows): (u16, u16), theme: Theme, buffer: &mut B
         height.saturating_sub(2),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+    use crate::model::event::{NewItem, Size};
+    use crate::model::testing::{Log, new_item};
+
+    #[test]
+    fn hidden_content_is_told_and_empty_content_is_not() {
+        let item = |opaque, kind| NewItem {
+            size: Size {
+                opaque,
+                ..Size::default()
+            },
+            ..new_item(Role::Assistant, kind, 0)
+        };
+        let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
+        let log = Log::new().node("1", items);
+        let told = |ix: usize| preview(&log.session.items[ix]);
+        assert_eq!([told(0), told(1)], ["(not in the log)", ""]);
+    }
+}
