@@ -13,7 +13,10 @@ impl Session {
         let facts = self.facts();
         raised(
             |least| self.limits_from(&facts, &self.requests, &self.resets, least),
-            || self.calibrated_context().low,
+            || match self.requests.is_empty() {
+                true => self.calibrated_context().low,
+                false => 0,
+            },
         )
     }
 
@@ -37,7 +40,10 @@ impl Session {
         let resets = &self.resets[..standing.resets as usize];
         raised(
             |least| self.limits_from(&facts, requests, resets, least),
-            || self.calibrated(content).low,
+            || match requests.is_empty() {
+                true => self.calibrated(content).low,
+                false => 0,
+            },
         )
     }
 
@@ -77,7 +83,8 @@ impl Session {
     }
 }
 
-/// A guessed window is not below what is in the context for sure: the low end of the estimate.
+/// A guessed window is not below what is in the context for sure: the low end of the estimate, where
+/// nothing was reported. Asked of those alone: lists ask for the limits of every session they show.
 fn raised(limits: impl Fn(u64) -> Limits, low: impl FnOnce() -> u64) -> Limits {
     let usual = limits(0);
     if usual.window_source != WindowSource::Guessed {
