@@ -8,6 +8,7 @@
 //! [`Format::state`]: crate::agents::Format::state
 
 use super::discover::LogFile;
+use super::document;
 use super::lines::Line;
 use super::tail::{Cursor, Outcome, Stamp};
 use crate::agents::{Aside, Beside, Decoder, Told as State};
@@ -17,9 +18,6 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-/// Larger documents beside logs are not read.
-const LARGEST_STATE: u64 = 64 << 20;
 
 /// The files beside the logs of one folder.
 pub struct Neighbours {
@@ -70,7 +68,7 @@ impl Informed {
         let Ok(now) = Stamp::of(path) else {
             return State::Fits;
         };
-        if *seen == Some(now) || now.len > LARGEST_STATE {
+        if *seen == Some(now) || now.len > document::LARGEST {
             return State::Fits;
         }
         let Ok(document) = fs::read(path) else {

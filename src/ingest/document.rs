@@ -68,6 +68,7 @@ impl Document {
         if self.seen == Some(stamp) {
             return Ok(None);
         }
+        admit(stamp.len)?;
         let young = stamp.modified.is_some() && stamp.age() < TORN;
         let reading = match self.read_on(&mut file, measure)? {
             Standing::Read(reading) => *reading,
@@ -297,15 +298,22 @@ fn place(element: usize) -> Place {
 
 /// The bytes from here to the end, about `len` of them.
 pub(super) fn bytes(source: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(usize::try_from(len.min(LARGEST)).unwrap_or(0));
+    admit(len)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
+    admit(bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+/// Refuses documents that are too large.
+fn admit(len: u64) -> io::Result<()> {
+    if len > LARGEST {
         return Err(io::Error::other(format!(
             "a document of more than {} MiB is not read at once",
             LARGEST >> 20
         )));
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// Fills a buffer; `false`: the file ends before.

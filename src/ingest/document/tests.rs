@@ -154,6 +154,17 @@ fn one_that_is_half_written_is_not_there_yet() {
 }
 
 #[test]
+fn one_that_is_too_large_is_refused_however_it_was_read_before() {
+    let file = Written::gemini(&messages(30));
+    let mut document = file.follower();
+    document.read(&ByLength).unwrap().unwrap();
+    let open = File::options().write(true).open(&file.path).unwrap();
+    open.set_len(LARGEST + 1).unwrap();
+    let error = document.read(&ByLength).err().unwrap();
+    assert!(error.to_string().contains("64 MiB"), "{error}");
+}
+
+#[test]
 fn a_document_is_the_conversation_that_its_lines_would_be() {
     let text = include_str!("../../../tests/fixtures/gemini-cli/document/log.json");
     let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
