@@ -447,17 +447,7 @@ mod tests {
     fn a_session_goes_by_what_tells_it_apart() {
         let name = |path: &str, meta: Meta| {
             let file = FileId(1);
-            let mut fleet = Fleet::new(Arc::new(Rules::default()));
-            fleet.apply(Update::Found(Box::new(FileFacts {
-                file,
-                agent: "kimi",
-                label: "kimi",
-                path: Arc::new(PathBuf::from(path)),
-                id: None,
-                parent: None,
-                len: 0,
-                modified: None,
-            })));
+            let mut fleet = found(path);
             let entry = Entry {
                 lane: Lane::Main,
                 place: Place::default(),
@@ -500,17 +490,7 @@ mod tests {
     #[test]
     fn a_sub_agent_that_begins_while_its_file_grows_is_read_as_far_as_the_file_is() {
         let file = FileId(1);
-        let mut fleet = Fleet::new(Arc::new(Rules::default()));
-        fleet.apply(Update::Found(Box::new(FileFacts {
-            file,
-            agent: "kimi",
-            label: "kimi",
-            path: Arc::new(PathBuf::from("wire.jsonl")),
-            id: Some("a".to_owned()),
-            parent: None,
-            len: 0,
-            modified: None,
-        })));
+        let mut fleet = found("wire.jsonl");
         let append = |fleet: &mut Fleet, id| {
             let key = SessionKey {
                 file,
@@ -536,19 +516,25 @@ mod tests {
         }
     }
 
-    /// A fleet with one file, which was written to a minute before these sessions' log would have it.
-    fn one_file(sessions: Vec<(Lane, Session)>) -> Fleet {
+    /// A fleet that knows one file, and when that was written to, but not what it holds.
+    fn found(path: &str) -> Fleet {
         let mut fleet = Fleet::new(Arc::new(Rules::default()));
         fleet.apply(Update::Found(Box::new(FileFacts {
             file: FileId(1),
             agent: "request-log",
             label: "request",
-            path: Arc::new(PathBuf::from("/logs/proxy.jsonl")),
+            path: Arc::new(PathBuf::from(path)),
             id: None,
             parent: None,
             len: 0,
             modified: Some(at(500)),
         })));
+        fleet
+    }
+
+    /// The same with these sessions in it.
+    fn one_file(sessions: Vec<(Lane, Session)>) -> Fleet {
+        let mut fleet = found("/logs/proxy.jsonl");
         fleet.apply(Update::Rebuilt {
             file: FileId(1),
             sessions,

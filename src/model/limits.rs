@@ -12,11 +12,9 @@ impl Session {
     pub fn limits(&self) -> Limits {
         let facts = self.facts();
         raised(
+            &self.requests,
             |least| self.limits_from(&facts, &self.requests, &self.resets, least),
-            || match self.requests.is_empty() {
-                true => self.calibrated_context().low,
-                false => 0,
-            },
+            || self.calibrated_context().low,
         )
     }
 
@@ -39,11 +37,9 @@ impl Session {
         let requests = &self.requests[..standing.requests as usize];
         let resets = &self.resets[..standing.resets as usize];
         raised(
+            requests,
             |least| self.limits_from(&facts, requests, resets, least),
-            || match requests.is_empty() {
-                true => self.calibrated(content).low,
-                false => 0,
-            },
+            || self.calibrated(content).low,
         )
     }
 
@@ -85,9 +81,13 @@ impl Session {
 
 /// A guessed window is not below what is in the context for sure: the low end of the estimate, where
 /// nothing was reported. Asked of those alone: lists ask for the limits of every session they show.
-fn raised(limits: impl Fn(u64) -> Limits, low: impl FnOnce() -> u64) -> Limits {
+fn raised(
+    requests: &[Request],
+    limits: impl Fn(u64) -> Limits,
+    low: impl FnOnce() -> u64,
+) -> Limits {
     let usual = limits(0);
-    if usual.window_source != WindowSource::Guessed {
+    if usual.window_source != WindowSource::Guessed || !requests.is_empty() {
         return usual;
     }
     match low() {
