@@ -1,5 +1,5 @@
-//! The course of a session's context: a column a request or, where none was reported, a record. The geometry is here since the mouse needs it
-//! as much as drawing does.
+//! The course of a session's context: a column a request or, where none was reported, a record. The
+//! geometry is here since the mouse needs it as much as drawing does.
 
 use super::{App, Pace};
 use crate::model::context::Basis;

@@ -164,8 +164,8 @@ impl App {
         match action {
             Action::Replay => self.play_from_start(),
             Action::Play => self.play_or_pause(),
-            Action::StepOn => self.step_on(self.pace()),
-            Action::StepBack => self.step_back(self.pace()),
+            Action::StepOn => self.step_on(self.usual_step()),
+            Action::StepBack => self.step_back(self.usual_step()),
             Action::RecordOn => self.step_on(Step::Record),
             Action::RecordBack => self.step_back(Step::Record),
             Action::TurnOn => self.step_on(Step::Turn),

@@ -108,9 +108,9 @@ impl App {
             Some((_, Hit::Course | Hit::Transport)) => {
                 for _ in 0..notches.unsigned_abs().min(50) {
                     if notches > 0 {
-                        self.step_on(self.pace());
+                        self.step_on(self.usual_step());
                     } else {
-                        self.step_back(self.pace());
+                        self.step_back(self.usual_step());
                     }
                 }
                 Effect::None

@@ -125,7 +125,7 @@ impl App {
     }
 
     /// What a step to the left or right leads to, and what a replay by requests goes by.
-    pub(super) fn pace(&self) -> Step {
+    pub(super) fn usual_step(&self) -> Step {
         let page = self.shown.page.as_ref();
         page.map_or(Step::Request, |page| page.pace.step())
     }
@@ -309,7 +309,7 @@ impl App {
                 Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
             }
             Speed::Requests(n) => {
-                let next = timeline.next(self.pace(), at);
+                let next = timeline.next(self.usual_step(), at);
                 let next = next.or_else(|| (at < timeline.end()).then(|| timeline.end()))?;
                 Some((next, 1.0 / n))
             }
