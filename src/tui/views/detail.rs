@@ -43,8 +43,9 @@ fn identity(
     columns: usize,
     theme: Theme,
 ) -> Vec<Span<'static>> {
-    let name = text::cut(&app.fleet.name(key), columns / 3);
-    let mut groups = vec![vec![line::span(name, theme.strong())]];
+    let name = app.fleet.name(key);
+    let shown = text::cut(&name, columns / 3);
+    let mut groups = vec![vec![line::span(shown, theme.strong())]];
     if let Some(compacted) = brief.just_compacted(app.now) {
         let after = compacted.after.unwrap_or(brief.context.used);
         let ago = compacted
@@ -79,7 +80,7 @@ fn identity(
     }
     groups.push(super::session::window(&brief.limits, theme));
     let title = session.meta.title.as_deref();
-    if let Some(title) = title.filter(|title| *title != app.fleet.name(key)) {
+    if let Some(title) = title.filter(|title| *title != name) {
         groups.push(vec![line::span(
             text::cut(title, columns / 3),
             theme.quiet(),
