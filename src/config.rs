@@ -95,7 +95,6 @@ pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
     use crate::model::alerts::Channel;

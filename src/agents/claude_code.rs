@@ -447,5 +447,4 @@ fn part_of(items: &[NewItem]) -> Part {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

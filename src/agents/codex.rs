@@ -19,7 +19,6 @@ mod usage;
 mod wire;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
 use super::{Base, Claim, Decoder, Facts, Format, Root, Settings, Shape, Term, facts};

@@ -537,5 +537,4 @@ fn turn_of(data: &Data<'_>) -> Option<Key> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

@@ -170,7 +170,6 @@ pub(super) fn shape(head: &[u8]) -> Option<Shape> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::agents;

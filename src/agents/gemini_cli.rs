@@ -572,7 +572,6 @@ fn meta(facts: &Facts<'_>, place: Place, out: &mut Sink<'_>) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
     use crate::model::event::{ByLength, Entry};
     use crate::model::session::Session;

@@ -237,5 +237,4 @@ fn name(session: Option<&str>, thread: Option<&str>) -> Option<Box<str>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

@@ -144,7 +144,6 @@ fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -47,7 +47,6 @@ mod history;
 mod message;
 mod settings;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 mod wire;
 

@@ -250,7 +250,6 @@ pub(super) fn model_name(model: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
     use serde::Deserialize;
 

@@ -105,5 +105,4 @@ impl Decoder for Reader {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

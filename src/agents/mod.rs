@@ -52,7 +52,6 @@ pub mod request_log;
 pub mod settings;
 mod snapshot;
 #[cfg(test)]
-#[allow(clippy::expect_used)]
 mod testing;
 pub mod vscode_gateway;
 

@@ -100,7 +100,6 @@ impl Format for OpenClaw {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::agents;

@@ -259,7 +259,6 @@ fn said(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::ByLength;

@@ -571,7 +571,6 @@ fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
     use crate::model::event::{ByLength, Entry};
     use crate::model::session::Session;

@@ -50,7 +50,6 @@ mod items;
 mod record;
 mod settings;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 use items::{Speaker, items};
 use record::{Content, Payload, Record};

@@ -370,7 +370,6 @@ fn names<'u>(units: impl Iterator<Item = &'u Unit<'u>>) -> impl Iterator<Item = 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::Source;

@@ -374,5 +374,4 @@ fn actual(request: Key, model: Option<&str>, actual: &Actual) -> Option<Usage> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

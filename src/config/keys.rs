@@ -72,7 +72,6 @@ impl Config {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::tests::read;
     use crate::tui::keymap::{Action, Press, Scope};

@@ -47,7 +47,6 @@ pub fn own_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
 

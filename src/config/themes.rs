@@ -25,7 +25,6 @@ pub fn themes(file: Option<&Path>) -> Result<Themes> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -255,7 +255,6 @@ fn document(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::discover::{Scout, Spot};
     use super::super::reader::{More, Sessions, read_whole};

@@ -179,7 +179,6 @@ impl LogFile {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::discover::{Scout, Spot};
     use super::super::reader::{Follower, More, Pass, Progress, read_whole};

@@ -210,7 +210,6 @@ fn steps(measure: &dyn Measure) -> Vec<Step> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::config;

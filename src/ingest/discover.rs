@@ -558,7 +558,6 @@ fn keep_one_copy(files: &mut Vec<LogFile>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::testing::TOY;
     use super::*;

@@ -326,5 +326,4 @@ fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<bool> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

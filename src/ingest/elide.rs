@@ -247,7 +247,6 @@ fn unit(text: &[u8]) -> (usize, u64) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -257,7 +257,6 @@ impl Seek for Joined {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::backwards;
     use super::super::discover::{LogFile, Scout, Spot};

@@ -463,10 +463,8 @@ pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod fixtures;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::backwards;
     use super::super::testing::toy_log;

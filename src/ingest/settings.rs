@@ -172,7 +172,6 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::discover::{Scout, Spot};
     use super::*;

@@ -165,7 +165,6 @@ pub(super) fn follow(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::testing::TOY;
     use super::*;

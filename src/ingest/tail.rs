@@ -318,7 +318,6 @@ impl Cursor {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::lines::Line;
     use super::*;

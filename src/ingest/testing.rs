@@ -200,7 +200,6 @@ impl ToyDecoder {
 }
 
 /// A toy log at a path.
-#[allow(clippy::unwrap_used)]
 pub(super) fn toy_log(path: &Path) -> super::discover::LogFile {
     use super::discover::{Scout, Spot};
     let found = Scout::new(vec![Spot::Given(path.to_path_buf())], vec![&TOY]).look();

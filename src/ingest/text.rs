@@ -88,5 +88,4 @@ fn rewritten() -> io::Error {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

@@ -63,7 +63,6 @@ impl<'s> Carried<'s> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::testing::Log;

@@ -68,7 +68,6 @@ fn sum(tokens: impl Iterator<Item = u64>) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::Role;

@@ -152,7 +152,6 @@ fn precedes(a: Place, b: Place) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::Role;

@@ -16,7 +16,6 @@ use std::str::FromStr;
 
 mod replay;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
 pub use replay::{Prediction, between, predictions};

@@ -436,7 +436,6 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::{Event, Meta, Place};

@@ -309,5 +309,4 @@ fn steps(session: &Session, requests: Range<RequestIx>) -> Vec<Step> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;

@@ -24,7 +24,6 @@ pub mod ledger;
 mod limits;
 mod past;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod properties;
 pub mod repeats;
 pub mod replay;

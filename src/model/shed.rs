@@ -37,7 +37,6 @@ impl Session {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use crate::agents::{Decoder, Format, Input, claude_code::ClaudeCode};
     use crate::model::event::{ByLength, Place, Sink};

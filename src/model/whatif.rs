@@ -11,7 +11,6 @@
 
 mod course;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
 use super::compaction::{SizedItem, sizes};

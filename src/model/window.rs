@@ -6,7 +6,6 @@ pub mod own;
 mod policy;
 mod price;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests;
 
 pub use overrides::{Compaction, Overrides};

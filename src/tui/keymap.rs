@@ -176,7 +176,6 @@ impl Keymap {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use std::collections::{HashMap, HashSet};

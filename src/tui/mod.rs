@@ -20,7 +20,6 @@ mod screens;
 mod signals;
 mod terminal;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod testing;
 pub mod theme;
 pub mod views;

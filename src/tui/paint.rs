@@ -76,7 +76,6 @@ impl<W: Write> Painter<W> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use ratatui::style::Style;

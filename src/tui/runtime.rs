@@ -494,7 +494,6 @@ fn press(key: KeyEvent) -> Option<Press> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::tui::keymap::BINDINGS;

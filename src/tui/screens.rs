@@ -1,7 +1,5 @@
 //! The screens as a user sees them, at four sizes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 mod said;
 mod session;
 

@@ -158,7 +158,6 @@ fn read(line: &[u8]) -> Option<Aside> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

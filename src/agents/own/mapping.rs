@@ -331,7 +331,6 @@ fn place(root: &str) -> Result<Root, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

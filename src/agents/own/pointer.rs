@@ -155,7 +155,6 @@ impl<'de> Deserialize<'de> for Pointers {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use serde_json::json;

@@ -1,5 +1,4 @@
 //! What the reports of the fixtures do not show: lanes, recognition, names, odd streams, properties.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::*;
 use crate::agents;

@@ -254,7 +254,6 @@ struct Parts {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
     use super::*;
 
     /// Prompt, read from a cache, written to it, output, reasoning.

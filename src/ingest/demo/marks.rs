@@ -43,7 +43,6 @@ fn mark(inside: &str) -> Option<(usize, &str, &str)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

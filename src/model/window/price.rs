@@ -83,7 +83,6 @@ impl TryFrom<Row> for PriceRow {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -183,7 +183,6 @@ pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::Lane;

@@ -183,7 +183,6 @@ fn named<T: Copy + Default>(all: &[T], name: fn(T) -> &'static str, said: &str) 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::fleet::{Fleet, Update};

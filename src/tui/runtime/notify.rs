@@ -241,7 +241,6 @@ fn facts(alert: &Alert) -> Facts {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::{Lane, is_unsafe_to_show};

@@ -106,7 +106,6 @@ impl<W: Write> Write for Inert<W> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::is_unsafe_to_show;

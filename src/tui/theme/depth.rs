@@ -69,7 +69,6 @@ fn components(index: u8) -> (u8, u8, u8) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

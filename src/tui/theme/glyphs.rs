@@ -123,7 +123,6 @@ const fn stand_in(glyph: char) -> char {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::tui::widgets::text;

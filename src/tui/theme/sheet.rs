@@ -122,7 +122,6 @@ impl Sheet {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use ratatui::style::{Color, Modifier};

@@ -95,7 +95,6 @@ impl Themes {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use ratatui::style::Color;

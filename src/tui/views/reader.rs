@@ -219,7 +219,6 @@ fn status(reader: &Reader, columns: usize, theme: Theme) -> Vec<Span<'static>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::event::{ByLength, Entry, Event, Lane, Node, Part, Place, Sink};

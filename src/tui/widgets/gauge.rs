@@ -331,7 +331,6 @@ fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::model::ledger::Basis;
