@@ -28,6 +28,7 @@
 //! | [`tokens`] | counts o200k tokens, behind guards and a cache | `model` |
 //! | [`agents`] | how it is written down: a decoder for each log format, pure | `model` |
 //! | [`ingest`] | how it gets here: finds, reads, follows; the demo | `model`, `agents`, `tokens` |
+//! | [`render`] | numbers, ages, sources and log text as strings, for screens and reports; pure | `model` |
 //! | [`tui`] | how it is shown: `app` and `keymap` know no terminal, `views` draw, `runtime` runs | `model`; `runtime` what it is handed |
 //! | [`report`] | how it is told: text and JSON for scripts | `model`, `agents`, `ingest`, `tokens` |
 //! | [`config`], [`cli`] | what the user can set, and what is remembered of it | `model`; keys, themes and `app` of `tui` |
@@ -88,6 +89,7 @@ pub mod cli;
 pub mod config;
 pub mod ingest;
 pub mod model;
+pub mod render;
 pub mod report;
 pub mod tokens;
 pub mod tui;

@@ -423,7 +423,7 @@ pub(super) fn text(app: &App, theme: Theme) -> String {
             let symbol = buffer[(x, y)].symbol();
             if skip == 0 {
                 line.push_str(symbol);
-                skip = super::widgets::text::width(symbol).max(1);
+                skip = crate::render::text::width(symbol).max(1);
             }
             skip -= 1;
         }

@@ -8,8 +8,8 @@
 
 use crate::model::alerts::{Alerts, Channel};
 use crate::model::fleet::Update;
+use crate::render::text;
 use crate::tui::app::{Alert, Cause};
-use crate::tui::widgets::text;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -125,7 +125,7 @@ const fn stand_in(glyph: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::widgets::text;
+    use crate::render::text;
     use std::path::Path;
 
     /// The characters beyond ASCII in a file's code, comments and tests aside.

@@ -6,10 +6,11 @@
 //! ```
 
 use crate::model::Role;
+use crate::render::{number, text};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Page};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 
 pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {

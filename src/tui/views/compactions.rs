@@ -10,14 +10,17 @@
 //!   ours     166.8k, 600 less than the agent's
 //! ```
 
-use super::items::sign;
 use crate::model::compaction::{Compaction, SizedItem};
 use crate::model::session::{PastReset, Session};
 use crate::model::{Gone, Role, Source};
+use crate::render::{
+    item::{self, sign},
+    number, text,
+};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{self, App, Fact, Page};
 use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 
@@ -124,7 +127,7 @@ fn item(session: &Session, largest: SizedItem, theme: Theme) -> Vec<Span<'static
     let Some(item) = session.items.get(largest.0) else {
         return Vec::new();
     };
-    let tool = super::tool(item);
+    let tool = item::label(item);
     let mut spans = vec![name("", theme)];
     spans.extend(sized(largest, theme));
     spans.push(line::span(
@@ -132,7 +135,7 @@ fn item(session: &Session, largest: SizedItem, theme: Theme) -> Vec<Span<'static
         theme.role(item.role),
     ));
     spans.push(line::plain(format!("{} ", text::left(&tool, 8))));
-    spans.push(line::plain(super::preview(item)));
+    spans.push(line::plain(item::preview(item)));
     spans
 }
 

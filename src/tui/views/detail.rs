@@ -5,10 +5,11 @@ use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
 use crate::model::forecast::Forecast;
 use crate::model::session::Session;
+use crate::render::{item, number, text};
 use crate::tui::app::layout::{GROWTH_FROM, NEXT_FROM};
 use crate::tui::app::{self, App, Brief, Nearness};
 use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, number, sparkline, text};
+use crate::tui::widgets::{line, sparkline};
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 
@@ -127,7 +128,7 @@ fn contents(
         .largest()
         .and_then(|(ix, tokens, _)| Some((session.items.get(ix)?, tokens)));
     if let Some((item, tokens)) = largest {
-        let tool = super::tool(item);
+        let tool = item::label(item);
         let size = format!(" {}", number::tokens(tokens));
         let share = number::percent(tokens, brief.limits.window);
         let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
@@ -136,7 +137,7 @@ fn contents(
             .saturating_sub(used + 3 * groups.len() + 9 + size.len() + share.len())
             .min(60);
         if room >= 8 {
-            let what = text::cut(&format!("{tool} {}", super::preview(item)), room);
+            let what = text::cut(&format!("{tool} {}", item::preview(item)), room);
             groups.push(vec![
                 line::span("largest ", theme.quiet()),
                 line::plain(what),

@@ -1,10 +1,11 @@
 //! The keys and the signs, from the table of bindings.
 
 use crate::model::Role;
+use crate::render::{item, text};
 use crate::tui::app::{App, HelpLine, Sign};
 use crate::tui::keymap::Action;
 use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 
@@ -65,6 +66,6 @@ fn sign(sign: Sign, theme: Theme) -> Span<'static> {
         Sign::Estimated => line::span("╱╱╱", tool),
         Sign::Error => line::plain("┄┄"),
         Sign::Trigger => line::span("┃", theme.trigger()),
-        Sign::Source(source) => line::span(super::items::sign(source), theme.strong()),
+        Sign::Source(source) => line::span(item::sign(source), theme.strong()),
     }
 }

@@ -6,13 +6,16 @@
 //! !   61.1k ══   31%    122k  T Grep           33s  src/main.rs:12: fn connect(url: &str)
 //! ```
 
-use crate::model::Source;
 use crate::model::session::{Coverage, Item, ItemIx, Session};
+use crate::render::{
+    item::{self, sign},
+    number, text,
+};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{self, App, ListedItem, Page, ShownItems};
 use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -182,7 +185,7 @@ fn row(
         0 => String::new(),
         columns => text::right(said, columns),
     };
-    let tool = super::tool(item);
+    let tool = item::label(item);
     let mut spans = vec![
         line::span(
             text::right(&number::tokens(listed.tokens), 7),
@@ -221,7 +224,7 @@ fn row(
         let why = left.why.name().replace('_', " ");
         spans.push(line::span(format!("left: {why} · "), theme.quiet()));
     }
-    let preview = super::preview(item);
+    let preview = item::preview(item);
     let subject = page.calls.subject(session, item);
     // A result that repeats what its call said says it.
     if let Some(subject) = subject.filter(|subject| !preview.starts_with(&**subject)) {
@@ -247,15 +250,4 @@ fn now(session: &Session, listed: &ListedItem) -> String {
         return String::new();
     }
     format!("→{}", number::tokens(tokens))
-}
-
-/// How a number is known, in a sign.
-pub(super) const fn sign(source: Source) -> &'static str {
-    match source {
-        Source::Reported => "=",
-        Source::Derived => "══",
-        Source::Shared => "≈",
-        Source::Estimated => "~",
-        Source::Agent => "?",
-    }
 }

@@ -17,16 +17,15 @@ mod tools;
 mod transport;
 mod what_if;
 
-use crate::model::Kind;
-use crate::model::session::{Coverage, Item, Session};
+use crate::model::session::{Coverage, Session};
+use crate::render::text as words;
 use crate::tui::app::{App, Hit, Overlay, Purpose, Screen, Zones, layout};
 use crate::tui::keymap::{Hint, Press};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, text as words};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
-use std::borrow::Cow;
 
 /// Draws all there is to see, and tells what lies where. The buffer is blank and as large as the screen.
 pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> Zones {
@@ -124,25 +123,6 @@ fn nothing(session: &Session) -> &'static str {
     }
 }
 
-/// The tool of an item, else what kind of item it is.
-fn tool(item: &Item) -> Cow<'_, str> {
-    match item.tool.as_deref() {
-        Some(tool) => tool.into(),
-        None => item.kind.name().replace('_', " ").into(),
-    }
-}
-
-/// The beginning of an item. A call's tool, which begins it, has a column of its own. Of hidden content,
-/// as most thinking is, that it is not there to be read.
-fn preview(item: &Item) -> &str {
-    let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
-    let arguments = tool.and_then(|tool| item.preview.strip_prefix(tool)?.strip_prefix(' '));
-    match arguments.map_or(&*item.preview, str::trim_start) {
-        "" if item.size.opaque > 0 || item.size.reported > 0 => "(not in the log)",
-        beginning => beginning,
-    }
-}
-
 /// Whether a list row is the selected one: the pointer before it.
 fn pointer(row: usize, selected: usize, theme: Theme) -> ratatui::text::Span<'static> {
     line::span(if row == selected { "▌" } else { " " }, theme.accent())
@@ -201,27 +181,4 @@ fn window(title: &str, (columns, rows): (u16, u16), theme: Theme, buffer: &mut B
         width.saturating_sub(4),
         height.saturating_sub(2),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::Role;
-    use crate::model::event::{NewItem, Size};
-    use crate::model::testing::{Log, new_item};
-
-    #[test]
-    fn hidden_content_is_told_and_empty_content_is_not() {
-        let item = |opaque, kind| NewItem {
-            size: Size {
-                opaque,
-                ..Size::default()
-            },
-            ..new_item(Role::Assistant, kind, 0)
-        };
-        let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
-        let log = Log::new().node("1", items);
-        let told = |ix: usize| preview(&log.session.items[ix]);
-        assert_eq!([told(0), told(1)], ["(not in the log)", ""]);
-    }
 }

@@ -1,8 +1,9 @@
 //! What was told: one quiet line, and all of it on demand.
 
+use crate::render::{number, text};
 use crate::tui::app::{App, Notice, Weight, seconds_since};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 

@@ -13,11 +13,12 @@
 
 mod row;
 
+use crate::render::{number, text};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Column, Group, Grouping, Hit, Idle, Listed, Purpose, Zones};
 use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use row::Columns;

@@ -1,9 +1,10 @@
 //! The box in which something is typed; filters are typed where they are shown.
 
 use crate::model::threshold::{Threshold, parse_tokens};
+use crate::render::{number, text};
 use crate::tui::app::{App, Prompt, Purpose};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 

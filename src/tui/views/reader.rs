@@ -1,12 +1,15 @@
 //! The text of an item: what it is and what it costs above, its text below, with the lines' numbers.
 
-use super::items::sign;
 use crate::model::Source;
 use crate::model::history::Item;
+use crate::render::{
+    item::{self, sign},
+    number, text,
+};
 use crate::tui::app::reader::{Form, Hit, Reader, Row, columns, shown, wrap};
 use crate::tui::app::seconds_since;
 use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -90,7 +93,7 @@ fn what(about: &About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
             theme.quiet(),
         )];
     };
-    let name = text::cut(&super::tool(item), columns / 2);
+    let name = text::cut(&item::label(item), columns / 2);
     let room = columns.saturating_sub(text::width(&name) + 4);
     vec![
         line::span(format!("{} ", letter(item.role)), theme.role(item.role)),
@@ -99,7 +102,7 @@ fn what(about: &About<'_>, columns: usize, theme: Theme) -> Vec<Span<'static>> {
             format!(
                 "  {}",
                 text::cut(
-                    about.subject.as_deref().unwrap_or(super::preview(item)),
+                    about.subject.as_deref().unwrap_or(item::preview(item)),
                     room
                 )
             ),

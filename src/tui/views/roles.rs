@@ -11,9 +11,10 @@
 
 use crate::model::Role;
 use crate::model::session::Session;
+use crate::render::{item, number, text};
 use crate::tui::app::{App, Page};
 use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
@@ -124,12 +125,12 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     if let Some((ix, tokens, _)) = largest
         && let Some(item) = app.fleet.get(page.key).and_then(|s| s.items.get(*ix))
     {
-        let tool = super::tool(item);
+        let tool = item::label(item);
         let size = number::tokens(*tokens);
         let room = columns.saturating_sub(NAME + size.len() + 1);
         let session = app.fleet.get(page.key);
         let subject = session.and_then(|session| page.calls.subject(session, item));
-        let subject = subject.unwrap_or_else(|| super::preview(item).into());
+        let subject = subject.unwrap_or_else(|| item::preview(item).into());
         let what = text::cut(&format!("{tool} {subject}"), room);
         add("largest", format!("{what} {size}"));
     }

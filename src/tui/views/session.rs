@@ -26,13 +26,14 @@ use crate::model::fleet::SessionKey;
 use crate::model::said::Said;
 use crate::model::session::Session;
 use crate::model::window::Limits;
+use crate::render::{number, text};
 use crate::tui::app::layout::Rows;
 use crate::tui::app::{self, App, Hit, Nearness, Panel, Zones};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{
     chart::{self, Chart},
     gauge::{Gauge, Place},
-    line, number, text,
+    line,
 };
 use facts::Room;
 use ratatui::buffer::Buffer;

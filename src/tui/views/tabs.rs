@@ -4,11 +4,12 @@
 //!  1 items  2 tools  3 compactions  4 what if  5 agents           12 in context · tokens ▾ · tool:Read
 //! ```
 
+use crate::render::text;
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Hit, Page, Panel, Purpose, ShownItems, Zones};
 use crate::tui::keymap::Scope;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

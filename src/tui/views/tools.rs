@@ -5,10 +5,11 @@
 //! ▌   87.7k     71%       14       61.1k    61.0k     1.1M   $0.33   Read
 //! ```
 
+use crate::render::{number, text};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Page};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 
 pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {

@@ -4,11 +4,12 @@
 //!  ▶ 30×   request 118 of 389   turn 14 of 40   09:14:07   ├──────────────●─────────╂──────────┤  l live
 //! ```
 
+use crate::render::text;
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Hit, Pace, Page, Zones};
 use crate::tui::keymap::{Action, Scope};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;

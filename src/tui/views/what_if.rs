@@ -7,10 +7,11 @@
 //! ```
 
 use crate::model::whatif::{WhatIf, Whose};
+use crate::render::{number, text};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::{App, Page};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::buffer::Buffer;
 use ratatui::text::Span;
 

@@ -10,7 +10,8 @@
 //!
 //! Known is solid, estimated hatched, as in a gauge; what came after the cursor stands back.
 
-use super::{line, number, text};
+use super::line;
+use crate::render::{number, text};
 use crate::tui::app::Pace;
 use crate::tui::app::course::{Course, Scale, When};
 use crate::tui::theme::Theme;

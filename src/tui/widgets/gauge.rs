@@ -9,10 +9,11 @@
 //! Known is solid, estimated hatched, both in the colours of the roles; the error is a thin line past
 //! its end; the room behind the trigger is dim: it will not be reached.
 
-use super::{line, number};
+use super::line;
 use crate::model::Role;
 use crate::model::ledger::{Context, Share};
 use crate::model::window::Limits;
+use crate::render::number;
 use crate::tui::theme::{Theme, letter};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

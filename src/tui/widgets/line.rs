@@ -1,6 +1,6 @@
 //! Writing lines into a buffer.
 
-use super::text;
+use crate::render::text;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

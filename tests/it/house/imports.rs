@@ -13,17 +13,22 @@ const MAY: &[(Parts, Parts)] = &[
     (&["tokens"], &["model"]),
     (&["agents"], &["model"]),
     (&["ingest"], &["model", "agents", "tokens"]),
-    (&["tui::app", "tui::keymap"], &["model"]),
+    (&["render"], &["model"]),
+    (&["tui::app", "tui::keymap"], &["model", "render"]),
     (
         &["tui::views", "tui::widgets", "tui::theme"],
-        &["model", "tui::app", "tui::keymap"],
+        &["model", "render", "tui::app", "tui::keymap"],
     ),
-    (&["report"], &["model", "agents", "ingest", "tokens"]),
+    (
+        &["report"],
+        &["model", "render", "agents", "ingest", "tokens"],
+    ),
     // The runtime, and what it is made of.
     (
         &["tui"],
         &[
             "model",
+            "render",
             "agents",
             "ingest",
             "tokens",
@@ -38,7 +43,7 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["config", "cli"],
-        &["model", "tui::app", "tui::keymap", "tui::theme"],
+        &["model", "render", "tui::app", "tui::keymap", "tui::theme"],
     ),
 ];
 

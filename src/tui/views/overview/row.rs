@@ -2,12 +2,13 @@
 
 use crate::model::fleet::Row;
 use crate::model::session::Session;
+use crate::render::{number, text};
 use crate::tui::app::layout::{Fold, GROWTH_FROM, NEXT_FROM};
 use crate::tui::app::{self, App, Brief, Nearness};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{
     gauge::{Gauge, Place},
-    line, number, sparkline, text,
+    line, sparkline,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

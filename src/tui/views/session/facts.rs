@@ -5,10 +5,11 @@ use super::Shown;
 use super::numbers::{NARROW, agent};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Limits;
+use crate::render::{number, text};
 use crate::tui::app::Page;
 use crate::tui::theme::Theme;
 use crate::tui::views::detail;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::text::Span;
 
 /// Whether what stands in rows of its own on higher screens is among the facts.

@@ -6,9 +6,10 @@ use crate::model::Role;
 use crate::model::context::Context;
 use crate::model::forecast::is_idle;
 use crate::model::session::Session;
+use crate::render::{number, text};
 use crate::tui::app::{App, Page};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{line, number, text};
+use crate::tui::widgets::line;
 use ratatui::text::Span;
 
 pub(super) fn forecast(

@@ -8,9 +8,10 @@ use super::facts::trigger;
 use crate::model::Source;
 use crate::model::context::Context;
 use crate::model::said::Said;
+use crate::render::item::sign;
+use crate::render::number;
 use crate::tui::theme::Theme;
-use crate::tui::views::items::sign;
-use crate::tui::widgets::{line, number};
+use crate::tui::widgets::line;
 use ratatui::text::Span;
 
 /// The columns under which the numbers come in short.

@@ -1,14 +1,14 @@
-//! Text from logs, made fit for a screen.
+//! Text of logs: made safe to print, cut and padded to columns.
 
 use crate::model::event::is_unsafe_to_show;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
-/// What stands for a character that must not reach a terminal.
+/// Replaces a character that must not reach a terminal.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// A text that cannot drive a terminal or reorder a line. All text that comes from a log or a file's
-/// name goes through here.
+/// The text without characters that control a terminal or reorder a line. All text of logs and file
+/// names goes through here before it is shown.
 pub fn inert(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe_to_show) {
         return Cow::Borrowed(text);
@@ -17,14 +17,14 @@ pub fn inert(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(safe).collect())
 }
 
-/// The columns a text takes.
+/// The columns that a text takes.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// An inert text cut to at most `columns`, with a mark where it was cut.
+/// The inert text in at most `columns`, with `…` where it was cut.
 pub fn cut(text: &str, columns: usize) -> String {
-    // Marks without a width could pile up without end on one column.
+    // Combining marks have no width: without a limit any number would fit.
     let most = columns.saturating_mul(4).saturating_add(16);
     let end = text
         .char_indices()
@@ -37,7 +37,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     let mut kept = String::new();
     for c in head.chars() {
         kept.push(c);
-        // The whole is measured, not the character: some change the width of the one before.
+        // Measure the whole: some characters change the width of the one before.
         if kept.width() + 1 > columns {
             kept.pop();
             break;
@@ -49,7 +49,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// An inert text in exactly `columns`: cut, or filled up with spaces at its end.
+/// The inert text in exactly `columns`, cut or padded at its end.
 pub fn left(text: &str, columns: usize) -> String {
     let mut text = cut(text, columns);
     let fill = columns.saturating_sub(text.width());
@@ -57,23 +57,23 @@ pub fn left(text: &str, columns: usize) -> String {
     text
 }
 
-/// An inert text in exactly `columns`: cut, or filled up with spaces before it.
+/// The inert text in exactly `columns`, cut or padded at its start.
 pub fn right(text: &str, columns: usize) -> String {
     let text = cut(text, columns);
     let fill = columns.saturating_sub(text.width());
     format!("{:fill$}{text}", "")
 }
 
-/// The end of what is typed, where it is longer than there is room.
-pub fn tail(typed: &str, columns: usize) -> &str {
-    let starts = typed.char_indices().rev().map(|(at, _)| at);
+/// The end of the text that fits into `columns`.
+pub fn tail(text: &str, columns: usize) -> &str {
+    let starts = text.char_indices().rev().map(|(at, _)| at);
     let from = starts
-        .take_while(|at| width(&typed[*at..]) <= columns)
+        .take_while(|at| width(&text[*at..]) <= columns)
         .last();
-    from.map_or("", |at| &typed[at..])
+    from.map_or("", |at| &text[at..])
 }
 
-/// A model's id without its maker, its path and its date.
+/// A model's id without vendor, path and date.
 pub fn short_model(id: &str) -> &str {
     let id = id.rsplit('/').next().unwrap_or(id);
     let id = id.strip_prefix("claude-").unwrap_or(id);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn models_lose_what_does_not_tell_them_apart() {
+    fn model_ids_lose_vendor_and_date() {
         assert_eq!(short_model("claude-sonnet-4-5-20250929"), "sonnet-4-5");
         assert_eq!(short_model("anthropic/claude-opus-4-6"), "opus-4-6");
         assert_eq!(short_model("gpt-5.4"), "gpt-5.4");

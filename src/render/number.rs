@@ -1,5 +1,6 @@
 //! Numbers in fixed shapes, so that columns can be compared at a glance.
 
+use super::NONE;
 use crate::model::forecast::Band;
 
 /// Tokens with one decimal: `999`, `124.1k`, `1.0M`. At most six columns up to 9,999 million.
@@ -13,8 +14,7 @@ pub fn tokens(n: u64) -> String {
     }
 }
 
-/// Tokens in short, for sizes that need no more: `2.6k`, `39k`, `200k`, `1.0M`. At most four columns up
-/// to 999 million.
+/// Tokens with fewer digits: `2.6k`, `39k`, `200k`, `1.0M`. At most four columns up to 999 million.
 pub fn short(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
@@ -26,13 +26,29 @@ pub fn short(n: u64) -> String {
     }
 }
 
-/// So many of something, in short: `1 reset`, `12 resets`.
-pub fn counted(n: u64, word: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {word}{s}", short(n))
+/// As [`tokens`]; [`NONE`] for 0.
+pub fn tokens_or_none(n: u64) -> String {
+    match n {
+        0 => NONE.to_owned(),
+        n => tokens(n),
+    }
 }
 
-/// Half the width of an interval: as [`tokens`], but in thousands from a hundred on, to be compared with
+/// As [`short`]; [`NONE`] for 0.
+pub fn short_or_none(n: u64) -> String {
+    match n {
+        0 => NONE.to_owned(),
+        n => short(n),
+    }
+}
+
+/// A count and its noun: `1 reset`, `12 resets`.
+pub fn counted(n: u64, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", short(n))
+}
+
+/// Half the width of an interval: as [`tokens`], but in thousands from 100 on, so that it compares with
 /// the number before it: `±0.4k`.
 pub fn error(n: u64) -> String {
     match n {
@@ -41,7 +57,7 @@ pub fn error(n: u64) -> String {
     }
 }
 
-/// A median and the band around it, in short: `9 (6–14)`, or `9` where the band is no wider.
+/// A median and its band: `9 (6–14)`, or `9` where all three are equal.
 pub fn band(band: &Band) -> String {
     match band.rounded() {
         [low, middle, high] if low == high => short(middle),
@@ -59,7 +75,7 @@ pub fn usd(dollars: f64) -> String {
     }
 }
 
-/// A part of a whole in whole percent; `None`: there is no whole. At most 999.
+/// A part in whole percent, rounded, at most 999; `None` where the whole is 0.
 pub fn percent(part: u64, whole: u64) -> Option<u64> {
     let percent =
         (u128::from(part) * 100 + u128::from(whole) / 2).checked_div(u128::from(whole))?;

@@ -1,0 +1,16 @@
+//! How numbers, ages, sources and texts of a log are written: one rendering for screens and reports.
+//!
+//! Pure functions from values of the model to strings. [`text`] makes log text safe to print; nothing of a
+//! log may reach a terminal or a report without it.
+
+pub mod item;
+pub mod number;
+pub mod text;
+
+/// Stands in the place of a value that is not known.
+pub const NONE: &str = "—";
+
+/// The text, or [`NONE`].
+pub fn or_none(text: Option<String>) -> String {
+    text.unwrap_or_else(|| NONE.to_owned())
+}

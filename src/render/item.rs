@@ -1,0 +1,63 @@
+//! One item of a context in words: its tool, its preview, the sign of its source.
+
+use crate::model::session::Item;
+use crate::model::{Kind, Source};
+use std::borrow::Cow;
+
+/// The sign of a source, at most two columns wide.
+pub const fn sign(source: Source) -> &'static str {
+    match source {
+        Source::Reported => "=",
+        Source::Derived => "══",
+        Source::Shared => "≈",
+        Source::Estimated => "~",
+        Source::Agent => "?",
+    }
+}
+
+/// The item's tool; without one, its kind. Text of a log: not safe to print.
+pub fn label(item: &Item) -> Cow<'_, str> {
+    match item.tool.as_deref() {
+        Some(tool) => tool.into(),
+        None => words(item.kind.name()).into(),
+    }
+}
+
+/// The item's preview, without the tool's name that begins a call. Text of a log: not safe to print.
+/// Hidden content, such as most thinking, has a note in its place.
+pub fn preview(item: &Item) -> &str {
+    let tool = item.tool.as_deref().filter(|_| item.kind == Kind::ToolCall);
+    let arguments = tool.and_then(|tool| item.preview.strip_prefix(tool)?.strip_prefix(' '));
+    match arguments.map_or(&*item.preview, str::trim_start) {
+        "" if item.size.opaque > 0 || item.size.reported > 0 => "(not in the log)",
+        preview => preview,
+    }
+}
+
+/// A name of the model as words: `tool_result` as `tool result`.
+pub fn words(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+    use crate::model::event::{NewItem, Size};
+    use crate::model::testing::{Log, new_item};
+
+    #[test]
+    fn hidden_content_has_a_note_and_empty_content_has_none() {
+        let item = |opaque, kind| NewItem {
+            size: Size {
+                opaque,
+                ..Size::default()
+            },
+            ..new_item(Role::Assistant, kind, 0)
+        };
+        let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
+        let log = Log::new().node("1", items);
+        let previews = [0, 1].map(|ix: usize| preview(&log.session.items[ix]));
+        assert_eq!(previews, ["(not in the log)", ""]);
+    }
+}
