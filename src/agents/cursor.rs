@@ -16,11 +16,10 @@
 
 use super::claude_code::content::{assistant_items, user_items};
 use super::droid::part_of;
-use super::lenient::{self, Piece, Pieces, Text};
+use super::lenient::{self, Piece, Pieces, Text, record};
 use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
-use crate::model::event::{Event, Key, Lane, NewItem, Node, Part, Sink};
+use crate::model::event::{Key, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
@@ -89,7 +88,7 @@ impl Format for Cursor {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
+        Box::<CursorDecoder>::default()
     }
 
     fn reset_marks(&self) -> &'static [&'static str] {
@@ -101,62 +100,47 @@ impl Format for Cursor {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Record<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    role: Text<'a>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
+record! {
+    struct Record<'a> {
+        kind: Text<'a> = "type",
+        role: Text<'a>,
+        message: Option<Message<'a>>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
+record! {
+    struct Message<'a> {
+        content: Option<&'a RawValue>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
+record! {
+    struct Block<'a> {
+        kind: Text<'a> = "type",
+        text: Text<'a>,
+    }
 }
 
-/// Reads one transcript.
+/// Decodes one transcript.
 #[derive(Default)]
-struct Reader {
+struct CursorDecoder {
     /// Tool names by call, where calls have ids.
     tools: HashMap<Key, Box<str>>,
 }
 
-impl Decoder for Reader {
+impl Decoder for CursorDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
+        let Input::Line(_, line) = input else {
             return;
         };
-        if line.trim_ascii().is_empty() {
+        let line = String::from_utf8_lossy(line);
+        let Some(record) = lenient::read_object::<Record<'_>>(&line, out) else {
             return;
-        }
-        let event = match lenient::object::<Record<'_>>(line) {
-            Ok(record) => self.record(&record, out),
-            Err(why) => Event::Unreadable(why),
         };
-        out.push(Lane::Main, place, None, event);
-    }
-}
-
-impl Reader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> Event {
-        let content = record.message.as_ref().and_then(|message| message.content);
+        let content = record.message.and_then(|message| message.content);
         let (part, items) = match (record.role.or_empty(), content) {
             ("user", Some(content)) => {
-                let items = said_to(content, &self.tools, out);
+                let items = user_message(content, &self.tools, out);
                 (part_of(&items), items)
             }
             ("assistant", Some(content)) => {
@@ -164,24 +148,28 @@ impl Reader {
                 (Part::Output, items)
             }
             ("", _) => match record.kind.boxed() {
-                Some(kind) => return Event::Skipped(kind),
-                None => return Event::Unreadable("no role".into()),
+                Some(kind) => return out.skip(kind),
+                None => return out.unreadable("no role"),
             },
-            (_, None) => return Event::Unreadable("a message without content".into()),
-            (other, _) => return Event::Skipped(format!("{other} message").into()),
+            (_, None) => return out.unreadable("a message without content"),
+            (other, _) => return out.skip(format!("{other} message")),
         };
-        Event::Node(Box::new(Node {
+        out.node(Node {
             part,
             turn: part == Part::Input,
             items,
             ..Node::default()
-        }))
+        });
     }
 }
 
 /// The items of a message to the model: what the user typed, and what was put in around it.
-fn said_to(content: &RawValue, tools: &HashMap<Key, Box<str>>, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let blocks: Pieces<'_, Block<'_>> = serde_json::from_str(content.get()).unwrap_or_default();
+fn user_message(
+    content: &RawValue,
+    tools: &HashMap<Key, Box<str>>,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let blocks: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
     let texts = blocks.0.iter().map(|piece| match piece {
         Piece::Text(text) => Some(&**text),
         Piece::Part(block) => block

@@ -19,12 +19,10 @@
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
 use super::claude_code::content::{assistant_items, user_items};
-use super::lenient::{self, Text};
+use super::lenient::{self, Text, record};
 use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
-use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Sink};
+use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
@@ -78,7 +76,7 @@ impl Format for Droid {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
+        Box::<DroidDecoder>::default()
     }
 
     fn reset_marks(&self) -> &'static [&'static str] {
@@ -90,58 +88,41 @@ impl Format for Droid {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    timestamp: Text<'a>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    #[serde(borrow)]
-    visibility: Text<'a>,
-    #[serde(borrow)]
-    title: Text<'a>,
-    #[serde(borrow)]
-    session_title: Text<'a>,
-    #[serde(borrow)]
-    cwd: Text<'a>,
-    #[serde(borrow)]
-    calling_session_id: Text<'a>,
-    #[serde(borrow)]
-    summary_text: Text<'a>,
-    #[serde(borrow)]
-    system_info_text: Text<'a>,
-    #[serde(borrow)]
-    anchor_message: Option<Anchor<'a>>,
+record! {
+    struct Record<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        timestamp: Text<'a>,
+        message: Option<Message<'a>>,
+        visibility: Text<'a>,
+        title: Text<'a>,
+        session_title: Text<'a> = "sessionTitle",
+        cwd: Text<'a>,
+        calling_session_id: Text<'a> = "callingSessionId",
+        summary_text: Text<'a> = "summaryText",
+        system_info_text: Text<'a> = "systemInfoText",
+        anchor_message: Option<Anchor<'a>> = "anchorMessage",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Text<'a>,
-    #[serde(borrow)]
-    visibility: Text<'a>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model_id: Text<'a>,
+record! {
+    struct Message<'a> {
+        role: Text<'a>,
+        visibility: Text<'a>,
+        content: Option<&'a RawValue>,
+        model_id: Text<'a> = "modelId",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Anchor<'a> {
-    #[serde(borrow)]
-    id: Text<'a>,
+record! {
+    struct Anchor<'a> {
+        id: Text<'a>,
+    }
 }
 
-/// Reads one session.
+/// Decodes one session.
 #[derive(Default)]
-struct Reader {
+struct DroidDecoder {
     /// Tool names by call.
     tools: HashMap<Key, Box<str>>,
     /// The messages so far.
@@ -151,60 +132,60 @@ struct Reader {
     model: Option<Box<str>>,
 }
 
-impl Decoder for Reader {
+impl Decoder for DroidDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
+        let Input::Line(_, line) = input else {
             return;
         };
-        if line.trim_ascii().is_empty() {
+        let line = String::from_utf8_lossy(line);
+        let Some(record) = lenient::read_object::<Record<'_>>(&line, out) else {
             return;
-        }
-        let record: Record<'_> = match lenient::object(line) {
-            Ok(record) => record,
-            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
         };
-        let mut writer = Writer {
-            key: record.id.get().map(Key::of),
-            place,
-            at: record.timestamp.time(),
-            out,
-        };
+        out.set_time(record.timestamp.time());
         match record.kind.or_empty() {
-            "session_start" => writer.push(header(&record)),
-            "message" => self.message(&record, &mut writer),
-            "compaction_state" => self.compaction(&record, &mut writer),
-            "" => writer.push(Event::Unreadable("no type".into())),
-            other => writer.push(Event::Skipped(other.into())),
+            "session_start" => out.meta(header(&record)),
+            "message" => self.message(&record, out),
+            "compaction_state" => self.compaction(&record, out),
+            "" => out.unreadable("no type"),
+            other => out.skip(other),
         }
     }
 }
 
-fn header(record: &Record<'_>) -> Event {
-    Event::Meta(Box::new(Meta {
+fn header(record: &Record<'_>) -> Meta {
+    Meta {
         id: record.id.boxed(),
         title: record.session_title.boxed().or(record.title.boxed()),
         cwd: record.cwd.boxed(),
         parent: record.calling_session_id.boxed(),
         ..Meta::default()
-    }))
+    }
 }
 
-impl Reader {
-    fn message(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+impl DroidDecoder {
+    fn message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let Some(message) = &record.message else {
-            return writer.push(Event::Unreadable("a message without a message".into()));
+            return out.unreadable("a message without a message");
         };
         let visibility = message.visibility.get().or(record.visibility.get());
         if visibility == Some("user_only") {
-            return writer.push(Event::Skipped("user_only message".into()));
+            return out.skip("user_only message");
         }
-        self.messages.extend(writer.key);
+        let key = record.id.key();
+        self.messages.extend(key);
         let (part, items) = match message.role.or_empty() {
             "assistant" => {
-                self.model(message, writer);
+                let model = message.model_id.boxed();
+                if model.is_some() && model != self.model {
+                    self.model.clone_from(&model);
+                    out.meta(Meta {
+                        model,
+                        ..Meta::default()
+                    });
+                }
                 let items = message
                     .content
-                    .map(|content| assistant_items(content, &mut self.tools, writer.out));
+                    .map(|content| assistant_items(content, &mut self.tools, out));
                 (Part::Output, items)
             }
             "user" => {
@@ -214,49 +195,38 @@ impl Reader {
                 };
                 let items = message
                     .content
-                    .map(|content| user_items(content, role, kind, &self.tools, writer.out));
+                    .map(|content| user_items(content, role, kind, &self.tools, out));
                 (part_of(items.as_deref().unwrap_or_default()), items)
             }
-            other => return writer.push(Event::Skipped(format!("{other} message").into())),
+            other => return out.skip(format!("{other} message")),
         };
-        writer.node(part, items.unwrap_or_default());
+        out.node(node(key, part, items.unwrap_or_default()));
     }
 
-    fn model(&mut self, message: &Message<'_>, writer: &mut Writer<'_, '_>) {
-        let model = message.model_id.boxed();
-        if model.is_some() && model != self.model {
-            self.model.clone_from(&model);
-            writer.push(Event::Meta(Box::new(Meta {
-                model,
-                ..Meta::default()
-            })));
-        }
-    }
-
-    fn compaction(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let anchor = record.anchor_message.as_ref();
-        let anchor = anchor.and_then(|anchor| anchor.id.get()).map(Key::of);
+        let anchor = anchor.and_then(|anchor| anchor.id.key());
         let first = anchor.and_then(|anchor| {
-            // An anchor that was not seen stands before all that was.
+            // An anchor that was not read is older than every message that was.
             let after = self.messages.iter().rposition(|key| *key == anchor);
             self.messages.get(after.map_or(0, |at| at + 1)).copied()
         });
         let id = record.id.get();
         // At the beginning of a file nothing leaves: its history was another session's.
-        let begins = self.messages.is_empty() && writer.place.line > 0;
+        let begins = self.messages.is_empty() && out.place().line > 0;
         if !begins {
-            writer.push(Event::Reset(Box::new(Reset {
+            out.reset(Reset {
                 key: id.map(|id| Key::of_parts(&["reset", id])),
                 gone: Gone::Compaction,
                 cause: if anchor.is_some() { "auto" } else { "manual" }.into(),
                 before: None,
                 after: None,
                 kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),
-            })));
+            });
         }
-        // What is kept may reach back beyond the summary before this one, which it never holds.
-        if let Some(old) = std::mem::replace(&mut self.summary, writer.key) {
-            writer.push(Event::Cleared {
+        // What is kept may reach back beyond the previous summary, which is never kept.
+        if let Some(old) = std::mem::replace(&mut self.summary, record.id.key()) {
+            out.emit(Event::Cleared {
                 nodes: vec![old],
                 calls: Vec::new(),
             });
@@ -268,10 +238,20 @@ impl Reader {
         let mut items = Vec::new();
         for (kind, text) in texts {
             if let Some(text) = text.get() {
-                items.push(writer.out.item(Role::Container, kind).text(text).done());
+                items.push(out.item(Role::Container, kind).text(text).done());
             }
         }
-        writer.node(Part::Injected, items);
+        out.node(node(record.id.key(), Part::Injected, items));
+    }
+}
+
+fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
+    Node {
+        key,
+        part,
+        turn: part == Part::Input,
+        items,
+        ..Node::default()
     }
 }
 
@@ -284,30 +264,6 @@ pub(super) fn part_of(items: &[NewItem]) -> Part {
         Part::Input
     } else {
         Part::Injected
-    }
-}
-
-/// Writes what one record says.
-struct Writer<'w, 'm> {
-    key: Option<Key>,
-    place: Place,
-    at: Option<Timestamp>,
-    out: &'w mut Sink<'m>,
-}
-
-impl Writer<'_, '_> {
-    fn push(&mut self, event: Event) {
-        self.out.push(Lane::Main, self.place, self.at, event);
-    }
-
-    fn node(&mut self, part: Part, items: Vec<NewItem>) {
-        self.push(Event::Node(Box::new(Node {
-            key: self.key,
-            part,
-            turn: part == Part::Input,
-            items,
-            ..Node::default()
-        })));
     }
 }
 

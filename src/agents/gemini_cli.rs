@@ -591,6 +591,7 @@ mod tests {
                 line,
                 ..Place::default()
             };
+            out.begin(place);
             reader.read(Input::Line(place, text.as_bytes()), &mut out);
         }
         out.entries

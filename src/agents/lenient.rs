@@ -1,7 +1,13 @@
 //! Reading JSON whose shape cannot be relied on: a field of an unexpected type counts as absent, so
 //! that one odd field does not cost the whole line.
 
-use crate::model::event::{ELIDED, ItemBuilder};
+mod record;
+pub mod scan;
+
+pub use crate::lenient_record as record;
+pub use record::{At, Field, Record, object as read_object, value};
+
+use crate::model::event::{ELIDED, ItemBuilder, Key};
 use jiff::Timestamp;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -11,7 +17,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// The largest token number that is believed: sums of such numbers cannot overflow.
-const MOST_TOKENS: u64 = 1_000_000_000_000;
+const MAX_TOKENS: u64 = 1_000_000_000_000;
 
 /// A string, borrowed from the line where it holds no escapes; absent where it is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +37,11 @@ impl Text<'_> {
     /// The string where it says anything, to be kept.
     pub fn boxed(&self) -> Option<Box<str>> {
         self.get().filter(|text| !text.is_empty()).map(Into::into)
+    }
+
+    /// The key of the id that it is.
+    pub fn key(&self) -> Option<Key> {
+        self.get().map(Key::of)
     }
 
     /// The time it says.
@@ -174,15 +185,15 @@ impl<'de> Deserialize<'de> for Count {
             }
 
             fn visit_u64<E>(self, n: u64) -> Result<Count, E> {
-                Ok(Count(Some(n).filter(|n| *n <= MOST_TOKENS)))
+                Ok(Count(Some(n).filter(|n| *n <= MAX_TOKENS)))
             }
 
             fn visit_i64<E>(self, n: i64) -> Result<Count, E> {
-                Ok(Count(u64::try_from(n).ok().filter(|n| *n <= MOST_TOKENS)))
+                Ok(Count(u64::try_from(n).ok().filter(|n| *n <= MAX_TOKENS)))
             }
 
             fn visit_f64<E>(self, n: f64) -> Result<Count, E> {
-                let sane = (0.0..=MOST_TOKENS as f64).contains(&n);
+                let sane = (0.0..=MAX_TOKENS as f64).contains(&n);
                 Ok(Count(sane.then_some(n as u64)))
             }
 

@@ -584,10 +584,9 @@ mod tests {
         for text in log.lines() {
             line += 1;
             let len = text.len() as u64;
-            reader.read(
-                Input::Line(Place { line, offset, len }, text.as_bytes()),
-                &mut out,
-            );
+            let place = Place { line, offset, len };
+            out.begin(place);
+            reader.read(Input::Line(place, text.as_bytes()), &mut out);
             offset += len + 1;
         }
         out.entries

@@ -14,7 +14,9 @@ pub fn read<L: AsRef<str>>(format: &dyn Format, lines: impl IntoIterator<Item = 
     for (line, text) in (1..).zip(lines) {
         let bytes = text.as_ref().as_bytes();
         let len = bytes.len() as u64;
-        decoder.read(Input::Line(Place { line, offset, len }, bytes), &mut out);
+        let place = Place { line, offset, len };
+        out.begin(place);
+        decoder.read(Input::Line(place, bytes), &mut out);
         offset += len + 1;
     }
     out.entries

@@ -249,6 +249,7 @@ impl Checkpoint {
 
     fn read(&mut self, element: &[u8], out: &mut Sink<'_>) {
         self.elements += 1;
+        out.begin(place(self.elements));
         self.decoder
             .read(Input::Line(place(self.elements), element), out);
         self.fold.apply(out.entries.drain(..));
@@ -276,6 +277,7 @@ pub(super) fn decode(format: &dyn Format, document: &[u8], out: &mut Sink<'_>) {
     };
     decoder.read(Input::Document(&parts.around), out);
     for (n, range) in (1..).zip(parts.elements.ranges) {
+        out.begin(place(n));
         decoder.read(Input::Line(place(n), &parts.rest[range]), out);
     }
 }

@@ -87,7 +87,10 @@ impl Fold {
 /// Gives a line to a decoder, or tells why it cannot be given.
 pub(super) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
     let why = match line {
-        Line::Bytes(bytes) => return decoder.read(Input::Line(place, bytes), out),
+        Line::Bytes(bytes) => {
+            out.begin(place);
+            return decoder.read(Input::Line(place, bytes), out);
+        }
         Line::TooLarge => format!("line too large: {} bytes", place.len),
         Line::Unfinished => "the file ends inside this line".to_owned(),
     };

@@ -117,6 +117,8 @@ pub enum Event {
     },
     /// A record that is meant to be passed over, by its type.
     Skipped(Box<str>),
+    /// A field of another type than expected was passed over: its name in the log.
+    Lost(&'static str),
     /// A line that could not be read, and why.
     Unreadable(Box<str>),
 }
@@ -297,15 +299,19 @@ pub enum Kept {
 /// The longest preview, in bytes.
 pub const PREVIEW_BYTES: usize = 120;
 
-/// What a decoder writes to.
+/// Collects what a decoder emits. It holds the lane, the place and the time of the record that is
+/// being read, so that a decoder sets them once.
 pub struct Sink<'m> {
     measure: &'m dyn Measure,
     /// What has happened, in order.
     pub entries: Vec<Entry>,
     /// The text of one item, for whoever wants to read it.
     capture: Option<Capture>,
-    /// The record that was told last, and the items of it so far.
-    record: (Place, u32),
+    lane: Lane,
+    place: Place,
+    at: Option<Timestamp>,
+    /// The items of this record so far.
+    items: u32,
 }
 
 impl<'m> Sink<'m> {
@@ -315,7 +321,10 @@ impl<'m> Sink<'m> {
             measure,
             entries: Vec::new(),
             capture: None,
-            record: (Place::default(), 0),
+            lane: Lane::Main,
+            place: Place::default(),
+            at: None,
+            items: 0,
         }
     }
 
@@ -328,6 +337,7 @@ impl<'m> Sink<'m> {
                 finished: Vec::new(),
                 text: None,
             }),
+            place,
             ..Sink::new(measure)
         }
     }
@@ -338,17 +348,42 @@ impl<'m> Sink<'m> {
         self.capture.as_mut()?.text.take()
     }
 
-    /// Writes an event.
-    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, mut event: Event) {
+    /// Begins a record: of the main lane and without a time, until the decoder sets others.
+    pub fn begin(&mut self, place: Place) {
+        if self.place != place {
+            self.items = 0;
+        }
+        (self.lane, self.place, self.at) = (Lane::Main, place, None);
+    }
+
+    /// The place of the record that is being read.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The time of the record that is being read.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.at
+    }
+
+    /// Sets the lane of what is emitted until the next record begins.
+    pub fn set_lane(&mut self, lane: Lane) {
+        self.lane = lane;
+    }
+
+    /// Sets the time of what is emitted until the next record begins.
+    pub fn set_time(&mut self, at: Option<Timestamp>) {
+        self.at = at;
+    }
+
+    /// Emits an event of the record that is being read.
+    pub fn emit(&mut self, mut event: Event) {
         if let Event::Node(node) = &mut event {
-            if self.record.0 != place {
-                self.record = (place, 0);
-            }
             for item in &mut node.items {
-                item.nth = self.record.1;
-                self.record.1 += 1;
+                item.nth = self.items;
+                self.items += 1;
                 if let Some(capture) = &mut self.capture {
-                    capture.look_at(place, item);
+                    capture.look_at(self.place, item);
                 }
             }
         }
@@ -356,11 +391,50 @@ impl<'m> Sink<'m> {
             capture.finished.clear();
         }
         self.entries.push(Entry {
-            lane,
-            place,
-            at,
+            lane: self.lane,
+            place: self.place,
+            at: self.at,
             event,
         });
+    }
+
+    /// Emits facts about the session, if there are any.
+    pub fn meta(&mut self, meta: Meta) {
+        if meta != Meta::default() {
+            self.emit(Event::Meta(Box::new(meta)));
+        }
+    }
+
+    /// Emits a record of the conversation.
+    pub fn node(&mut self, node: Node) {
+        self.emit(Event::Node(Box::new(node)));
+    }
+
+    /// Emits a usage report.
+    pub fn usage(&mut self, usage: Usage) {
+        self.emit(Event::Usage(Box::new(usage)));
+    }
+
+    /// Emits a reset.
+    pub fn reset(&mut self, reset: Reset) {
+        self.emit(Event::Reset(Box::new(reset)));
+    }
+
+    /// Counts a record that is passed over on purpose, by its type.
+    pub fn skip(&mut self, kind: impl Into<Box<str>>) {
+        self.emit(Event::Skipped(kind.into()));
+    }
+
+    /// Counts a record that could not be read.
+    pub fn unreadable(&mut self, why: impl Into<Box<str>>) {
+        self.emit(Event::Unreadable(why.into()));
+    }
+
+    /// Emits an event of any lane, place and time.
+    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, event: Event) {
+        self.begin(place);
+        (self.lane, self.at) = (lane, at);
+        self.emit(event);
     }
 
     /// Begins an item.

@@ -49,6 +49,8 @@ pub struct Session {
     pub records: u64,
     /// Records that are meant to be passed over, by type.
     pub skipped: BTreeMap<Box<str>, u64>,
+    /// Fields of another type than expected, by name: each cost its own value and nothing else.
+    pub lost_fields: BTreeMap<&'static str, u64>,
     /// Lines that could not be read.
     pub unreadable: u64,
     /// The first of them, and why.
@@ -98,6 +100,7 @@ impl Session {
             resets: Vec::new(),
             records: 0,
             skipped: BTreeMap::new(),
+            lost_fields: BTreeMap::new(),
             unreadable: 0,
             first_unreadable: None,
             started_at: None,
@@ -195,6 +198,7 @@ impl Session {
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
+            Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 self.first_unreadable.get_or_insert((place, why));

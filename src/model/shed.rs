@@ -53,6 +53,7 @@ mod tests {
                 line: n as u64 + 1,
                 ..Place::default()
             };
+            out.begin(place);
             decoder.read(Input::Line(place, line.as_bytes()), &mut out);
             out.entries.into_iter().for_each(|e| session.apply(e));
         }

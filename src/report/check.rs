@@ -124,6 +124,12 @@ impl Sums {
                 self.skipped += 1;
                 writeln!(out, "{line:>6}  passed over: {}", clean(why))
             }
+            Event::Lost(name) => {
+                writeln!(
+                    out,
+                    "{line:>6}  field of another type than expected: {name}"
+                )
+            }
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 writeln!(out, "{line:>6}  not readable: {}", clean(why))

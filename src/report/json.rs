@@ -41,6 +41,8 @@ struct SessionPart<'a> {
     updated_at: Option<Timestamp>,
     records: u64,
     skipped: &'a BTreeMap<Box<str>, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    lost_fields: &'a BTreeMap<&'static str, u64>,
     unreadable: u64,
     title: Option<&'a str>,
     parent: Option<&'a str>,
@@ -236,6 +238,7 @@ impl<'a> Report<'a> {
                 updated_at: session.updated_at,
                 records: session.records,
                 skipped: &session.skipped,
+                lost_fields: &session.lost_fields,
                 unreadable: session.unreadable,
                 title: session.meta.title.as_deref(),
                 parent: session.meta.parent.as_deref().or(facts.parent.as_deref()),

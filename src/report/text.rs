@@ -327,6 +327,18 @@ fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             clean(why)
         )?;
     }
+    if !session.lost_fields.is_empty() {
+        let list: Vec<String> = session
+            .lost_fields
+            .iter()
+            .map(|(name, n)| format!("{name} {n}"))
+            .collect();
+        writeln!(
+            out,
+            "\n  fields of another type than expected, not counted: {}",
+            list.join(", ")
+        )?;
+    }
     if !session.skipped.is_empty() {
         let list: Vec<String> = session
             .skipped

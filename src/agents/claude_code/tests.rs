@@ -11,6 +11,7 @@ fn entries(log: &str) -> Vec<Entry> {
             line: n as u64 + 1,
             ..Place::default()
         };
+        out.begin(place);
         decoder.read(Input::Line(place, line.as_bytes()), &mut out);
     }
     out.entries

@@ -23,6 +23,7 @@ fn decode(log: &[u8]) -> Vec<Entry> {
     for line in log.split(|byte| *byte == b'\n') {
         place.line += 1;
         place.len = line.len() as u64;
+        out.begin(place);
         decoder.read(Input::Line(place, line), &mut out);
         place.offset += place.len + 1;
     }

@@ -40,6 +40,7 @@ fn prompts(asides: &[Aside], response: Option<&str>) -> Vec<u64> {
         line: 1,
         ..Place::default()
     };
+    out.begin(place);
     reader.read(Input::Line(place, line.as_bytes()), &mut out);
     let usages = out.entries.iter().filter_map(|entry| match &entry.event {
         Event::Usage(usage) => Some(usage.prompt),

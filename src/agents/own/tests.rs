@@ -95,6 +95,7 @@ fn entries(format: &dyn Format, log: &str) -> Vec<Entry> {
     for (line, text) in (1..).zip(log.split_inclusive('\n')) {
         let len = text.trim_end_matches('\n').len() as u64;
         let place = Place { line, offset, len };
+        out.begin(place);
         decoder.read(Input::Line(place, text.trim_end().as_bytes()), &mut out);
         offset += text.len() as u64;
     }
@@ -436,6 +437,7 @@ fn a_document_is_a_list_of_records() {
             line,
             ..Place::default()
         };
+        apart.begin(place);
         decoder.read(Input::Line(place, record.as_bytes()), &mut apart);
     }
     assert_eq!(apart.entries, out.entries);

@@ -12,6 +12,7 @@ fn entries(log: &str) -> Vec<Entry> {
             line,
             ..Place::default()
         };
+        out.begin(place);
         reader.read(Input::Line(place, text.as_bytes()), &mut out);
     }
     out.entries

@@ -215,6 +215,7 @@ fn read(format: &dyn Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
                 line,
                 ..Place::default()
             };
+            out.begin(place);
             decoder.read(Input::Line(place, bytes), &mut out);
         }
     }
@@ -285,6 +286,7 @@ fn told() -> Session {
             line,
             ..Place::default()
         };
+        out.begin(place);
         decoder.read(Input::Line(place, text.as_bytes()), &mut out);
     }
     let rules = Arc::new(crate::config::rules().unwrap());

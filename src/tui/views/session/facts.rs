@@ -41,6 +41,14 @@ pub(super) fn facts(
             groups.push(vec![line::span(text::cut(&at, columns / 3), theme.quiet())]);
         }
     }
+    let lost: u64 = session.lost_fields.values().sum();
+    if lost > 0 {
+        let lost = number::counted(lost, "unexpected field");
+        groups.push(vec![line::span(lost, theme.warn())]);
+        let names: Vec<&str> = session.lost_fields.keys().copied().collect();
+        let names = text::cut(&names.join(", "), columns / 3);
+        groups.push(vec![line::span(names, theme.quiet())]);
+    }
     if session.coverage != Coverage::Whole {
         groups.push(vec![line::span("reading…", theme.quiet())]);
     }

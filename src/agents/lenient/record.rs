@@ -1,0 +1,361 @@
+//! Records of which no field is relied on.
+//!
+//! [`record!`](super::record) declares a struct and the names of its fields in the log. Reading one
+//! never fails once the text is a JSON object: a field that is absent or null has its default, a field
+//! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
+//! does not name are skipped unread.
+
+use super::scan::{each_element, each_field, string};
+use super::{Count, MAX_TOKENS, Piece, Pieces, Text};
+use crate::model::event::{Event, Sink};
+use serde_json::value::RawValue;
+use std::cell::RefCell;
+
+/// The names of fields whose values could not be read.
+#[derive(Debug, Default)]
+pub struct Lost(RefCell<Vec<&'static str>>);
+
+/// Where a value is read: the name of its field, and where a loss is noted.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'l> {
+    name: &'static str,
+    lost: &'l Lost,
+}
+
+impl<'l> At<'l> {
+    /// A field of this name, with the same place for losses.
+    pub fn field(self, name: &'static str) -> At<'l> {
+        At { name, ..self }
+    }
+
+    /// Notes that the value is of another type than expected, unless it is null.
+    pub fn lose(self, json: &str) {
+        if json != "null" {
+            self.lost.0.borrow_mut().push(self.name);
+        }
+    }
+}
+
+/// A value of a record.
+pub trait Field<'a>: Default {
+    /// Reads a JSON value. One of another type than expected is noted and reads as the default.
+    fn read(json: &'a str, at: At<'_>) -> Self;
+}
+
+/// An object whose fields have names; [`record!`](super::record) implements it.
+pub trait Record<'a>: Default {
+    /// Reads the value of the field of this name, if it is one of the record's.
+    fn set(&mut self, name: &str, value: &'a str, at: At<'_>);
+}
+
+/// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
+/// Fields that are lost are reported as [`Event::Lost`].
+pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T> {
+    let lost = Lost::default();
+    let mut record = T::default();
+    let at = At {
+        name: "",
+        lost: &lost,
+    };
+    if !line.trim_start().starts_with('{') {
+        out.unreadable("not a JSON object");
+        return None;
+    }
+    if let Err(error) = each_field(line, &mut |name, value| record.set(name, value.get(), at)) {
+        out.unreadable(error.to_string());
+        return None;
+    }
+    lost.report(out);
+    Some(record)
+}
+
+/// Reads a value that was kept as it is written. `name` is its field's, for the report of losses.
+pub fn value<'a, T: Field<'a>>(
+    raw: Option<&'a RawValue>,
+    name: &'static str,
+    out: &mut Sink<'_>,
+) -> T {
+    let Some(raw) = raw else {
+        return T::default();
+    };
+    let lost = Lost::default();
+    let value = T::read(raw.get(), At { name, lost: &lost });
+    lost.report(out);
+    value
+}
+
+impl Lost {
+    fn report(self, out: &mut Sink<'_>) {
+        for name in self.0.into_inner() {
+            out.emit(Event::Lost(name));
+        }
+    }
+}
+
+impl<'a, T: Record<'a>> Field<'a> for T {
+    fn read(json: &'a str, at: At<'_>) -> T {
+        let mut record = T::default();
+        if each_field(json, &mut |name, value| record.set(name, value.get(), at)).is_err() {
+            at.lose(json);
+        }
+        record
+    }
+}
+
+impl<'a, T: Record<'a>> Field<'a> for Option<T> {
+    fn read(json: &'a str, at: At<'_>) -> Option<T> {
+        let mut record = T::default();
+        match each_field(json, &mut |name, value| record.set(name, value.get(), at)) {
+            Ok(()) => Some(record),
+            Err(_) => {
+                at.lose(json);
+                None
+            }
+        }
+    }
+}
+
+/// Any value, as it is written; null is absent.
+impl<'a> Field<'a> for Option<&'a RawValue> {
+    fn read(json: &'a str, at: At<'_>) -> Self {
+        if json == "null" {
+            return None;
+        }
+        let raw = serde_json::from_str(json).ok();
+        if raw.is_none() {
+            at.lose(json);
+        }
+        raw
+    }
+}
+
+impl<'a> Field<'a> for Text<'a> {
+    fn read(json: &'a str, at: At<'_>) -> Text<'a> {
+        let text = string(json);
+        if text.is_none() {
+            at.lose(json);
+        }
+        Text(text)
+    }
+}
+
+impl Field<'_> for Option<bool> {
+    fn read(json: &str, at: At<'_>) -> Option<bool> {
+        let flag = json.parse().ok();
+        if flag.is_none() {
+            at.lose(json);
+        }
+        flag
+    }
+}
+
+impl Field<'_> for Option<f64> {
+    fn read(json: &str, at: At<'_>) -> Option<f64> {
+        let number = json.parse().ok().filter(|n: &f64| n.is_finite());
+        if number.is_none() {
+            at.lose(json);
+        }
+        number
+    }
+}
+
+impl Field<'_> for Count {
+    fn read(json: &str, at: At<'_>) -> Count {
+        let whole = json.parse().ok().filter(|n| *n <= MAX_TOKENS);
+        let count = whole.or_else(|| {
+            let number: f64 = json.parse().ok()?;
+            let is_plausible = (0.0..=MAX_TOKENS as f64).contains(&number);
+            is_plausible.then_some(number as u64)
+        });
+        if count.is_none() {
+            at.lose(json);
+        }
+        Count(count)
+    }
+}
+
+impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+    fn read(json: &'a str, at: At<'_>) -> Vec<T> {
+        let mut list = Vec::new();
+        if each_element(json, &mut |element| list.push(T::read(element.get(), at))).is_err() {
+            at.lose(json);
+        }
+        list
+    }
+}
+
+/// `None` where there is no list.
+impl<'a, T: Field<'a>> Field<'a> for Option<Vec<T>> {
+    fn read(json: &'a str, at: At<'_>) -> Option<Vec<T>> {
+        json.starts_with('[')
+            .then(|| Vec::read(json, at))
+            .or_else(|| {
+                at.lose(json);
+                None
+            })
+    }
+}
+
+impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
+    fn read(json: &'a str, at: At<'_>) -> Pieces<'a, B> {
+        Pieces(match json.as_bytes().first() {
+            Some(b'"') => string(json).map(Piece::Text).into_iter().collect(),
+            Some(b'{') => vec![Piece::Part(B::read(json, at))],
+            Some(b'[') => {
+                let lists: Vec<Pieces<'a, B>> = Vec::read(json, at);
+                lists.into_iter().flat_map(|list| list.0).collect()
+            }
+            _ => {
+                at.lose(json);
+                Vec::new()
+            }
+        })
+    }
+}
+
+/// Declares a record: a struct whose fields are read from a JSON object by name. A field's name in the
+/// log is its own unless `=` gives another; `|` separates names of which any will do, the last one
+/// written counts.
+///
+/// ```text
+/// record! {
+///     /// A message.
+///     struct Message<'a> {
+///         role: Text<'a>,
+///         stop_reason: Text<'a> = "stopReason" | "stop_reason",
+///         usage: Option<Usage>,
+///     }
+/// }
+/// ```
+#[macro_export]
+#[doc(hidden)]
+macro_rules! lenient_record {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* }) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [$name<$life>] $($fields)*);
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [$name] $($fields)*);
+    };
+    (@struct [$($head:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
+        #[derive(Debug, Default, Clone)]
+        $($head)* {
+            $($(#[$meta])* $vis $field: $type,)*
+        }
+    };
+    (@impl [$life:lifetime] [$($name:tt)*]
+        $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
+        impl<$life> $crate::agents::lenient::Record<$life> for $($name)* {
+            fn set(
+                &mut self,
+                name: &str,
+                value: &$life str,
+                at: $crate::agents::lenient::At<'_>,
+            ) {
+                use $crate::agents::lenient::Field;
+                $(
+                    let names: &[&'static str] = $crate::lenient_record!(@names $field $($($key)|+)?);
+                    if names.contains(&name) {
+                        self.$field = <$type as Field<$life>>::read(value, at.field(names[0]));
+                        return;
+                    }
+                )*
+            }
+        }
+    };
+    (@names $field:ident) => { &[stringify!($field)] };
+    (@names $field:ident $($key:literal)|+) => { &[$($key),+] };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record;
+    use super::*;
+    use crate::model::event::ByLength;
+
+    record! {
+        /// Sample.
+        pub struct Sample<'a> {
+            name: Text<'a>,
+            tokens: Count = "inputTokens" | "tokens",
+            content: Pieces<'a, Inner<'a>>,
+            inner: Option<Inner<'a>>,
+            raw: Option<&'a RawValue>,
+            flags: Vec<Numbers>,
+        }
+    }
+
+    record! {
+        struct Inner<'a> {
+            text: Text<'a>,
+        }
+    }
+
+    record! {
+        struct Numbers {
+            ok: Option<bool>,
+            share: Option<f64>,
+        }
+    }
+
+    fn read(line: &str) -> (Option<Sample<'_>>, Vec<Event>) {
+        let mut out = Sink::new(&ByLength);
+        let sample = object(line, &mut out);
+        (sample, out.entries.into_iter().map(|e| e.event).collect())
+    }
+
+    #[test]
+    fn fields_are_read_by_their_names() {
+        let line = r#"{"name":"n","tokens":7,"inner":{"text":"i"},"raw":[1,2],"more":{},
+            "content":["a",{"text":"b"},[{"text":"c"}]],"flags":[{"ok":true,"share":0.5}]}"#;
+        let (sample, events) = read(line);
+        let sample = sample.unwrap();
+        assert_eq!(events, []);
+        assert_eq!(sample.name.get(), Some("n"));
+        assert_eq!(sample.tokens.0, Some(7));
+        assert_eq!(sample.inner.unwrap().text.get(), Some("i"));
+        assert_eq!(sample.raw.unwrap().get(), "[1,2]");
+        assert_eq!(sample.content.0.len(), 3);
+        assert_eq!(sample.flags[0].ok, Some(true));
+        assert_eq!(sample.flags[0].share, Some(0.5));
+    }
+
+    #[test]
+    fn fields_of_another_type_cost_themselves_and_are_named() {
+        let line = r#"{"name":{"a":[1,{}]},"tokens":-1,"inner":7,"flags":[{"ok":"yes"},9],
+            "content":true,"raw":null}"#;
+        let (sample, events) = read(line);
+        let sample = sample.unwrap();
+        assert_eq!(sample.name.get(), None);
+        assert!(sample.inner.is_none() && sample.raw.is_none());
+        let names = ["name", "inputTokens", "inner", "ok", "flags", "content"];
+        assert_eq!(events, names.map(Event::Lost));
+    }
+
+    #[test]
+    fn null_is_absent_and_no_loss() {
+        let line =
+            r#"{"name":null,"tokens":null,"inner":null,"flags":null,"content":[null],"raw":null}"#;
+        let (sample, events) = read(line);
+        assert!(sample.unwrap().content.0.is_empty());
+        assert_eq!(events, []);
+    }
+
+    #[test]
+    fn what_is_no_object_is_unreadable() {
+        for line in ["", "7", "[{}]", "{\"name\":", "{} x", "{\"a\":\"\u{1}\"}"] {
+            let (sample, events) = read(line);
+            assert!(sample.is_none(), "{line}");
+            assert!(matches!(&events[..], [Event::Unreadable(_)]), "{line}");
+        }
+    }
+
+    #[test]
+    fn huge_numbers_and_lone_surrogates_cost_themselves() {
+        let (sample, events) = read(r#"{"tokens":1e999,"name":"a\ud83d","skipped":1e999}"#);
+        assert_eq!(sample.unwrap().name.get(), Some("a\u{fffd}"));
+        assert_eq!(events, [Event::Lost("inputTokens")]);
+    }
+}
