@@ -1,8 +1,8 @@
 //! What the tests share: the binary, run away from this machine's own logs and settings.
 
-use assert_cmd::Command;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The project's folder.
 pub fn manifest_folder() -> PathBuf {
@@ -11,7 +11,7 @@ pub fn manifest_folder() -> PathBuf {
 
 /// The program in an empty home: no logs, no configuration, no variable of ours.
 pub fn ctxgauge(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("ctxgauge").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxgauge"));
     command
         .env_clear()
         .env("HOME", home)
