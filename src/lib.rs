@@ -81,7 +81,7 @@
 //! One file in `src/agents/`, its line in [`agents::ALL`], a policy in `assets/models.toml`, a folder of
 //! hand-written logs in `tests/fixtures/`, and the README's table made anew of what the format says of
 //! itself: [`agents`] tells the steps, and tests name the one that was forgotten. Where a log is of no
-//! use to others, a mapping does it without code: [`agents::own`].
+//! use to others, a mapping does it without code: [`agents::custom`].
 #![forbid(unsafe_code)]
 
 pub mod agents;

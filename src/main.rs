@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use clap::{CommandFactory, Parser};
-use ctxgauge::agents::{self, Format, own::Mapping};
+use ctxgauge::agents::{self, Format, custom::Mapping};
 use ctxgauge::cli::{AgentsCommand, Cli, Command, Common};
 use ctxgauge::config::state::{self, Memory};
 use ctxgauge::config::{self, Beside, Config};
@@ -341,7 +341,7 @@ fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground>
 }
 
 /// What is known of models, by the tables, and the estimator that was asked for.
-fn rules(common: &Common, config: &Config, formats: &[&'static dyn Format]) -> Result<Rules> {
+fn rules(common: &Common, config: &Config, formats: &[&'static Format]) -> Result<Rules> {
     let own = config::own_rules(config, config_path(common).as_deref())?;
     let mut rules = config::rules()?;
     if let Some(own) = own {
@@ -350,7 +350,7 @@ fn rules(common: &Common, config: &Config, formats: &[&'static dyn Format]) -> R
     rules.estimator = common.estimator;
     rules.own = config.own();
     for agent in rules.own.agents() {
-        if !formats.iter().any(|format| format.id() == agent) {
+        if !formats.iter().any(|format| format.id == agent) {
             bail!(
                 "the configuration has a row for the agent '{agent}', which is none; known are: {}",
                 report::names(formats)
@@ -361,8 +361,8 @@ fn rules(common: &Common, config: &Config, formats: &[&'static dyn Format]) -> R
 }
 
 /// All formats, the user's own first: he wrote them for logs that he knows.
-fn all_formats(common: &Common) -> Result<Vec<&'static dyn Format>> {
-    let mut formats: Vec<&'static dyn Format> = Vec::new();
+fn all_formats(common: &Common) -> Result<Vec<&'static Format>> {
+    let mut formats: Vec<&'static Format> = Vec::new();
     for beside in config::mappings(config_path(common).as_deref())? {
         formats.push(read_mapping(&beside)?.into_format());
     }
@@ -371,11 +371,11 @@ fn all_formats(common: &Common) -> Result<Vec<&'static dyn Format>> {
 }
 
 /// The format that the user said everything is of, if he did.
-fn forced(common: &Common, formats: &[&'static dyn Format]) -> Result<Option<&'static dyn Format>> {
+fn forced(common: &Common, formats: &[&'static Format]) -> Result<Option<&'static Format>> {
     let Some(id) = &common.agent else {
         return Ok(None);
     };
-    match formats.iter().find(|format| format.id() == id) {
+    match formats.iter().find(|format| format.id == id) {
         Some(format) => Ok(Some(*format)),
         None => bail!(
             "there is no agent '{id}'; known are: {}",

@@ -18,7 +18,7 @@ pub(super) mod content;
 mod settings;
 mod wire;
 
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Shape, Term, facts};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
@@ -32,90 +32,60 @@ use std::path::Path;
 use wire::{CompactMetadata, Message, Microcompact, Origin, RawUsage, Record, Snip};
 
 /// The format.
-pub struct ClaudeCode;
+pub static CLAUDE_CODE: Format = Format {
+    id: "claude-code",
+    label: "claude",
+    roots: &[
+        Root::home(".claude", "projects").env("CLAUDE_CONFIG_DIR"),
+        Root::new(Base::XdgConfig("claude"), "projects").env("CLAUDE_CONFIG_DIR"),
+    ],
+    facts: Facts {
+        mark: "`parentUuid` beside `sessionId`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "outputs of builds that log a placeholder (up to 2.1.42, newer sub-agents)",
+        sub_agents: "in files of their own; in the main file of older versions",
+        compactions: "yes, micro-compactions too",
+        tried: "2.1.38 to 2.1.219",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<ClaudeCodeDecoder>,
+    reset_marks: &["\"compact_boundary\""],
+    terms: &[
+        ("input", |b: &Billed| b.input),
+        ("cache_creation", |b: &Billed| b.cache_creation),
+        ("cache_read", |b: &Billed| b.cache_read),
+        ("output", |b: &Billed| b.output),
+    ],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for ClaudeCode {
-    fn id(&self) -> &'static str {
-        "claude-code"
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_stem()?.to_str()?;
+    if path.extension()? != "jsonl" || name == "journal" || name == "history" {
+        return None;
     }
+    let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    let below = folders.iter().rposition(|part| *part == "subagents");
+    Some(Claim {
+        id: is_id(name).then(|| name.to_owned()),
+        parent: below
+            .and_then(|at| folders.get(at.checked_sub(1)?))
+            .map(|id| (*id).to_owned()),
+        ..Claim::LINES
+    })
+}
 
-    fn label(&self) -> &'static str {
-        "claude"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[
-            Root {
-                env: Some("CLAUDE_CONFIG_DIR"),
-                base: Base::Home(".claude"),
-                logs: "projects",
-            },
-            Root {
-                env: Some("CLAUDE_CONFIG_DIR"),
-                base: Base::XdgConfig("claude"),
-                logs: "projects",
-            },
-        ]
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_stem()?.to_str()?;
-        if path.extension()? != "jsonl" || name == "journal" || name == "history" {
-            return None;
-        }
-        let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
-        let below = folders.iter().rposition(|part| *part == "subagents");
-        Some(Claim {
-            shape: Shape::Lines,
-            id: is_id(name).then(|| name.to_owned()),
-            parent: below
-                .and_then(|at| folders.get(at.checked_sub(1)?))
-                .map(|id| (*id).to_owned()),
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |needle: &str| memchr::memmem::find(head, needle.as_bytes()).is_some();
-        head.starts_with(b"{")
-            && ((has("\"parentUuid\"") && has("\"sessionId\""))
-                || (has("\"leafUuid\"") && has("\"type\":\"summary\""))
-                || (has("\"type\":\"file-history-snapshot\"") && has("\"messageId\""))
-                || (has("\"type\":\"queue-operation\"") && has("\"sessionId\""))
-                || (has("\"type\":\"last-prompt\"") && has("\"sessionId\"")))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "`parentUuid` beside `sessionId`",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs",
-            estimated: "outputs of builds that log a placeholder (up to 2.1.42, newer sub-agents)",
-            sub_agents: "in files of their own; in the main file of older versions",
-            compactions: "yes, micro-compactions too",
-            tried: "2.1.38 to 2.1.219",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<ClaudeCodeDecoder>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &["\"compact_boundary\""]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b: &Billed| b.input),
-            ("cache_creation", |b: &Billed| b.cache_creation),
-            ("cache_read", |b: &Billed| b.cache_read),
-            ("output", |b: &Billed| b.output),
-        ]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let has = |mark: &str| head::has(head, mark);
+    head.starts_with(b"{")
+        && ((has("\"parentUuid\"") && has("\"sessionId\""))
+            || (has("\"leafUuid\"") && has("\"type\":\"summary\""))
+            || (has("\"type\":\"file-history-snapshot\"") && has("\"messageId\""))
+            || (has("\"type\":\"queue-operation\"") && has("\"sessionId\""))
+            || (has("\"type\":\"last-prompt\"") && has("\"sessionId\"")))
 }
 
 /// Whether a file's name is a session's or a sub-agent's id, rather than one that somebody chose.

@@ -21,91 +21,60 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use super::{Base, Claim, Decoder, Facts, Format, Root, Settings, Shape, Term, facts};
-use reader::Reader;
+use super::{Claim, Facts, Format, Root, decoder, facts};
+use reader::CodexDecoder;
 use std::path::Path;
 
 /// The format.
-pub struct Codex;
+pub static CODEX: Format = Format {
+    id: "codex",
+    label: "codex",
+    roots: &[
+        Root::home(".codex", "sessions").env("CODEX_HOME"),
+        Root::home(".codex", "archived_sessions").env("CODEX_HOME"),
+    ],
+    facts: Facts {
+        mark: "line of type `session_meta` or `response_item`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning",
+        estimated: "",
+        sub_agents: "in files of their own",
+        compactions: "yes",
+        tried: "0.125 to 0.147",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<CodexDecoder>,
+    reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
+    terms: &[
+        ("input", |billed| billed.input),
+        ("cached", |billed| billed.cache_read),
+        ("output", |billed| billed.output),
+        ("reasoning", |billed| billed.reasoning),
+    ],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for Codex {
-    fn id(&self) -> &'static str {
-        "codex"
-    }
+/// `rollout-2026-08-01T10-00-00-<thread>.jsonl`; a reverted thread's name has `_<rollout>` behind
+/// the thread.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?;
+    let rest = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let thread = rest
+        .get("2026-08-01T10-00-00-".len()..)
+        .and_then(|ids| ids.split('_').next())
+        .filter(|thread| !thread.is_empty());
+    Some(Claim {
+        id: thread.map(Into::into),
+        ..Claim::LINES
+    })
+}
 
-    fn label(&self) -> &'static str {
-        "codex"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[
-            Root {
-                env: Some("CODEX_HOME"),
-                base: Base::Home(".codex"),
-                logs: "sessions",
-            },
-            Root {
-                env: Some("CODEX_HOME"),
-                base: Base::Home(".codex"),
-                logs: "archived_sessions",
-            },
-        ]
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    /// `rollout-2026-08-01T10-00-00-<thread>.jsonl`; a reverted thread's name has `_<rollout>` behind
-    /// the thread.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?;
-        let rest = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
-        let thread = rest
-            .get("2026-08-01T10-00-00-".len()..)
-            .and_then(|ids| ids.split('_').next())
-            .filter(|thread| !thread.is_empty());
-        Some(Claim {
-            shape: Shape::Lines,
-            id: thread.map(Into::into),
-            parent: None,
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        head.split(|byte| *byte == b'\n')
-            .take(3)
-            .any(begins_a_rollout)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "line of type `session_meta` or `response_item`",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs, reasoning",
-            estimated: "",
-            sub_agents: "in files of their own",
-            compactions: "yes",
-            tried: "0.125 to 0.147",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &["\"type\":\"compacted\"", "\"type\": \"compacted\""]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |billed| billed.input),
-            ("cached", |billed| billed.cache_read),
-            ("output", |billed| billed.output),
-            ("reasoning", |billed| billed.reasoning),
-        ]
-    }
+fn recognise(head: &[u8]) -> bool {
+    head.split(|byte| *byte == b'\n')
+        .take(3)
+        .any(begins_a_rollout)
 }
 
 /// Whether a line, of which the end may be missing, is a rollout's. Within a string of another log the

@@ -36,7 +36,7 @@ mod spans;
 mod writer;
 
 use super::lenient::{self, Count, Piece};
-use super::{Aside, Base, Beside, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Input, Root, SidecarRecord, decoder, facts, head};
 use crate::model::event::{Event, Key, Lane, Meta, NewItem, Part, Sink, Usage};
 use crate::model::{Kind, Role};
 use events::{Data, Record, Request};
@@ -46,85 +46,54 @@ use std::path::Path;
 use writer::Writer;
 
 /// The format.
-pub struct CopilotCli;
+pub static COPILOT_CLI: Format = Format {
+    id: "copilot-cli",
+    label: "copilot",
+    roots: &[Root::home(".copilot", "session-state").env("COPILOT_HOME")],
+    facts: Facts {
+        mark: "event `session.start` with a `sessionId`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, where its OpenTelemetry is written to a file (`~/.copilot/otel`, \
+                `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
+        estimated: "all, elsewhere",
+        sub_agents: "in the main file",
+        compactions: "yes, truncations too",
+        tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<CopilotCliDecoder>,
+    reset_marks: &[
+        r#""type":"session.compaction_complete""#,
+        r#""type":"session.truncation""#,
+        r#""type":"session.context_cleared""#,
+    ],
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    sidecar: Some(&spans::SIDECAR),
+    ..Format::DEFAULT
+};
 
-impl Format for CopilotCli {
-    fn id(&self) -> &'static str {
-        "copilot-cli"
-    }
+/// `<session id>/events.jsonl`; before 1.0 `session-state/<session id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent()?.file_name()?.to_str()?;
+    let id = match name.strip_suffix(".jsonl")? {
+        "events" => folder,
+        id if folder == "session-state" => id,
+        _ => return None,
+    };
+    Some(Claim::session(id))
+}
 
-    fn label(&self) -> &'static str {
-        "copilot"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: Some("COPILOT_HOME"),
-            base: Base::Home(".copilot"),
-            logs: "session-state",
-        }]
-    }
-
-    /// `<session id>/events.jsonl`; before 1.0 `session-state/<session id>.jsonl`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?;
-        let folder = path.parent()?.file_name()?.to_str()?;
-        let id = match name.strip_suffix(".jsonl")? {
-            "events" => folder,
-            id if folder == "session-state" => id,
-            _ => return None,
-        };
-        Some(Claim {
-            id: Some(id.to_owned()),
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |needle: &str| memchr::memmem::find(head, needle.as_bytes()).is_some();
-        head.trim_ascii_start().starts_with(b"{")
-            && has(r#""type":"session.start""#)
-            && has(r#""sessionId""#)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "event `session.start` with a `sessionId`",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs, where its OpenTelemetry is written to a file (`~/.copilot/otel`, \
-                    `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
-            estimated: "all, elsewhere",
-            sub_agents: "in the main file",
-            compactions: "yes, truncations too",
-            tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn beside(&self) -> Option<&'static Beside> {
-        Some(&spans::BESIDE)
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[
-            r#""type":"session.compaction_complete""#,
-            r#""type":"session.truncation""#,
-            r#""type":"session.context_cleared""#,
-        ]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cache_read", |b| b.cache_read),
-            ("cache_write", |b| b.cache_creation),
-            ("output", |b| b.output),
-            ("reasoning", |b| b.reasoning),
-        ]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let marks = [r#""type":"session.start""#, r#""sessionId""#];
+    head::is_object(head) && marks.iter().all(|mark| head::has(head, mark))
 }
 
 /// The names by which a request is told from others: of the response, and of the turn.
@@ -152,7 +121,7 @@ struct Thread {
 
 /// Reads one session.
 #[derive(Default)]
-struct Reader {
+struct CopilotCliDecoder {
     threads: HashMap<Lane, Thread>,
     /// Sub-agents that were started, by the call that did.
     started: HashMap<Key, Meta>,
@@ -162,13 +131,13 @@ struct Reader {
     skills: HashMap<Box<str>, u64>,
     /// The largest prompt.
     window: Option<u64>,
-    asides: Vec<Aside>,
+    asides: Vec<SidecarRecord>,
     /// Which of them a name means; `None`: it means several.
     by_key: HashMap<Key, Option<usize>>,
 }
 
-impl Decoder for Reader {
-    fn told_beside(&mut self, asides: &[Aside]) {
+impl Decoder for CopilotCliDecoder {
+    fn read_sidecar(&mut self, asides: &[SidecarRecord]) {
         self.asides = asides.to_vec();
         self.by_key.clear();
         for (ix, aside) in asides.iter().enumerate() {
@@ -206,7 +175,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl CopilotCliDecoder {
     fn lane(&self, record: &Record<'_>) -> Lane {
         let agent = record.agent_id.get();
         let agent = agent.or(record.data.parent_tool_call_id.get());

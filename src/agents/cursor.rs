@@ -17,7 +17,7 @@
 use super::claude_code::content::{assistant_items, user_items};
 use super::droid::part_of;
 use super::lenient::{self, Piece, Pieces, Text, record};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::{Key, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
@@ -28,76 +28,51 @@ use std::path::Path;
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 
 /// The format.
-pub struct Cursor;
+pub static CURSOR: Format = Format {
+    id: "cursor",
+    label: "cursor",
+    roots: &[Root::home(".cursor", "projects")],
+    facts: Facts {
+        mark: "first line with a `role` and a `message`",
+        live: facts::EACH_LINE,
+        known: "",
+        estimated: "the system prompt, the tools and what tools returned",
+        sub_agents: "yes",
+        compactions: "none logged",
+        tried: "invented logs after public readers",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<CursorDecoder>,
+    terms: &[],
+    ..Format::DEFAULT
+};
 
-impl Format for Cursor {
-    fn id(&self) -> &'static str {
-        "cursor"
-    }
+/// `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
+/// `agent-transcripts/<parent>/subagents/<id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    let transcripts = folders
+        .iter()
+        .rposition(|part| *part == "agent-transcripts")?;
+    let below = folders.get(transcripts + 1..folders.len() - 1)?;
+    Some(Claim {
+        id: Some(name.to_owned()),
+        parent: match below {
+            [parent, "subagents", ..] => Some((*parent).to_owned()),
+            _ => None,
+        },
+        ..Claim::LINES
+    })
+}
 
-    fn label(&self) -> &'static str {
-        "cursor"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::Home(".cursor"),
-            logs: "projects",
-        }]
-    }
-
-    /// `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
-    /// `agent-transcripts/<parent>/subagents/<id>.jsonl`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
-        let transcripts = folders
-            .iter()
-            .rposition(|part| *part == "agent-transcripts")?;
-        let below = folders.get(transcripts + 1..folders.len() - 1)?;
-        Some(Claim {
-            id: Some(name.to_owned()),
-            parent: match below {
-                [parent, "subagents", ..] => Some((*parent).to_owned()),
-                _ => None,
-            },
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let solid = head.iter().copied().filter(|b| !b.is_ascii_whitespace());
-        let start: Vec<u8> = solid.take(64).collect();
-        let begins = |role: &str| {
-            start.starts_with(format!(r#"{{"role":"{role}","message":{{"content":"#).as_bytes())
-        };
-        begins("user") || begins("assistant")
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "first line with a `role` and a `message`",
-            live: facts::EACH_LINE,
-            known: "",
-            estimated: "the system prompt, the tools and what tools returned",
-            sub_agents: "yes",
-            compactions: "none logged",
-            tried: "invented logs after public readers",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<CursorDecoder>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let start = head::solid(head, 64);
+    let begins = |role: &str| {
+        start.starts_with(format!(r#"{{"role":"{role}","message":{{"content":"#).as_bytes())
+    };
+    begins("user") || begins("assistant")
 }
 
 record! {
@@ -224,7 +199,7 @@ mod tests {
     #[test]
     fn transcripts_are_told_by_name_and_by_content() {
         let claim = |path: &str| {
-            let claim = Cursor.claims(Path::new(path))?;
+            let claim = CURSOR.claims(Path::new(path))?;
             Some((claim.id?, claim.parent))
         };
         let root = "/home/dev/.cursor/projects/home-dev-shop/agent-transcripts";
@@ -241,8 +216,8 @@ mod tests {
             Some(("def".to_owned(), Some("abc".to_owned())))
         );
         assert_eq!(claim("/home/dev/.cursor/projects/shop/notes.jsonl"), None);
-        assert!(Cursor.recognise(b"{\"role\": \"user\", \"message\": {\"content\": ["));
-        assert!(!Cursor.recognise(b"{\"role\":\"user\",\"content\":\"hello\"}"));
+        assert!(CURSOR.recognise(b"{\"role\": \"user\", \"message\": {\"content\": ["));
+        assert!(!CURSOR.recognise(b"{\"role\":\"user\",\"content\":\"hello\"}"));
     }
 
     proptest! {

@@ -20,7 +20,7 @@
 
 use super::claude_code::content::{assistant_items, user_items};
 use super::lenient::{self, Text, record};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
@@ -28,64 +28,39 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// The format.
-pub struct Droid;
+pub static DROID: Format = Format {
+    id: "droid",
+    label: "droid",
+    roots: &[Root::home(".factory", "sessions")],
+    facts: Facts {
+        mark: "first line of type `session_start`",
+        live: facts::EACH_LINE,
+        known: "",
+        estimated: "the system prompt and the tools",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "invented logs after public readers of droid 0.226",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<DroidDecoder>,
+    reset_marks: &[r#""type":"compaction_state""#],
+    terms: &[],
+    ..Format::DEFAULT
+};
 
-impl Format for Droid {
-    fn id(&self) -> &'static str {
-        "droid"
-    }
+/// `<session id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let is_id = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    Some(Claim {
+        id: is_id.then(|| name.to_owned()),
+        ..Claim::LINES
+    })
+}
 
-    fn label(&self) -> &'static str {
-        "droid"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::Home(".factory"),
-            logs: "sessions",
-        }]
-    }
-
-    /// `<session id>.jsonl`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let is_id = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-        Some(Claim {
-            id: is_id.then(|| name.to_owned()),
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let solid = head.iter().copied().filter(|b| !b.is_ascii_whitespace());
-        let start: Vec<u8> = solid.take(32).collect();
-        start.starts_with(br#"{"type":"session_start","#)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "first line of type `session_start`",
-            live: facts::EACH_LINE,
-            known: "",
-            estimated: "the system prompt and the tools",
-            sub_agents: "yes",
-            compactions: "yes",
-            tried: "invented logs after public readers of droid 0.226",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<DroidDecoder>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[r#""type":"compaction_state""#]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[]
-    }
+fn recognise(head: &[u8]) -> bool {
+    head::solid(head, 32).starts_with(br#"{"type":"session_start","#)
 }
 
 record! {
@@ -275,11 +250,11 @@ mod tests {
     fn logs_are_told_by_name_and_by_content() {
         let id = "6f0c1d9e-3b7a-4a52-9d1e-2c8b5a7f4e31";
         let path = format!("/home/dev/.factory/sessions/-home-dev-shop/{id}.jsonl");
-        let claim = Droid.claims(Path::new(&path)).map(|claim| claim.id);
+        let claim = DROID.claims(Path::new(&path)).map(|claim| claim.id);
         assert_eq!(claim, Some(Some(id.to_owned())));
         let settings = format!("/home/dev/.factory/sessions/-home-dev-shop/{id}.settings.json");
-        assert_eq!(Droid.claims(Path::new(&settings)), None);
-        assert!(Droid.recognise(b"{ \"type\": \"session_start\", \"id\""));
-        assert!(!Droid.recognise(b"{\"type\":\"session\",\"id\""));
+        assert_eq!(DROID.claims(Path::new(&settings)), None);
+        assert!(DROID.recognise(b"{ \"type\": \"session_start\", \"id\""));
+        assert!(!DROID.recognise(b"{\"type\":\"session\",\"id\""));
     }
 }

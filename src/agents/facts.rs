@@ -1,6 +1,6 @@
 //! What is known of each agent's logs, in words, and how a file is refused that is none of them.
 
-use super::{Base, Format, Shape};
+use super::{Base, Format};
 use crate::model::window::Rules;
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -35,6 +35,17 @@ pub const EACH_LINE: &str = "each line";
 pub const EACH_REWRITE: &str = "each rewrite";
 
 impl Facts {
+    /// Nothing.
+    pub(super) const NONE: Facts = Facts {
+        mark: "",
+        live: "",
+        known: "",
+        estimated: "",
+        sub_agents: "",
+        compactions: "",
+        tried: "",
+    };
+
     /// What is known and what is not, in one sentence.
     pub fn knowledge(&self) -> String {
         match (self.known, self.estimated) {
@@ -92,10 +103,10 @@ fn grouped(number: u64) -> String {
 }
 
 /// The usual folders of an agent's logs, as people write them, and what names them otherwise.
-pub fn places(format: &dyn Format) -> Vec<String> {
+pub fn places(format: &Format) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();
-    for root in format.roots() {
+    for root in format.roots {
         let base = match root.base {
             Base::Home(below) => format!("~/{below}"),
             Base::XdgConfig(below) => format!("~/.config/{below}"),
@@ -120,14 +131,14 @@ pub fn places(format: &dyn Format) -> Vec<String> {
 
 /// Why a file that begins with these bytes is no log of these formats: what it looks like, and what
 /// each format misses in it.
-pub fn refusal(formats: &[&'static dyn Format], head: &[u8]) -> String {
+pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     if head.trim_ascii().is_empty() {
         return "it is empty: nothing tells which agent's log it is; --agent NAME says it"
             .to_owned();
     }
     let missed: Vec<String> = formats
         .iter()
-        .map(|format| format!("{} (no {})", format.id(), format.facts().mark))
+        .map(|format| format!("{} (no {})", format.id, format.facts.mark))
         .collect();
     format!(
         "{}, and no log of a known kind; tried: {}; --agent NAME reads it as one all the same",
@@ -151,37 +162,10 @@ fn look(head: &[u8]) -> &'static str {
     }
 }
 
-/// How a file that begins with these bytes is read, by them alone: a document goes on after its first
-/// line, which is thus no JSON of its own, nor is any other that begins like one. One line may be either.
-pub(super) fn shape(head: &[u8]) -> Option<Shape> {
-    let mut lines = head
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.trim_ascii().is_empty())
-        .peekable();
-    let first = lines.next().filter(|_| lines.peek().is_some())?;
-    let read = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line);
-    // A line may be torn in a log, too.
-    let torn = |line: &[u8]| read(line).is_err_and(|error| error.is_eof());
-    let whole = |line: &[u8]| line.starts_with(b"{") && read(line).is_ok();
-    Some(match torn(first) && !lines.any(whole) {
-        true => Shape::Document,
-        false => Shape::Lines,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::agents;
-
-    #[test]
-    fn shapes() {
-        assert_eq!(shape(b"{\"a\":1}\n{"), Some(Shape::Lines));
-        assert_eq!(shape(b"{\n \"a\": 1"), Some(Shape::Document));
-        assert_eq!(shape(b"{\"torn\":\n{\"a\":1}\n"), Some(Shape::Lines));
-        assert_eq!(shape(b"{\"a\":1}\n"), None);
-        assert_eq!(shape(b"{\"a\":1"), None);
-    }
 
     #[test]
     fn what_is_refused_says_how_it_looks_and_what_each_format_misses() {
@@ -200,14 +184,14 @@ mod tests {
         }
         let why = refusal(agents::ALL, b"hello\n");
         for format in agents::ALL {
-            assert!(why.contains(&format!("{} (no ", format.id())), "{why}");
+            assert!(why.contains(&format!("{} (no ", format.id)), "{why}");
         }
     }
 
     #[test]
     fn every_format_says_what_its_logs_tell() {
         for format in agents::ALL {
-            let facts = format.facts();
+            let facts = format.facts;
             let said = [
                 facts.mark,
                 facts.live,
@@ -215,10 +199,10 @@ mod tests {
                 facts.compactions,
                 facts.tried,
             ];
-            assert!(said.iter().all(|text| !text.is_empty()), "{}", format.id());
+            assert!(said.iter().all(|text| !text.is_empty()), "{}", format.id);
             let all = said.into_iter().chain([facts.known, facts.estimated]);
             let cells = all.filter(|text| text.contains(['|', '\n']));
-            assert_eq!(cells.count(), 0, "{}: no cell of a table", format.id());
+            assert_eq!(cells.count(), 0, "{}: no cell of a table", format.id);
         }
     }
 

@@ -22,7 +22,7 @@
 
 use super::genai::{Call, Response, parts};
 use super::lenient::{self, Piece, Text};
-use super::{Base, Claim, Decoder, Format, Input, List, Root, Settings, Shape, Term, facts};
+use super::{Claim, Decoder, Format, Input, List, Root, Store, decoder, head};
 use crate::model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
 };
@@ -44,107 +44,69 @@ const MASKED: &str = "<tool_output_masked>";
 const NOTES: [&str; 2] = ["<session_context>", "This is the Gemini CLI."];
 
 /// The format.
-pub struct GeminiCli;
+pub static GEMINI_CLI: Format = Format {
+    id: "gemini-cli",
+    label: "gemini",
+    // The variable stands for the home directory, not for the folder in it.
+    roots: &[Root::home("", ".gemini/tmp").env("GEMINI_CLI_HOME")],
+    facts: super::Facts {
+        mark: "`sessionId` beside `projectHash`",
+        live: "each line; up to 0.38 each rewrite",
+        known: "prompts, outputs, thoughts",
+        estimated: "",
+        sub_agents: "in files of their own",
+        compactions: "told from checkpoints; not in older logs",
+        tried: "0.40, and documents of before 0.39",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<GeminiCliDecoder>,
+    store: &store,
+    list: Some(List::Json("messages")),
+    reset_marks: &[r#""messages":["#],
+    terms: &[
+        ("input", |b| b.input),
+        ("cached", |b| b.cache_read),
+        ("output", |b| b.output),
+        ("thoughts", |b| b.reasoning),
+    ],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for GeminiCli {
-    fn id(&self) -> &'static str {
-        "gemini-cli"
+/// `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?;
+    let mut above = path
+        .ancestors()
+        .skip(1)
+        .map(|dir| dir.file_name()?.to_str());
+    let (parent, grandparent) = (above.next()??, above.next().flatten());
+    if parent == "chats" && name.starts_with("session-") {
+        let store = match name.rsplit_once('.')?.1 {
+            "json" => Store::Document,
+            "jsonl" => Store::Lines,
+            _ => return None,
+        };
+        // The name holds only the first eight characters of the id.
+        return Some(Claim::LINES.kept_in(store));
     }
-
-    fn label(&self) -> &'static str {
-        "gemini"
+    if grandparent != Some("chats") {
+        return None;
     }
+    Some(Claim::session(name.strip_suffix(".jsonl")?).child_of(parent))
+}
 
-    fn roots(&self) -> &'static [Root] {
-        // The variable stands for the home directory, not for the folder in it.
-        &[Root {
-            env: Some("GEMINI_CLI_HOME"),
-            base: Base::Home(""),
-            logs: ".gemini/tmp",
-        }]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let marks = [r#""sessionId""#, r#""projectHash""#];
+    head::is_object(head) && marks.iter().all(|mark| head::has(head, mark))
+}
 
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    /// `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?;
-        let mut above = path
-            .ancestors()
-            .skip(1)
-            .map(|dir| dir.file_name()?.to_str());
-        let (parent, grandparent) = (above.next()??, above.next().flatten());
-        if parent == "chats" && name.starts_with("session-") {
-            let shape = match name.rsplit_once('.')?.1 {
-                "json" => Shape::Document,
-                "jsonl" => Shape::Lines,
-                _ => return None,
-            };
-            // The name holds only the first eight characters of the id.
-            return Some(Claim {
-                shape,
-                ..Claim::LINES
-            });
-        }
-        if grandparent != Some("chats") {
-            return None;
-        }
-        Some(Claim {
-            shape: Shape::Lines,
-            id: Some(name.strip_suffix(".jsonl")?.to_owned()),
-            parent: Some(parent.to_owned()),
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |needle: &[u8]| memchr::memmem::find(head, needle).is_some();
-        head.trim_ascii_start().starts_with(b"{")
-            && has(br#""sessionId""#)
-            && has(br#""projectHash""#)
-    }
-
-    /// A document on one line holds the messages that a first line of many does not.
-    fn shape(&self, head: &[u8]) -> Option<Shape> {
-        let first = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
-        match memchr::memmem::find(first, br#""messages":["#) {
-            Some(_) => Some(Shape::Document),
-            None => facts::shape(head),
-        }
-    }
-
-    fn list(&self) -> Option<List> {
-        Some(List::Json("messages"))
-    }
-
-    fn facts(&self) -> super::Facts {
-        super::Facts {
-            mark: "`sessionId` beside `projectHash`",
-            live: "each line; up to 0.38 each rewrite",
-            known: "prompts, outputs, thoughts",
-            estimated: "",
-            sub_agents: "in files of their own",
-            compactions: "told from checkpoints; not in older logs",
-            tried: "0.40, and documents of before 0.39",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[r#""messages":["#]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cached", |b| b.cache_read),
-            ("output", |b| b.output),
-            ("thoughts", |b| b.reasoning),
-        ]
+/// A document on one line holds the messages that a first line of many does not.
+fn store(head: &[u8]) -> Option<Store> {
+    match head::has(head::first_line(head), r#""messages":["#) {
+        true => Some(Store::Document),
+        false => head::lines_or_document(head),
     }
 }
 
@@ -185,7 +147,7 @@ impl History {
 
 /// Reads one session.
 #[derive(Clone, Default)]
-struct Reader {
+struct GeminiCliDecoder {
     history: History,
     /// The results seen next to their calls, by the call, with a hash of their text.
     results: HashMap<Key, u64>,
@@ -194,7 +156,7 @@ struct Reader {
     model: Option<Box<str>>,
 }
 
-impl Decoder for Reader {
+impl Decoder for GeminiCliDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         match input {
             Input::Line(_, line) if line.trim_ascii().is_empty() => {}
@@ -216,7 +178,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl GeminiCliDecoder {
     /// The order of these questions is the agent's own.
     fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
         let record: Record<'_> = lenient::object(line)?;
@@ -584,7 +546,7 @@ mod tests {
         session
     }
 
-    fn lines<'l>(reader: &mut Reader, log: impl Iterator<Item = &'l str>) -> Vec<Entry> {
+    fn lines<'l>(reader: &mut GeminiCliDecoder, log: impl Iterator<Item = &'l str>) -> Vec<Entry> {
         let mut out = Sink::new(&ByLength);
         for (line, text) in (1..).zip(log) {
             let place = Place {
@@ -598,12 +560,12 @@ mod tests {
     }
 
     fn session(log: &str) -> Session {
-        fold(lines(&mut Reader::default(), log.lines()))
+        fold(lines(&mut GeminiCliDecoder::default(), log.lines()))
     }
 
     fn document(log: &str) -> Session {
         let mut out = Sink::new(&ByLength);
-        Reader::default().read(Input::Document(log.as_bytes()), &mut out);
+        GeminiCliDecoder::default().read(Input::Document(log.as_bytes()), &mut out);
         fold(out.entries)
     }
 
@@ -733,7 +695,7 @@ mod tests {
 
     #[test]
     fn the_first_tokens_after_a_compaction_are_an_anchor() {
-        let mut reader = Reader::default();
+        let mut reader = GeminiCliDecoder::default();
         let after =
             r#"{"id":"n9","type":"gemini","content":"Go.","tokens":{"input":12050,"output":5}}"#;
         let log = case!("compaction").lines().chain([after]);
@@ -796,14 +758,14 @@ mod tests {
 
     #[test]
     fn names() {
-        let claim = |path: &str| GeminiCli.claims(Path::new(path));
+        let claim = |path: &str| GEMINI_CLI.claims(Path::new(path));
         let main = claim("/t/p/chats/session-2026-08-01T10-00-aabbccdd.jsonl").unwrap();
         assert_eq!(
-            (main.shape, main.id, main.parent),
-            (Shape::Lines, None, None)
+            (main.store, main.id, main.parent),
+            (Store::Lines, None, None)
         );
         let old = claim("/t/p/chats/session-2026-01-01T10-00-aabbccdd.json").unwrap();
-        assert_eq!(old.shape, Shape::Document);
+        assert_eq!(old.store, Store::Document);
         let side = claim("/t/p/chats/parent-id/side-id.jsonl").unwrap();
         assert_eq!(side.id.as_deref(), Some("side-id"));
         assert_eq!(side.parent.as_deref(), Some("parent-id"));
@@ -815,7 +777,7 @@ mod tests {
         ] {
             assert_eq!(claim(other), None, "{other}");
         }
-        assert!(GeminiCli.recognise(b" {\n \"sessionId\": 1,\n \"projectHash\": \"ab"));
-        assert!(!GeminiCli.recognise(b"{\"sessionId\":\"x\",\"type\":\"user\"}"));
+        assert!(GEMINI_CLI.recognise(b" {\n \"sessionId\": 1,\n \"projectHash\": \"ab"));
+        assert!(!GEMINI_CLI.recognise(b"{\"sessionId\":\"x\",\"type\":\"user\"}"));
     }
 }

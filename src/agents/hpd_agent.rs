@@ -24,7 +24,7 @@ mod thread;
 mod wire;
 
 use super::lenient;
-use super::{Base, Claim, Decoder, Facts, Format, Input, List, Root, Shape, facts};
+use super::{Claim, Decoder, Facts, Format, Input, List, Root, Store, decoder, head};
 use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,104 +35,76 @@ use wire::{Document, Record, one};
 const SCHEMA: &str = "hpd.agent.branch.events";
 
 /// The format.
-pub struct HpdAgent;
+pub static HPD_AGENT: Format = Format {
+    id: "hpd-agent",
+    label: "hpd",
+    roots: &[Root::home(".hpd-data", "sessions")],
+    facts: Facts {
+        mark: "events with `threadId` or `branchId`, or a document of them",
+        live: "each line; before the journal each rewrite",
+        known: "prompts, outputs, reasoning",
+        estimated: "all, in builds that log a turn's sum or nothing",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "invented events after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<HpdAgentDecoder>,
+    store: &store,
+    list: Some(List::Json("events")),
+    reset_marks: &[
+        "THREAD_HISTORY_COMPACTION_CHECKPOINT",
+        "BRANCH_HISTORY_COMPACTED",
+    ],
+    ..Format::DEFAULT
+};
 
-impl Format for HpdAgent {
-    fn id(&self) -> &'static str {
-        "hpd-agent"
-    }
+/// `<session>/threads/<thread>/thread.events.jsonl`, `<session>/branches/<branch>/branch.events.jsonl`
+/// and `branch.json`.
+fn claims(path: &Path) -> Option<Claim> {
+    let store = match path.file_name()?.to_str()? {
+        "thread.events.jsonl" | "branch.events.jsonl" => Store::Lines,
+        "branch.json" => Store::Document,
+        _ => return None,
+    };
+    Some(Claim::LINES.kept_in(store))
+}
 
-    fn label(&self) -> &'static str {
-        "hpd"
-    }
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    let scope = ["\"threadId\"", "\"branchId\"", "\"messageTurnId\""];
+    let kinds = [
+        "\"THREAD_",
+        "\"BRANCH_",
+        "\"MESSAGE_",
+        "\"TEXT_",
+        "\"CONTENT_ADDED\"",
+        "\"USER_MESSAGE\"",
+    ];
+    head::is_object(head)
+        && (head::has(head, SCHEMA)
+            || head::has(line, "\"type\"")
+                && scope.iter().any(|name| head::has(line, name))
+                && kinds.iter().any(|kind| head::has(line, kind)))
+}
 
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::Home(".hpd-data"),
-            logs: "sessions",
-        }]
-    }
-
-    /// `<session>/threads/<thread>/thread.events.jsonl`, `<session>/branches/<branch>/branch.events.jsonl`
-    /// and `branch.json`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let shape = match path.file_name()?.to_str()? {
-            "thread.events.jsonl" | "branch.events.jsonl" => Shape::Lines,
-            "branch.json" => Shape::Document,
-            _ => return None,
-        };
-        Some(Claim {
-            shape,
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
-        let has =
-            |bytes: &[u8], needle: &str| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
-        let start = head.trim_ascii_start().starts_with(b"{");
-        let scope = ["\"threadId\"", "\"branchId\"", "\"messageTurnId\""];
-        let kinds = [
-            "\"THREAD_",
-            "\"BRANCH_",
-            "\"MESSAGE_",
-            "\"TEXT_",
-            "\"CONTENT_ADDED\"",
-            "\"USER_MESSAGE\"",
-        ];
-        start
-            && (has(head, SCHEMA)
-                || has(line, "\"type\"")
-                    && scope.iter().any(|name| has(line, name))
-                    && kinds.iter().any(|kind| has(line, kind)))
-    }
-
-    /// A document may stand on one line.
-    fn shape(&self, head: &[u8]) -> Option<Shape> {
-        match memchr::memmem::find(head, SCHEMA.as_bytes()) {
-            Some(_) => Some(Shape::Document),
-            None => facts::shape(head),
-        }
-    }
-
-    fn list(&self) -> Option<List> {
-        Some(List::Json("events"))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "events with `threadId` or `branchId`, or a document of them",
-            live: "each line; before the journal each rewrite",
-            known: "prompts, outputs, reasoning",
-            estimated: "all, in builds that log a turn's sum or nothing",
-            sub_agents: "yes",
-            compactions: "yes",
-            tried: "invented events after its sources",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[
-            "THREAD_HISTORY_COMPACTION_CHECKPOINT",
-            "BRANCH_HISTORY_COMPACTED",
-        ]
+/// A document may stand on one line.
+fn store(head: &[u8]) -> Option<Store> {
+    match head::has(head, SCHEMA) {
+        true => Some(Store::Document),
+        false => head::lines_or_document(head),
     }
 }
 
 /// Reads one thread.
 #[derive(Clone, Default)]
-struct Reader {
+struct HpdAgentDecoder {
     threads: HashMap<Lane, Thread>,
     is_named: bool,
 }
 
-impl Decoder for Reader {
+impl Decoder for HpdAgentDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         match input {
             Input::Line(_, line) if line.trim_ascii().is_empty() => {}
@@ -150,7 +122,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl HpdAgentDecoder {
     /// What a document tells beside its events.
     fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
         let document: Document<'_> = lenient::object(bytes)?;

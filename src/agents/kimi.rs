@@ -34,12 +34,12 @@
 //!   that is missing, and where it is named.
 
 use super::lenient::{self, Text};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::{Event, Key, Lane, Node, Part, Place, Sink};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod cli;
 mod context;
@@ -55,123 +55,80 @@ const WIRE: &str = "wire.jsonl";
 const CONTEXT: &str = "context.jsonl";
 
 /// The format.
-pub struct Kimi;
+pub static KIMI: Format = Format {
+    id: "kimi",
+    label: "kimi",
+    roots: &[
+        Root::home(".kimi-code", "sessions").env("KIMI_CODE_HOME"),
+        Root::home(".kimi", "sessions").env("KIMI_SHARE_DIR"),
+    ],
+    facts: Facts {
+        mark: "first line of type `metadata` with a protocol version, or a `_system_prompt`, `_checkpoint` or `_usage`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "",
+        sub_agents: "yes",
+        compactions: "yes; kimi-cli's summaries are not logged",
+        tried: "Kimi Code and kimi-cli of 2026",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<KimiDecoder>,
+    reset_marks: &[
+        r#""type":"context.apply_compaction""#,
+        r#""type":"context.clear""#,
+        r#""CompactionEnd""#,
+    ],
+    terms: &[
+        ("input_other", |b| b.input),
+        ("cache_creation", |b| b.cache_creation),
+        ("cache_read", |b| b.cache_read),
+        ("output", |b| b.output),
+    ],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for Kimi {
-    fn id(&self) -> &'static str {
-        "kimi"
+/// `<folder>/<session>/agents/<agent>/wire.jsonl`, where the agent `main` is the session itself,
+/// and kimi-cli's `<folder>/<session>/wire.jsonl` and `context.jsonl`. A sub-agent of kimi-cli is in
+/// its session's.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?;
+    if name != WIRE && name != CONTEXT {
+        return None;
     }
-
-    fn label(&self) -> &'static str {
-        "kimi"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[
-            Root {
-                env: Some("KIMI_CODE_HOME"),
-                base: Base::Home(".kimi-code"),
-                logs: "sessions",
-            },
-            Root {
-                env: Some("KIMI_SHARE_DIR"),
-                base: Base::Home(".kimi"),
-                logs: "sessions",
-            },
-        ]
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    /// `<folder>/<session>/agents/<agent>/wire.jsonl`, where the agent `main` is the session itself,
-    /// and kimi-cli's `<folder>/<session>/wire.jsonl` and `context.jsonl`. A sub-agent of kimi-cli is in
-    /// its session's.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?;
-        if name != WIRE && name != CONTEXT {
-            return None;
-        }
-        let above = path.ancestors().skip(1);
-        let mut above = above.filter_map(|dir| dir.file_name()?.to_str());
-        let (own, folder) = (above.next()?, above.next()?);
-        match folder {
-            "subagents" => None,
-            "agents" => {
-                let session = above.next()?;
-                let of_main = own == "main";
-                Some(Claim {
-                    id: Some(match of_main {
-                        true => session.to_owned(),
-                        false => format!("{session}/{own}"),
-                    }),
-                    parent: (!of_main).then(|| session.to_owned()),
-                    ..Claim::LINES
-                })
+    let above = path.ancestors().skip(1);
+    let mut above = above.filter_map(|dir| dir.file_name()?.to_str());
+    let (own, folder) = (above.next()?, above.next()?);
+    let claim = match folder {
+        "subagents" => return None,
+        "agents" => {
+            let session = above.next()?;
+            match own {
+                "main" => Claim::session(session),
+                _ => Claim::session(&format!("{session}/{own}")).child_of(session),
             }
-            _ => Some(Claim {
-                id: Some(own.to_owned()),
-                ..Claim::LINES
-            }),
         }
-    }
+        _ => Claim::session(own),
+    };
+    Some(Claim {
+        superseded_by: (name == CONTEXT).then(|| path.with_file_name(WIRE)),
+        ..claim
+    })
+}
 
-    fn better(&self, path: &Path) -> Option<PathBuf> {
-        (path.file_name()? == CONTEXT).then(|| path.with_file_name(WIRE))
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let start: Vec<u8> = head
-            .iter()
-            .copied()
-            .filter(|byte| !byte.is_ascii_whitespace())
-            .take(64)
-            .collect();
-        let has = |needle: &[u8]| memchr::memmem::find(&start, needle).is_some();
-        [
-            &br#"{"type":"metadata","protocol_version":"#[..],
-            br#"{"role":"_system_prompt","#,
-            br#"{"role":"_checkpoint","#,
-            br#"{"role":"_usage","#,
-        ]
-        .iter()
-        .any(|mark| start.starts_with(mark))
-            || start.starts_with(br#"{"timestamp":"#) && has(br#","message":{"type":"TurnBegin""#)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "first line of type `metadata` with a protocol version, or a `_system_prompt`, `_checkpoint` or `_usage`",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs",
-            estimated: "",
-            sub_agents: "yes",
-            compactions: "yes; kimi-cli's summaries are not logged",
-            tried: "Kimi Code and kimi-cli of 2026",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[
-            r#""type":"context.apply_compaction""#,
-            r#""type":"context.clear""#,
-            r#""CompactionEnd""#,
-        ]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input_other", |b| b.input),
-            ("cache_creation", |b| b.cache_creation),
-            ("cache_read", |b| b.cache_read),
-            ("output", |b| b.output),
-        ]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let start = head::solid(head, 64);
+    [
+        &br#"{"type":"metadata","protocol_version":"#[..],
+        br#"{"role":"_system_prompt","#,
+        br#"{"role":"_checkpoint","#,
+        br#"{"role":"_usage","#,
+    ]
+    .iter()
+    .any(|mark| start.starts_with(mark))
+        || start.starts_with(br#"{"timestamp":"#)
+            && head::has(&start, r#","message":{"type":"TurnBegin""#)
 }
 
 /// What tells lines apart.
@@ -194,13 +151,13 @@ struct Head<'a> {
 
 /// Reads one file.
 #[derive(Default)]
-struct Reader {
+struct KimiDecoder {
     wire: wire::Wire,
     cli: cli::Cli,
     context: context::Context,
 }
 
-impl Decoder for Reader {
+impl Decoder for KimiDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let Input::Line(place, line) = input else {
             return;

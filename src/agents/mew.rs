@@ -25,76 +25,49 @@
 mod envelope;
 mod talk;
 
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::Sink;
 use std::path::Path;
 
 /// The format.
-pub struct Mew;
+pub static MEW: Format = Format {
+    id: "mew",
+    label: "mew",
+    // A space lies where its user made it; `.mew` below the home is the space of the home folder.
+    roots: &[Root::home(".mew", "logs")],
+    facts: Facts {
+        mark: "`envelope` beside `event`",
+        live: facts::EACH_LINE,
+        known: "",
+        estimated: "",
+        sub_agents: "each participant by itself",
+        compactions: "yes",
+        tried: "invented lines after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<MewDecoder>,
+    // A file that holds several sessions is read from its beginning.
+    terms: &[],
+    holds_several: true,
+    ..Format::DEFAULT
+};
 
-impl Format for Mew {
-    fn id(&self) -> &'static str {
-        "mew"
-    }
+fn claims(path: &Path) -> Option<Claim> {
+    (path.file_name()? == "envelope-history.jsonl").then_some(Claim::LINES)
+}
 
-    fn label(&self) -> &'static str {
-        "mew"
-    }
-
-    /// A space lies where its user made it; `.mew` below the home is the space of the home folder.
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::Home(".mew"),
-            logs: "logs",
-        }]
-    }
-
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        (path.file_name()? == "envelope-history.jsonl").then_some(Claim::LINES)
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
-        let has = |needle: &[u8]| memchr::memmem::find(line, needle).is_some();
-        line.starts_with(b"{") && has(br#""envelope""#) && has(br#""event""#) && has(br#""kind""#)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "`envelope` beside `event`",
-            live: facts::EACH_LINE,
-            known: "",
-            estimated: "",
-            sub_agents: "each participant by itself",
-            compactions: "yes",
-            tried: "invented lines after its sources",
-        }
-    }
-
-    fn holds_several(&self) -> bool {
-        true
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    /// A file that holds several sessions is read from its beginning.
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    let marks = [r#""envelope""#, r#""event""#, r#""kind""#];
+    line.starts_with(b"{") && marks.iter().all(|mark| head::has(line, mark))
 }
 
 /// Reads the history of one space.
 #[derive(Default)]
-struct Reader(talk::Talk);
+struct MewDecoder(talk::Talk);
 
-impl Decoder for Reader {
+impl Decoder for MewDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         if let Input::Line(place, line) = input
             && !line.trim_ascii().is_empty()

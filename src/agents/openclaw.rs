@@ -3,7 +3,7 @@
 //! What its documentation says (docs.openclaw.ai, "Session management deep dive"; openclaw/openclaw,
 //! `src/shared/transcript-only-openclaw-assistant.ts`):
 //!
-//! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. Beside them stand
+//! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. SidecarSpec them stand
 //!   `sessions.json`, which names the sessions, and files that are no transcripts: archives
 //!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names hold another dot.
 //! * Since 2026.7.2 transcripts are kept in SQLite (`agents/<agent>/agent/openclaw-agent.sqlite`), which
@@ -13,8 +13,8 @@
 //!
 //! What the lines say is [`super::pi`]'s.
 
-use super::pi::{Pi, begins_with_a_header};
-use super::{Base, Claim, Decoder, Facts, Format, Root, Settings, Term, facts};
+use super::pi::{PI, begins_with_a_header};
+use super::{Claim, Facts, Format, Root, facts, head};
 use std::path::Path;
 
 mod settings;
@@ -26,77 +26,39 @@ const MARKS: [&str; 2] = [r#""customType":"openclaw"#, r#""provider":"openclaw""
 const FOLDER: &str = "/.openclaw/";
 
 /// The format.
-pub struct OpenClaw;
+pub static OPENCLAW: Format = Format {
+    id: "openclaw",
+    label: "openclaw",
+    roots: &[
+        Root::home(".openclaw", "agents").env("OPENCLAW_STATE_DIR"),
+        // Its folder when it had another name.
+        Root::home(".clawdbot", "agents").env("OPENCLAW_STATE_DIR"),
+    ],
+    facts: Facts {
+        mark: "header of pi's in OpenClaw's folder or with an entry of its own",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "",
+        sub_agents: "each a session of its own",
+        compactions: "yes",
+        tried: "invented logs as of 2026.7.1; newer versions write SQLite, which is not read",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    settings: Some(&settings::SETTINGS),
+    ..PI
+};
 
-impl Format for OpenClaw {
-    fn id(&self) -> &'static str {
-        "openclaw"
-    }
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let folder = path.parent()?.file_name()?;
+    (folder == "sessions" && !name.is_empty() && !name.contains('.')).then(|| Claim::session(name))
+}
 
-    fn label(&self) -> &'static str {
-        "openclaw"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        const ENV: Option<&str> = Some("OPENCLAW_STATE_DIR");
-        &[
-            Root {
-                env: ENV,
-                base: Base::Home(".openclaw"),
-                logs: "agents",
-            },
-            // Its folder when it had another name.
-            Root {
-                env: ENV,
-                base: Base::Home(".clawdbot"),
-                logs: "agents",
-            },
-        ]
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let folder = path.parent()?.file_name()?;
-        (folder == "sessions" && !name.is_empty() && !name.contains('.')).then(|| Claim {
-            id: Some(name.to_owned()),
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |part: &[u8], mark: &str| memchr::memmem::find(part, mark.as_bytes()).is_some();
-        let header = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        begins_with_a_header(head)
-            && (has(header, FOLDER) || MARKS.iter().any(|mark| has(head, mark)))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "header of pi's in OpenClaw's folder or with an entry of its own",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs",
-            estimated: "",
-            sub_agents: "each a session of its own",
-            compactions: "yes",
-            tried: "invented logs as of 2026.7.1; newer versions write SQLite, which is not read",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Pi.decoder()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        Pi.reset_marks()
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        Pi.terms()
-    }
+fn recognise(head: &[u8]) -> bool {
+    begins_with_a_header(head)
+        && (head::has(head::first_line(head), FOLDER)
+            || MARKS.iter().any(|mark| head::has(head, mark)))
 }
 
 #[cfg(test)]
@@ -106,7 +68,7 @@ mod tests {
 
     #[test]
     fn names() {
-        let claim = |path: &str| OpenClaw.claims(Path::new(path)).and_then(|claim| claim.id);
+        let claim = |path: &str| OPENCLAW.claims(Path::new(path)).and_then(|claim| claim.id);
         let folder = "/home/dev/.openclaw/agents/main/sessions";
         let id = "019e0000-0000-7000-8000-000000000001";
         assert_eq!(claim(&format!("{folder}/{id}.jsonl")).as_deref(), Some(id));
@@ -126,7 +88,7 @@ mod tests {
 
     #[test]
     fn its_transcripts_and_pis_are_told_apart() {
-        let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id());
+        let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
         let own =
             include_str!("../../tests/fixtures/openclaw/shown_answers_are_not_sent/log.jsonl");
         assert_eq!(whose(own), Some("openclaw"));

@@ -34,105 +34,82 @@ mod stats;
 mod wire;
 
 use super::lenient;
-use super::{Base, Claim, Decoder, Facts, Format, Root, Shape, Term};
-use conversation::Reader;
+use super::{Claim, Facts, FolderSpec, Format, Root, Store, decoder, head};
+use conversation::OpenHandsDecoder;
 use std::path::{Path, PathBuf};
 use wire::Record;
 
 /// The format.
-pub struct OpenHands;
+pub static OPENHANDS: Format = Format {
+    id: "openhands",
+    label: "ohands",
+    // `$OPENHANDS_CONVERSATIONS_DIR`, `$OPENHANDS_PERSISTENCE_DIR/conversations`
+    // (OpenHands/OpenHands-CLI, `openhands_cli/locations.py`).
+    roots: &[
+        Root::home(".openhands", "conversations").env("OPENHANDS_PERSISTENCE_DIR"),
+        Root::home(".openhands/conversations", "").env("OPENHANDS_CONVERSATIONS_DIR"),
+    ],
+    facts: Facts {
+        mark: "event with `kind`, `source` and `timestamp`",
+        live: "each event",
+        known: "prompts, outputs, reasoning",
+        estimated: "",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "real files of 2026-01 to 2026-06",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<OpenHandsDecoder>,
+    reset_marks: &[r#""kind":"Condensation""#, r#""kind": "Condensation""#],
+    terms: &[
+        ("prompt", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("completion", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    ..Format::DEFAULT
+};
 
-impl Format for OpenHands {
-    fn id(&self) -> &'static str {
-        "openhands"
-    }
+/// The folder of a conversation's events.
+static EVENTS: FolderSpec = FolderSpec { number, state };
 
-    fn label(&self) -> &'static str {
-        "ohands"
-    }
+/// `<conversation>/events`; those of sub-agents in `<conversation>/subagents/<id>/events`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
+    let conversation = path.parent().filter(|_| path.ends_with("events"))?;
+    let group = conversation.parent();
+    let parent = group.filter(|group| group.ends_with("subagents"));
+    Some(Claim {
+        store: Store::Folder(&EVENTS),
+        id: name(conversation),
+        parent: parent.and_then(|group| name(group.parent()?)),
+        superseded_by: None,
+    })
+}
 
-    /// `$OPENHANDS_CONVERSATIONS_DIR`, `$OPENHANDS_PERSISTENCE_DIR/conversations`
-    /// (OpenHands/OpenHands-CLI, `openhands_cli/locations.py`).
-    fn roots(&self) -> &'static [Root] {
-        &[
-            Root {
-                env: Some("OPENHANDS_PERSISTENCE_DIR"),
-                base: Base::Home(".openhands"),
-                logs: "conversations",
-            },
-            Root {
-                env: Some("OPENHANDS_CONVERSATIONS_DIR"),
-                base: Base::Home(".openhands/conversations"),
-                logs: "",
-            },
-        ]
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    match lenient::object::<Record<'_>>(line) {
+        Ok(record) => is_event(&record),
+        Err(_) => begins_with_an_event(line),
     }
+}
 
-    /// `<conversation>/events`; those of sub-agents in `<conversation>/subagents/<id>/events`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = |path: &Path| Some(path.file_name()?.to_str()?.to_owned());
-        let conversation = path.parent().filter(|_| path.ends_with("events"))?;
-        let group = conversation.parent();
-        let parent = group.filter(|group| group.ends_with("subagents"));
-        Some(Claim {
-            shape: Shape::Folder,
-            id: name(conversation),
-            parent: parent.and_then(|group| name(group.parent()?)),
-        })
-    }
+/// `event-00012-<id>.json`
+fn number(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("event-")?.strip_suffix(".json")?;
+    let (number, id) = rest.split_once('-')?;
+    let is_number = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
+    let number = number.parse().ok().filter(|_| is_number);
+    number.filter(|_| !id.is_empty())
+}
 
-    /// `event-00012-<id>.json`
-    fn number(&self, name: &str) -> Option<u64> {
-        let rest = name.strip_prefix("event-")?.strip_suffix(".json")?;
-        let (number, id) = rest.split_once('-')?;
-        let is_number = number.len() >= 5 && number.bytes().all(|byte| byte.is_ascii_digit());
-        let number = number.parse().ok().filter(|_| is_number);
-        number.filter(|_| !id.is_empty())
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
-        match lenient::object::<Record<'_>>(line) {
-            Ok(record) => is_event(&record),
-            Err(_) => begins_with_an_event(line),
-        }
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "event with `kind`, `source` and `timestamp`",
-            live: "each event",
-            known: "prompts, outputs, reasoning",
-            estimated: "",
-            sub_agents: "yes",
-            compactions: "yes",
-            tried: "real files of 2026-01 to 2026-06",
-        }
-    }
-
-    /// `<conversation>/base_state.json`
-    fn state(&self, log: &Path) -> Option<PathBuf> {
-        let conversation = log.parent().filter(|_| log.ends_with("events"))?;
-        Some(conversation.join("base_state.json"))
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[r#""kind":"Condensation""#, r#""kind": "Condensation""#]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("prompt", |b| b.input),
-            ("cache_read", |b| b.cache_read),
-            ("cache_write", |b| b.cache_creation),
-            ("completion", |b| b.output),
-            ("reasoning", |b| b.reasoning),
-        ]
-    }
+/// `<conversation>/base_state.json`
+fn state(log: &Path) -> Option<PathBuf> {
+    let conversation = log.parent().filter(|_| log.ends_with("events"))?;
+    Some(conversation.join("base_state.json"))
 }
 
 /// Who may be the source of an event.
@@ -151,16 +128,10 @@ fn is_event(record: &Record<'_>) -> bool {
 
 /// The same of a line that does not end where the bytes do: it begins as the SDK writes it.
 fn begins_with_an_event(line: &[u8]) -> bool {
-    let start: Vec<u8> = line
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .take(256)
-        .collect();
-    let find = |needle: &str| memchr::memmem::find(&start, needle.as_bytes());
-    let is_source = |name: &&str| find(&format!("\"source\":\"{name}\"")).is_some();
+    let start = head::solid(line, 256);
+    let is_source = |name: &&str| head::has(&start, &format!("\"source\":\"{name}\""));
     start.starts_with(br#"{"id":""#)
-        && find("\"timestamp\":\"").is_some()
+        && head::has(&start, "\"timestamp\":\"")
         && SOURCES.iter().any(is_source)
 }
 

@@ -54,7 +54,7 @@ mod content;
 mod span;
 
 use super::snapshot::{Conversation, Unit, Writer};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts, lenient};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head, lenient};
 use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -63,82 +63,49 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The format.
-pub struct OtelGenAi;
+pub static OTEL_GENAI: Format = Format {
+    id: "otel-genai",
+    label: "otel",
+    // Exporters write wherever they are told to; this is a place to tell them.
+    roots: &[Root::new(Base::XdgData("ctxgauge"), "spans")],
+    facts: Facts {
+        mark: "`resourceSpans`, `resourceLogs`, or a span with `gen_ai.` attributes",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning where it is told apart",
+        estimated: "calls whose span has no usage",
+        sub_agents: "by the agent's name",
+        compactions: "told from what calls no longer carry, where the content is exported",
+        tried: "invented lines after the conventions and their instrumentations",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<OtelGenAiDecoder>,
+    // What a request no longer carries is told by its absence.
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_creation", |b| b.cache_creation),
+        ("cache_read", |b| b.cache_read),
+        ("output", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    holds_several: true,
+    ..Format::DEFAULT
+};
 
-impl Format for OtelGenAi {
-    fn id(&self) -> &'static str {
-        "otel-genai"
-    }
+/// `*.jsonl` and `*.json`: the Collector calls its lines by either name.
+fn claims(path: &Path) -> Option<Claim> {
+    let ext = path.extension()?;
+    (ext == "jsonl" || ext == "json").then_some(Claim::LINES)
+}
 
-    fn label(&self) -> &'static str {
-        "otel"
-    }
-
-    /// Exporters write wherever they are told to; this is a place to tell them.
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::XdgData("ctxgauge"),
-            logs: "spans",
-        }]
-    }
-
-    /// `*.jsonl` and `*.json`: the Collector calls its lines by either name.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let ext = path.extension()?;
-        (ext == "jsonl" || ext == "json").then_some(Claim::LINES)
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
-        let has = |needle: &[u8]| memchr::memmem::find(line, needle).is_some();
-        let start: Vec<u8> = line
-            .iter()
-            .copied()
-            .filter(|byte| !byte.is_ascii_whitespace())
-            .take(16)
-            .collect();
-        start.starts_with(br#"{"resourceSpans"#)
-            || start.starts_with(br#"{"resourceLogs""#)
-            || start.starts_with(b"{")
-                && has(br#""attributes""#)
-                && span::MARKS.iter().any(|mark| has(mark.as_bytes()))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "`resourceSpans`, `resourceLogs`, or a span with `gen_ai.` attributes",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs, reasoning where it is told apart",
-            estimated: "calls whose span has no usage",
-            sub_agents: "by the agent's name",
-            compactions: "told from what calls no longer carry, where the content is exported",
-            tried: "invented lines after the conventions and their instrumentations",
-        }
-    }
-
-    fn holds_several(&self) -> bool {
-        true
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    /// What a request no longer carries is told by its absence.
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cache_creation", |b| b.cache_creation),
-            ("cache_read", |b| b.cache_read),
-            ("output", |b| b.output),
-            ("reasoning", |b| b.reasoning),
-        ]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    let start = head::solid(line, 16);
+    start.starts_with(br#"{"resourceSpans"#)
+        || start.starts_with(br#"{"resourceLogs""#)
+        || start.starts_with(b"{")
+            && head::has(line, r#""attributes""#)
+            && span::MARKS.iter().any(|mark| head::has(line, mark))
 }
 
 /// A conversation of the file.
@@ -152,7 +119,7 @@ struct Thread {
 
 /// Reads one file.
 #[derive(Default)]
-struct Reader {
+struct OtelGenAiDecoder {
     threads: HashMap<Lane, Thread>,
     /// The conversations of an id, the first one first.
     lanes: HashMap<Key, Vec<Lane>>,
@@ -166,7 +133,7 @@ struct Reader {
     answered: HashMap<Key, Lane>,
 }
 
-impl Decoder for Reader {
+impl Decoder for OtelGenAiDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let Input::Line(place, line) = input else {
             return;
@@ -190,7 +157,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl OtelGenAiDecoder {
     /// Content in a log record: a call's whole content, or one message of it. The span has yet to come,
     /// if it stands in this file at all.
     fn content(&mut self, call: Call, place: Place, out: &mut Sink<'_>) {

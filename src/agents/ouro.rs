@@ -21,9 +21,7 @@
 mod settings;
 mod tree;
 
-use super::{
-    Base, Claim, Decoder, Facts, Format, Input, List, Root, Settings, Shape, Term, facts, image,
-};
+use super::{Claim, Decoder, Facts, Format, Input, List, Root, Store, decoder, facts, head, image};
 use crate::model::event::{Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
@@ -33,87 +31,50 @@ use tree::Tree;
 const SUMMARY: &str = "[Previous conversation summary]";
 
 /// The format.
-pub struct Ouro;
+pub static OURO: Format = Format {
+    id: "ouro",
+    label: "ouro",
+    roots: &[
+        Root::home(".ouro", "sessions"),
+        Root::home(".ouro", "bot/sessions"),
+    ],
+    facts: Facts {
+        mark: "`id`, `created_at` and `system_messages` of a session.yaml",
+        live: facts::EACH_REWRITE,
+        known: "",
+        estimated: "the tools",
+        sub_agents: "none logged",
+        compactions: "by the summary that takes the messages' place",
+        tried: "invented documents after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<OuroDecoder>,
+    store: &|_| Some(Store::Document),
+    list: Some(List::Yaml("messages")),
+    terms: &[],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for Ouro {
-    fn id(&self) -> &'static str {
-        "ouro"
-    }
+/// `<date>_<beginning of the id>/session.yaml`.
+fn claims(path: &Path) -> Option<Claim> {
+    (path.file_name()? == "session.yaml").then_some(Claim::LINES.kept_in(Store::Document))
+}
 
-    fn label(&self) -> &'static str {
-        "ouro"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        const fn root(logs: &'static str) -> Root {
-            Root {
-                env: None,
-                base: Base::Home(".ouro"),
-                logs,
-            }
-        }
-        static ROOTS: [Root; 2] = [root("sessions"), root("bot/sessions")];
-        &ROOTS
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    /// `<date>_<beginning of the id>/session.yaml`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        (path.file_name()? == "session.yaml").then_some(Claim {
-            shape: Shape::Document,
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |needle: &str| memchr::memmem::find(head, needle.as_bytes()).is_some();
-        head.starts_with(b"id: ") && has("\ncreated_at: ") && has("\nsystem_messages:")
-    }
-
-    fn list(&self) -> Option<List> {
-        Some(List::Yaml("messages"))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "`id`, `created_at` and `system_messages` of a session.yaml",
-            live: facts::EACH_REWRITE,
-            known: "",
-            estimated: "the tools",
-            sub_agents: "none logged",
-            compactions: "by the summary that takes the messages' place",
-            tried: "invented documents after its sources",
-        }
-    }
-
-    fn shape(&self, _: &[u8]) -> Option<Shape> {
-        Some(Shape::Document)
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let marks = ["\ncreated_at: ", "\nsystem_messages:"];
+    head.starts_with(b"id: ") && marks.iter().all(|mark| head::has(head, mark))
 }
 
 /// Reads one session.
 #[derive(Clone, Default)]
-struct Reader {
+struct OuroDecoder {
     /// Messages that stand before the list.
     before: u64,
 }
 
-impl Decoder for Reader {
+impl Decoder for OuroDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let (line, bytes) = match input {
             Input::Line(place, bytes) => (self.before + place.line, bytes),
@@ -147,7 +108,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl OuroDecoder {
     fn document(&mut self, session: &Tree<'_>, out: &mut Sink<'_>) {
         let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
             return push(0, Event::Unreadable("no id or no messages".into()), out);
@@ -267,7 +228,7 @@ mod tests {
 
     fn session(text: &str) -> Session {
         let mut out = Sink::new(&ByLength);
-        Reader::default().read(Input::Document(text.as_bytes()), &mut out);
+        OuroDecoder::default().read(Input::Document(text.as_bytes()), &mut out);
         let mut session = Session::new("ouro", Arc::default());
         out.entries
             .into_iter()

@@ -25,7 +25,7 @@
 mod settings;
 
 use super::lenient::{self, Count, Piece, Pieces, Text};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts, image};
+use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, image};
 use crate::model::event::{
     Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
     Sink, Usage,
@@ -41,75 +41,42 @@ use std::path::Path;
 const IMAGE_TOKENS: u64 = 1_200;
 
 /// The format.
-pub struct Pi;
+pub static PI: Format = Format {
+    id: "pi",
+    label: "pi",
+    roots: &[Root::home(".pi/agent", "sessions").env("PI_CODING_AGENT_DIR")],
+    facts: Facts {
+        mark: "first line of type `session`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "",
+        sub_agents: "none logged",
+        compactions: "yes",
+        tried: "versions 1 to 3 of its format",
+    },
+    claims: &claims,
+    recognise: &begins_with_a_header,
+    decoder: &decoder::<PiDecoder>,
+    reset_marks: &[r#""type":"compaction""#],
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+    ],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for Pi {
-    fn id(&self) -> &'static str {
-        "pi"
+/// `<time>_<session id>.jsonl`, the time as in `2026-05-12T01-02-27-657Z`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let (time, id) = name.split_once('_')?;
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z');
+    if id.is_empty() || !time.contains('T') || !time.chars().all(digits) {
+        return None;
     }
-
-    fn label(&self) -> &'static str {
-        "pi"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: Some("PI_CODING_AGENT_DIR"),
-            base: Base::Home(".pi/agent"),
-            logs: "sessions",
-        }]
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    /// `<time>_<session id>.jsonl`, the time as in `2026-05-12T01-02-27-657Z`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let (time, id) = name.split_once('_')?;
-        let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z');
-        if id.is_empty() || !time.contains('T') || !time.chars().all(digits) {
-            return None;
-        }
-        Some(Claim {
-            id: Some(id.to_owned()),
-            ..Claim::LINES
-        })
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        begins_with_a_header(head)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "first line of type `session`",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs",
-            estimated: "",
-            sub_agents: "none logged",
-            compactions: "yes",
-            tried: "versions 1 to 3 of its format",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[r#""type":"compaction""#]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cache_read", |b| b.cache_read),
-            ("cache_write", |b| b.cache_creation),
-            ("output", |b| b.output),
-        ]
-    }
+    Some(Claim::session(id))
 }
 
 /// Whether a log begins with the header that pi writes, and the agents that write its format.
@@ -228,7 +195,7 @@ enum Run {
 
 /// Reads one session.
 #[derive(Default)]
-struct Reader {
+struct PiDecoder {
     /// The entry before this one.
     last: Option<Key>,
     /// The entry that holds the newest summary.
@@ -236,7 +203,7 @@ struct Reader {
     run: Run,
 }
 
-impl Decoder for Reader {
+impl Decoder for PiDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let Input::Line(place, line) = input else {
             return;
@@ -271,7 +238,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl PiDecoder {
     /// Each entry hangs below the one before it, unless the user went back: then all since leaves.
     fn branch(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
         if let (Some(last), Parent::Key(key)) = (self.last, parent_of(record))
@@ -579,7 +546,7 @@ mod tests {
 
     fn events(log: &str) -> Vec<Entry> {
         let mut out = Sink::new(&ByLength);
-        let mut reader = Reader::default();
+        let mut reader = PiDecoder::default();
         let (mut line, mut offset) = (0, 0);
         for text in log.lines() {
             line += 1;
@@ -765,7 +732,7 @@ mod tests {
 
     #[test]
     fn names() {
-        let claim = |name: &str| Pi.claims(Path::new(name));
+        let claim = |name: &str| PI.claims(Path::new(name));
         let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
         assert_eq!(id.as_deref(), Some("019e-aa"));
         for other in [
@@ -776,8 +743,8 @@ mod tests {
         ] {
             assert_eq!(claim(other), None, "{other}");
         }
-        assert!(Pi.recognise(b" {\"type\": \"session\", \"ver"));
-        assert!(!Pi.recognise(b"{\"type\":\"sess"));
-        assert!(!Pi.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));
+        assert!(PI.recognise(b" {\"type\": \"session\", \"ver"));
+        assert!(!PI.recognise(b"{\"type\":\"sess"));
+        assert!(!PI.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));
     }
 }

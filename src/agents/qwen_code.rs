@@ -36,7 +36,7 @@
 //!   after it.
 
 use super::lenient;
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Term, facts};
+use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::{
     Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
 };
@@ -55,106 +55,69 @@ use items::{Speaker, items};
 use record::{Content, Payload, Record};
 
 /// The format.
-pub struct QwenCode;
+pub static QWEN_CODE: Format = Format {
+    id: "qwen-code",
+    label: "qwen",
+    roots: &[
+        Root::home(".qwen", "projects").env("QWEN_RUNTIME_DIR"),
+        Root::home(".qwen", "projects").env("QWEN_HOME"),
+    ],
+    facts: Facts {
+        mark: "record with `parentUuid`, `sessionId` and the parts of Gemini's contents",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "all, where the provider reports nothing",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "0.21",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<QwenCodeDecoder>,
+    reset_marks: &[r#""subtype":"chat_compression""#],
+    terms: &[
+        ("input", |b| b.input),
+        ("cached", |b| b.cache_read),
+        ("output", |b| b.output),
+        ("thoughts", |b| b.reasoning),
+    ],
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
 
-impl Format for QwenCode {
-    fn id(&self) -> &'static str {
-        "qwen-code"
+/// `chats/<session>.jsonl`, and a sub-agent's `subagents/<session>/agent-<id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let mut above = path
+        .ancestors()
+        .skip(1)
+        .filter_map(|dir| dir.file_name()?.to_str());
+    let (parent, grandparent) = (above.next()?, above.next());
+    if grandparent == Some("subagents") {
+        return Some(Claim::session(name.strip_prefix("agent-")?).child_of(parent));
     }
+    let is_id = name.len() >= 32 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    (parent == "chats" && is_id).then(|| Claim::session(name))
+}
 
-    fn label(&self) -> &'static str {
-        "qwen"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[
-            Root {
-                env: Some("QWEN_RUNTIME_DIR"),
-                base: Base::Home(".qwen"),
-                logs: "projects",
-            },
-            Root {
-                env: Some("QWEN_HOME"),
-                base: Base::Home(".qwen"),
-                logs: "projects",
-            },
+/// Claude Code's records have the same ids; their messages have no parts.
+fn recognise(head: &[u8]) -> bool {
+    let has = |mark: &str| head::has(head, mark);
+    head::is_object(head)
+        && has(r#""parentUuid""#)
+        && has(r#""sessionId""#)
+        && [
+            r#""role":"user","parts":["#,
+            r#""role":"model","parts":["#,
+            r#""systemPayload":{"#,
         ]
-    }
-
-    fn settings(&self) -> Option<&'static Settings> {
-        Some(&settings::SETTINGS)
-    }
-
-    /// `chats/<session>.jsonl`, and a sub-agent's `subagents/<session>/agent-<id>.jsonl`.
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let mut above = path
-            .ancestors()
-            .skip(1)
-            .filter_map(|dir| dir.file_name()?.to_str());
-        let (parent, grandparent) = (above.next()?, above.next());
-        if grandparent == Some("subagents") {
-            return Some(Claim {
-                id: Some(name.strip_prefix("agent-")?.to_owned()),
-                parent: Some(parent.to_owned()),
-                ..Claim::LINES
-            });
-        }
-        let is_id = name.len() >= 32 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-        (parent == "chats" && is_id).then(|| Claim {
-            id: Some(name.to_owned()),
-            ..Claim::LINES
-        })
-    }
-
-    /// Claude Code's records have the same ids; their messages have no parts.
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |needle: &str| memchr::memmem::find(head, needle.as_bytes()).is_some();
-        head.trim_ascii_start().starts_with(b"{")
-            && has(r#""parentUuid""#)
-            && has(r#""sessionId""#)
-            && [
-                r#""role":"user","parts":["#,
-                r#""role":"model","parts":["#,
-                r#""systemPayload":{"#,
-            ]
-            .iter()
-            .any(|mark| has(mark))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "record with `parentUuid`, `sessionId` and the parts of Gemini's contents",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs",
-            estimated: "all, where the provider reports nothing",
-            sub_agents: "yes",
-            compactions: "yes",
-            tried: "0.21",
-        }
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[r#""subtype":"chat_compression""#]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cached", |b| b.cache_read),
-            ("output", |b| b.output),
-            ("thoughts", |b| b.reasoning),
-        ]
-    }
+        .iter()
+        .any(|mark| has(mark))
 }
 
 /// Reads one file.
 #[derive(Default)]
-struct Reader {
+struct QwenCodeDecoder {
     /// Whether the whole file is a sub-agent's; settled by its first record.
     of_subagent: Option<bool>,
     branches: HashMap<Lane, Branch>,
@@ -182,7 +145,7 @@ struct Branch {
     unanswered: Option<(Key, Box<str>)>,
 }
 
-impl Decoder for Reader {
+impl Decoder for QwenCodeDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let Input::Line(place, line) = input else {
             return;
@@ -204,7 +167,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl QwenCodeDecoder {
     fn record(&mut self, record: &Record<'_>, place: Place, out: &mut Sink<'_>) {
         let lane = self.lane(record);
         let mut writer = Writer {

@@ -40,7 +40,7 @@ mod unit;
 mod usage;
 
 use super::lenient::model_name;
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Term, facts};
+use super::{Base, Claim, Decoder, Facts, Format, Input, Root, decoder, facts};
 use crate::model::event::{Billed, Event, Key, Lane, Place, Sink, Usage};
 use crate::model::{Kind, Source};
 use answer::{Answer, Thoughts};
@@ -50,68 +50,37 @@ use thread::Writer;
 use threads::{Names, Threads};
 
 /// The format.
-pub struct RequestLog;
+pub static REQUEST_LOG: Format = Format {
+    id: "request-log",
+    label: "request",
+    // Loggers write wherever they are told to; this is a place to tell them.
+    roots: &[Root::new(Base::XdgData("ctxgauge"), "requests")],
+    facts: Facts {
+        mark: "request to a model (`messages`, `input` or `contents`) or its response",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning where it is told apart",
+        estimated: "requests whose response has no usage",
+        sub_agents: "by their ids, or by what requests share",
+        compactions: "told from what requests no longer hold",
+        tried: "invented logs after the providers' and loggers' own definitions",
+    },
+    claims: &claims,
+    recognise: &recognise::is_request_log,
+    decoder: &decoder::<RequestLogDecoder>,
+    // Nothing marks the line: a compaction shows in what the next request no longer holds.
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    holds_several: true,
+    ..Format::DEFAULT
+};
 
-impl Format for RequestLog {
-    fn id(&self) -> &'static str {
-        "request-log"
-    }
-
-    fn label(&self) -> &'static str {
-        "request"
-    }
-
-    /// Loggers write wherever they are told to; this is a place to tell them.
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::XdgData("ctxgauge"),
-            logs: "requests",
-        }]
-    }
-
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        (path.extension()? == "jsonl").then_some(Claim::LINES)
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        recognise::is_request_log(head)
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "request to a model (`messages`, `input` or `contents`) or its response",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs, reasoning where it is told apart",
-            estimated: "requests whose response has no usage",
-            sub_agents: "by their ids, or by what requests share",
-            compactions: "told from what requests no longer hold",
-            tried: "invented logs after the providers' and loggers' own definitions",
-        }
-    }
-
-    fn holds_several(&self) -> bool {
-        true
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    /// Nothing marks the line: a compaction shows in what the next request no longer holds.
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn terms(&self) -> &'static [Term] {
-        &[
-            ("input", |b| b.input),
-            ("cache_read", |b| b.cache_read),
-            ("cache_write", |b| b.cache_creation),
-            ("output", |b| b.output),
-            ("reasoning", |b| b.reasoning),
-        ]
-    }
+fn claims(path: &Path) -> Option<Claim> {
+    (path.extension()? == "jsonl").then_some(Claim::LINES)
 }
 
 /// Shorter ids of responses do not tell them apart: some servers number theirs.
@@ -119,11 +88,11 @@ const UNIQUE_ID: usize = 16;
 
 /// Reads one file.
 #[derive(Default)]
-struct Reader {
+struct RequestLogDecoder {
     threads: Threads,
 }
 
-impl Decoder for Reader {
+impl Decoder for RequestLogDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let Input::Line(place, line) = input else {
             return;
@@ -138,7 +107,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl RequestLogDecoder {
     fn line(
         &mut self,
         place: Place,

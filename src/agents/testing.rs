@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What these lines of a log tell.
-pub fn read<L: AsRef<str>>(format: &dyn Format, lines: impl IntoIterator<Item = L>) -> Vec<Entry> {
+pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) -> Vec<Entry> {
     let mut decoder = format.decoder();
     let mut out = Sink::new(&ByLength);
     let mut offset = 0;
@@ -24,7 +24,7 @@ pub fn read<L: AsRef<str>>(format: &dyn Format, lines: impl IntoIterator<Item = 
 
 /// The sessions that these lines make.
 pub fn sessions<L: AsRef<str>>(
-    format: &dyn Format,
+    format: &Format,
     lines: impl IntoIterator<Item = L>,
 ) -> BTreeMap<Lane, Session> {
     let rules =
@@ -32,7 +32,7 @@ pub fn sessions<L: AsRef<str>>(
     let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
     for entry in read(format, lines) {
         let session = sessions.entry(entry.lane);
-        let session = session.or_insert_with(|| Session::new(format.id(), Arc::clone(&rules)));
+        let session = session.or_insert_with(|| Session::new(format.id, Arc::clone(&rules)));
         session.apply(entry);
     }
     sessions

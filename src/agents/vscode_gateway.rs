@@ -23,7 +23,7 @@ mod capture;
 mod wire;
 
 use super::snapshot::{Conversation, Writer};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, Shape, facts, lenient};
+use super::{Claim, Decoder, Facts, Format, Input, Root, Store, decoder, facts, head, lenient};
 use crate::model::event::{Billed, Event, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
@@ -31,73 +31,46 @@ use std::path::Path;
 use wire::{Actual, Line, one};
 
 /// The format.
-pub struct VscodeGateway;
+pub static VSCODE_GATEWAY: Format = Format {
+    id: "vscode-gateway",
+    label: "gateway",
+    roots: &[Root::home("", ".vscode-ai-gateway")],
+    facts: Facts {
+        mark: "`captureVersion` of a capture, or `conversationId` beside `chatId`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning in investigations",
+        estimated: "captures, beside its own estimate",
+        sub_agents: "each conversation by itself",
+        compactions: "summarizations in investigations",
+        tried: "invented lines after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<VscodeGatewayDecoder>,
+    // A file that holds several sessions is read from its beginning.
+    holds_several: true,
+    ..Format::DEFAULT
+};
 
-impl Format for VscodeGateway {
-    fn id(&self) -> &'static str {
-        "vscode-gateway"
-    }
-
-    fn label(&self) -> &'static str {
-        "gateway"
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            env: None,
-            base: Base::Home(""),
-            logs: ".vscode-ai-gateway",
-        }]
-    }
-
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        let name = path.file_name()?.to_str()?;
-        let folder = path.parent().and_then(Path::file_name);
-        match name {
-            "forensic-captures.jsonl" | "index.jsonl" | "events.jsonl" | "messages.jsonl" => {
-                Some(Claim::LINES)
-            }
-            _ if name.ends_with(".json") && folder.is_some_and(|folder| folder == "messages") => {
-                Some(Claim {
-                    shape: Shape::Document,
-                    ..Claim::LINES
-                })
-            }
-            _ => None,
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().and_then(Path::file_name);
+    match name {
+        "forensic-captures.jsonl" | "index.jsonl" | "events.jsonl" | "messages.jsonl" => {
+            Some(Claim::LINES)
         }
-    }
-
-    fn recognise(&self, head: &[u8]) -> bool {
-        let has = |needle: &str| memchr::memmem::find(head, needle.as_bytes()).is_some();
-        head.trim_ascii_start().starts_with(b"{")
-            && (has("\"captureVersion\"") && has("\"contentSummary\"")
-                || has("\"conversationId\"") && has("\"chatId\""))
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "`captureVersion` of a capture, or `conversationId` beside `chatId`",
-            live: facts::EACH_LINE,
-            known: "prompts, outputs, reasoning in investigations",
-            estimated: "captures, beside its own estimate",
-            sub_agents: "each conversation by itself",
-            compactions: "summarizations in investigations",
-            tried: "invented lines after its sources",
+        _ if name.ends_with(".json") && folder.is_some_and(|folder| folder == "messages") => {
+            Some(Claim::LINES.kept_in(Store::Document))
         }
+        _ => None,
     }
+}
 
-    fn holds_several(&self) -> bool {
-        true
-    }
-
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<Reader>::default()
-    }
-
-    /// A file that holds several sessions is read from its beginning.
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &[]
-    }
+fn recognise(head: &[u8]) -> bool {
+    let has = |mark: &str| head::has(head, mark);
+    head::is_object(head)
+        && (has("\"captureVersion\"") && has("\"contentSummary\"")
+            || has("\"conversationId\"") && has("\"chatId\""))
 }
 
 /// A conversation of the file.
@@ -109,7 +82,7 @@ struct Thread {
 
 /// Reads one file.
 #[derive(Default)]
-struct Reader {
+struct VscodeGatewayDecoder {
     threads: HashMap<Lane, Thread>,
     /// The conversation that came first: the file's own.
     first: Option<Key>,
@@ -119,13 +92,13 @@ struct Reader {
     has_contents: bool,
 }
 
-impl Decoder for Reader {
+impl Decoder for VscodeGatewayDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let (place, bytes) = match input {
             Input::Line(_, line) if line.trim_ascii().is_empty() => return,
             Input::Line(place, line) => (place, line),
             Input::Document(bytes) => {
-                *self = Reader::default();
+                *self = VscodeGatewayDecoder::default();
                 (
                     Place {
                         line: 1,
@@ -142,7 +115,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl VscodeGatewayDecoder {
     fn line(&mut self, line: &Line<'_>, place: Place, out: &mut Sink<'_>) {
         match line.kind.get() {
             Some("request.index") => match one(&line.entry) {

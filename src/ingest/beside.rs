@@ -11,7 +11,7 @@ use super::discover::LogFile;
 use super::document;
 use super::lines::Line;
 use super::tail::{Cursor, Outcome, Stamp};
-use crate::agents::{Aside, Beside, Decoder, Told as State};
+use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate as State, Store};
 use crate::model::event::Sink;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// The files beside the logs of one folder.
-pub struct Neighbours {
-    spec: &'static Beside,
+pub struct SidecarStore {
+    spec: &'static SidecarSpec,
     /// Where they are, beside the one that the environment names.
     folder: Option<PathBuf>,
     named: Option<PathBuf>,
@@ -32,13 +32,13 @@ pub struct Neighbours {
 struct Read {
     cursor: Cursor,
     /// By session.
-    asides: HashMap<Box<str>, Vec<Aside>>,
+    asides: HashMap<Box<str>, Vec<SidecarRecord>>,
     /// How often it was begun.
     begun: u64,
 }
 
 /// A decoder that was told what stands beside its log.
-pub(super) struct Informed {
+pub(super) struct DecoderWithSidecar {
     pub(super) decoder: Box<dyn Decoder>,
     told: Told,
     /// The document beside the log, and as it was when the decoder was told of it.
@@ -52,7 +52,7 @@ struct Told {
     begun: u64,
 }
 
-impl Informed {
+impl DecoderWithSidecar {
     /// Whether the document beside the log has changed.
     pub(super) fn has_new_state(&self) -> bool {
         let state = self.state.as_ref();
@@ -63,28 +63,28 @@ impl Informed {
     /// nothing: it is nobody's log.
     pub(super) fn tell_state(&mut self, out: &mut Sink<'_>) -> State {
         let Some((path, seen)) = &mut self.state else {
-            return State::Fits;
+            return State::Accepted;
         };
         let Ok(now) = Stamp::of(path) else {
-            return State::Fits;
+            return State::Accepted;
         };
         if *seen == Some(now) || now.len > document::LARGEST {
-            return State::Fits;
+            return State::Accepted;
         }
         let Ok(document) = fs::read(path) else {
-            return State::Fits;
+            return State::Accepted;
         };
-        let told = self.decoder.told_state(&document, out);
+        let told = self.decoder.read_state(&document, out);
         // What was written in the same tick does not show.
-        *seen = Some(now).filter(|now| told != State::Torn || now.is_sure());
+        *seen = Some(now).filter(|now| told != State::Incomplete || now.is_sure());
         told
     }
 }
 
-impl Neighbours {
+impl SidecarStore {
     /// What stands beside this log. `named` is the file that the environment names.
-    pub fn new(spec: &'static Beside, log: &Path, named: Option<PathBuf>) -> Neighbours {
-        Neighbours {
+    pub fn new(spec: &'static SidecarSpec, log: &Path, named: Option<PathBuf>) -> SidecarStore {
+        SidecarStore {
             spec,
             folder: (spec.folder)(log),
             named,
@@ -104,7 +104,7 @@ impl Neighbours {
 
     /// Gives what is told of a session now, file by file, and says how much that is. What cannot be read
     /// tells nothing: it is nobody's log.
-    fn about(&self, session: &str, give: &mut dyn FnMut(&[Aside])) -> Told {
+    fn about(&self, session: &str, give: &mut dyn FnMut(&[SidecarRecord])) -> Told {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let mut told = Told::default();
         for path in self.paths() {
@@ -129,7 +129,7 @@ impl Read {
         }
     }
 
-    fn go_on(&mut self, path: &Path, spec: &Beside) {
+    fn go_on(&mut self, path: &Path, spec: &SidecarSpec) {
         for _ in 0..2 {
             let asides = &mut self.asides;
             let outcome = self.cursor.read_more(path, &mut |_, line| {
@@ -149,7 +149,7 @@ impl Read {
 }
 
 impl LogFile {
-    fn beside(&self, give: &mut dyn FnMut(&[Aside])) -> Told {
+    fn beside(&self, give: &mut dyn FnMut(&[SidecarRecord])) -> Told {
         match (&self.neighbours, &self.facts.id) {
             (Some(neighbours), Some(session)) => neighbours.about(session, give),
             _ => Told::default(),
@@ -157,15 +157,18 @@ impl LogFile {
     }
 
     /// A decoder that was told what stands beside the log.
-    pub(super) fn informed(&self) -> Informed {
+    pub(super) fn informed(&self) -> DecoderWithSidecar {
         let mut decoder = self.format.decoder();
         let mut asides = Vec::new();
         let told = self.beside(&mut |more| asides.extend_from_slice(more));
         if !asides.is_empty() {
-            decoder.told_beside(&asides);
+            decoder.read_sidecar(&asides);
         }
-        let state = self.format.state(&self.facts.path);
-        Informed {
+        let state = match self.store {
+            Store::Folder(spec) => (spec.state)(&self.facts.path),
+            Store::Lines | Store::Document => None,
+        };
+        DecoderWithSidecar {
             decoder,
             told,
             state: state.map(|path| (path, None)),
@@ -173,7 +176,7 @@ impl LogFile {
     }
 
     /// Whether something else stands beside the log now than what this decoder was told.
-    pub(super) fn has_more_beside(&self, informed: &Informed) -> bool {
+    pub(super) fn has_more_beside(&self, informed: &DecoderWithSidecar) -> bool {
         self.beside(&mut |_| {}) != informed.told
     }
 }
@@ -183,7 +186,7 @@ mod tests {
     use super::super::discover::{Scout, Spot};
     use super::super::reader::{Follower, More, Pass, Progress, read_whole};
     use super::*;
-    use crate::agents::copilot_cli::CopilotCli;
+    use crate::agents::copilot_cli::COPILOT_CLI;
     use crate::model::event::ByLength;
     use crate::model::session::Session;
     use proptest::prelude::*;
@@ -208,7 +211,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut scout = Scout::new(vec![Spot::Usual(&CopilotCli, state)], vec![]);
+        let mut scout = Scout::new(vec![Spot::Usual(&COPILOT_CLI, state)], vec![]);
         let found = scout.look().files.remove(0);
         (home, paths, found)
     }

@@ -162,7 +162,7 @@ fn found(log: usize, len: u64) -> Update {
     Update::Found(Box::new(FileFacts {
         file: file(log),
         agent,
-        label: agents::by_id(agent).map_or(agent, agents::Format::label),
+        label: agents::by_id(agent).map_or(agent, |format| format.label),
         path: Arc::new(PathBuf::from(path)),
         id: None,
         parent: None,

@@ -1,11 +1,11 @@
 //! Finds logs by walk and stat; looks inside a file only where its name does not tell whose it is.
 
-use super::beside::Neighbours;
+use super::beside::SidecarStore;
 use super::bytes::{Bytes, Open};
 use super::folder::Folder;
 use super::problem;
 use super::tail::Stamp;
-use crate::agents::{Base, Claim, Format, Shape, facts};
+use crate::agents::{Base, Claim, Format, Store, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -27,11 +27,11 @@ const DEPTH: usize = 48;
 #[derive(Clone)]
 pub enum Spot {
     /// Where an agent keeps its logs: only what this agent claims counts; it need not exist.
-    Usual(&'static dyn Format, PathBuf),
+    Usual(&'static Format, PathBuf),
     /// A file or folder that the user named.
     Given(PathBuf),
     /// The same, and whose a file there is, whatever it holds.
-    Forced(&'static dyn Format, PathBuf),
+    Forced(&'static Format, PathBuf),
 }
 
 impl Spot {
@@ -54,13 +54,13 @@ pub struct LogFile {
     /// What the file system and the path tell.
     pub facts: FileFacts,
     /// Whose it is.
-    pub format: &'static dyn Format,
+    pub format: &'static Format,
     /// How it is read.
-    pub shape: Shape,
+    pub store: Store,
     /// Its files, where it is a folder.
     pub folder: Option<Arc<Folder>>,
     /// What its agent writes beside its logs, if it does.
-    pub neighbours: Option<Arc<Neighbours>>,
+    pub neighbours: Option<Arc<SidecarStore>>,
 }
 
 /// What a walk has found.
@@ -75,7 +75,7 @@ pub struct Found {
 }
 
 /// Where the agents of this machine keep their logs. `env` looks up an environment variable.
-pub fn usual(formats: &[&'static dyn Format], env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Spot> {
+pub fn usual(formats: &[&'static Format], env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Spot> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty());
     let home = set("HOME")
         .or_else(|| set("USERPROFILE"))
@@ -89,7 +89,7 @@ pub fn usual(formats: &[&'static dyn Format], env: &dyn Fn(&str) -> Option<OsStr
     };
     let mut spots: Vec<Spot> = Vec::new();
     for format in formats {
-        for root in format.roots() {
+        for root in format.roots {
             let named = root.env.and_then(set);
             let folders: Vec<PathBuf> = match named {
                 Some(list) => split_list(list),
@@ -110,9 +110,9 @@ pub fn usual(formats: &[&'static dyn Format], env: &dyn Fn(&str) -> Option<OsStr
             for folder in folders {
                 let logs = folder.join(root.logs);
                 // Two roots of an agent that one variable names are the same folder.
-                let again = spots.iter().any(|spot| {
-                    matches!(spot, Spot::Usual(f, dir) if f.id() == format.id() && *dir == logs)
-                });
+                let again = spots.iter().any(
+                    |spot| matches!(spot, Spot::Usual(f, dir) if f.id == format.id && *dir == logs),
+                );
                 if !again {
                     spots.push(Spot::Usual(*format, logs));
                 }
@@ -150,20 +150,20 @@ fn id_of_real(path: &Path) -> FileId {
 /// Looks for logs, again and again; remembers what it has looked into.
 pub struct Scout {
     spots: Vec<Spot>,
-    formats: Vec<&'static dyn Format>,
+    formats: Vec<&'static Format>,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
     /// Folders that are logs, by agent and path.
     folders: HashMap<(&'static str, PathBuf), Arc<Folder>>,
     /// What stands beside logs, by agent and folder.
-    neighbours: HashMap<(&'static str, Option<PathBuf>), Arc<Neighbours>>,
+    neighbours: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
 }
 
 /// What a file's first bytes tell.
-type Seen = (&'static dyn Format, Option<Shape>);
+type Seen = (&'static Format, Option<Store>);
 
 /// A folder that is a log.
-type FolderLog = (&'static dyn Format, Claim, Arc<Folder>);
+type FolderLog = (&'static Format, Claim, Arc<Folder>);
 
 /// One walk.
 struct Walk<'s> {
@@ -175,7 +175,7 @@ struct Walk<'s> {
 
 impl Scout {
     /// Looks in these places for logs of these formats.
-    pub fn new(spots: Vec<Spot>, formats: Vec<&'static dyn Format>) -> Scout {
+    pub fn new(spots: Vec<Spot>, formats: Vec<&'static Format>) -> Scout {
         Scout {
             spots,
             formats,
@@ -185,12 +185,12 @@ impl Scout {
         }
     }
 
-    fn neighbours(&mut self, format: &'static dyn Format, log: &Path) -> Option<Arc<Neighbours>> {
-        let spec = format.beside()?;
-        let key = (format.id(), (spec.folder)(log));
+    fn neighbours(&mut self, format: &'static Format, log: &Path) -> Option<Arc<SidecarStore>> {
+        let spec = format.sidecar?;
+        let key = (format.id, (spec.folder)(log));
         let new = || {
             let named = std::env::var_os(spec.env).filter(|path| !path.is_empty());
-            Arc::new(Neighbours::new(spec, log, named.map(PathBuf::from)))
+            Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.neighbours.entry(key).or_insert_with(new)))
     }
@@ -237,20 +237,23 @@ impl Scout {
 
     /// The log that the folder at this path is, if it is one. In an agent's own place its name tells.
     fn folder(&mut self, spot: &Spot, path: &Path) -> Option<FolderLog> {
-        let claimed = |format: &'static dyn Format| {
+        let claimed = |format: &'static Format| {
             let claim = format.claims(path)?;
-            (claim.shape == Shape::Folder).then_some((format, claim))
+            match claim.store {
+                Store::Folder(spec) => Some((format, claim, spec)),
+                Store::Lines | Store::Document => None,
+            }
         };
         let claims: Vec<_> = match spot {
             Spot::Usual(format, _) => claimed(*format).into_iter().collect(),
             _ => self.formats.iter().filter_map(|f| claimed(*f)).collect(),
         };
-        claims.into_iter().find_map(|(format, claim)| {
-            let key = (format.id(), path.to_path_buf());
+        claims.into_iter().find_map(|(format, claim, spec)| {
+            let key = (format.id, path.to_path_buf());
             if let Some(folder) = self.folders.get(&key) {
                 return Some((format, claim, Arc::clone(folder)));
             }
-            let folder = Arc::new(Folder::new(path, format));
+            let folder = Arc::new(Folder::new(path, spec));
             if !folder.is_log() {
                 return None;
             }
@@ -275,7 +278,7 @@ impl Scout {
         let mut formats = self.formats.iter();
         let verdict = formats
             .find(|format| format.recognise(&head))
-            .map(|format| (*format, format.shape(&head)));
+            .map(|format| (*format, format.store(&head)));
         self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
     }
@@ -347,8 +350,13 @@ impl Walk<'_> {
         else {
             return false;
         };
-        let formats = &self.scout.formats;
-        if !formats.iter().any(|format| format.number(name).is_some()) {
+        let formats = self.scout.formats.iter();
+        let mut claims = formats.filter_map(|format| format.claims(folder));
+        let is_numbered = claims.any(|claim| match claim.store {
+            Store::Folder(spec) => (spec.number)(name).is_some(),
+            Store::Lines | Store::Document => false,
+        });
+        if !is_numbered {
             return false;
         }
         // Where it is the watcher that names it, the folder goes by the name of its place.
@@ -426,7 +434,7 @@ impl Walk<'_> {
                 }
                 let Ok(meta) = meta() else { return };
                 match self.scout.recognise(path, meta.len()) {
-                    Ok(Some((format, shape))) => (format, claim_of(format, path, shape), meta),
+                    Ok(Some((format, store))) => (format, claim_of(format, path, store), meta),
                     Ok(None) => {
                         self.found.unrecognised += u64::from(meta.len() > 0);
                         return;
@@ -435,7 +443,7 @@ impl Walk<'_> {
                 }
             }
         };
-        if format.better(path).is_none_or(|better| !better.exists()) {
+        if claim.superseded_by.as_ref().is_none_or(|log| !log.exists()) {
             self.add(path, id, format, claim, Stamp::from(&meta), None);
         }
     }
@@ -448,7 +456,7 @@ impl Walk<'_> {
         };
         let claims = self.claims(path);
         let whose = match seen {
-            Some((format, shape)) => Some((format, claim_of(format, path, shape))),
+            Some((format, store)) => Some((format, claim_of(format, path, store))),
             // A name that holds an id speaks for itself; any other could be anything.
             None => claims.into_iter().find(|(_, claim)| claim.id.is_some()),
         };
@@ -465,10 +473,10 @@ impl Walk<'_> {
     }
 
     /// A file of which the user said whose it is.
-    fn forced_file(&mut self, path: &Path, format: &'static dyn Format, meta: &Metadata) {
+    fn forced_file(&mut self, path: &Path, format: &'static Format, meta: &Metadata) {
         match read_head(path) {
             Ok(head) => {
-                let claim = claim_of(format, path, format.shape(&head));
+                let claim = claim_of(format, path, format.store(&head));
                 let stamp = Stamp::from(meta);
                 self.add(path, file_id(path), format, claim, stamp, None);
             }
@@ -476,7 +484,7 @@ impl Walk<'_> {
         }
     }
 
-    fn claims(&self, path: &Path) -> Vec<(&'static dyn Format, Claim)> {
+    fn claims(&self, path: &Path) -> Vec<(&'static Format, Claim)> {
         let formats = self.scout.formats.iter();
         formats
             .filter_map(|format| Some((*format, format.claims(path).filter(is_file)?)))
@@ -487,7 +495,7 @@ impl Walk<'_> {
         &mut self,
         path: &Path,
         file: FileId,
-        format: &'static dyn Format,
+        format: &'static Format,
         claim: Claim,
         stamp: Stamp,
         folder: Option<Arc<Folder>>,
@@ -499,8 +507,8 @@ impl Walk<'_> {
         self.found.files.push(LogFile {
             facts: FileFacts {
                 file,
-                agent: format.id(),
-                label: format.label(),
+                agent: format.id,
+                label: format.label,
                 path: Arc::new(path.to_path_buf()),
                 id: claim.id,
                 parent: claim.parent,
@@ -508,7 +516,7 @@ impl Walk<'_> {
                 modified: stamp.modified.and_then(|at| Timestamp::try_from(at).ok()),
             },
             format,
-            shape: claim.shape,
+            store: claim.store,
             folder,
             neighbours,
         });
@@ -517,23 +525,23 @@ impl Walk<'_> {
 
 /// Whether a path is claimed as a file.
 fn is_file(claim: &Claim) -> bool {
-    claim.shape != Shape::Folder
+    !matches!(claim.store, Store::Folder(_))
 }
 
-/// What the path tells of a log whose format is known, and its shape, where its bytes told it.
-fn claim_of(format: &dyn Format, path: &Path, shape: Option<Shape>) -> Claim {
+/// What the path tells of a log whose format is known, and its store, where its bytes told it.
+fn claim_of(format: &Format, path: &Path, store: Option<Store>) -> Claim {
     let told = format
         .claims(path)
         .filter(is_file)
         .unwrap_or_else(|| Claim {
-            shape: match path.extension() {
-                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => Shape::Document,
-                _ => Shape::Lines,
+            store: match path.extension() {
+                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => Store::Document,
+                _ => Store::Lines,
             },
             ..Claim::LINES
         });
     Claim {
-        shape: shape.unwrap_or(told.shape),
+        store: store.unwrap_or(told.store),
         ..told
     }
 }
@@ -561,7 +569,7 @@ fn keep_one_copy(files: &mut Vec<LogFile>) {
 mod tests {
     use super::super::testing::TOY;
     use super::*;
-    use crate::agents::kimi::Kimi;
+    use crate::agents::kimi::KIMI;
 
     fn look(spots: Vec<Spot>) -> Found {
         Scout::new(spots, vec![&TOY]).look()
@@ -648,8 +656,8 @@ mod tests {
             "{\"type\":\"metadata\",\"protocol_version\":\"1.8\"}\n",
         );
         put(&root.join("p/old/context.jsonl"), old);
-        let look = |spot| Scout::new(vec![spot], vec![&Kimi]).look();
-        for spot in [Spot::Usual(&Kimi, root.clone()), Spot::Given(root.clone())] {
+        let look = |spot| Scout::new(vec![spot], vec![&KIMI]).look();
+        for spot in [Spot::Usual(&KIMI, root.clone()), Spot::Given(root.clone())] {
             assert_eq!(names(&look(spot)), ["context.jsonl", "wire.jsonl"]);
         }
         let named = look(Spot::Given(root.join("p/both/context.jsonl")));
@@ -704,13 +712,13 @@ mod tests {
         put(&dir.path().join("notes.txt"), "{\"toy\":\n 1}\n");
         let given = ["lines.json", "notes.txt"].map(|name| Spot::Given(dir.path().join(name)));
         let found = look(given.to_vec());
-        let shapes: Vec<_> = found
+        let stores: Vec<_> = found
             .files
             .iter()
-            .map(|log| (log.facts.len, log.shape))
+            .map(|log| (log.facts.len, log.store))
             .collect();
-        assert!(shapes.contains(&(20, Shape::Lines)), "{shapes:?}");
-        assert!(shapes.contains(&(12, Shape::Document)), "{shapes:?}");
+        assert!(stores.contains(&(20, Store::Lines)), "{stores:?}");
+        assert!(stores.contains(&(12, Store::Document)), "{stores:?}");
     }
 
     #[test]

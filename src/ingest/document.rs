@@ -176,8 +176,8 @@ struct Parts<'d> {
 }
 
 impl<'d> Parts<'d> {
-    fn of(format: &dyn Format, document: &'d [u8]) -> Option<Parts<'d>> {
-        let list = format.list()?;
+    fn of(format: &Format, document: &'d [u8]) -> Option<Parts<'d>> {
+        let list = format.list?;
         let (before, rest) = document.split_at_checked(list::start(list, document)?)?;
         let elements = list::elements(list, rest);
         Some(Parts {
@@ -270,7 +270,7 @@ impl Checkpoint {
 }
 
 /// Gives a document to a decoder.
-pub(super) fn decode(format: &dyn Format, document: &[u8], out: &mut Sink<'_>) {
+pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
     let mut decoder = format.decoder();
     let Some(parts) = Parts::of(format, document) else {
         return decoder.read(Input::Document(document), out);

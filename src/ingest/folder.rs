@@ -7,7 +7,7 @@
 
 use super::reader::SETTLED;
 use super::tail::Stamp;
-use crate::agents::Format;
+use crate::agents::FolderSpec;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A folder of numbered files.
 pub struct Folder {
     path: PathBuf,
-    format: &'static dyn Format,
+    spec: &'static FolderSpec,
     listing: Mutex<Listing>,
 }
 
@@ -48,11 +48,11 @@ struct Part {
 }
 
 impl Folder {
-    /// The folder at a path, of a format that numbers its files.
-    pub fn new(path: &Path, format: &'static dyn Format) -> Folder {
+    /// The folder at a path.
+    pub fn new(path: &Path, spec: &'static FolderSpec) -> Folder {
         Folder {
             path: path.to_path_buf(),
-            format,
+            spec,
             listing: Mutex::default(),
         }
     }
@@ -65,7 +65,7 @@ impl Folder {
     }
 
     fn number(&self, name: &OsString) -> Option<u64> {
-        self.format.number(name.to_str()?)
+        (self.spec.number)(name.to_str()?)
     }
 
     /// What the file system tells of it now.
@@ -261,9 +261,9 @@ mod tests {
     use super::super::backwards;
     use super::super::discover::{LogFile, Scout, Spot};
     use super::super::reader::{Follower, More, Pass, Progress, read_whole};
-    use super::super::testing::TOY;
+    use super::super::testing::{PARTS, TOY};
     use super::*;
-    use crate::agents::Shape;
+    use crate::agents::Store;
     use crate::model::event::ByLength;
     use crate::model::session::Session;
     use proptest::prelude::*;
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn files_are_lines_in_the_order_of_their_numbers() {
         let (_home, path) = home();
-        let folder = Folder::new(&path, &TOY);
+        let folder = Folder::new(&path, &PARTS);
         assert_eq!((bytes(&folder).as_str(), folder.is_log()), ("", false));
         put(&path, 10, "{\"toy\":3}");
         put(&path, 2, "{\"toy\":\r\n 2}\n");
@@ -339,7 +339,7 @@ mod tests {
             let found = found(spot);
             assert_eq!(found.len(), 1, "{named}");
             let facts = &found[0].facts;
-            assert_eq!(found[0].shape, Shape::Folder, "{named}");
+            assert_eq!(found[0].store, Store::Folder(&PARTS), "{named}");
             assert_eq!((facts.id.as_deref(), facts.len), (Some("talk"), 20));
             assert!(facts.path.ends_with("talk/parts"), "{named}");
         }
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(found(usual).len(), 1);
         let lone = home.path().join("part-7.json");
         fs::write(&lone, "{\"toy\":1}\n").unwrap();
-        assert_eq!(found(Spot::Given(lone))[0].shape, Shape::Document);
+        assert_eq!(found(Spot::Given(lone))[0].store, Store::Document);
     }
 
     /// What may happen to a folder.

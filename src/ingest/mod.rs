@@ -49,7 +49,7 @@ const INBOX: usize = 1024;
 /// What to read and how.
 pub struct Options {
     /// The formats that count.
-    pub formats: Vec<&'static dyn Format>,
+    pub formats: Vec<&'static Format>,
     /// Where to look.
     pub spots: Vec<Spot>,
     /// A log that comes through a pipe.

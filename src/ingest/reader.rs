@@ -1,12 +1,12 @@
 //! One log, from bytes to sessions: in passes that can be interrupted, then as it grows.
 
-use super::beside::Informed;
+use super::beside::DecoderWithSidecar;
 use super::bytes::Open;
 use super::discover::LogFile;
 use super::document::{self, Document};
 use super::lines::{CHUNK, Line, Lines, OnLine, Step};
 use super::tail::{Cursor, Outcome};
-use crate::agents::{Decoder, Input, Shape, Told};
+use crate::agents::{Decoder, Input, StateUpdate, Store};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
@@ -38,7 +38,7 @@ pub(super) struct Fold {
 impl Fold {
     pub(super) fn new(log: &LogFile, rules: &Arc<Rules>, coverage: Coverage) -> Fold {
         let mut fold = Fold {
-            agent: log.format.id(),
+            agent: log.format.id,
             rules: Arc::clone(rules),
             coverage,
             id: log.facts.id.as_deref().map(Into::into),
@@ -116,7 +116,7 @@ pub struct Follower {
 }
 
 enum State {
-    Lines(Cursor, Informed),
+    Lines(Cursor, DecoderWithSidecar),
     Document(Box<Document>),
 }
 
@@ -134,7 +134,7 @@ pub enum More {
 }
 
 impl Follower {
-    pub(super) fn lines(log: &LogFile, cursor: Cursor, decoder: Informed) -> Follower {
+    pub(super) fn lines(log: &LogFile, cursor: Cursor, decoder: DecoderWithSidecar) -> Follower {
         Follower {
             log: log.clone(),
             state: State::Lines(cursor, decoder),
@@ -227,7 +227,7 @@ impl Follower {
         let State::Lines(cursor, informed) = &mut self.state else {
             return Ok(Outcome::Drained);
         };
-        if informed.tell_state(out) == Told::Late {
+        if informed.tell_state(out) == StateUpdate::RereadLog {
             return Ok(Outcome::Restart);
         }
         let deliver: &mut OnLine<'_> = &mut |place, line| {
@@ -275,9 +275,11 @@ impl Pass {
     /// From the beginning.
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
         let fold = Fold::new(log, rules, Coverage::Whole);
-        let follower = match log.shape {
-            Shape::Lines | Shape::Folder => Follower::lines(log, Cursor::start(), log.informed()),
-            Shape::Document => Follower::document(log, rules),
+        let follower = match log.store {
+            Store::Lines | Store::Folder(_) => {
+                Follower::lines(log, Cursor::start(), log.informed())
+            }
+            Store::Document => Follower::document(log, rules),
         };
         Pass { fold, follower }
     }
@@ -376,7 +378,7 @@ pub fn read_whole(
 /// Reads a log through and gives its usage reports, keeping nothing.
 pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
     let is_usage = |entry: &Entry| matches!(entry.event, Event::Usage(_));
-    if log.shape == Shape::Document {
+    if log.store == Store::Document {
         let entries = document::entries(log, &Unmeasured)?;
         entries.into_iter().filter(is_usage).for_each(give);
         return Ok(());
@@ -402,7 +404,7 @@ pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> 
 /// What the first `most` records of a log tell, for whoever wants to see how it is read.
 pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
     let mut out = Sink::new(measure);
-    if log.shape == Shape::Document {
+    if log.store == Store::Document {
         out.entries = document::entries(log, measure)?;
     } else {
         let (mut bytes, _) = log.open()?;
@@ -441,7 +443,7 @@ pub fn read_stream(
     rules: &Arc<Rules>,
 ) -> io::Result<Sessions> {
     let mut fold = Fold::new(log, rules, Coverage::Whole);
-    if log.shape == Shape::Document {
+    if log.store == Store::Document {
         let mut out = Sink::new(measure);
         document::decode(log.format, &document::bytes(source, 0)?, &mut out);
         fold.apply(out.entries);
@@ -457,7 +459,7 @@ pub fn read_stream(
 
 /// The end of a log, enough for its gauge.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    if log.shape == Shape::Document {
+    if log.store == Store::Document {
         return read_whole(log, &ByLength, rules);
     }
     let mut pass = super::backwards::tail(log, &ByLength, rules)?;

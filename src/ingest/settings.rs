@@ -65,11 +65,11 @@ impl SettingsReader {
 
     /// What the settings say for a log whose session works in this folder. `None`: nothing.
     pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
-        let Some(settings) = log.format.settings() else {
+        let Some(settings) = log.format.settings else {
             return Arc::default();
         };
         let home = agent_folder(log.format, &log.facts.path);
-        let asker = (log.format.id(), home, cwd.map(Into::into));
+        let asker = (log.format.id, home, cwd.map(Into::into));
         if let Some((round, known)) = self.known.get(&asker)
             && *round == self.round
         {
@@ -120,9 +120,9 @@ fn environment(settings: &Settings, env: Env) -> Option<Arc<[u8]>> {
 }
 
 /// The folder of the agent that a log lies in: what its nearest folder for logs is in.
-fn agent_folder(format: &dyn Format, log: &Path) -> Option<PathBuf> {
+fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     log.ancestors().skip(1).find_map(|folder| {
-        let root = format.roots().iter().find(|r| folder.ends_with(r.logs))?;
+        let root = format.roots.iter().find(|r| folder.ends_with(r.logs))?;
         let depth = Path::new(root.logs).components().count();
         folder.ancestors().nth(depth).map(Path::to_path_buf)
     })
@@ -175,7 +175,7 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
 mod tests {
     use super::super::discover::{Scout, Spot};
     use super::*;
-    use crate::agents::{self, claude_code::ClaudeCode};
+    use crate::agents::{self, claude_code::CLAUDE_CODE};
     use crate::model::window::Compaction;
     use std::fs;
 
@@ -190,7 +190,7 @@ mod tests {
             "{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"parentUuid\":null,\"timestamp\":\"2026-05-01T10:00:00Z\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n",
         );
         let spots = vec![Spot::Given(path.to_path_buf())];
-        let found = Scout::new(spots, vec![&ClaudeCode]).look();
+        let found = Scout::new(spots, vec![&CLAUDE_CODE]).look();
         found.files.into_iter().next().expect("a log")
     }
 

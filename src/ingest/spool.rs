@@ -3,7 +3,7 @@
 use super::discover::{HEAD, LogFile, file_id};
 use super::lines::{CHUNK, Lines, OnLine, Step};
 use super::reader::{Fold, decode, read_stream};
-use crate::agents::{Decoder, Format, Shape, facts};
+use crate::agents::{Decoder, Format, Store, facts};
 use crate::model::event::{Entry, Measure, Sink};
 use crate::model::fleet::{FileFacts, Update};
 use crate::model::session::Coverage;
@@ -31,14 +31,11 @@ pub struct Piped {
     /// Its bytes.
     pub source: Box<dyn Read + Send>,
     /// Whose it is, whatever it holds; `None`: its first bytes tell.
-    pub format: Option<&'static dyn Format>,
+    pub format: Option<&'static Format>,
 }
 
 /// Recognises a log by the first bytes of its stream, or says why it is none of these formats.
-pub fn recognise(
-    piped: Piped,
-    formats: &[&'static dyn Format],
-) -> io::Result<Result<Spool, String>> {
+pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result<Spool, String>> {
     let Piped { mut source, format } = piped;
     let mut head = Vec::new();
     let mut chunk = vec![0; HEAD];
@@ -48,7 +45,7 @@ pub fn recognise(
             read => read?,
         };
         head.extend_from_slice(&chunk[..read]);
-        // Of a forced one, too, a whole first line tells the shape.
+        // Of a forced one, too, a whole first line tells the store.
         let is_enough = read == 0 || head.len() >= HEAD || head.contains(&b'\n');
         if let Some(format) = format.filter(|_| is_enough) {
             break format;
@@ -61,14 +58,14 @@ pub fn recognise(
             return Ok(Err(facts::refusal(formats, &head)));
         }
     };
-    let shape = format.shape(&head).unwrap_or(Shape::Lines);
+    let store = format.store(&head).unwrap_or(Store::Lines);
     let path = Path::new(STDIN);
     Ok(Ok(Spool {
         log: LogFile {
             facts: FileFacts {
                 file: file_id(path),
-                agent: format.id(),
-                label: format.label(),
+                agent: format.id,
+                label: format.label,
                 path: Arc::new(PathBuf::from(path)),
                 id: None,
                 parent: None,
@@ -76,7 +73,7 @@ pub fn recognise(
                 modified: Some(Timestamp::now()),
             },
             format,
-            shape,
+            store,
             folder: None,
             neighbours: None,
         },
@@ -115,7 +112,7 @@ pub fn each_batch(
 /// Follows a stream until it ends. Its text cannot be read again, so it is counted right away.
 pub(super) fn follow(
     piped: Piped,
-    formats: &[&'static dyn Format],
+    formats: &[&'static Format],
     counter: &Counter,
     rules: &Arc<Rules>,
     mut give: impl FnMut(Update) -> ControlFlow<()>,
@@ -142,7 +139,7 @@ pub(super) fn follow(
     if give(Update::Found(Box::new(spool.log.facts.clone()))).is_break() {
         return;
     }
-    let read = if spool.log.shape == Shape::Document {
+    let read = if spool.log.store == Store::Document {
         read_stream(&mut spool.source, &spool.log, counter, rules).map(|sessions| {
             let _ = give(Update::Rebuilt { file, sessions });
         })

@@ -6,106 +6,81 @@
 
 use crate::agents::facts::EACH_LINE;
 use crate::agents::settings::SettingsFile;
-use crate::agents::{Base, Claim, Decoder, Facts, Format, Input, Root, Settings, Shape, Term};
+use crate::agents::{
+    Base, Claim, Decoder, Facts, FolderSpec, Format, Input, Root, Settings, Store, decoder,
+};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::window::Overrides;
 use crate::model::{Gone, Kind, Role, Source};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::path::Path;
 
-pub(super) static TOY: Toy = Toy;
+pub(super) static TOY: Format = Format {
+    id: "toy",
+    label: "toy",
+    roots: &[
+        Root::home(".toy", "logs").env("TOY_HOME"),
+        Root::new(Base::XdgConfig("toy"), "logs").env("TOY_HOME"),
+        Root::new(Base::XdgData("toy"), "logs"),
+    ],
+    facts: Facts {
+        mark: "first line that begins with `toy`",
+        live: EACH_LINE,
+        known: "prompts",
+        estimated: "outputs",
+        sub_agents: "none",
+        compactions: "yes",
+        tried: "tests",
+    },
+    claims: &claims,
+    recognise: &|head| head.starts_with(b"{\"toy\":"),
+    decoder: &decoder::<ToyDecoder>,
+    reset_marks: &["\"reset\""],
+    terms: &[],
+    // A bare number: the window.
+    settings: Some(&Settings {
+        files: &[
+            SettingsFile::Project("settings"),
+            SettingsFile::Agent("settings"),
+        ],
+        env: &[],
+        read: |files| Overrides {
+            window: files
+                .first()
+                .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
+            ..Overrides::default()
+        },
+    }),
+    ..Format::DEFAULT
+};
 
-pub(super) struct Toy;
-
-impl Format for Toy {
-    fn id(&self) -> &'static str {
-        "toy"
-    }
-    fn label(&self) -> &'static str {
-        "toy"
-    }
-    fn roots(&self) -> &'static [Root] {
-        const fn root(env: Option<&'static str>, base: Base) -> Root {
-            Root {
-                env,
-                base,
-                logs: "logs",
-            }
-        }
-        static ROOTS: [Root; 3] = [
-            root(Some("TOY_HOME"), Base::Home(".toy")),
-            root(Some("TOY_HOME"), Base::XdgConfig("toy")),
-            root(None, Base::XdgData("toy")),
-        ];
-        &ROOTS
-    }
-    /// A bare number: the window.
-    fn settings(&self) -> Option<&'static Settings> {
-        static SETTINGS: Settings = Settings {
-            files: &[
-                SettingsFile::Project("settings"),
-                SettingsFile::Agent("settings"),
-            ],
-            env: &[],
-            read: |files| Overrides {
-                window: files
-                    .first()
-                    .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
-                ..Overrides::default()
-            },
-        };
-        Some(&SETTINGS)
-    }
-    fn claims(&self, path: &Path) -> Option<Claim> {
-        if path.ends_with("parts") {
-            return Some(Claim {
-                shape: Shape::Folder,
-                id: Some(path.parent()?.file_name()?.to_str()?.to_owned()),
-                parent: None,
-            });
-        }
-        let shape = match path.extension()?.to_str()? {
-            "toy" => Shape::Lines,
-            "toys" => Shape::Document,
-            _ => return None,
-        };
-        Some(Claim {
-            shape,
-            id: Some(path.file_stem()?.to_str()?.to_owned()),
-            parent: None,
-        })
-    }
-    fn number(&self, name: &str) -> Option<u64> {
+/// The folder of a toy's parts.
+pub(super) static PARTS: FolderSpec = FolderSpec {
+    number: |name| {
         let number = name.strip_prefix("part-")?.strip_suffix(".json")?;
         number.parse().ok()
+    },
+    state: |_| None,
+};
+
+fn claims(path: &Path) -> Option<Claim> {
+    let named = |name: &OsStr| Some(Claim::session(name.to_str()?));
+    if path.ends_with("parts") {
+        let claim = named(path.parent()?.file_name()?)?;
+        return Some(claim.kept_in(Store::Folder(&PARTS)));
     }
-    fn recognise(&self, head: &[u8]) -> bool {
-        head.starts_with(b"{\"toy\":")
-    }
-    fn facts(&self) -> Facts {
-        Facts {
-            mark: "first line that begins with `toy`",
-            live: EACH_LINE,
-            known: "prompts",
-            estimated: "outputs",
-            sub_agents: "none",
-            compactions: "yes",
-            tried: "tests",
-        }
-    }
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ToyDecoder { requests: 0 })
-    }
-    fn reset_marks(&self) -> &'static [&'static str] {
-        &["\"reset\""]
-    }
-    fn terms(&self) -> &'static [Term] {
-        &[]
-    }
+    let store = match path.extension()?.to_str()? {
+        "toy" => Store::Lines,
+        "toys" => Store::Document,
+        _ => return None,
+    };
+    Some(named(path.file_stem()?)?.kept_in(store))
 }
 
+#[derive(Default)]
 struct ToyDecoder {
     requests: u64,
 }

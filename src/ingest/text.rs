@@ -17,7 +17,7 @@ use super::document;
 use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE};
 use super::reader::Unmeasured;
-use crate::agents::{Format, Input, Shape};
+use crate::agents::{Format, Input, Store};
 use crate::model::event::{Place, Sink};
 use crate::model::text::TextRequest;
 use pieces::{Piece, Pieces};
@@ -26,12 +26,12 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// Finds an item's text in its log.
 fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<Bytes>> {
-    match log.shape {
-        Shape::Lines | Shape::Folder => {
+    match log.store {
+        Store::Lines | Store::Folder(_) => {
             let (bytes, _) = log.open()?;
             find_in_line(bytes, log.format, wanted, wanted.place.offset)
         }
-        Shape::Document => {
+        Store::Document => {
             let mut file = File::open(log.facts.path.as_path())?;
             let len = file.metadata()?.len();
             let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
@@ -45,7 +45,7 @@ fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<Bytes>> {
 /// Finds an item's text in its line, which begins at `offset`.
 fn find_in_line<R: Read + Seek>(
     mut source: R,
-    format: &dyn Format,
+    format: &Format,
     wanted: TextRequest,
     offset: u64,
 ) -> io::Result<Pieces<R>> {
@@ -74,7 +74,7 @@ fn find_in_line<R: Read + Seek>(
     Ok(Pieces::new(source, pieces))
 }
 
-fn capture(format: &dyn Format, input: Input<'_>, wanted: TextRequest) -> io::Result<String> {
+fn capture(format: &Format, input: Input<'_>, wanted: TextRequest) -> io::Result<String> {
     let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
     format.decoder().read(input, &mut out);
     out.captured().ok_or_else(rewritten)

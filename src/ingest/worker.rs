@@ -11,7 +11,7 @@ use super::settings::SettingsReader;
 use super::tail::Stamp;
 use super::watch::{Hint, Watch};
 use super::{Wake, Wanted};
-use crate::agents::Shape;
+use crate::agents::Store;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
@@ -266,7 +266,7 @@ impl Worker {
     fn folder_of(&self, path: &Path) -> Option<FileId> {
         let file = self.by_path.get(path.parent()?)?;
         let log = &self.known.get(file)?.log;
-        (log.shape == Shape::Folder).then_some(*file)
+        matches!(log.store, Store::Folder(_)).then_some(*file)
     }
 
     /// Takes in what is new and looks at what has changed.
@@ -279,7 +279,7 @@ impl Worker {
             let facts = &log.facts;
             // An empty file was taken for what its name says, and now shows what it is.
             let known = self.known.get(&facts.file);
-            if known.is_some_and(|known| known.log.format.id() != log.format.id()) {
+            if known.is_some_and(|known| known.log.format.id != log.format.id) {
                 self.vanish(facts.file)?;
             }
             match self.known.get(&facts.file) {

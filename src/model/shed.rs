@@ -38,7 +38,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::agents::{Decoder, Format, Input, claude_code::ClaudeCode};
+    use crate::agents::{Decoder, Input, claude_code::CLAUDE_CODE};
     use crate::model::event::{ByLength, Place, Sink};
     use crate::model::replay::Timeline;
     use crate::model::session::Session;
@@ -46,7 +46,7 @@ mod tests {
 
     fn read(log: &str) -> Session {
         let mut session = Session::new("claude-code", Arc::default());
-        let mut decoder: Box<dyn Decoder> = ClaudeCode.decoder();
+        let mut decoder: Box<dyn Decoder> = CLAUDE_CODE.decoder();
         for (n, line) in log.lines().enumerate() {
             let mut out = Sink::new(&ByLength);
             let place = Place {

@@ -72,23 +72,23 @@ pub fn list(
 }
 
 impl Agent {
-    fn new(format: &'static dyn Format, ground: &Ground, found: &Found) -> Agent {
+    fn new(format: &'static Format, ground: &Ground, found: &Found) -> Agent {
         let roots = ground.spots.iter().filter_map(|spot| match spot {
-            Spot::Usual(of, path) if of.id() == format.id() => Some(RootPart {
+            Spot::Usual(of, path) if of.id == format.id => Some(RootPart {
                 path: path.display().to_string(),
                 exists: path.is_dir(),
             }),
             _ => None,
         });
         let logs = found.files.iter();
-        let logs = logs.filter(|log| log.facts.agent == format.id());
+        let logs = logs.filter(|log| log.facts.agent == format.id);
         Agent {
-            id: format.id(),
+            id: format.id,
             roots: roots.collect(),
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
-            compacts_at: trigger_rule(&ground.rules, format.id()),
-            facts: format.facts(),
+            compacts_at: trigger_rule(&ground.rules, format.id),
+            facts: format.facts,
         }
     }
 

@@ -185,7 +185,7 @@ fn replay_one(
         };
         Replayed {
             is_main: session.meta.parent.is_none()
-                && (*lane == Lane::Main || log.format.holds_several()),
+                && (*lane == Lane::Main || log.format.holds_several),
             requests: predictions.into_iter().map(named).collect(),
             points: backtest(session),
             worst,
@@ -218,7 +218,7 @@ impl Ledger {
     }
 
     fn add(&mut self, log: &LogFile, sessions: Vec<Replayed>) {
-        let agent = log.format.id();
+        let agent = log.format.id;
         for session in sessions {
             let mut new: HashSet<Key> = HashSet::new();
             for (key, model, prediction) in session.requests {

@@ -36,7 +36,7 @@ pub fn run(ground: &Ground, path: &Path, most: usize, out: &mut dyn Write) -> Re
     writeln!(
         out,
         "{} · {}",
-        clean(log.format.id()),
+        clean(log.format.id),
         clean(&log.facts.path.display().to_string())
     )?;
     let mut sums = Sums::default();

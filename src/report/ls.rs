@@ -89,15 +89,15 @@ impl std::fmt::Debug for Responses {
 
 impl Totals {
     /// Takes in an entry of a log of this format.
-    pub fn add(&mut self, format: &'static dyn Format, entry: &Entry) {
+    pub fn add(&mut self, format: &'static Format, entry: &Entry) {
         let Event::Usage(usage) = &entry.event else {
             return;
         };
         if !usage.source.is_known() {
             return;
         }
-        let agent = self.agents.entry(format.id()).or_insert(Responses {
-            terms: format.terms(),
+        let agent = self.agents.entry(format.id).or_insert(Responses {
+            terms: format.terms,
             by_request: HashMap::new(),
         });
         let billed = agent.by_request.entry(usage.request).or_default();

@@ -49,9 +49,9 @@ pub enum Sums {
 /// What reports are made from.
 pub struct Ground {
     /// The formats that count.
-    pub formats: Vec<&'static dyn Format>,
+    pub formats: Vec<&'static Format>,
     /// Whose all files and pipes are that the user names; `None`: their bytes tell.
-    pub forced: Option<&'static dyn Format>,
+    pub forced: Option<&'static Format>,
     /// Where the logs are.
     pub spots: Vec<Spot>,
     /// The models table.
@@ -120,7 +120,7 @@ pub fn session(
     match style {
         Style::Text => {
             text::write(out, session, &log.facts, &left)?;
-            if others > 0 && log.format.holds_several() {
+            if others > 0 && log.format.holds_several {
                 writeln!(
                     out,
                     "\n  the file holds {others} more: `ctxgauge ls` lists them, --session reports on one"
@@ -274,8 +274,8 @@ fn find_one(ground: &Ground, path: &Path) -> Result<LogFile> {
 }
 
 /// The ids of formats, for a sentence.
-pub fn names(formats: &[&'static dyn Format]) -> String {
-    let names: Vec<&str> = formats.iter().map(|format| format.id()).collect();
+pub fn names(formats: &[&'static Format]) -> String {
+    let names: Vec<&str> = formats.iter().map(|format| format.id).collect();
     names.join(", ")
 }
 

@@ -12,10 +12,10 @@ use std::fs;
 use std::sync::Arc;
 
 /// The lines of every hand-written log that is read line by line.
-fn logs() -> Vec<(&'static dyn Format, Vec<Vec<u8>>)> {
+fn logs() -> Vec<(&'static Format, Vec<Vec<u8>>)> {
     let mut logs = Vec::new();
     for format in agents::ALL {
-        let folder = manifest_folder().join("tests/fixtures").join(format.id());
+        let folder = manifest_folder().join("tests/fixtures").join(format.id);
         let mut cases: Vec<_> = fs::read_dir(folder).unwrap().flatten().collect();
         cases.sort_by_key(|case| case.file_name());
         for case in cases {
@@ -60,7 +60,7 @@ proptest! {
                 }
                 let session = sessions
                     .entry(entry.lane)
-                    .or_insert_with(|| Session::new(format.id(), Arc::clone(&rules)));
+                    .or_insert_with(|| Session::new(format.id, Arc::clone(&rules)));
                 session.apply(entry);
             }
             for session in sessions.values() {

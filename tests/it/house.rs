@@ -28,13 +28,14 @@ fn no_file_grows_too_large() {
 fn every_decoder_is_registered() {
     let registry = text("src/agents/mod.rs");
     for source in Source::all() {
-        let Some((_, format)) = source.code.split_once("impl Format for ") else {
+        let Some((format, _)) = source.code.split_once(": Format = Format {") else {
             continue;
         };
-        let format = format.split([' ', '{']).next().unwrap();
-        let module = source.path.strip_prefix("src/agents/").unwrap();
-        // Made of what the user says, at the start.
-        if module == "own.rs" {
+        let format = format.rsplit(' ').next().unwrap();
+        let Some(module) = source.path.strip_prefix("src/agents/") else {
+            continue;
+        };
+        if module == "format.rs" {
             continue;
         }
         let entry = format!("&{}::{format}", module.trim_end_matches(".rs"));
@@ -45,7 +46,7 @@ fn every_decoder_is_registered() {
 #[test]
 fn every_format_has_hand_written_logs() {
     for format in agents::ALL {
-        let folder = manifest_folder().join("tests/fixtures").join(format.id());
+        let folder = manifest_folder().join("tests/fixtures").join(format.id);
         let logs = files(&folder)
             .into_iter()
             .filter(|path| path.file_stem().is_some_and(|stem| stem == "log"))
@@ -53,7 +54,7 @@ fn every_format_has_hand_written_logs() {
         assert!(
             logs > 0,
             "{}: no <case>/log.* below {}",
-            format.id(),
+            format.id,
             folder.display()
         );
     }
@@ -63,31 +64,24 @@ fn every_format_has_hand_written_logs() {
 fn every_format_has_a_policy() {
     let rules: Rules = toml::from_str(&text("assets/models.toml")).unwrap();
     for format in agents::ALL {
-        let known = rules
-            .policy
-            .iter()
-            .any(|policy| policy.agent == format.id());
-        assert!(
-            known,
-            "{}: no [[policy]] in assets/models.toml",
-            format.id()
-        );
+        let known = rules.policy.iter().any(|policy| policy.agent == format.id);
+        assert!(known, "{}: no [[policy]] in assets/models.toml", format.id);
     }
 }
 
 #[test]
 fn every_format_is_named_once() {
-    let mut ids: Vec<&str> = agents::ALL.iter().map(|format| format.id()).collect();
+    let mut ids: Vec<&str> = agents::ALL.iter().map(|format| format.id).collect();
     ids.sort_unstable();
     let all = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), all, "{ids:?}");
     for format in agents::ALL {
         // Who reports no usage has no terms for it.
-        let silent = format.facts().known.is_empty();
-        assert_eq!(format.terms().is_empty(), silent, "{}: terms", format.id());
-        assert!(!format.roots().is_empty(), "{}: no roots", format.id());
-        assert!(agents::by_id(format.id()).is_some());
+        let silent = format.facts.known.is_empty();
+        assert_eq!(format.terms.is_empty(), silent, "{}: terms", format.id);
+        assert!(!format.roots.is_empty(), "{}: no roots", format.id);
+        assert!(agents::by_id(format.id).is_some());
     }
 }
 

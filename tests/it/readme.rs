@@ -60,9 +60,9 @@ fn agents() -> String {
             .to_owned();
     let rules = config::rules().unwrap();
     let mut formats = agents::ALL.to_vec();
-    formats.sort_by_key(|format| format.id());
+    formats.sort_by_key(|format| format.id);
     for format in formats {
-        let told = format.facts();
+        let told = format.facts;
         let places = facts::places(format);
         let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
         let places = match places.is_empty() {
@@ -70,13 +70,13 @@ fn agents() -> String {
             false => places.join(", "),
         };
         let cells = [
-            format!("`{}`", format.id()),
+            format!("`{}`", format.id),
             places,
             told.live.to_owned(),
             told.knowledge(),
             told.sub_agents.to_owned(),
             told.compactions.to_owned(),
-            facts::trigger_rule(&rules, format.id()),
+            facts::trigger_rule(&rules, format.id),
         ];
         // A pattern's asterisk is no emphasis.
         let cells = cells.map(|cell| cell.replace('*', "\\*"));

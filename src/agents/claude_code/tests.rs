@@ -4,7 +4,7 @@ use super::*;
 use crate::model::event::{ByLength, Entry};
 
 fn entries(log: &str) -> Vec<Entry> {
-    let mut decoder = ClaudeCode.decoder();
+    let mut decoder = CLAUDE_CODE.decoder();
     let mut out = Sink::new(&ByLength);
     for (n, line) in log.lines().enumerate() {
         let place = Place {
@@ -72,7 +72,7 @@ fn a_response_reports_under_one_key_on_each_of_its_lines() {
 
 #[test]
 fn paths_tell_sub_agents_from_sessions() {
-    let claim = |path: &str| ClaudeCode.claims(Path::new(path));
+    let claim = |path: &str| CLAUDE_CODE.claims(Path::new(path));
     let id = "5e550000-0000-4000-8000-000000000001";
     let session = claim(&format!("/h/.claude/projects/-p/{id}.jsonl")).unwrap();
     assert_eq!((session.id.as_deref(), session.parent), (Some(id), None));
@@ -89,10 +89,10 @@ fn paths_tell_sub_agents_from_sessions() {
 #[test]
 fn logs_are_recognised_by_their_first_bytes_however_cut() {
     let log = fixture!("attachments_by_type").as_bytes();
-    assert!(ClaudeCode.recognise(log));
-    assert!(ClaudeCode.recognise(&log[..300]));
-    assert!(!ClaudeCode.recognise(b"{\"type\":\"session_meta\",\"payload\":{}}"));
-    assert!(!ClaudeCode.recognise(b""));
+    assert!(CLAUDE_CODE.recognise(log));
+    assert!(CLAUDE_CODE.recognise(&log[..300]));
+    assert!(!CLAUDE_CODE.recognise(b"{\"type\":\"session_meta\",\"payload\":{}}"));
+    assert!(!CLAUDE_CODE.recognise(b""));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! compaction.
 
 use super::item::{self, Setting};
-use super::reader::{Done, Read, Reader, Stamp, push};
+use super::reader::{CodexDecoder, Done, Read, Stamp, push};
 use super::thread::prefix_key;
 use super::wire::{self, Item, str_of};
 use crate::model::event::{Event, Kept, Key, NewItem, Node, Part, Reset, Sink};
@@ -17,7 +17,7 @@ const LEGACY_KEPT_BYTES: u64 = 80_000;
 /// Some providers' calls are named `call_0`.
 const UNIQUE_NAME: usize = 24;
 
-impl Reader {
+impl CodexDecoder {
     /// An item of the history, as a line of its own.
     pub(super) fn history(
         &mut self,

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Reads one rollout.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct CodexDecoder {
     pub(super) thread: Thread,
     pub(super) turns: Turns,
     pub(super) meter: Meter,
@@ -50,7 +50,7 @@ pub(super) enum Done {
 
 pub(super) type Read = Result<Done, serde_json::Error>;
 
-impl Decoder for Reader {
+impl Decoder for CodexDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let (place, bytes) = match input {
             Input::Line(place, bytes) => (place, bytes),
@@ -77,7 +77,7 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
+impl CodexDecoder {
     fn line(&mut self, line: &Line<'_>, text: &str, place: Place, out: &mut Sink<'_>) {
         let stamp = Stamp {
             place,

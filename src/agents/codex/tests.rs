@@ -17,7 +17,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 fn decode(log: &[u8]) -> Vec<Entry> {
-    let mut decoder = Codex.decoder();
+    let mut decoder = CODEX.decoder();
     let mut out = Sink::new(&ByLength);
     let mut place = Place::default();
     for line in log.split(|byte| *byte == b'\n') {

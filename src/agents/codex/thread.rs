@@ -1,6 +1,6 @@
 //! Whose history a rollout is: the thread's own facts, its parent, what was copied from it.
 
-use super::reader::{Done, Read, Reader, Stamp, push};
+use super::reader::{CodexDecoder, Done, Read, Stamp, push};
 use super::wire::{self, SessionMeta, str_of};
 use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
@@ -38,7 +38,7 @@ impl Thread {
     }
 }
 
-impl Reader {
+impl CodexDecoder {
     pub(super) fn session_meta(&mut self, payload: &str, stamp: Stamp, out: &mut Sink<'_>) -> Read {
         let meta: SessionMeta<'_> = serde_json::from_str(payload)?;
         let id = str_of(&meta.id);

@@ -2,11 +2,11 @@
 
 use super::events::Data;
 use super::writer::Writer;
-use super::{Reader, Thread};
+use super::{CopilotCliDecoder, Thread};
 use crate::model::event::{Kept, Part, Reset};
 use crate::model::{Gone, Kind, Role};
 
-impl Reader {
+impl CopilotCliDecoder {
     pub(super) fn compaction(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
         self.window(data.token_limit, writer);
         let thread = self.thread(writer.lane);

@@ -14,13 +14,13 @@
 
 use super::{response_key, turn_key};
 use crate::agents::lenient::{self, Count, Piece, Pieces, Text};
-use crate::agents::{Aside, Beside};
+use crate::agents::{SidecarRecord, SidecarSpec};
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 use serde::Deserialize;
 use std::path::Path;
 
-pub(super) static BESIDE: Beside = Beside {
+pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
     env: "COPILOT_OTEL_FILE_EXPORTER_PATH",
     folder: |log: &Path| {
         let state = log.ancestors().find(|dir| dir.ends_with("session-state"))?;
@@ -104,7 +104,7 @@ pub(super) fn usage(prompt: u64) -> Usage {
 }
 
 /// What a line tells of a request; `None`: it is of something else.
-fn read(line: &[u8]) -> Option<Aside> {
+fn read(line: &[u8]) -> Option<SidecarRecord> {
     // Most lines are of tools, and of metrics.
     memchr::memmem::find(line, b"\"gen_ai.conversation.id\"")?;
     let span: Span<'_> = lenient::object(line).ok()?;
@@ -146,7 +146,7 @@ fn read(line: &[u8]) -> Option<Aside> {
         turn.map(|(interaction, turn)| turn_key(interaction, turn)),
     ];
     let own = Key::of_parts(&["span", span.trace_id.or_empty(), span.span_id.or_empty()]);
-    Some(Aside {
+    Some(SidecarRecord {
         session,
         keys: keys.into_iter().flatten().collect(),
         window,

@@ -5,7 +5,7 @@ use crate::model::event::{ByLength, Place};
 #[test]
 fn logs_are_told_by_name_and_by_content() {
     let id = |path: &str| {
-        CopilotCli
+        COPILOT_CLI
             .claims(Path::new(path))
             .and_then(|claim| claim.id)
     };
@@ -17,24 +17,27 @@ fn logs_are_told_by_name_and_by_content() {
     assert_eq!(id(&format!("{root}/abc.jsonl")).as_deref(), Some("abc"));
     assert_eq!(id(&format!("{root}/abc/other.jsonl")), None);
     assert_eq!(id("/home/dev/.copilot/otel/spans.jsonl"), None);
-    assert!(CopilotCli.recognise(br#"{"type":"session.start","data":{"sessionId":"x""#));
-    assert!(!CopilotCli.recognise(br#"{"type":"session","id":"x""#));
-    let folder = (spans::BESIDE.folder)(Path::new(&format!("{root}/abc/events.jsonl")));
+    assert!(COPILOT_CLI.recognise(br#"{"type":"session.start","data":{"sessionId":"x""#));
+    assert!(!COPILOT_CLI.recognise(br#"{"type":"session","id":"x""#));
+    let folder = (spans::SIDECAR.folder)(Path::new(&format!("{root}/abc/events.jsonl")));
     assert_eq!(
         folder.as_deref(),
         Some(Path::new("/home/dev/.copilot/otel"))
     );
-    assert_eq!((spans::BESIDE.folder)(Path::new("/tmp/events.jsonl")), None);
+    assert_eq!(
+        (spans::SIDECAR.folder)(Path::new("/tmp/events.jsonl")),
+        None
+    );
 }
 
 /// The prompts that are told for a message of this response and turn.
-fn prompts(asides: &[Aside], response: Option<&str>) -> Vec<u64> {
+fn prompts(asides: &[SidecarRecord], response: Option<&str>) -> Vec<u64> {
     let call = response.map_or(String::new(), |id| format!(r#""apiCallId":"{id}","#));
     let line = format!(
         r#"{{"type":"assistant.message","id":"e1","data":{{{call}"messageId":"m1","interactionId":"i","turnId":"0","content":"x"}}}}"#
     );
-    let mut reader = Reader::default();
-    reader.told_beside(asides);
+    let mut reader = CopilotCliDecoder::default();
+    reader.read_sidecar(asides);
     let mut out = Sink::new(&ByLength);
     let place = Place {
         line: 1,
@@ -49,8 +52,8 @@ fn prompts(asides: &[Aside], response: Option<&str>) -> Vec<u64> {
     usages.collect()
 }
 
-fn aside(response: &str, prompt: u64) -> Aside {
-    Aside {
+fn aside(response: &str, prompt: u64) -> SidecarRecord {
+    SidecarRecord {
         session: "s".into(),
         keys: vec![response_key(response), turn_key("i", "0")],
         window: None,

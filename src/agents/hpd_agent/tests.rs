@@ -5,7 +5,7 @@ use crate::model::{Gone, Role};
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {
-    testing::sessions(&HpdAgent, log.lines())
+    testing::sessions(&HPD_AGENT, log.lines())
 }
 
 macro_rules! case {
@@ -73,14 +73,14 @@ fn a_sub_agent_has_a_session_of_its_own() {
 
 #[test]
 fn names() {
-    let shape = |path: &str| HpdAgent.claims(Path::new(path)).map(|claim| claim.shape);
+    let shape = |path: &str| HPD_AGENT.claims(Path::new(path)).map(|claim| claim.store);
     let thread = "/s/sessions/s-1/threads/main/thread.events.jsonl";
-    assert_eq!(shape(thread), Some(Shape::Lines));
+    assert_eq!(shape(thread), Some(Store::Lines));
     let branch = "/s/sessions/s-1/branches/main/branch.json";
-    assert_eq!(shape(branch), Some(Shape::Document));
+    assert_eq!(shape(branch), Some(Store::Document));
     assert_eq!(shape("/s/sessions/s-1/threads/main/thread.meta.json"), None);
-    assert!(HpdAgent.recognise(case!("turn_totals_are_no_context").as_bytes()));
+    assert!(HPD_AGENT.recognise(case!("turn_totals_are_no_context").as_bytes()));
     let line = br#"{"schema":"hpd.agent.branch.events","events":[]}"#;
-    assert_eq!(HpdAgent.shape(line), Some(Shape::Document));
-    assert!(!HpdAgent.recognise(b"{\"type\":\"TEXT\",\"threadId\":\"x\"}"));
+    assert_eq!(HPD_AGENT.store(line), Some(Store::Document));
+    assert!(!HPD_AGENT.recognise(b"{\"type\":\"TEXT\",\"threadId\":\"x\"}"));
 }

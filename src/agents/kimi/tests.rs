@@ -4,9 +4,10 @@ use super::*;
 use crate::agents;
 use crate::agents::testing;
 use crate::model::event::{Entry, Usage};
+use std::path::PathBuf;
 
 fn entries(log: &str) -> Vec<Entry> {
-    testing::read(&Kimi, log.lines())
+    testing::read(&KIMI, log.lines())
 }
 
 macro_rules! case {
@@ -99,7 +100,7 @@ fn times_are_seconds_or_milliseconds() {
 
 #[test]
 fn names() {
-    let claim = |path: &str| Kimi.claims(Path::new(path));
+    let claim = |path: &str| KIMI.claims(Path::new(path));
     let code = "/home/dev/.kimi-code/sessions/wd_shop_1/session_5e55/agents";
     let main = claim(&format!("{code}/main/wire.jsonl")).unwrap();
     assert_eq!(
@@ -119,8 +120,9 @@ fn names() {
     let old = claim(&context).unwrap();
     assert_eq!((old.id.as_deref(), old.parent), (Some("5e55"), None));
     let wire = PathBuf::from(format!("{cli}/wire.jsonl"));
-    assert_eq!(Kimi.better(&wire), None);
-    assert_eq!(Kimi.better(Path::new(&context)), Some(wire));
+    let superseded_by = |path: &Path| KIMI.claims(path).and_then(|claim| claim.superseded_by);
+    assert_eq!(superseded_by(&wire), None);
+    assert_eq!(superseded_by(Path::new(&context)), Some(wire));
     for other in [
         "context_1.jsonl",
         "state.json",
@@ -133,7 +135,7 @@ fn names() {
 
 #[test]
 fn all_three_kinds_are_told_from_other_logs() {
-    let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id());
+    let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
     for log in [
         case!("who_says_what"),
         case!("cli_wire"),

@@ -6,7 +6,7 @@ use crate::model::session::Session;
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {
-    testing::sessions(&Mew, log.lines())
+    testing::sessions(&MEW, log.lines())
 }
 
 macro_rules! case {
@@ -59,10 +59,10 @@ fn an_automatic_compaction_drops_as_much_as_it_says() {
 
 #[test]
 fn names() {
-    let claims = |path: &str| Mew.claims(Path::new(path)).is_some();
+    let claims = |path: &str| MEW.claims(Path::new(path)).is_some();
     assert!(claims("/s/.mew/logs/envelope-history.jsonl"));
     assert!(!claims("/s/.mew/logs/capability-decisions.jsonl"));
     let first = case!("an_envelope_counts_once").as_bytes();
-    assert!(Mew.recognise(first));
-    assert!(!Mew.recognise(b"{\"event\":\"allowed\",\"capability\":{\"kind\":\"chat\"}}\n"));
+    assert!(MEW.recognise(first));
+    assert!(!MEW.recognise(b"{\"event\":\"allowed\",\"capability\":{\"kind\":\"chat\"}}\n"));
 }

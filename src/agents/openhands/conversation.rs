@@ -5,7 +5,7 @@ use super::items;
 use super::stats::{self, Call, Stats};
 use super::wire::{self, Record, State, one, texts};
 use crate::agents::lenient::{self, Text};
-use crate::agents::{Decoder, Input, Told};
+use crate::agents::{Decoder, Input, StateUpdate};
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Reads one conversation.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct OpenHandsDecoder {
     branch: Branch,
     /// The calls of tools that were made.
     calls: HashSet<Key>,
@@ -47,7 +47,7 @@ pub(super) struct Reader {
     model: Option<Box<str>>,
 }
 
-impl Decoder for Reader {
+impl Decoder for OpenHandsDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let Input::Line(place, line) = input else {
             return;
@@ -72,15 +72,15 @@ impl Decoder for Reader {
 
     /// The calls of a state are a list that grows. Its file is written before the first event and after
     /// each, or, in older versions, at the end of a run.
-    fn told_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> Told {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
         let Ok(state) = lenient::object::<State<'_>>(document) else {
-            return Told::Torn;
+            return StateUpdate::Incomplete;
         };
         self.stats.learn(&state);
         let facts = self.learn(&state);
         if self.facts.as_ref() != Some(&facts) {
             if self.has_begun {
-                return Told::Late;
+                return StateUpdate::RereadLog;
             }
             self.facts = Some(facts);
         }
@@ -99,12 +99,12 @@ impl Decoder for Reader {
         let is_told = |answer: &&Key| self.told.contains_key(*answer);
         let told: Vec<Key> = self.unknown.iter().filter(is_told).copied().collect();
         match (told.as_slice(), self.open) {
-            ([], _) => Told::Fits,
+            ([], _) => StateUpdate::Accepted,
             ([answer], Some((open, place, at))) if *answer == open => {
                 self.answered(open, &mut Writer { place, at, out });
-                Told::Fits
+                StateUpdate::Accepted
             }
-            _ => Told::Late,
+            _ => StateUpdate::RereadLog,
         }
     }
 }
@@ -116,7 +116,7 @@ fn time(text: &Text<'_>) -> Option<Timestamp> {
     text.time().or_else(|| Some(utc()?.timestamp()))
 }
 
-impl Reader {
+impl OpenHandsDecoder {
     fn event(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
         match record.kind.or_empty() {
             "SystemPromptEvent" | "SystemPromptUpdateEvent" => self.system(record, writer),

@@ -1,10 +1,10 @@
 use super::*;
 use crate::agents::testing;
-use crate::agents::{Input, Told};
+use crate::agents::{Decoder, Input, StateUpdate};
 use crate::model::event::{ByLength, Entry, Event, Place, Sink};
 
 fn read(lines: &[&str]) -> Vec<Entry> {
-    testing::read(&OpenHands, lines)
+    testing::read(&OPENHANDS, lines)
 }
 
 fn prompts(lines: &[&str]) -> Vec<u64> {
@@ -35,9 +35,9 @@ fn answer(response: &str) -> String {
 #[test]
 fn events_are_told_by_what_they_hold() {
     let whole = br#"{"action":null,"kind":"ActionEvent","id":"a","source":"agent","timestamp":"2026-01-21T22:37:55.687967"}"#;
-    assert!(OpenHands.recognise(whole));
+    assert!(OPENHANDS.recognise(whole));
     let torn = br#"{"id": "a", "timestamp": "2026-01-21T22:37:55.687967", "source": "agent", "system_prompt": {"text": "You are"#;
-    assert!(OpenHands.recognise(torn));
+    assert!(OPENHANDS.recognise(torn));
     for other in [
         r#"{"id":"a","timestamp":"2026","source":"agent","kind":"thing"}"#,
         r#"{"id":"a","timestamp":"2026","kind":"ActionEvent"}"#,
@@ -45,7 +45,7 @@ fn events_are_told_by_what_they_hold() {
         r#"{"id":"a","timestamp":"x","source":"age"#,
         "",
     ] {
-        assert!(!OpenHands.recognise(other.as_bytes()), "{other}");
+        assert!(!OPENHANDS.recognise(other.as_bytes()), "{other}");
     }
 }
 
@@ -131,9 +131,9 @@ fn times_without_a_zone_are_utc() {
 
 #[test]
 fn conversations_are_folders_of_events() {
-    let claim = |path: &str| OpenHands.claims(Path::new(path));
+    let claim = |path: &str| OPENHANDS.claims(Path::new(path));
     let found = claim("/home/dev/.openhands/conversations/5e55/events").unwrap();
-    assert_eq!(found.shape, Shape::Folder);
+    assert_eq!(found.store, Store::Folder(&EVENTS));
     assert_eq!((found.id.as_deref(), found.parent), (Some("5e55"), None));
     let child = claim("conversations/5e55/subagents/7a/events").unwrap();
     assert_eq!(child.id.as_deref(), Some("7a"));
@@ -141,7 +141,6 @@ fn conversations_are_folders_of_events() {
     assert_eq!(claim("/home/dev/.openhands/conversations/5e55"), None);
     assert_eq!(claim("events.jsonl"), None);
 
-    let number = |name| OpenHands.number(name);
     assert_eq!(number("event-00012-0ee3f164-e218.json"), Some(12));
     assert_eq!(number("event-123456-0ee3f164.json"), Some(123_456));
     for other in [
@@ -157,8 +156,8 @@ fn conversations_are_folders_of_events() {
         assert_eq!(number(other), None, "{other}");
     }
     let log = Path::new("5e55/events");
-    assert_eq!(OpenHands.state(log), Some("5e55/base_state.json".into()));
-    assert_eq!(OpenHands.state(Path::new("export.jsonl")), None);
+    assert_eq!((EVENTS.state)(log), Some("5e55/base_state.json".into()));
+    assert_eq!((EVENTS.state)(Path::new("export.jsonl")), None);
 }
 
 /// A state that tells these calls: answers and prompts.
@@ -179,43 +178,58 @@ fn state(calls: &[(&str, u64)]) -> String {
 
 #[test]
 fn a_state_that_comes_late_fits_only_what_was_read_last() {
-    let mut reader = OpenHands.decoder();
+    let mut reader = OPENHANDS.decoder();
     let mut out = Sink::new(&ByLength);
     let line = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, line: &str| {
         reader.read(Input::Line(Place::default(), line.as_bytes()), out);
     };
     let told = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, calls: &[(&str, u64)]| {
-        let fits = reader.told_state(state(calls).as_bytes(), out);
+        let fits = reader.read_state(state(calls).as_bytes(), out);
         let usage = out.entries.drain(..).filter_map(|entry| match entry.event {
             Event::Usage(usage) => Some(usage.prompt),
             _ => None,
         });
         (fits, usage.collect::<Vec<u64>>())
     };
-    assert_eq!(told(&mut reader, &mut out, &[]), (Told::Fits, vec![]));
+    assert_eq!(
+        told(&mut reader, &mut out, &[]),
+        (StateUpdate::Accepted, vec![])
+    );
     line(&mut reader, &mut out, &answer("a"));
     let calls = [("title", 90), ("a", 1_000)];
     assert_eq!(
         told(&mut reader, &mut out, &calls),
-        (Told::Fits, vec![1_000])
+        (StateUpdate::Accepted, vec![1_000])
     );
-    assert_eq!(told(&mut reader, &mut out, &calls), (Told::Fits, vec![]));
-    assert_eq!(reader.told_state(b"{\"stats\":", &mut out), Told::Torn);
+    assert_eq!(
+        told(&mut reader, &mut out, &calls),
+        (StateUpdate::Accepted, vec![])
+    );
+    assert_eq!(
+        reader.read_state(b"{\"stats\":", &mut out),
+        StateUpdate::Incomplete
+    );
     line(&mut reader, &mut out, &answer("b"));
     line(&mut reader, &mut out, &answer("c"));
     out.entries.clear();
     let calls = [("c", 1_200)];
     assert_eq!(
         told(&mut reader, &mut out, &calls),
-        (Told::Fits, vec![1_200])
+        (StateUpdate::Accepted, vec![1_200])
     );
     let calls = [("b", 1_100), ("c", 1_200)];
-    assert_eq!(told(&mut reader, &mut out, &calls), (Told::Late, vec![]));
+    assert_eq!(
+        told(&mut reader, &mut out, &calls),
+        (StateUpdate::RereadLog, vec![])
+    );
 
     // Another model counts otherwise.
-    let mut reader = OpenHands.decoder();
-    assert_eq!(told(&mut reader, &mut out, &[]), (Told::Fits, vec![]));
+    let mut reader = OPENHANDS.decoder();
+    assert_eq!(
+        told(&mut reader, &mut out, &[]),
+        (StateUpdate::Accepted, vec![])
+    );
     line(&mut reader, &mut out, &answer("a"));
     let other = br#"{"agent":{"llm":{"model":"openai/gpt-4o"}}}"#;
-    assert_eq!(reader.told_state(other, &mut out), Told::Late);
+    assert_eq!(reader.read_state(other, &mut out), StateUpdate::RereadLog);
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 fn sessions<'l>(log: impl IntoIterator<Item = &'l str>) -> BTreeMap<Lane, Session> {
-    testing::sessions(&OtelGenAi, log)
+    testing::sessions(&OTEL_GENAI, log)
 }
 
 macro_rules! case {
@@ -129,7 +129,7 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
 
 #[test]
 fn recognised_by_what_a_line_holds() {
-    let format = OtelGenAi;
+    let format = &OTEL_GENAI;
     assert!(format.recognise(b"{ \"resourceSpans\" : ["));
     assert!(format.recognise(case!("flat_span_lines").as_bytes()));
     assert!(!format.recognise(b"{\"attributes\":{\"http.method\":\"GET\"},\"name\":\"x\"}\n"));

@@ -6,7 +6,7 @@ use crate::model::event::{ByLength, Entry};
 
 fn entries(log: &str) -> Vec<Entry> {
     let mut out = Sink::new(&ByLength);
-    let mut reader = Reader::default();
+    let mut reader = QwenCodeDecoder::default();
     for (line, text) in (1..).zip(log.lines()) {
         let place = Place {
             line,
@@ -73,7 +73,7 @@ fn a_branched_file_repeats_requests_under_their_keys() {
 
 #[test]
 fn names() {
-    let claim = |path: &str| QwenCode.claims(Path::new(path));
+    let claim = |path: &str| QWEN_CODE.claims(Path::new(path));
     let id = "019f0000-0000-7000-8000-000000000001";
     let main = claim(&format!("/q/projects/-p/chats/{id}.jsonl")).unwrap();
     assert_eq!((main.id.as_deref(), main.parent), (Some(id), None));
@@ -96,7 +96,7 @@ fn names() {
 
 #[test]
 fn its_logs_and_claude_codes_are_told_apart() {
-    let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id());
+    let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
     assert_eq!(whose(case!("rewind_leaves_a_branch")), Some("qwen-code"));
     assert_eq!(whose(case!("subagent_file")), Some("qwen-code"));
     let claude = include_str!("../../../tests/fixtures/claude-code/subagent_file/log.jsonl");

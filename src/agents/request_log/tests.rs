@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 fn entries(lines: impl IntoIterator<Item = String>) -> Vec<Entry> {
-    testing::read(&RequestLog, lines)
+    testing::read(&REQUEST_LOG, lines)
 }
 
 fn sessions(lines: impl IntoIterator<Item = String>) -> BTreeMap<Lane, Session> {
-    testing::sessions(&RequestLog, lines)
+    testing::sessions(&REQUEST_LOG, lines)
 }
 
 fn fixture(name: &str) -> BTreeMap<Lane, Session> {
@@ -254,7 +254,7 @@ fn logs_are_recognised_by_what_they_hold() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/request-log");
     for case in std::fs::read_dir(folder).unwrap().flatten() {
         let text = std::fs::read(case.path().join("log.jsonl")).unwrap();
-        let id = agents::recognise(&text).map(Format::id);
+        let id = agents::recognise(&text).map(|format| format.id);
         assert_eq!(id, Some("request-log"), "{}", case.path().display());
     }
     for other in [
@@ -266,7 +266,7 @@ fn logs_are_recognised_by_what_they_hold() {
         "INFO nothing",
         "",
     ] {
-        assert!(!RequestLog.recognise(other.as_bytes()), "{other}");
+        assert!(!REQUEST_LOG.recognise(other.as_bytes()), "{other}");
     }
 }
 
@@ -285,13 +285,13 @@ fn a_first_line_longer_than_what_is_looked_at_is_recognised() {
         let front = &line.as_bytes()[..line.len().min(64 << 10)];
         let names_model = line.find("\"model\"") < line.find("word");
         let has_address = line.contains("\"url\"") && line.find("\"url\"") < line.find("word");
-        assert_eq!(RequestLog.recognise(front), names_model || has_address);
+        assert_eq!(REQUEST_LOG.recognise(front), names_model || has_address);
     }
     let line =
         format!(r#"{{"model":"gpt-4o","messages":[{{"role":"system","content":"{long}"}}]}}"#);
-    assert!(RequestLog.recognise(&line.as_bytes()[..64 << 10]));
+    assert!(REQUEST_LOG.recognise(&line.as_bytes()[..64 << 10]));
     let training = line.replace(r#""model":"gpt-4o","#, "");
-    assert!(!RequestLog.recognise(&training.as_bytes()[..64 << 10]));
+    assert!(!REQUEST_LOG.recognise(&training.as_bytes()[..64 << 10]));
 }
 
 #[test]
@@ -406,8 +406,8 @@ proptest! {
 
     #[test]
     fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        RequestLog.recognise(&bytes);
+        REQUEST_LOG.recognise(&bytes);
         let mut out = Sink::new(&ByLength);
-        Reader::default().read(Input::Line(Place::default(), &bytes), &mut out);
+        RequestLogDecoder::default().read(Input::Line(Place::default(), &bytes), &mut out);
     }
 }

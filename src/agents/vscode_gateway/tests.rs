@@ -5,7 +5,7 @@ use crate::model::session::Session;
 use std::collections::BTreeMap;
 
 fn sessions(log: &str) -> BTreeMap<Lane, Session> {
-    testing::sessions(&VscodeGateway, log.lines())
+    testing::sessions(&VSCODE_GATEWAY, log.lines())
 }
 
 macro_rules! case {
@@ -62,17 +62,17 @@ fn captures_are_told_apart_by_prompt_and_first_message() {
 #[test]
 fn names() {
     let shape = |path: &str| {
-        VscodeGateway
+        VSCODE_GATEWAY
             .claims(Path::new(path))
-            .map(|claim| claim.shape)
+            .map(|claim| claim.store)
     };
     assert_eq!(
         shape("/h/.vscode-ai-gateway/forensic-captures.jsonl"),
-        Some(Shape::Lines)
+        Some(Store::Lines)
     );
     assert_eq!(
         shape("/w/.logs/x/c/messages/chat-1.json"),
-        Some(Shape::Document)
+        Some(Store::Document)
     );
     assert_eq!(shape("/w/.logs/x/c/messages/chat-1.sse.jsonl"), None);
 }

@@ -53,7 +53,7 @@ pub(in crate::ingest) enum Origin {
     /// A log.
     Log(LogFile),
     /// A line that is here.
-    Line(&'static dyn Format, Vec<u8>),
+    Line(&'static Format, Vec<u8>),
     /// Nowhere, and why.
     None(String),
 }

@@ -203,7 +203,7 @@ proptest! {
 }
 
 /// A log's entries, by conversation.
-fn read(format: &dyn Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
+fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
     let bytes = fs::read(path).unwrap();
     let mut out = Sink::new(&ByLength);
     let mut decoder = format.decoder();
@@ -227,12 +227,12 @@ fn read(format: &dyn Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
 }
 
 /// Every hand-written log, with its format.
-fn fixtures() -> Vec<(&'static dyn Format, PathBuf)> {
+fn fixtures() -> Vec<(&'static Format, PathBuf)> {
     let mut found = Vec::new();
     for format in agents::ALL {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/fixtures")
-            .join(format.id());
+            .join(format.id);
         for case in fs::read_dir(folder).unwrap().flatten() {
             let logs = ["log.json", "log.jsonl"].map(|name| case.path().join(name));
             found.extend(
@@ -251,7 +251,7 @@ fn hand_written_logs_are_told_as_they_were_then() {
     let mut moments = 0;
     for (format, path) in fixtures() {
         for entries in read(format, &path).values() {
-            let empty = Session::new(format.id(), Arc::clone(&rules));
+            let empty = Session::new(format.id, Arc::clone(&rules));
             let Lived { session, told } = Lived::of(empty, entries);
             let timeline = Timeline::of(&session);
             ends_as_it_is(&session, &timeline);
@@ -290,7 +290,7 @@ fn told() -> Session {
         decoder.read(Input::Line(place, text.as_bytes()), &mut out);
     }
     let rules = Arc::new(crate::config::rules().unwrap());
-    let mut session = Session::new(format.id(), rules);
+    let mut session = Session::new(format.id, rules);
     for (n, entry) in out.entries.into_iter().enumerate() {
         let at = Timestamp::from_second(entry.place.line as i64 * 10 - n as i64 % 2).ok();
         session.apply(Entry { at, ..entry });
@@ -376,7 +376,7 @@ fn without_reports_the_sizes_of_all_moments_are_those_of_their_states() {
     let mut moments = 0;
     for (format, path) in fixtures() {
         for entries in read(format, &path).values() {
-            let mut session = Session::new(format.id(), Arc::clone(&rules));
+            let mut session = Session::new(format.id, Arc::clone(&rules));
             entries
                 .iter()
                 .for_each(|entry| session.apply(entry.clone()));

@@ -72,7 +72,7 @@ impl Miss {
             };
             Miss {
                 error: prediction.error(by),
-                agent: log.format.id(),
+                agent: log.format.id,
                 model: request.model.as_deref().map(str::to_owned),
                 path: log.facts.path.display().to_string(),
                 line: request.place.line,

@@ -216,7 +216,7 @@ fn reading_may_begin_anywhere() {
     let log = fixture("fork");
     let lines: Vec<_> = log.split(|byte| *byte == b'\n').collect();
     for from in 1..lines.len() - 2 {
-        let mut decoder = Codex.decoder();
+        let mut decoder = CODEX.decoder();
         let mut out = Sink::new(&ByLength);
         for line in &lines[from..] {
             decoder.read(Input::Line(Place::default(), line), &mut out);
@@ -231,7 +231,7 @@ fn reading_may_begin_anywhere() {
 
 #[test]
 fn a_name_tells_a_rollout_and_its_thread() {
-    let id = |name: &str| Codex.claims(Path::new(name)).map(|claim| claim.id);
+    let id = |name: &str| CODEX.claims(Path::new(name)).map(|claim| claim.id);
     let thread = "019f80ed-65ac-7eb3-9c28-9885c0fbca91";
     let path = format!("/x/sessions/2026/07/20/rollout-2026-07-20T19-07-49-{thread}.jsonl");
     assert_eq!(id(&path), Some(Some(thread.into())));
@@ -247,14 +247,14 @@ fn a_beginning_tells_a_rollout() {
     for name in ["outputs-before-count", "unwrapped", "sub-agent-ordinals"] {
         let log = fixture(name);
         assert!(
-            (140..log.len()).all(|end| Codex.recognise(&log[..end])),
+            (140..log.len()).all(|end| CODEX.recognise(&log[..end])),
             "{name}"
         );
     }
     let claude = br#"{"type":"user","message":{"content":"{\"type\":\"session_meta\"}"}}"#;
-    assert!(!Codex.recognise(claude));
-    assert!(!Codex.recognise(br#"{"type":"session","id":"x","timestamp":"2026"}"#));
-    assert!(!Codex.recognise(b""));
+    assert!(!CODEX.recognise(claude));
+    assert!(!CODEX.recognise(br#"{"type":"session","id":"x","timestamp":"2026"}"#));
+    assert!(!CODEX.recognise(b""));
 }
 
 proptest! {

@@ -7,6 +7,7 @@ use crate::model::session::Session;
 use crate::model::{Kind, Role};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const RECORDS: &str = r#"
 has = ["/role", "/session"]
@@ -76,11 +77,11 @@ fn mapping(text: &str) -> Mapping {
     Mapping::read("mine", text).unwrap()
 }
 
-fn format(text: &str) -> &'static dyn Format {
+fn format(text: &str) -> &'static Format {
     mapping(text).into_format()
 }
 
-fn read(format: &dyn Format, log: &str) -> Session {
+fn read(format: &Format, log: &str) -> Session {
     let mut session = Session::new("mine", Arc::default());
     entries(format, log)
         .into_iter()
@@ -88,7 +89,7 @@ fn read(format: &dyn Format, log: &str) -> Session {
     session
 }
 
-fn entries(format: &dyn Format, log: &str) -> Vec<Entry> {
+fn entries(format: &Format, log: &str) -> Vec<Entry> {
     let mut out = Sink::new(&ByLength);
     let mut decoder = format.decoder();
     let mut offset = 0;
@@ -129,7 +130,7 @@ broken
 "#;
 
 /// The sessions of a log, by their ids.
-fn all(format: &dyn Format, log: &str) -> BTreeMap<String, Session> {
+fn all(format: &Format, log: &str) -> BTreeMap<String, Session> {
     let mut lanes: BTreeMap<Lane, Session> = BTreeMap::new();
     for entry in entries(format, log) {
         let session = lanes.entry(entry.lane);
@@ -270,7 +271,7 @@ fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
         ["container summary : There are two.", "user text : Go on."]
     );
     assert_eq!(session.resets.len(), 1);
-    assert_eq!(format(RECORDS).reset_marks(), ["\"compaction\""]);
+    assert_eq!(format(RECORDS).reset_marks, ["\"compaction\""]);
 }
 
 /// A log of requests with so much of the history in each.
@@ -403,7 +404,7 @@ fn facts_inside_of_a_list_keep_it_whole() {
     let list = |facts: &str| {
         let text = "shape = \"document\"\nmessages = \"/log\"\n".to_owned()
             + &RECORDS.replace("[session]", &format!("[session]\n{facts}"));
-        format(&text).list()
+        format(&text).list
     };
     assert_eq!(list("title = \"/name\""), Some(List::Json("log")));
     assert_eq!(list("title = \"/log/0/name\""), None);
@@ -427,7 +428,7 @@ fn a_document_is_a_list_of_records() {
         .decoder()
         .read(Input::Document(document.as_bytes()), &mut out);
     // Given around its list first, it says the same.
-    assert_eq!(format.list(), Some(List::Json("log")));
+    assert_eq!(format.list, Some(List::Json("log")));
     let mut decoder = format.decoder();
     let mut apart = Sink::new(&ByLength);
     let around = document.replace(&records.join(",\n"), "");
@@ -451,9 +452,9 @@ fn a_document_is_a_list_of_records() {
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
-    assert_eq!(format.shape(b""), Some(Shape::Document));
-    let claim = |name: &str| format.claims(Path::new(name)).map(|claim| claim.shape);
-    assert_eq!(claim("/x/chat-1.json"), Some(Shape::Document));
+    assert_eq!(format.store(b""), Some(Store::Document));
+    let claim = |name: &str| format.claims(Path::new(name)).map(|claim| claim.store);
+    assert_eq!(claim("/x/chat-1.json"), Some(Store::Document));
     assert_eq!(claim("/x/other.json"), None);
 }
 
@@ -465,7 +466,7 @@ fn lines_are_recognised_by_what_they_must_have() {
     for other in ["", "junk", "{\"role\":\"user\"}\n", "[{\"role\":1}]\n"] {
         assert!(!format.recognise(other.as_bytes()), "{other}");
     }
-    assert_eq!(format.facts().mark, "`role` with `session`");
+    assert_eq!(format.facts.mark, "`role` with `session`");
 }
 
 #[test]

@@ -14,15 +14,14 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Numbers of seconds since 1970 are smaller than this; of milliseconds, larger.
 const SECONDS: f64 = 1e11;
 
 /// Reads one file.
 #[derive(Clone)]
-pub(super) struct Reader {
-    mapping: Arc<Mapping>,
+pub(super) struct CustomDecoder {
+    mapping: &'static Mapping,
     sessions: HashMap<Lane, Session>,
     /// The session that came first: the file's own.
     first: Option<Key>,
@@ -60,7 +59,7 @@ impl At {
     }
 }
 
-impl Decoder for Reader {
+impl Decoder for CustomDecoder {
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
         let (place, bytes) = match input {
             Input::Line(_, line) if line.trim_ascii().is_empty() => return,
@@ -88,9 +87,9 @@ impl Decoder for Reader {
     }
 }
 
-impl Reader {
-    pub(super) fn new(mapping: Arc<Mapping>) -> Reader {
-        Reader {
+impl CustomDecoder {
+    pub(super) fn new(mapping: &'static Mapping) -> CustomDecoder {
+        CustomDecoder {
             mapping,
             sessions: HashMap::new(),
             first: None,
@@ -112,7 +111,7 @@ impl Reader {
 
     fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
         let value: Value = lenient::object(line)?;
-        let mapping = Arc::clone(&self.mapping);
+        let mapping = self.mapping;
         let at = At {
             lane: self.lane(&value),
             place,
@@ -145,7 +144,7 @@ impl Reader {
 
     fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        let mapping = Arc::clone(&self.mapping);
+        let mapping = self.mapping;
         let list = match &mapping.messages {
             Some(pointer) => pointer.find(&value),
             None => Some(&value),
@@ -172,7 +171,7 @@ impl Reader {
 
     /// A record of a document's list.
     fn record(&mut self, place: Place, record: &Value, out: &mut Sink<'_>) {
-        let mapping = Arc::clone(&self.mapping);
+        let mapping = self.mapping;
         let at = At {
             lane: Lane::Main,
             place,

@@ -1,0 +1,240 @@
+//! What is known of a log format before a file of it is read, as plain data.
+
+use super::{Decoder, Facts, Input, Settings, SidecarSpec, head};
+use crate::model::event::{Billed, Sink};
+use std::path::{Path, PathBuf};
+
+/// A log format: where its files are, how to recognise them, how to read them.
+///
+/// Most formats leave all but the first fields to [`Format::DEFAULT`].
+pub struct Format {
+    /// The agent's id, as in reports: `claude-code`.
+    pub id: &'static str,
+    /// The agent's name in a narrow column: `claude`.
+    pub label: &'static str,
+    /// The folders of its logs.
+    pub roots: &'static [Root],
+    /// What its logs contain and what they do not.
+    pub facts: Facts,
+    /// See [`Format::claims`].
+    pub claims: &'static (dyn Fn(&Path) -> Option<Claim> + Sync),
+    /// See [`Format::recognise`].
+    pub recognise: &'static (dyn Fn(&[u8]) -> bool + Sync),
+    /// See [`Format::decoder`]; mostly [`decoder`].
+    pub decoder: &'static (dyn Fn() -> Box<dyn Decoder> + Sync),
+    /// See [`Format::store`]. The default is a file of lines or a document, by how the file begins.
+    pub store: &'static (dyn Fn(&[u8]) -> Option<Store> + Sync),
+    /// The array that holds the records of a document. The decoder is given the document with this array
+    /// emptied, then each of its elements as a line.
+    pub list: Option<List>,
+    /// Byte strings, one of which is in every line that can reset the context. They are used to find the
+    /// last reset from the end of a log, and may be in other lines too.
+    pub reset_marks: &'static [&'static str],
+    /// The names of [`Billed`]'s numbers in the provider's own terms, for totals. Empty where no usage is
+    /// logged.
+    pub terms: &'static [Term],
+    /// Whether a log holds several sessions, none of them the parent of the others. Their order and
+    /// names depend on the beginning of the log, so such logs are always read from there.
+    pub holds_several: bool,
+    /// The agent's settings files, if they can change when it compacts.
+    pub settings: Option<&'static Settings>,
+    /// What the agent writes beside its logs about single requests.
+    pub sidecar: Option<&'static SidecarSpec>,
+}
+
+/// One number of a provider's usage: its name in reports and where it is in [`Billed`].
+pub type Term = (&'static str, fn(&Billed) -> u64);
+
+impl Format {
+    /// A log of lines that reports usage. The id, the facts and the three functions after them are
+    /// placeholders.
+    pub const DEFAULT: Format = Format {
+        id: "",
+        label: "",
+        roots: &[],
+        facts: Facts::NONE,
+        claims: &|_| None,
+        recognise: &|_| false,
+        decoder: &decoder::<Nothing>,
+        store: &head::lines_or_document,
+        list: None,
+        reset_marks: &[],
+        terms: &[
+            ("input", |b| b.input),
+            ("cached", |b| b.cache_read),
+            ("output", |b| b.output),
+            ("reasoning", |b| b.reasoning),
+        ],
+        holds_several: false,
+        settings: None,
+        sidecar: None,
+    };
+
+    /// What the log at this path is, judged by the path alone; `None`: not a log of this agent.
+    pub fn claims(&self, path: &Path) -> Option<Claim> {
+        (self.claims)(path)
+    }
+
+    /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
+    pub fn recognise(&self, head: &[u8]) -> bool {
+        (self.recognise)(head)
+    }
+
+    /// The store of a log that begins with these bytes; `None`: its path decides.
+    pub fn store(&self, head: &[u8]) -> Option<Store> {
+        (self.store)(head)
+    }
+
+    /// A decoder for one log.
+    pub fn decoder(&self) -> Box<dyn Decoder> {
+        (self.decoder)()
+    }
+}
+
+/// A new decoder of this type.
+pub fn decoder<D: Decoder + Default + 'static>() -> Box<dyn Decoder> {
+    Box::<D>::default()
+}
+
+/// The placeholder of [`Format::DEFAULT`].
+#[derive(Default)]
+struct Nothing;
+
+impl Decoder for Nothing {
+    fn read(&mut self, _: Input<'_>, _: &mut Sink<'_>) {}
+}
+
+/// A folder in which an agent keeps its logs.
+#[derive(Debug, Clone, Copy)]
+pub struct Root {
+    /// The environment variable that names the agent's folder, or several, comma separated. If it is
+    /// set, `base` does not apply.
+    pub env: Option<&'static str>,
+    /// The agent's folder otherwise.
+    pub base: Base,
+    /// The folder of the logs inside the agent's folder.
+    pub logs: &'static str,
+}
+
+impl Root {
+    /// `logs` in an agent's folder below the home directory.
+    pub const fn home(agent: &'static str, logs: &'static str) -> Root {
+        Root::new(Base::Home(agent), logs)
+    }
+
+    /// `logs` in an agent's folder.
+    pub const fn new(base: Base, logs: &'static str) -> Root {
+        Root {
+            env: None,
+            base,
+            logs,
+        }
+    }
+
+    /// The same, with a variable that names the agent's folder.
+    #[must_use]
+    pub const fn env(self, name: &'static str) -> Root {
+        Root {
+            env: Some(name),
+            ..self
+        }
+    }
+}
+
+/// An agent's folder when no variable names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// Below the home directory.
+    Home(&'static str),
+    /// Below `$XDG_CONFIG_HOME`, or `~/.config`.
+    XdgConfig(&'static str),
+    /// Below `$XDG_DATA_HOME`, or `~/.local/share`.
+    XdgData(&'static str),
+    /// This folder.
+    At(&'static str),
+}
+
+/// What a log is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// A file of lines that grows at its end.
+    Lines,
+    /// A document that is rewritten; see [`Format::list`].
+    Document,
+    /// A folder of numbered files, each of them a line.
+    Folder(&'static FolderSpec),
+}
+
+/// An array in a document, by its name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// In a JSON object.
+    Json(&'static str),
+    /// In a YAML mapping in block style.
+    Yaml(&'static str),
+}
+
+/// A folder of numbered files.
+#[derive(Debug)]
+pub struct FolderSpec {
+    /// The number of a file, from its name; `None`: it is not part of the log.
+    pub number: fn(&str) -> Option<u64>,
+    /// The document beside the folder at this path that says more about the log; see
+    /// [`Decoder::read_state`].
+    pub state: fn(&Path) -> Option<PathBuf>,
+}
+
+impl PartialEq for FolderSpec {
+    fn eq(&self, other: &FolderSpec) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for FolderSpec {}
+
+/// What is known of a log by its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// What it is kept in.
+    pub store: Store,
+    /// The session's id, if the path contains it.
+    pub id: Option<String>,
+    /// The id of the session that started this one, if the path contains it.
+    pub parent: Option<String>,
+    /// Another log of the same session that says more. If it exists, this one is read only when the user
+    /// names it.
+    pub superseded_by: Option<PathBuf>,
+}
+
+impl Claim {
+    /// A file of lines whose path says nothing more.
+    pub const LINES: Claim = Claim {
+        store: Store::Lines,
+        id: None,
+        parent: None,
+        superseded_by: None,
+    };
+
+    /// A file of lines of the session with this id.
+    pub fn session(id: &str) -> Claim {
+        Claim {
+            id: Some(id.to_owned()),
+            ..Claim::LINES
+        }
+    }
+
+    /// The same log in another store.
+    #[must_use]
+    pub fn kept_in(self, store: Store) -> Claim {
+        Claim { store, ..self }
+    }
+
+    /// The same log, of a session that was started by this one.
+    #[must_use]
+    pub fn child_of(self, parent: &str) -> Claim {
+        Claim {
+            parent: Some(parent.to_owned()),
+            ..self
+        }
+    }
+}
