@@ -5,7 +5,7 @@ mod record;
 pub mod scan;
 
 pub use crate::lenient_record as record;
-pub use record::{At, Field, Record, object as read_object, value};
+pub use record::{At, Field, Lost, Record, object as read_object, value};
 
 use crate::model::event::{ELIDED, ItemBuilder, Key};
 use jiff::Timestamp;
@@ -74,6 +74,35 @@ pub enum Piece<'a, B> {
 /// something else.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pieces<'a, B>(pub Vec<Piece<'a, B>>);
+
+impl<B> Pieces<'_, B> {
+    /// The objects among them.
+    pub fn parts(&self) -> impl Iterator<Item = &B> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Part(part) => Some(part),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// The bare texts among them.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(&**text),
+            Piece::Part(_) => None,
+        })
+    }
+}
+
+/// Strings of a list, or one bare string; absent where it is something else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts<'a>(pub Vec<Text<'a>>);
+
+impl Texts<'_> {
+    /// The strings.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(Text::get)
+    }
+}
 
 impl<B> Default for Pieces<'_, B> {
     fn default() -> Self {

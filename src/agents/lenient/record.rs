@@ -6,7 +6,7 @@
 //! does not name are skipped unread.
 
 use super::scan::{each_element, each_field, string};
-use super::{Count, MAX_TOKENS, Piece, Pieces, Text};
+use super::{Count, MAX_TOKENS, Piece, Pieces, Text, Texts};
 use crate::model::event::{Event, Sink};
 use serde_json::value::RawValue;
 use std::cell::RefCell;
@@ -53,10 +53,7 @@ pub trait Record<'a>: Default {
 pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T> {
     let lost = Lost::default();
     let mut record = T::default();
-    let at = At {
-        name: "",
-        lost: &lost,
-    };
+    let at = lost.at("");
     if !line.trim_start().starts_with('{') {
         out.unreadable("not a JSON object");
         return None;
@@ -79,13 +76,24 @@ pub fn value<'a, T: Field<'a>>(
         return T::default();
     };
     let lost = Lost::default();
-    let value = T::read(raw.get(), At { name, lost: &lost });
+    let value = T::read(raw.get(), lost.at(name));
     lost.report(out);
     value
 }
 
 impl Lost {
-    fn report(self, out: &mut Sink<'_>) {
+    /// A value of the field of this name, whose losses are noted here.
+    pub fn at(&self, name: &'static str) -> At<'_> {
+        At { name, lost: self }
+    }
+
+    /// Adds the losses that were noted elsewhere.
+    pub fn extend(&self, other: Lost) {
+        self.0.borrow_mut().append(&mut other.0.into_inner());
+    }
+
+    /// Reports the losses as events of the current record.
+    pub fn report(self, out: &mut Sink<'_>) {
         for name in self.0.into_inner() {
             out.emit(Event::Lost(name));
         }
@@ -196,6 +204,16 @@ impl<'a, T: Field<'a>> Field<'a> for Option<Vec<T>> {
     }
 }
 
+/// A string or a list of strings.
+impl<'a> Field<'a> for Texts<'a> {
+    fn read(json: &'a str, at: At<'_>) -> Texts<'a> {
+        Texts(match json.starts_with('[') {
+            true => Vec::read(json, at),
+            false => vec![Text::read(json, at)],
+        })
+    }
+}
+
 impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
     fn read(json: &'a str, at: At<'_>) -> Pieces<'a, B> {
         Pieces(match json.as_bytes().first() {
@@ -255,6 +273,9 @@ macro_rules! lenient_record {
                 at: $crate::agents::lenient::At<'_>,
             ) {
                 use $crate::agents::lenient::Field;
+                if value == "null" {
+                    return;
+                }
                 $(
                     let names: &[&'static str] = $crate::lenient_record!(@names $field $($($key)|+)?);
                     if names.contains(&name) {
