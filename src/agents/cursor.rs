@@ -17,7 +17,7 @@
 use super::claude_code::content::{assistant_items, user_items};
 use super::droid::part_of;
 use super::lenient::{self, Piece, Pieces, Text, record};
-use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Key, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
@@ -104,12 +104,8 @@ struct CursorDecoder {
 }
 
 impl Decoder for CursorDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(_, line) = input else {
-            return;
-        };
-        let line = String::from_utf8_lossy(line);
-        let Some(record) = lenient::read_object::<Record<'_>>(&line, out) else {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
             return;
         };
         let content = record.message.and_then(|message| message.content);

@@ -20,7 +20,7 @@
 
 use super::claude_code::content::{assistant_items, user_items};
 use super::lenient::{self, Text, record};
-use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
@@ -108,12 +108,8 @@ struct DroidDecoder {
 }
 
 impl Decoder for DroidDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(_, line) = input else {
-            return;
-        };
-        let line = String::from_utf8_lossy(line);
-        let Some(record) = lenient::read_object::<Record<'_>>(&line, out) else {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
             return;
         };
         out.set_time(record.timestamp.time());

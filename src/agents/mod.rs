@@ -137,7 +137,19 @@ pub enum Input<'a> {
 /// Reads one log, from wherever the reader begins to wherever it ends.
 pub trait Decoder: Send {
     /// Writes what the input contains as events. Never fails and never panics, whatever the bytes.
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>);
+    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
+        match input {
+            Input::Line(_, line) => self.read_line(&String::from_utf8_lossy(line), out),
+            Input::Document(bytes) => self.read_document(&String::from_utf8_lossy(bytes), out),
+        }
+    }
+
+    /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
+    /// place.
+    fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}
+
+    /// Decodes a whole document.
+    fn read_document(&mut self, _document: &str, _out: &mut Sink<'_>) {}
 
     /// Takes the sidecar records of its session, before it reads anything.
     fn read_sidecar(&mut self, _records: &[SidecarRecord]) {}

@@ -28,24 +28,29 @@ impl<'l> At<'l> {
         At { name, ..self }
     }
 
-    /// Notes that the value is of another type than expected, unless it is null.
-    pub fn lose(self, json: &str) {
-        if json != "null" {
+    /// Reads a value. `None`: it is null, or of another type than expected, which is noted.
+    pub fn read<'a, T: Field<'a>>(self, value: &'a RawValue) -> Option<T> {
+        if value.get() == "null" {
+            return None;
+        }
+        let read = T::read(value, self);
+        if read.is_none() {
             self.lost.0.borrow_mut().push(self.name);
         }
+        read
     }
 }
 
 /// A value of a record.
-pub trait Field<'a>: Default {
-    /// Reads a JSON value. One of another type than expected is noted and reads as the default.
-    fn read(json: &'a str, at: At<'_>) -> Self;
+pub trait Field<'a>: Sized {
+    /// Reads a JSON value; `None` where it is of another type than expected.
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Self>;
 }
 
 /// An object whose fields have names; [`record!`](super::record) implements it.
 pub trait Record<'a>: Default {
     /// Reads the value of the field of this name, if it is one of the record's.
-    fn set(&mut self, name: &str, value: &'a str, at: At<'_>);
+    fn set(&mut self, name: &str, value: &'a RawValue, at: At<'_>);
 }
 
 /// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
@@ -58,7 +63,7 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T>
         out.unreadable("not a JSON object");
         return None;
     }
-    if let Err(error) = each_field(line, &mut |name, value| record.set(name, value.get(), at)) {
+    if let Err(error) = each_field(line, &mut |name, value| record.set(name, value, at)) {
         out.unreadable(error.to_string());
         return None;
     }
@@ -67,16 +72,13 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T>
 }
 
 /// Reads a value that was kept as it is written. `name` is its field's, for the report of losses.
-pub fn value<'a, T: Field<'a>>(
+pub fn value<'a, T: Field<'a> + Default>(
     raw: Option<&'a RawValue>,
     name: &'static str,
     out: &mut Sink<'_>,
 ) -> T {
-    let Some(raw) = raw else {
-        return T::default();
-    };
     let lost = Lost::default();
-    let value = T::read(raw.get(), lost.at(name));
+    let value = raw.and_then(|raw| lost.at(name).read(raw)).unwrap_or_default();
     lost.report(out);
     value
 }
@@ -101,133 +103,88 @@ impl Lost {
 }
 
 impl<'a, T: Record<'a>> Field<'a> for T {
-    fn read(json: &'a str, at: At<'_>) -> T {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<T> {
         let mut record = T::default();
-        if each_field(json, &mut |name, value| record.set(name, value.get(), at)).is_err() {
-            at.lose(json);
-        }
-        record
+        each_field(value.get(), &mut |name, value| record.set(name, value, at)).ok()?;
+        Some(record)
     }
 }
 
-impl<'a, T: Record<'a>> Field<'a> for Option<T> {
-    fn read(json: &'a str, at: At<'_>) -> Option<T> {
-        let mut record = T::default();
-        match each_field(json, &mut |name, value| record.set(name, value.get(), at)) {
-            Ok(()) => Some(record),
-            Err(_) => {
-                at.lose(json);
-                None
-            }
-        }
+impl<'a, T: Field<'a>> Field<'a> for Option<T> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Option<T>> {
+        T::read(value, at).map(Some)
     }
 }
 
-/// Any value, as it is written; null is absent.
-impl<'a> Field<'a> for Option<&'a RawValue> {
-    fn read(json: &'a str, at: At<'_>) -> Self {
-        if json == "null" {
-            return None;
-        }
-        let raw = serde_json::from_str(json).ok();
-        if raw.is_none() {
-            at.lose(json);
-        }
-        raw
+/// Any value, as it is written.
+impl<'a> Field<'a> for &'a RawValue {
+    fn read(value: &'a RawValue, _: At<'_>) -> Option<&'a RawValue> {
+        Some(value)
     }
 }
 
 impl<'a> Field<'a> for Text<'a> {
-    fn read(json: &'a str, at: At<'_>) -> Text<'a> {
-        let text = string(json);
-        if text.is_none() {
-            at.lose(json);
-        }
-        Text(text)
+    fn read(value: &'a RawValue, _: At<'_>) -> Option<Text<'a>> {
+        string(value.get()).map(|text| Text(Some(text)))
     }
 }
 
-impl Field<'_> for Option<bool> {
-    fn read(json: &str, at: At<'_>) -> Option<bool> {
-        let flag = json.parse().ok();
-        if flag.is_none() {
-            at.lose(json);
-        }
-        flag
+impl Field<'_> for bool {
+    fn read(value: &RawValue, _: At<'_>) -> Option<bool> {
+        value.get().parse().ok()
     }
 }
 
-impl Field<'_> for Option<f64> {
-    fn read(json: &str, at: At<'_>) -> Option<f64> {
-        let number = json.parse().ok().filter(|n: &f64| n.is_finite());
-        if number.is_none() {
-            at.lose(json);
-        }
-        number
+impl Field<'_> for f64 {
+    fn read(value: &RawValue, _: At<'_>) -> Option<f64> {
+        value.get().parse().ok().filter(|n: &f64| n.is_finite())
     }
 }
 
 impl Field<'_> for Count {
-    fn read(json: &str, at: At<'_>) -> Count {
+    fn read(value: &RawValue, _: At<'_>) -> Option<Count> {
+        let json = value.get();
         let whole = json.parse().ok().filter(|n| *n <= MAX_TOKENS);
         let count = whole.or_else(|| {
             let number: f64 = json.parse().ok()?;
             let is_plausible = (0.0..=MAX_TOKENS as f64).contains(&number);
             is_plausible.then_some(number as u64)
         });
-        if count.is_none() {
-            at.lose(json);
-        }
-        Count(count)
+        count.map(|count| Count(Some(count)))
     }
 }
 
+/// Elements of another type than expected are passed over, and noted.
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
-    fn read(json: &'a str, at: At<'_>) -> Vec<T> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Vec<T>> {
         let mut list = Vec::new();
-        if each_element(json, &mut |element| list.push(T::read(element.get(), at))).is_err() {
-            at.lose(json);
-        }
-        list
-    }
-}
-
-/// `None` where there is no list.
-impl<'a, T: Field<'a>> Field<'a> for Option<Vec<T>> {
-    fn read(json: &'a str, at: At<'_>) -> Option<Vec<T>> {
-        json.starts_with('[')
-            .then(|| Vec::read(json, at))
-            .or_else(|| {
-                at.lose(json);
-                None
-            })
+        each_element(value.get(), &mut |element| list.extend(at.read(element))).ok()?;
+        Some(list)
     }
 }
 
 /// A string or a list of strings.
 impl<'a> Field<'a> for Texts<'a> {
-    fn read(json: &'a str, at: At<'_>) -> Texts<'a> {
-        Texts(match json.starts_with('[') {
-            true => Vec::read(json, at),
-            false => vec![Text::read(json, at)],
-        })
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Texts<'a>> {
+        Some(Texts(match value.get().starts_with('[') {
+            true => Vec::read(value, at)?,
+            false => vec![Text::read(value, at)?],
+        }))
     }
 }
 
 impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
-    fn read(json: &'a str, at: At<'_>) -> Pieces<'a, B> {
-        Pieces(match json.as_bytes().first() {
-            Some(b'"') => string(json).map(Piece::Text).into_iter().collect(),
-            Some(b'{') => vec![Piece::Part(B::read(json, at))],
-            Some(b'[') => {
-                let lists: Vec<Pieces<'a, B>> = Vec::read(json, at);
-                lists.into_iter().flat_map(|list| list.0).collect()
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Pieces<'a, B>> {
+        let json = value.get();
+        match json.as_bytes().first()? {
+            b'"' => Some(Pieces(vec![Piece::Text(string(json)?)])),
+            b'{' => Some(Pieces(vec![Piece::Part(B::read(value, at)?)])),
+            b'[' => {
+                let lists: Vec<Pieces<'a, B>> = Vec::read(value, at)?;
+                Some(Pieces(lists.into_iter().flat_map(|list| list.0).collect()))
             }
-            _ => {
-                at.lose(json);
-                Vec::new()
-            }
-        })
+            _ => None,
+        }
     }
 }
 
@@ -269,17 +226,15 @@ macro_rules! lenient_record {
             fn set(
                 &mut self,
                 name: &str,
-                value: &$life str,
+                value: &$life serde_json::value::RawValue,
                 at: $crate::agents::lenient::At<'_>,
             ) {
-                use $crate::agents::lenient::Field;
-                if value == "null" {
-                    return;
-                }
                 $(
                     let names: &[&'static str] = $crate::lenient_record!(@names $field $($($key)|+)?);
                     if names.contains(&name) {
-                        self.$field = <$type as Field<$life>>::read(value, at.field(names[0]));
+                        if let Some(value) = at.field(names[0]).read(value) {
+                            self.$field = value;
+                        }
                         return;
                     }
                 )*
