@@ -4,11 +4,12 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
 use ctxgauge::agents;
-use ctxgauge::ingest::discover::{Scout, Spot, usual};
+use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::reader::{each_usage, tail_only};
+use ctxgauge::ingest::roots::{SearchRoot, usual};
 use ctxgauge::ingest::{Options, start};
 use ctxgauge::model::fleet::Update;
-use std::ffi::OsString;
+use ctxgauge::paths::Folders;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -62,7 +63,7 @@ fn latency(bytes: usize) {
         .path()
         .join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
     fs::write(&path, line(0, 300)).unwrap();
-    let updates = follow(vec![Spot::Given(dir.path().to_path_buf())]);
+    let updates = follow(vec![SearchRoot::Given(dir.path().to_path_buf())]);
     wait_for(&updates, |update| matches!(update, Update::CaughtUp));
     // The system's watch begins a moment later.
     std::thread::sleep(Duration::from_millis(300));
@@ -140,7 +141,9 @@ fn rewritten(
     fs::create_dir(path.parent().unwrap()).unwrap();
     let mut messages: Vec<String> = (0..bytes / message(0).len()).map(message).collect();
     fs::write(&path, write(&messages)).unwrap();
-    let updates = follow(vec![Spot::Given(path.parent().unwrap().to_path_buf())]);
+    let updates = follow(vec![SearchRoot::Given(
+        path.parent().unwrap().to_path_buf(),
+    )]);
     wait_for(&updates, |update| matches!(update, Update::CaughtUp));
     std::thread::sleep(Duration::from_millis(300));
     let change = |messages: &[String]| {
@@ -169,11 +172,11 @@ fn rewritten(
     );
 }
 
-fn follow(spots: Vec<Spot>) -> Receiver<Update> {
+fn follow(roots: Vec<SearchRoot>) -> Receiver<Update> {
     let (sender, updates) = sync_channel(64);
     let options = Options {
         formats: agents::ALL.to_vec(),
-        spots,
+        roots,
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
@@ -203,10 +206,17 @@ fn made_up_home(home: &Path) {
 
 /// What it takes until all gauges stand, and to read everything once.
 fn gauges(home: &Path) {
-    let env = |name: &str| (name == "HOME").then(|| OsString::from(home));
+    let folders = Folders {
+        home: Some(home.into()),
+        ..Folders::default()
+    };
     let begun = Instant::now();
-    let mut scout = Scout::new(usual(agents::ALL, &env), agents::ALL.to_vec());
-    let found = scout.look();
+    let mut scanner = Scanner::new(
+        usual(agents::ALL, &folders, &|_| None),
+        agents::ALL.to_vec(),
+        |_| None,
+    );
+    let found = scanner.look();
     let bytes: u64 = found.files.iter().map(|log| log.facts.len).sum();
     println!(
         "found {} files of {} MB in {:?}",

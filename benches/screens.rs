@@ -137,7 +137,7 @@ impl Screen {
             }
             logs.push(log);
         }
-        app.update(Msg::Update(Update::GaugesStand));
+        app.update(Msg::Update(Update::InitialScanDone));
         app.update(Msg::Resize(SIZE.0, SIZE.1));
         let written = Rc::new(Cell::new(0));
         Screen {

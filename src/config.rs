@@ -59,15 +59,6 @@ impl Config {
     }
 }
 
-/// Where the configuration file is: `$XDG_CONFIG_HOME/ctxgauge/config.toml`, or below `~/.config`.
-pub fn default_path(env: &dyn Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
-    let folder = env("XDG_CONFIG_HOME")
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(env("HOME")?).join(".config")))?;
-    Some(folder.join("ctxgauge").join("config.toml"))
-}
-
 /// Reads the configuration. A file that was named must be there; the default one need not.
 pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
     let (path, must) = match (named, default) {

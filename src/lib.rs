@@ -31,6 +31,7 @@
 //! | [`render`] | numbers, ages, sources and log text as strings, for screens and reports; pure | `model` |
 //! | [`tui`] | how it is shown: `app` and `keymap` know no terminal, `views` draw, `runtime` runs | `model`; `runtime` what it is handed |
 //! | [`report`] | how it is told: text and JSON for scripts | `model`, `agents`, `ingest`, `tokens` |
+//! | [`paths`] | the user's folders and environment variables | nothing of ours |
 //! | [`config`], [`cli`] | what the user can set, and what is remembered of it | `model`; keys, themes and `app` of `tui` |
 //!
 //! `main.rs` parses, chooses a face, and turns errors into words and exit codes.
@@ -89,6 +90,7 @@ pub mod cli;
 pub mod config;
 pub mod ingest;
 pub mod model;
+pub mod paths;
 pub mod render;
 pub mod report;
 pub mod tokens;

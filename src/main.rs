@@ -4,16 +4,18 @@ use anyhow::{Context, Result, bail};
 use clap::{CommandFactory, Parser};
 use ctxgauge::agents::{self, Format, custom::Mapping};
 use ctxgauge::cli::{AgentsCommand, Cli, Command, Common};
-use ctxgauge::config::state::{self, Memory};
+use ctxgauge::config::state::Memory;
 use ctxgauge::config::{self, Beside, Config};
 use ctxgauge::ingest::spool::{Piped, STDIN};
 use ctxgauge::ingest::{
     self,
-    discover::{Scout, Spot, usual},
+    discover::Scanner,
+    roots::{SearchRoot, usual},
 };
 use ctxgauge::model::estimators::Estimator;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
+use ctxgauge::paths::{self, Folders};
 use ctxgauge::report::audit::Progress;
 use ctxgauge::report::{self, Ground, Style, Sums};
 use ctxgauge::tokens::Counter;
@@ -91,7 +93,9 @@ fn run(cli: Cli) -> Result<()> {
             json,
         }) => {
             let ground = ground(&cli.common, &configuration(&cli.common)?, &[])?;
-            report::agents::list(&ground, style(json), &home_relative, &mut out)?;
+            let folders = Folders::of_user();
+            let shown = |path: &Path| folders.display(path);
+            report::agents::list(&ground, style(json), &shown, &mut out)?;
         }
         Some(Command::Agents {
             command: Some(command),
@@ -129,7 +133,9 @@ fn monitor(cli: &Cli) -> Result<()> {
     let config = configuration(&cli.common)?;
     let keymap = config.keymap()?;
     let remembers = !cli.common.fresh && !cli.common.demo;
-    let (memory, forgotten) = state::default_path(&env)
+    let folders = Folders::of_user();
+    let (memory, forgotten) = folders
+        .state_file()
         .filter(|_| remembers)
         .map(Memory::open)
         .unzip();
@@ -137,16 +143,16 @@ fn monitor(cli: &Cli) -> Result<()> {
     let themes = themes(&cli.common, &config, chosen)?;
     let mut ground = ground(&cli.common, &config, &paths)?;
     if !stdin.is_empty() && paths.is_empty() {
-        ground.spots.clear();
+        ground.roots.clear();
     }
     let looked_in: Vec<String> = ground
-        .spots
+        .roots
         .iter()
-        .map(|spot| home_relative(spot.path()))
+        .map(|root| folders.display(root.path()))
         .collect();
     let nothing = || {
-        let mut scout = Scout::new(ground.spots.clone(), ground.formats.clone());
-        cli.paths.is_empty() && scout.look().files.is_empty()
+        let mut scanner = Scanner::new(ground.roots.clone(), ground.formats.clone(), paths::env);
+        cli.paths.is_empty() && scanner.look().files.is_empty()
     };
     let demo = cli.common.demo || nothing();
     let counter = Arc::new(Counter::new());
@@ -185,7 +191,7 @@ fn monitor(cli: &Cli) -> Result<()> {
     } else {
         let options = ingest::Options {
             formats: ground.formats,
-            spots: ground.spots,
+            roots: ground.roots,
             stdin: (!stdin.is_empty()).then(|| Piped {
                 source: Box::new(io::stdin()),
                 format: ground.forced,
@@ -287,16 +293,8 @@ fn themes(common: &Common, config: &Config, chosen: Option<&str>) -> Result<Them
 
 /// The configuration's path, whether there is a file or not.
 fn config_path(common: &Common) -> Option<PathBuf> {
-    common.config.clone().or_else(|| config::default_path(&env))
-}
-
-/// A path as people write it: `~` for the home folder.
-fn home_relative(path: &Path) -> String {
-    let below = env("HOME").and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
-    below.map_or_else(
-        || path.display().to_string(),
-        |below| format!("~/{}", below.display()),
-    )
+    let named = common.config.clone();
+    named.or_else(|| Folders::of_user().config_file())
 }
 
 fn style(json: bool) -> Style {
@@ -310,7 +308,7 @@ fn env(name: &str) -> Option<OsString> {
 fn configuration(common: &Common) -> Result<Config> {
     config::load(
         common.config.as_deref(),
-        config::default_path(&env).as_deref(),
+        Folders::of_user().config_file().as_deref(),
     )
 }
 
@@ -323,16 +321,16 @@ fn ground(common: &Common, config: &Config, paths: &[PathBuf]) -> Result<Ground>
     let mut ground = Ground {
         forced,
         formats: forced.map_or(all, |format| vec![format]),
-        spots: Vec::new(),
+        roots: Vec::new(),
         rules: Arc::new(rules),
         now: jiff::Timestamp::now,
     };
     if paths.is_empty() {
-        ground.spots = usual(&ground.formats, &env);
+        ground.roots = usual(&ground.formats, &Folders::of_user(), &env);
         let roots = config.roots.iter().chain(&common.root);
-        ground.spots.extend(roots.cloned().map(Spot::Given));
+        ground.roots.extend(roots.cloned().map(SearchRoot::Given));
     } else {
-        ground.spots = paths
+        ground.roots = paths
             .iter()
             .map(|path| ground.given(path.clone()))
             .collect();

@@ -3,7 +3,6 @@
 
 use crate::tui::app::Remembered;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,15 +21,6 @@ pub struct State {
     pub theme: Option<String>,
     /// What the screens were set to.
     pub screens: Remembered,
-}
-
-/// Where it is: `$XDG_STATE_HOME/ctxgauge/state.toml`, or below `~/.local/state`.
-pub fn default_path(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let folder = env("XDG_STATE_HOME")
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(env("HOME")?).join(".local/state")))?;
-    Some(folder.join("ctxgauge").join("state.toml"))
 }
 
 /// The file of what is remembered.

@@ -256,8 +256,9 @@ fn document(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Scout, Spot};
+    use super::super::discover::Scanner;
     use super::super::reader::{More, Sessions, read_whole};
+    use super::super::roots::SearchRoot;
     use super::super::testing::toy_log;
     use super::*;
     use crate::model::event::ByLength;
@@ -372,7 +373,7 @@ mod tests {
         let path = dir.path().join("requests.jsonl");
         std::fs::write(&path, line("first", 7) + &late.collect::<String>()).unwrap();
         let format = crate::agents::by_id("request-log").unwrap();
-        let found = Scout::new(vec![Spot::Given(path)], vec![format]).look();
+        let found = Scanner::new(vec![SearchRoot::Given(path)], vec![format], |_| None).look();
         let log = &found.files[0];
         let rules = Arc::default();
         for pass in [tail(log, &ByLength, &rules), epoch(log, &rules)] {

@@ -183,8 +183,9 @@ impl LogFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Scout, Spot};
+    use super::super::discover::Scanner;
     use super::super::reader::{Follower, More, Pass, Progress, read_whole};
+    use super::super::roots::SearchRoot;
     use super::*;
     use crate::agents::copilot_cli::COPILOT_CLI;
     use crate::model::event::ByLength;
@@ -211,8 +212,11 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut scout = Scout::new(vec![Spot::Usual(&COPILOT_CLI, state)], vec![]);
-        let found = scout.look().files.remove(0);
+        let mut scanner =
+            Scanner::new(vec![SearchRoot::Usual(&COPILOT_CLI, state)], vec![], |_| {
+                None
+            });
+        let found = scanner.look().files.remove(0);
         (home, paths, found)
     }
 

@@ -123,7 +123,7 @@ fn play(
         }
         if !stand {
             stand = true;
-            sink(Update::GaugesStand)?;
+            sink(Update::InitialScanDone)?;
             sink(Update::CaughtUp)?;
         }
         for step in live {
@@ -240,7 +240,7 @@ mod tests {
                     let session = sessions.get_mut(&file).expect("it was rebuilt first");
                     entries.into_iter().for_each(|entry| session.apply(entry));
                 }
-                Update::GaugesStand => {
+                Update::InitialScanDone => {
                     stand = Some(sessions.values().all(|s: &Session| s.anchor().is_some()));
                 }
                 _ => {}

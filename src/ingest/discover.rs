@@ -4,12 +4,13 @@ use super::beside::SidecarStore;
 use super::bytes::{Bytes, Open};
 use super::folder::Folder;
 use super::problem;
+use super::roots::SearchRoot;
 use super::tail::Stamp;
-use crate::agents::{Base, Claim, Format, Store, facts};
+use crate::agents::{Claim, Format, Store, facts};
 use crate::model::fleet::{FileFacts, FileId};
+use crate::paths::Env;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
@@ -22,31 +23,6 @@ pub const HEAD: usize = 64 << 10;
 const LOGS: [&str; 4] = ["jsonl", "ndjson", "json", "yaml"];
 /// Folders inside folders beyond this are a loop or a joke.
 const DEPTH: usize = 48;
-
-/// A place to look for logs.
-#[derive(Clone)]
-pub enum Spot {
-    /// Where an agent keeps its logs: only what this agent claims counts; it need not exist.
-    Usual(&'static Format, PathBuf),
-    /// A file or folder that the user named.
-    Given(PathBuf),
-    /// The same, and whose a file there is, whatever it holds.
-    Forced(&'static Format, PathBuf),
-}
-
-impl Spot {
-    /// The file or folder.
-    pub fn path(&self) -> &Path {
-        match self {
-            Spot::Usual(_, path) | Spot::Given(path) | Spot::Forced(_, path) => path,
-        }
-    }
-
-    /// Whether the user named exactly this path.
-    pub fn names(&self, path: &Path) -> bool {
-        !matches!(self, Spot::Usual(..)) && self.path() == path
-    }
-}
 
 /// A log that was found.
 #[derive(Clone)]
@@ -74,67 +50,6 @@ pub struct Found {
     pub unrecognised: u64,
 }
 
-/// Where the agents of this machine keep their logs. `env` looks up an environment variable.
-pub fn usual(formats: &[&'static Format], env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Spot> {
-    let set = |name: &str| env(name).filter(|value| !value.is_empty());
-    let home = set("HOME")
-        .or_else(|| set("USERPROFILE"))
-        .map(PathBuf::from);
-    let xdg = |name: &str, default: &str| {
-        // The specification has relative paths ignored.
-        let named = set(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
-        named.or_else(|| home.as_ref().map(|home| home.join(default)))
-    };
-    let mut spots: Vec<Spot> = Vec::new();
-    for format in formats {
-        for root in format.roots {
-            let named = root.env.and_then(set);
-            let folders: Vec<PathBuf> = match named {
-                Some(list) => split_list(list),
-                None => {
-                    let base = match root.base {
-                        Base::Home(below) => home.as_ref().map(|home| home.join(below)),
-                        Base::XdgConfig(below) => {
-                            xdg("XDG_CONFIG_HOME", ".config").map(|dir| dir.join(below))
-                        }
-                        Base::XdgData(below) => {
-                            xdg("XDG_DATA_HOME", ".local/share").map(|dir| dir.join(below))
-                        }
-                        Base::At(folder) => Some(PathBuf::from(folder)),
-                    };
-                    base.into_iter().collect()
-                }
-            };
-            for folder in folders {
-                let logs = folder.join(root.logs);
-                // Two roots of an agent that one variable names are the same folder.
-                let again = spots.iter().any(
-                    |spot| matches!(spot, Spot::Usual(f, dir) if f.id == format.id && *dir == logs),
-                );
-                if !again {
-                    spots.push(Spot::Usual(*format, logs));
-                }
-            }
-        }
-    }
-    spots
-}
-
-fn split_list(list: OsString) -> Vec<PathBuf> {
-    match list.to_str() {
-        Some(text) => {
-            let parts = text.split(',').map(str::trim);
-            parts
-                .filter(|part| !part.is_empty())
-                .map(PathBuf::from)
-                .collect()
-        }
-        None => vec![PathBuf::from(list)],
-    }
-}
-
 /// The id of the file at a path, the same by whatever links it is reached.
 pub fn file_id(path: &Path) -> FileId {
     let real = fs::canonicalize(path);
@@ -148,9 +63,10 @@ fn id_of_real(path: &Path) -> FileId {
 }
 
 /// Looks for logs, again and again; remembers what it has looked into.
-pub struct Scout {
-    spots: Vec<Spot>,
+pub struct Scanner {
+    roots: Vec<SearchRoot>,
     formats: Vec<&'static Format>,
+    env: Env,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
     /// Folders that are logs, by agent and path.
@@ -167,18 +83,19 @@ type FolderLog = (&'static Format, Claim, Arc<Folder>);
 
 /// One walk.
 struct Walk<'s> {
-    scout: &'s mut Scout,
+    scanner: &'s mut Scanner,
     found: Found,
     folders: HashSet<PathBuf>,
     files: HashSet<FileId>,
 }
 
-impl Scout {
-    /// Looks in these places for logs of these formats.
-    pub fn new(spots: Vec<Spot>, formats: Vec<&'static Format>) -> Scout {
-        Scout {
-            spots,
+impl Scanner {
+    /// Looks below these roots for logs of these formats. `env` looks up an environment variable.
+    pub fn new(roots: Vec<SearchRoot>, formats: Vec<&'static Format>, env: Env) -> Scanner {
+        Scanner {
+            roots,
             formats,
+            env,
             opened: HashMap::new(),
             folders: HashMap::new(),
             neighbours: HashMap::new(),
@@ -188,16 +105,22 @@ impl Scout {
     fn neighbours(&mut self, format: &'static Format, log: &Path) -> Option<Arc<SidecarStore>> {
         let spec = format.sidecar?;
         let key = (format.id, (spec.folder)(log));
+        let env = self.env;
         let new = || {
-            let named = std::env::var_os(spec.env).filter(|path| !path.is_empty());
+            let named = env(spec.env).filter(|path| !path.is_empty());
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.neighbours.entry(key).or_insert_with(new)))
     }
 
-    /// The places.
-    pub fn spots(&self) -> &[Spot] {
-        &self.spots
+    /// Looks up an environment variable.
+    pub fn env(&self) -> Env {
+        self.env
+    }
+
+    /// The roots.
+    pub fn roots(&self) -> &[SearchRoot] {
+        &self.roots
     }
 
     /// Everything that is there now.
@@ -211,20 +134,20 @@ impl Scout {
     }
 
     fn walk(&mut self, only: Option<&Path>) -> Found {
-        let spots = self.spots.clone();
+        let roots = self.roots.clone();
         let mut walk = Walk {
-            scout: self,
+            scanner: self,
             found: Found::default(),
             folders: HashSet::new(),
             files: HashSet::new(),
         };
-        for spot in &spots {
+        for root in &roots {
             let path = match only {
-                Some(path) if path.starts_with(spot.path()) => path,
+                Some(path) if path.starts_with(root.path()) => path,
                 Some(_) => continue,
-                None => spot.path(),
+                None => root.path(),
             };
-            walk.enter(spot, path);
+            walk.enter(root, path);
         }
         let mut found = walk.found;
         keep_one_copy(&mut found.files);
@@ -236,7 +159,7 @@ impl Scout {
     }
 
     /// The log that the folder at this path is, if it is one. In an agent's own place its name tells.
-    fn folder(&mut self, spot: &Spot, path: &Path) -> Option<FolderLog> {
+    fn folder(&mut self, root: &SearchRoot, path: &Path) -> Option<FolderLog> {
         let claimed = |format: &'static Format| {
             let claim = format.claims(path)?;
             match claim.store {
@@ -244,8 +167,8 @@ impl Scout {
                 Store::Lines | Store::Document => None,
             }
         };
-        let claims: Vec<_> = match spot {
-            Spot::Usual(format, _) => claimed(*format).into_iter().collect(),
+        let claims: Vec<_> = match root {
+            SearchRoot::Usual(format, _) => claimed(*format).into_iter().collect(),
             _ => self.formats.iter().filter_map(|f| claimed(*f)).collect(),
         };
         claims.into_iter().find_map(|(format, claim, spec)| {
@@ -257,7 +180,7 @@ impl Scout {
             if !folder.is_log() {
                 return None;
             }
-            if !matches!(spot, Spot::Usual(..)) {
+            if !matches!(root, SearchRoot::Usual(..)) {
                 let (joined, _) = folder.open().ok()?;
                 let head = head_of(Bytes::Folder(joined)).ok()?;
                 format.recognise(&head).then_some(())?;
@@ -300,8 +223,8 @@ impl Walk<'_> {
         self.found.problems.push((path.to_path_buf(), what));
     }
 
-    fn enter(&mut self, spot: &Spot, path: &Path) {
-        let named = spot.names(path);
+    fn enter(&mut self, root: &SearchRoot, path: &Path) {
+        let named = root.names(path);
         let meta = match fs::metadata(path) {
             Ok(meta) => meta,
             Err(e) if e.kind() == io::ErrorKind::NotFound && !named => return,
@@ -311,24 +234,24 @@ impl Walk<'_> {
             let Ok(real) = fs::canonicalize(path) else {
                 return;
             };
-            self.folder(spot, path, real, 0);
-        } else if self.record(spot, path) {
+            self.folder(root, path, real, 0);
+        } else if self.record(root, path) {
             // It is part of a log that is a folder, and that log is what is meant.
-        } else if let (true, Spot::Forced(format, _)) = (named, spot) {
+        } else if let (true, SearchRoot::Forced(format, _)) = (named, root) {
             self.forced_file(path, *format, &meta);
         } else if named {
             self.given_file(path, &meta);
         } else {
             let id = file_id(path);
-            self.file(spot, path, id, || Ok(meta));
+            self.file(root, path, id, || Ok(meta));
         }
     }
 
-    fn folder(&mut self, spot: &Spot, path: &Path, real: PathBuf, depth: usize) {
+    fn folder(&mut self, root: &SearchRoot, path: &Path, real: PathBuf, depth: usize) {
         if depth > DEPTH || !self.folders.insert(real.clone()) {
             return;
         }
-        if let Some(log) = self.scout.folder(spot, path) {
+        if let Some(log) = self.scanner.folder(root, path) {
             return self.add_folder(path, id_of_real(&real), log);
         }
         let entries = match fs::read_dir(path) {
@@ -337,12 +260,12 @@ impl Walk<'_> {
             Err(e) => return self.problem(path, problem::unreadable(&e, "list this folder")),
         };
         for entry in entries.flatten() {
-            self.entry(spot, &entry, &real, depth);
+            self.entry(root, &entry, &real, depth);
         }
     }
 
     /// Takes a file for the log whose record it is, if it is one.
-    fn record(&mut self, spot: &Spot, path: &Path) -> bool {
+    fn record(&mut self, root: &SearchRoot, path: &Path) -> bool {
         let Ok(real) = fs::canonicalize(path) else {
             return false;
         };
@@ -350,7 +273,7 @@ impl Walk<'_> {
         else {
             return false;
         };
-        let formats = self.scout.formats.iter();
+        let formats = self.scanner.formats.iter();
         let mut claims = formats.filter_map(|format| format.claims(folder));
         let is_numbered = claims.any(|claim| match claim.store {
             Store::Folder(spec) => (spec.number)(name).is_some(),
@@ -360,9 +283,9 @@ impl Walk<'_> {
             return false;
         }
         // Where it is the watcher that names it, the folder goes by the name of its place.
-        let named = path.parent().filter(|_| !spot.names(path));
+        let named = path.parent().filter(|_| !root.names(path));
         let shown = named.unwrap_or(folder).to_path_buf();
-        let log = self.scout.folder(spot, &shown);
+        let log = self.scanner.folder(root, &shown);
         let is_one = log.is_some();
         if let Some(log) = log {
             self.add_folder(&shown, id_of_real(folder), log);
@@ -379,12 +302,12 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(&mut self, spot: &Spot, entry: &DirEntry, folder: &Path, depth: usize) {
+    fn entry(&mut self, root: &SearchRoot, entry: &DirEntry, folder: &Path, depth: usize) {
         let Ok(kind) = entry.file_type() else { return };
         let path = entry.path();
         if kind.is_file() {
             let id = id_of_real(&folder.join(entry.file_name()));
-            return self.file(spot, &path, id, || entry.metadata());
+            return self.file(root, &path, id, || entry.metadata());
         }
         if kind.is_dir() {
             let noise = [".git", "node_modules"]
@@ -392,16 +315,16 @@ impl Walk<'_> {
                 .any(|name| entry.file_name() == *name);
             if !noise {
                 let real = folder.join(entry.file_name());
-                self.folder(spot, &path, real, depth + 1);
+                self.folder(root, &path, real, depth + 1);
             }
         } else if kind.is_symlink() {
             let Ok(real) = fs::canonicalize(&path) else {
                 return;
             };
             match fs::metadata(&real) {
-                Ok(meta) if meta.is_dir() => self.folder(spot, &path, real, depth + 1),
+                Ok(meta) if meta.is_dir() => self.folder(root, &path, real, depth + 1),
                 Ok(meta) if meta.is_file() => {
-                    self.file(spot, &path, id_of_real(&real), || Ok(meta));
+                    self.file(root, &path, id_of_real(&real), || Ok(meta));
                 }
                 _ => {}
             }
@@ -411,13 +334,13 @@ impl Walk<'_> {
     /// A file in a folder: by its name in an agent's own, by its bytes elsewhere.
     fn file(
         &mut self,
-        spot: &Spot,
+        root: &SearchRoot,
         path: &Path,
         id: FileId,
         meta: impl FnOnce() -> io::Result<Metadata>,
     ) {
-        let (format, claim, meta) = match spot {
-            Spot::Usual(format, _) => {
+        let (format, claim, meta) = match root {
+            SearchRoot::Usual(format, _) => {
                 let claim = format.claims(path).filter(is_file);
                 let Some(claim) = claim else { return };
                 // Gone since: the next walk will not see it.
@@ -425,7 +348,7 @@ impl Walk<'_> {
                 (*format, claim, meta)
             }
             // Names tell little outside of an agent's own folders: most logs are `*.jsonl`.
-            Spot::Given(_) | Spot::Forced(..) => {
+            SearchRoot::Given(_) | SearchRoot::Forced(..) => {
                 let is_log = path
                     .extension()
                     .is_some_and(|ext| LOGS.iter().any(|log| ext == *log));
@@ -433,7 +356,7 @@ impl Walk<'_> {
                     return;
                 }
                 let Ok(meta) = meta() else { return };
-                match self.scout.recognise(path, meta.len()) {
+                match self.scanner.recognise(path, meta.len()) {
                     Ok(Some((format, store))) => (format, claim_of(format, path, store), meta),
                     Ok(None) => {
                         self.found.unrecognised += u64::from(meta.len() > 0);
@@ -450,7 +373,7 @@ impl Walk<'_> {
 
     /// A file that the user named: what it holds counts before what it is called.
     fn given_file(&mut self, path: &Path, meta: &Metadata) {
-        let seen = match self.scout.recognise(path, meta.len()) {
+        let seen = match self.scanner.recognise(path, meta.len()) {
             Ok(seen) => seen,
             Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
         };
@@ -466,7 +389,7 @@ impl Walk<'_> {
                 self.add(path, file_id(path), format, claim, stamp, None);
             }
             None => match read_head(path) {
-                Ok(head) => self.problem(path, facts::refusal(&self.scout.formats, &head)),
+                Ok(head) => self.problem(path, facts::refusal(&self.scanner.formats, &head)),
                 Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
             },
         }
@@ -485,7 +408,7 @@ impl Walk<'_> {
     }
 
     fn claims(&self, path: &Path) -> Vec<(&'static Format, Claim)> {
-        let formats = self.scout.formats.iter();
+        let formats = self.scanner.formats.iter();
         formats
             .filter_map(|format| Some((*format, format.claims(path).filter(is_file)?)))
             .collect()
@@ -503,7 +426,7 @@ impl Walk<'_> {
         if !self.files.insert(file) {
             return;
         }
-        let neighbours = self.scout.neighbours(format, path);
+        let neighbours = self.scanner.neighbours(format, path);
         self.found.files.push(LogFile {
             facts: FileFacts {
                 file,
@@ -571,8 +494,8 @@ mod tests {
     use super::*;
     use crate::agents::kimi::KIMI;
 
-    fn look(spots: Vec<Spot>) -> Found {
-        Scout::new(spots, vec![&TOY]).look()
+    fn look(roots: Vec<SearchRoot>) -> Found {
+        Scanner::new(roots, vec![&TOY], |_| None).look()
     }
 
     fn names(found: &Found) -> Vec<String> {
@@ -591,42 +514,6 @@ mod tests {
     }
 
     #[test]
-    fn roots_follow_the_environment() {
-        let paths = |vars: &[(&str, &str)]| -> Vec<String> {
-            let env = |name: &str| {
-                let var = vars.iter().find(|(key, _)| *key == name);
-                var.map(|(_, value)| OsString::from(value))
-            };
-            let spots = usual(&[&TOY], &env);
-            spots
-                .iter()
-                .map(|spot| spot.path().display().to_string())
-                .collect()
-        };
-        assert_eq!(
-            paths(&[("HOME", "/h")]),
-            [
-                "/h/.toy/logs",
-                "/h/.config/toy/logs",
-                "/h/.local/share/toy/logs"
-            ]
-        );
-        assert_eq!(
-            paths(&[
-                ("HOME", "/h"),
-                ("XDG_CONFIG_HOME", "/x"),
-                ("XDG_DATA_HOME", "not/absolute")
-            ]),
-            ["/h/.toy/logs", "/x/toy/logs", "/h/.local/share/toy/logs"]
-        );
-        assert_eq!(
-            paths(&[("HOME", "/h"), ("TOY_HOME", "/a, /b,")]),
-            ["/a/logs", "/b/logs", "/h/.local/share/toy/logs"]
-        );
-        assert_eq!(paths(&[]), [""; 0]);
-    }
-
-    #[test]
     fn usual_places_by_name_alone() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("logs");
@@ -634,8 +521,8 @@ mod tests {
         put(&root.join("a/one/sub.toy"), "");
         put(&root.join("notes.jsonl"), "{\"toy\":1}\n");
         let found = look(vec![
-            Spot::Usual(&TOY, root.clone()),
-            Spot::Usual(&TOY, dir.path().join("absent")),
+            SearchRoot::Usual(&TOY, root.clone()),
+            SearchRoot::Usual(&TOY, dir.path().join("absent")),
         ]);
         assert_eq!(names(&found), ["one.toy", "sub.toy"]);
         assert!(found.problems.is_empty());
@@ -656,11 +543,14 @@ mod tests {
             "{\"type\":\"metadata\",\"protocol_version\":\"1.8\"}\n",
         );
         put(&root.join("p/old/context.jsonl"), old);
-        let look = |spot| Scout::new(vec![spot], vec![&KIMI]).look();
-        for spot in [Spot::Usual(&KIMI, root.clone()), Spot::Given(root.clone())] {
-            assert_eq!(names(&look(spot)), ["context.jsonl", "wire.jsonl"]);
+        let look = |root| Scanner::new(vec![root], vec![&KIMI], |_| None).look();
+        for root in [
+            SearchRoot::Usual(&KIMI, root.clone()),
+            SearchRoot::Given(root.clone()),
+        ] {
+            assert_eq!(names(&look(root)), ["context.jsonl", "wire.jsonl"]);
         }
-        let named = look(Spot::Given(root.join("p/both/context.jsonl")));
+        let named = look(SearchRoot::Given(root.join("p/both/context.jsonl")));
         assert_eq!(names(&named), ["context.jsonl"]);
     }
 
@@ -677,7 +567,7 @@ mod tests {
         file("x/b.jsonl", "{\"toy\":1}\n");
         file("x/c.jsonl", "{\"other\":1}\n");
         file("x/readme.md", "{\"toy\":1}\n");
-        let found = look(vec![Spot::Given(dir.path().to_path_buf())]);
+        let found = look(vec![SearchRoot::Given(dir.path().to_path_buf())]);
         assert_eq!(names(&found), ["a.toy", "b.jsonl"]);
         assert_eq!(found.unrecognised, 2);
 
@@ -685,7 +575,7 @@ mod tests {
         let other = file("other.txt", "hello");
         let absent = dir.path().join("absent");
         let empty = dir.path().join("x/empty.toy");
-        let given = [odd, other.clone(), absent.clone(), empty].map(Spot::Given);
+        let given = [odd, other.clone(), absent.clone(), empty].map(SearchRoot::Given);
         let found = look(given.to_vec());
         assert_eq!(names(&found), ["empty.toy", "named-oddly"]);
         assert_eq!(found.problems.len(), 2);
@@ -710,7 +600,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         put(&dir.path().join("lines.json"), "{\"toy\":1}\n{\"toy\":2}\n");
         put(&dir.path().join("notes.txt"), "{\"toy\":\n 1}\n");
-        let given = ["lines.json", "notes.txt"].map(|name| Spot::Given(dir.path().join(name)));
+        let given =
+            ["lines.json", "notes.txt"].map(|name| SearchRoot::Given(dir.path().join(name)));
         let found = look(given.to_vec());
         let stores: Vec<_> = found
             .files
@@ -726,12 +617,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("other.jsonl");
         put(&path, "hello\n");
-        let found = look(vec![Spot::Forced(&TOY, path.clone())]);
+        let found = look(vec![SearchRoot::Forced(&TOY, path.clone())]);
         assert_eq!(names(&found), ["other.jsonl"]);
-        let found = look(vec![Spot::Forced(&TOY, dir.path().to_path_buf())]);
+        let found = look(vec![SearchRoot::Forced(&TOY, dir.path().to_path_buf())]);
         assert_eq!((found.files.len(), found.unrecognised), (0, 1));
-        let mut scout = Scout::new(vec![Spot::Forced(&TOY, path.clone())], vec![&TOY]);
-        assert_eq!(names(&scout.look_below(&path)), ["other.jsonl"]);
+        let mut scanner = Scanner::new(
+            vec![SearchRoot::Forced(&TOY, path.clone())],
+            vec![&TOY],
+            |_| None,
+        );
+        assert_eq!(names(&scanner.look_below(&path)), ["other.jsonl"]);
     }
 
     #[test]
@@ -739,12 +634,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.jsonl");
         put(&path, "");
-        let mut scout = Scout::new(vec![Spot::Given(dir.path().to_path_buf())], vec![&TOY]);
-        assert!(scout.look().files.is_empty());
+        let mut scanner = Scanner::new(
+            vec![SearchRoot::Given(dir.path().to_path_buf())],
+            vec![&TOY],
+            |_| None,
+        );
+        assert!(scanner.look().files.is_empty());
         put(&path, "{\"toy\":1}\n");
-        assert_eq!(names(&scout.look()), ["a.jsonl"]);
-        assert_eq!(names(&scout.look_below(&path)), ["a.jsonl"]);
-        assert!(scout.look_below(Path::new("/elsewhere")).files.is_empty());
+        assert_eq!(names(&scanner.look()), ["a.jsonl"]);
+        assert_eq!(names(&scanner.look_below(&path)), ["a.jsonl"]);
+        assert!(scanner.look_below(Path::new("/elsewhere")).files.is_empty());
     }
 
     #[test]
@@ -755,8 +654,8 @@ mod tests {
         put(&archive.join("s.toy"), "{}\n{}\n");
         put(&archive.join("other.toy"), "{}\n");
         let found = look(vec![
-            Spot::Usual(&TOY, now),
-            Spot::Usual(&TOY, archive.clone()),
+            SearchRoot::Usual(&TOY, now),
+            SearchRoot::Usual(&TOY, archive.clone()),
         ]);
         assert_eq!(names(&found), ["other.toy", "s.toy"]);
         let kept = found.files.iter().find(|log| log.facts.len == 6).unwrap();
@@ -775,8 +674,8 @@ mod tests {
         symlink(dir.path().join("nowhere"), root.join("broken.toy")).unwrap();
         let linked = dir.path().join("link");
         symlink(&root, &linked).unwrap();
-        assert_eq!(look(vec![Spot::Usual(&TOY, root)]).files.len(), 1);
-        assert_eq!(look(vec![Spot::Usual(&TOY, linked)]).files.len(), 1);
+        assert_eq!(look(vec![SearchRoot::Usual(&TOY, root)]).files.len(), 1);
+        assert_eq!(look(vec![SearchRoot::Usual(&TOY, linked)]).files.len(), 1);
     }
 
     #[cfg(unix)]
@@ -787,7 +686,7 @@ mod tests {
         let closed = dir.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
-        let found = look(vec![Spot::Usual(&TOY, dir.path().to_path_buf())]);
+        let found = look(vec![SearchRoot::Usual(&TOY, dir.path().to_path_buf())]);
         let is_root = fs::read_dir(&closed).is_ok();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
         if !is_root {

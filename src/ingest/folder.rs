@@ -259,8 +259,9 @@ impl Seek for Joined {
 #[cfg(test)]
 mod tests {
     use super::super::backwards;
-    use super::super::discover::{LogFile, Scout, Spot};
+    use super::super::discover::{LogFile, Scanner};
     use super::super::reader::{Follower, More, Pass, Progress, read_whole};
+    use super::super::roots::SearchRoot;
     use super::super::testing::{PARTS, TOY};
     use super::*;
     use crate::agents::Store;
@@ -286,8 +287,8 @@ mod tests {
         text
     }
 
-    fn found(spot: Spot) -> Vec<LogFile> {
-        Scout::new(vec![spot], vec![&TOY]).look().files
+    fn found(root: SearchRoot) -> Vec<LogFile> {
+        Scanner::new(vec![root], vec![&TOY], |_| None).look().files
     }
 
     #[test]
@@ -326,17 +327,17 @@ mod tests {
         let (home, path) = home();
         put(&path, 0, "{\"toy\":1}");
         put(&path, 1, "{\"toy\":2}");
-        let spots = [
-            Spot::Usual(&TOY, home.path().to_path_buf()),
-            Spot::Given(home.path().to_path_buf()),
-            Spot::Given(home.path().join("talk")),
-            Spot::Given(path.clone()),
-            Spot::Given(path.join("part-1.json")),
-            Spot::Forced(&TOY, path.join("part-0.json")),
+        let roots = [
+            SearchRoot::Usual(&TOY, home.path().to_path_buf()),
+            SearchRoot::Given(home.path().to_path_buf()),
+            SearchRoot::Given(home.path().join("talk")),
+            SearchRoot::Given(path.clone()),
+            SearchRoot::Given(path.join("part-1.json")),
+            SearchRoot::Forced(&TOY, path.join("part-0.json")),
         ];
-        for spot in spots {
-            let named = spot.path().display().to_string();
-            let found = found(spot);
+        for root in roots {
+            let named = root.path().display().to_string();
+            let found = found(root);
             assert_eq!(found.len(), 1, "{named}");
             let facts = &found[0].facts;
             assert_eq!(found[0].store, Store::Folder(&PARTS), "{named}");
@@ -344,25 +345,25 @@ mod tests {
             assert!(facts.path.ends_with("talk/parts"), "{named}");
         }
         // Below a usual place, by the file that the watcher names.
-        let usual = Spot::Usual(&TOY, home.path().to_path_buf());
-        let mut scout = Scout::new(vec![usual], vec![&TOY]);
-        let below = scout.look_below(&path.join("part-1.json")).files;
+        let usual = SearchRoot::Usual(&TOY, home.path().to_path_buf());
+        let mut scanner = Scanner::new(vec![usual], vec![&TOY], |_| None);
+        let below = scanner.look_below(&path.join("part-1.json")).files;
         assert_eq!(*below[0].facts.path, path);
-        assert_eq!(below[0].facts.file, scout.look().files[0].facts.file);
+        assert_eq!(below[0].facts.file, scanner.look().files[0].facts.file);
     }
 
     #[test]
     fn a_folder_of_something_else_is_no_log() {
         let (home, path) = home();
-        assert!(found(Spot::Given(home.path().to_path_buf())).is_empty());
+        assert!(found(SearchRoot::Given(home.path().to_path_buf())).is_empty());
         put(&path, 0, "{\"other\":1}");
-        assert!(found(Spot::Given(home.path().to_path_buf())).is_empty());
+        assert!(found(SearchRoot::Given(home.path().to_path_buf())).is_empty());
         // In an agent's own place its name is enough.
-        let usual = Spot::Usual(&TOY, home.path().to_path_buf());
+        let usual = SearchRoot::Usual(&TOY, home.path().to_path_buf());
         assert_eq!(found(usual).len(), 1);
         let lone = home.path().join("part-7.json");
         fs::write(&lone, "{\"toy\":1}\n").unwrap();
-        assert_eq!(found(Spot::Given(lone))[0].store, Store::Document);
+        assert_eq!(found(SearchRoot::Given(lone))[0].store, Store::Document);
     }
 
     /// What may happen to a folder.
@@ -454,7 +455,7 @@ mod tests {
         fn following_ends_where_a_fresh_reading_does(acts in prop::collection::vec(act(), 1..14)) {
             let (_home, path) = home();
             put(&path, 20, "{\"toy\":1}");
-            let log = found(Spot::Given(path.clone())).remove(0);
+            let log = found(SearchRoot::Given(path.clone())).remove(0);
             let mut followed = Followed::begin(log);
             let mut next = 41;
             for act in acts {
@@ -485,7 +486,7 @@ mod tests {
                 followed.go_on(false);
             }
             followed.go_on(true);
-            let fresh = found(Spot::Usual(&TOY, path)).remove(0);
+            let fresh = found(SearchRoot::Usual(&TOY, path)).remove(0);
             let fresh = read_whole(&fresh, &ByLength, &Arc::default()).unwrap().remove(0).1;
             let session = followed.session;
             prop_assert_eq!(session.context(), fresh.context());

@@ -6,7 +6,7 @@
 //! system's, gives hints of what was written; stat is the truth. A third lives as long as somebody
 //! waits for the text of an item.
 //!
-//! Headless faces use [`discover::Scout`] and [`reader::read_whole`], [`reader::tail_only`] and
+//! Headless faces use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
 //! [`reader::each_usage`] without a thread.
 
 mod backwards;
@@ -20,6 +20,7 @@ pub mod folder;
 pub mod lines;
 mod problem;
 pub mod reader;
+pub mod roots;
 pub mod settings;
 pub mod spool;
 pub mod tail;
@@ -34,8 +35,9 @@ pub use text::{Done, TextJob};
 use crate::agents::Format;
 use crate::model::fleet::{FileId, Update};
 use crate::model::window::Rules;
+use crate::paths;
 use crate::tokens::Counter;
-use discover::Spot;
+use roots::SearchRoot;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +53,7 @@ pub struct Options {
     /// The formats that count.
     pub formats: Vec<&'static Format>,
     /// Where to look.
-    pub spots: Vec<Spot>,
+    pub roots: Vec<SearchRoot>,
     /// A log that comes through a pipe.
     pub stdin: Option<spool::Piped>,
     /// The models table.
@@ -129,7 +131,7 @@ pub fn start(
     let wanted = Arc::<Wanted>::default();
     let Options {
         formats,
-        spots,
+        roots,
         stdin,
         rules,
         counter,
@@ -158,11 +160,12 @@ pub fn start(
             }
         }
     };
-    let scout = discover::Scout::new(spots, formats);
+    let scanner = discover::Scanner::new(roots, formats, paths::env);
     std::thread::Builder::new()
         .name("ingest".to_owned())
         .spawn(move || {
-            let worker = worker::Worker::new(scout, rules, counter, wanted, inbox, Box::new(sink));
+            let worker =
+                worker::Worker::new(scanner, rules, counter, wanted, inbox, Box::new(sink));
             worker.run(read, hint)
         })?;
     Ok(handle)

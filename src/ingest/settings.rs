@@ -9,8 +9,8 @@ use super::tail::Stamp;
 use crate::agents::settings::SettingsFile;
 use crate::agents::{Format, Settings};
 use crate::model::window::Overrides;
+use crate::paths::{self, Env};
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,6 @@ pub struct SettingsReader {
     round: u64,
 }
 
-/// Looks up a variable of the environment.
-type Env = fn(&str) -> Option<OsString>;
-
 /// Who asks: the agent, its folder, the folder in which the session works.
 type Asker = (&'static str, Option<PathBuf>, Option<Box<str>>);
 
@@ -41,14 +38,8 @@ struct Held {
     bytes: Arc<[u8]>,
 }
 
-impl Default for SettingsReader {
-    fn default() -> SettingsReader {
-        SettingsReader::new(|name| std::env::var_os(name))
-    }
-}
-
 impl SettingsReader {
-    /// Nothing is read yet; `env` looks up a variable of the environment.
+    /// Nothing is read yet; `env` looks up an environment variable.
     pub fn new(env: Env) -> SettingsReader {
         SettingsReader {
             env,
@@ -84,15 +75,10 @@ impl SettingsReader {
                 unix,
                 macos,
                 windows,
-            } => home.as_ref().map(|_| {
-                PathBuf::from(if cfg!(windows) {
-                    windows
-                } else if cfg!(target_os = "macos") {
-                    macos
-                } else {
-                    unix
-                })
-            }),
+            } => {
+                let path = paths::of_system(unix, macos, windows);
+                home.as_ref().map(|_| path.to_path_buf())
+            }
         });
         let mut contents: Vec<Arc<[u8]>> = paths
             .filter_map(|path| look(&mut self.files, self.round, path))
@@ -173,7 +159,8 @@ fn read(path: &Path) -> Option<Arc<[u8]>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discover::{Scout, Spot};
+    use super::super::discover::Scanner;
+    use super::super::roots::SearchRoot;
     use super::*;
     use crate::agents::{self, claude_code::CLAUDE_CODE};
     use crate::model::window::Compaction;
@@ -189,8 +176,8 @@ mod tests {
             path,
             "{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"parentUuid\":null,\"timestamp\":\"2026-05-01T10:00:00Z\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n",
         );
-        let spots = vec![Spot::Given(path.to_path_buf())];
-        let found = Scout::new(spots, vec![&CLAUDE_CODE]).look();
+        let roots = vec![SearchRoot::Given(path.to_path_buf())];
+        let found = Scanner::new(roots, vec![&CLAUDE_CODE], |_| None).look();
         found.files.into_iter().next().expect("a log")
     }
 

@@ -176,7 +176,13 @@ impl ToyDecoder {
 
 /// A toy log at a path.
 pub(super) fn toy_log(path: &Path) -> super::discover::LogFile {
-    use super::discover::{Scout, Spot};
-    let found = Scout::new(vec![Spot::Given(path.to_path_buf())], vec![&TOY]).look();
+    use super::discover::Scanner;
+    use super::roots::SearchRoot;
+    let found = Scanner::new(
+        vec![SearchRoot::Given(path.to_path_buf())],
+        vec![&TOY],
+        |_| None,
+    )
+    .look();
     found.files.into_iter().next().unwrap()
 }

@@ -1,7 +1,8 @@
 //! The whole way, from files that are written to sessions that are shown.
 
-use super::discover::{Spot, file_id};
+use super::discover::file_id;
 use super::reader::read_whole;
+use super::roots::SearchRoot;
 use super::testing::{TOY, toy_log};
 use super::*;
 use crate::model::event::{ByLength, Lane};
@@ -21,10 +22,10 @@ struct Watching {
     seen: Vec<&'static str>,
 }
 
-fn options(spots: Vec<Spot>) -> Options {
+fn options(roots: Vec<SearchRoot>) -> Options {
     Options {
         formats: vec![&TOY],
-        spots,
+        roots,
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
@@ -55,7 +56,7 @@ impl Watching {
     }
 
     fn folder(path: &Path) -> Watching {
-        Watching::new(options(vec![Spot::Usual(&TOY, path.to_path_buf())]))
+        Watching::new(options(vec![SearchRoot::Usual(&TOY, path.to_path_buf())]))
     }
 
     /// Takes in updates until something holds; fails after some seconds.
@@ -85,7 +86,7 @@ impl Watching {
                         Update::Problem { .. } => "problem",
                         Update::Banner(_) => "banner",
                         Update::Text(_) => "text",
-                        Update::GaugesStand => "gauges",
+                        Update::InitialScanDone => "gauges",
                         Update::CaughtUp => "caught up",
                     });
                     self.fleet.apply(update);
@@ -151,7 +152,7 @@ fn all_gauges_first_then_all_the_rest() {
         append(&path, &format!("{{\"toy\":{}}}\n", 100 + n));
     }
     let mut watching = Watching::folder(dir.path());
-    watching.until("gauges", |fleet| fleet.gauges_stand);
+    watching.until("gauges", |fleet| fleet.initial_scan_done);
     assert_eq!(watching.fleet.len(), 20);
     for (_, session) in watching.fleet.sessions() {
         assert_eq!(session.coverage, Coverage::Tail);
@@ -350,7 +351,7 @@ fn the_reading_ends_when_nobody_listens() {
     append(&path, "{\"toy\":3}\n");
     let (sender, updates) = sync_channel(0);
     let handle = start(
-        options(vec![Spot::Usual(&TOY, dir.path().to_path_buf())]),
+        options(vec![SearchRoot::Usual(&TOY, dir.path().to_path_buf())]),
         move |update| match sender.send(update) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),

@@ -3,7 +3,7 @@
 //! notify's own poll watcher compares whole seconds and loses appends, so there is none here; where
 //! the system gives no hints, the worker's own looks at the files are all there is.
 
-use super::discover::Spot;
+use super::roots::SearchRoot;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,11 +43,11 @@ impl Watch {
     }
 
     /// Watches the places that exist and are not watched yet; returns those that cannot be.
-    pub fn cover(&mut self, spots: &[Spot]) -> Vec<(PathBuf, notify::Error)> {
+    pub fn cover(&mut self, roots: &[SearchRoot]) -> Vec<(PathBuf, notify::Error)> {
         let mut failed = Vec::new();
         self.watched.retain(|path| path.exists());
-        for spot in spots {
-            let path = spot.path();
+        for root in roots {
+            let path = root.path();
             let (path, mode) = if path.is_dir() {
                 (path, RecursiveMode::Recursive)
             } else if path.is_file() {

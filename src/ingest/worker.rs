@@ -4,7 +4,7 @@
 mod reading;
 mod texts;
 
-use super::discover::{Found, LogFile, Scout, file_id};
+use super::discover::{Found, LogFile, Scanner, file_id};
 use super::problem;
 use super::reader::{Follower, Pass, SETTLED};
 use super::settings::SettingsReader;
@@ -81,7 +81,7 @@ enum Again {
 }
 
 pub(super) struct Worker {
-    scout: Scout,
+    scanner: Scanner,
     settings: SettingsReader,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
@@ -107,7 +107,7 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn new(
-        scout: Scout,
+        scanner: Scanner,
         rules: Arc<Rules>,
         counter: Arc<Counter>,
         wanted: Arc<Wanted>,
@@ -116,8 +116,8 @@ impl Worker {
     ) -> Worker {
         let now = Instant::now();
         Worker {
-            scout,
-            settings: SettingsReader::default(),
+            settings: SettingsReader::new(scanner.env()),
+            scanner,
             rules,
             counter,
             wanted,
@@ -148,21 +148,21 @@ impl Worker {
         read: &SyncSender<Wake>,
         hint: impl Fn(Hint) + Send + 'static,
     ) -> ControlFlow<()> {
-        let found = self.scout.look();
+        let found = self.scanner.look();
         if found.files.is_empty() && found.unrecognised > 0 {
             let what = format!(
                 "none of {} files is a log that can be read here",
                 found.unrecognised
             );
             let path = self
-                .scout
-                .spots()
+                .scanner
+                .roots()
                 .first()
-                .map(|spot| spot.path().to_path_buf());
+                .map(|root| root.path().to_path_buf());
             self.tell(path.unwrap_or_default(), what)?;
         }
         self.take_in(found)?;
-        (self.sink)(Update::GaugesStand)?;
+        (self.sink)(Update::InitialScanDone)?;
         let mut watch = match Watch::new(hint) {
             Ok(watch) => Some(watch),
             Err(e) => {
@@ -181,7 +181,9 @@ impl Worker {
                 self.next_walk = now;
             }
             if self.next_walk <= now {
-                let failed = watch.as_mut().map(|watch| watch.cover(self.scout.spots()));
+                let failed = watch
+                    .as_mut()
+                    .map(|watch| watch.cover(self.scanner.roots()));
                 for (path, e) in failed.into_iter().flatten() {
                     self.no_hints(&path, &e)?;
                 }
@@ -258,7 +260,7 @@ impl Worker {
                 Again::Below(path.to_path_buf()),
             ));
         }
-        let found = self.scout.look_below(path);
+        let found = self.scanner.look_below(path);
         self.take_in(found)
     }
 
@@ -318,7 +320,7 @@ impl Worker {
     /// Looks at everything.
     fn walk(&mut self) -> ControlFlow<()> {
         let begun = Instant::now();
-        let found = self.scout.look();
+        let found = self.scanner.look();
         let mut took = begun.elapsed();
         let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
         self.take_in(found)?;
@@ -373,7 +375,7 @@ impl Worker {
             match again {
                 Again::File(file) => self.check(file)?,
                 Again::Below(path) => {
-                    let found = self.scout.look_below(&path);
+                    let found = self.scanner.look_below(&path);
                     self.take_in(found)?;
                 }
             }

@@ -85,7 +85,7 @@ pub enum Update {
     /// What stands above all else from now on; empty: nothing.
     Banner(String),
     /// Every file has been looked at once: all gauges stand.
-    GaugesStand,
+    InitialScanDone,
     /// Everything has been read through.
     CaughtUp,
 }
@@ -100,7 +100,7 @@ pub struct Fleet {
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
     /// Whether every file has been looked at once.
-    pub gauges_stand: bool,
+    pub initial_scan_done: bool,
     /// Whether everything has been read through.
     pub caught_up: bool,
 }
@@ -123,7 +123,7 @@ impl Fleet {
             sessions: BTreeMap::new(),
             newest: BTreeMap::new(),
             settings: BTreeMap::new(),
-            gauges_stand: false,
+            initial_scan_done: false,
             caught_up: false,
         }
     }
@@ -258,7 +258,7 @@ impl Fleet {
             }
             // The screens' own.
             Update::Problem { .. } | Update::Banner(_) | Update::Text(_) => return false,
-            Update::GaugesStand => self.gauges_stand = true,
+            Update::InitialScanDone => self.initial_scan_done = true,
             Update::CaughtUp => self.caught_up = true,
         }
         true

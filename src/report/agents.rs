@@ -5,7 +5,9 @@ use super::text::clean;
 use super::{Ground, Style};
 use crate::agents::facts::trigger_rule;
 use crate::agents::{Facts, Format};
-use crate::ingest::discover::{Found, Scout, Spot};
+use crate::ingest::discover::{Found, Scanner};
+use crate::ingest::roots::SearchRoot;
+use crate::paths;
 use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -51,7 +53,7 @@ pub fn list(
     told: &dyn Fn(&Path) -> String,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let found = Scout::new(ground.spots.clone(), ground.formats.clone()).look();
+    let found = Scanner::new(ground.roots.clone(), ground.formats.clone(), paths::env).look();
     let agents = ground.formats.iter();
     let mut agents: Vec<Agent> = agents
         .map(|format| Agent::new(*format, ground, &found))
@@ -73,8 +75,8 @@ pub fn list(
 
 impl Agent {
     fn new(format: &'static Format, ground: &Ground, found: &Found) -> Agent {
-        let roots = ground.spots.iter().filter_map(|spot| match spot {
-            Spot::Usual(of, path) if of.id == format.id => Some(RootPart {
+        let roots = ground.roots.iter().filter_map(|root| match root {
+            SearchRoot::Usual(of, path) if of.id == format.id => Some(RootPart {
                 path: path.display().to_string(),
                 exists: path.is_dir(),
             }),

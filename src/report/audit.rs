@@ -6,12 +6,13 @@ mod text;
 mod worst;
 
 use super::{Ground, Style, all_named_were_read, names, text::clean};
-use crate::ingest::discover::{LogFile, Scout};
+use crate::ingest::discover::{LogFile, Scanner};
 use crate::ingest::reader::read_whole;
 use crate::model::estimators::{Estimator, Prediction, predictions};
 use crate::model::event::{Key, Lane};
 use crate::model::forecast::{BacktestSummary, Point, backtest};
 use crate::model::window::Rules;
+use crate::paths;
 use crate::tokens::Counter;
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -77,7 +78,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = Scout::new(ground.spots.clone(), ground.formats.clone()).look();
+    let found = Scanner::new(ground.roots.clone(), ground.formats.clone(), paths::env).look();
     for (path, what) in &found.problems {
         writeln!(err, "{}: {what}", clean(&path.display().to_string()))?;
     }

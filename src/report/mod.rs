@@ -9,8 +9,9 @@ pub mod models;
 pub mod text;
 
 use crate::agents::Format;
-use crate::ingest::discover::{LogFile, Scout, Spot};
+use crate::ingest::discover::{LogFile, Scanner};
 use crate::ingest::reader::{each_usage, read_stream, read_whole, tail_only};
+use crate::ingest::roots::SearchRoot;
 use crate::ingest::settings::SettingsReader;
 use crate::ingest::spool::{self, Piped, STDIN};
 use crate::ingest::{self, Options};
@@ -19,6 +20,7 @@ use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::model::forecast::forecast;
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
+use crate::paths;
 use crate::tokens::Counter;
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
@@ -53,7 +55,7 @@ pub struct Ground {
     /// Whose all files and pipes are that the user names; `None`: their bytes tell.
     pub forced: Option<&'static Format>,
     /// Where the logs are.
-    pub spots: Vec<Spot>,
+    pub roots: Vec<SearchRoot>,
     /// The models table.
     pub rules: Arc<Rules>,
     /// The clock, to tell an idle session from one at work.
@@ -62,10 +64,10 @@ pub struct Ground {
 
 impl Ground {
     /// A file or folder that the user names.
-    pub fn given(&self, path: PathBuf) -> Spot {
+    pub fn given(&self, path: PathBuf) -> SearchRoot {
         match self.forced {
-            Some(format) => Spot::Forced(format, path),
-            None => Spot::Given(path),
+            Some(format) => SearchRoot::Forced(format, path),
+            None => SearchRoot::Given(path),
         }
     }
 }
@@ -115,7 +117,7 @@ pub fn session(
     let others = fleet.of_file(file).count() - 1;
     let session = fleet.get_mut(key).context("there is no session in it")?;
     let cwd = session.meta.cwd.as_deref();
-    session.set_overrides(SettingsReader::default().of(&log, cwd));
+    session.set_overrides(SettingsReader::new(paths::env).of(&log, cwd));
     let left = forecast(session, Some((ground.now)()));
     match style {
         Style::Text => {
@@ -198,7 +200,7 @@ pub fn follow(
     };
     let options = Options {
         formats: vec![log.format],
-        spots: vec![Spot::Forced(log.format, log.facts.path.to_path_buf())],
+        roots: vec![SearchRoot::Forced(log.format, log.facts.path.to_path_buf())],
         stdin: None,
         rules: Arc::clone(&ground.rules),
         counter: Arc::new(Counter::new()),
@@ -255,8 +257,8 @@ fn find_one(ground: &Ground, path: &Path) -> Result<LogFile> {
     if !path.exists() {
         bail!("there is no '{}'; check the path", path.display());
     }
-    let spots = vec![ground.given(path.to_path_buf())];
-    let found = Scout::new(spots, ground.formats.clone()).look();
+    let roots = vec![ground.given(path.to_path_buf())];
+    let found = Scanner::new(roots, ground.formats.clone(), paths::env).look();
     let newest = found
         .files
         .iter()
@@ -287,11 +289,11 @@ pub fn list(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = Scout::new(ground.spots.clone(), ground.formats.clone()).look();
+    let found = Scanner::new(ground.roots.clone(), ground.formats.clone(), paths::env).look();
     let mut problems: Vec<(PathBuf, String)> = found.problems;
     let mut fleet = Fleet::new(Arc::clone(&ground.rules));
     let mut totals = (sums == Sums::Totals).then(ls::Totals::default);
-    let mut settings = SettingsReader::default();
+    let mut settings = SettingsReader::new(paths::env);
     for log in found.files {
         let file = log.facts.file;
         let read = tail_only(&log, &ground.rules).and_then(|sessions| {
@@ -331,7 +333,7 @@ pub fn list(
 
 /// An error where a path that the user named is among the problems, which were told already.
 fn all_named_were_read(ground: &Ground, problems: &[(PathBuf, String)]) -> Result<()> {
-    let is_named = |path: &Path| ground.spots.iter().any(|spot| spot.names(path));
+    let is_named = |path: &Path| ground.roots.iter().any(|root| root.names(path));
     match problems.iter().filter(|(path, _)| is_named(path)).count() {
         0 => Ok(()),
         unread => bail!("{unread} of the paths given could not be read, see above"),

@@ -196,7 +196,7 @@ impl App {
             }),
             Msg::Update(update) => {
                 self.forget(&update);
-                let all_found = matches!(update, Update::GaugesStand | Update::CaughtUp);
+                let all_found = matches!(update, Update::InitialScanDone | Update::CaughtUp);
                 self.fleet.apply(update);
                 self.stale.sessions = true;
                 if all_found {
@@ -367,7 +367,7 @@ impl App {
             Update::Problem { .. }
             | Update::Text(_)
             | Update::Banner(_)
-            | Update::GaugesStand
+            | Update::InitialScanDone
             | Update::CaughtUp => return,
         };
         self.watch.note(file);

@@ -358,7 +358,7 @@ pub(super) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
             session.coverage = Coverage::Whole;
         }
     }
-    app.update(Msg::Update(Update::GaugesStand));
+    app.update(Msg::Update(Update::InitialScanDone));
     app.update(Msg::Resize(columns, rows));
     app.prepare(now());
     app

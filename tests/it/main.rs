@@ -10,6 +10,7 @@ mod forecast;
 mod house;
 mod limits;
 mod own;
+mod paths;
 mod readme;
 mod requests;
 mod runs;

@@ -1,7 +1,8 @@
 use super::*;
 use crate::agents;
-use crate::ingest::discover::{Scout, Spot};
+use crate::ingest::discover::Scanner;
 use crate::ingest::reader::Sessions;
+use crate::ingest::roots::SearchRoot;
 use crate::model::event::ByLength;
 use crate::model::session::Session;
 use proptest::prelude::*;
@@ -21,8 +22,8 @@ impl Written {
         let path = dir.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        let spot = Spot::Given(dir.path().to_path_buf());
-        let log = Scout::new(vec![spot], agents::ALL.to_vec())
+        let root = SearchRoot::Given(dir.path().to_path_buf());
+        let log = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None)
             .look()
             .files
             .remove(0);

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::agents;
-use crate::ingest::discover::{Scout, Spot};
+use crate::ingest::discover::Scanner;
+use crate::ingest::roots::SearchRoot;
 use crate::model::event::ByLength;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -13,9 +14,13 @@ use std::sync::LazyLock;
 
 static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let mut logs = Scout::new(vec![Spot::Given(folder)], agents::ALL.to_vec())
-        .look()
-        .files;
+    let mut logs = Scanner::new(
+        vec![SearchRoot::Given(folder)],
+        agents::ALL.to_vec(),
+        |_| None,
+    )
+    .look()
+    .files;
     logs.sort_by_key(|log| log.facts.path.clone());
     logs
 });
@@ -193,8 +198,8 @@ proptest! {
         let own = dir.path().join("conversation/events");
         fs::create_dir_all(&own).unwrap();
         fs::write(own.join(&names[0]), &files[0]).unwrap();
-        let spot = Spot::Given(own.clone());
-        let log = Scout::new(vec![spot], agents::ALL.to_vec()).look().files.remove(0);
+        let root = SearchRoot::Given(own.clone());
+        let log = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look().files.remove(0);
         follow(&log, &moments);
     }
 }

@@ -1,5 +1,6 @@
-use super::super::discover::{Scout, Spot};
+use super::super::discover::Scanner;
 use super::super::reader::read_whole;
+use super::super::roots::SearchRoot;
 use super::super::testing::toy_log;
 use super::*;
 use crate::agents;
@@ -53,7 +54,7 @@ fn claude(line: &str) -> (tempfile::TempDir, LogFile) {
     let first = r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"hi"},"uuid":"a","sessionId":"s","timestamp":"2026-01-01T00:00:00Z"}"#;
     std::fs::write(&path, format!("{first}\n{line}\n")).unwrap();
     let formats = vec![agents::by_id("claude-code").unwrap()];
-    let mut found = Scout::new(vec![Spot::Given(path)], formats).look();
+    let mut found = Scanner::new(vec![SearchRoot::Given(path)], formats, |_| None).look();
     (dir, found.files.swap_remove(0))
 }
 
@@ -93,7 +94,12 @@ fn an_items_text_is_read_where_it_stands() {
 #[test]
 fn every_item_of_every_format_has_its_text() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let logs = Scout::new(vec![Spot::Given(fixtures)], agents::ALL.to_vec()).look();
+    let logs = Scanner::new(
+        vec![SearchRoot::Given(fixtures)],
+        agents::ALL.to_vec(),
+        |_| None,
+    )
+    .look();
     assert!(logs.files.len() > 50);
     for log in &logs.files {
         for item in items(log) {
@@ -239,7 +245,7 @@ fn an_end_that_a_decoder_did_not_see_is_said() {
     )
     .unwrap();
     let formats = vec![agents::by_id("codex").unwrap()];
-    let log = Scout::new(vec![Spot::Given(path)], formats)
+    let log = Scanner::new(vec![SearchRoot::Given(path)], formats, |_| None)
         .look()
         .files
         .swap_remove(0);
@@ -263,8 +269,11 @@ fn texts_of_a_folder_are_in_its_files() {
         let path = folder.join(format!("part-{number}.json"));
         std::fs::write(path, format!("{{\n\"say\":\"{text}\"}}")).unwrap();
     }
-    let spot = Spot::Usual(&crate::ingest::testing::TOY, folder.clone());
-    let log = Scout::new(vec![spot], vec![]).look().files.swap_remove(0);
+    let root = SearchRoot::Usual(&crate::ingest::testing::TOY, folder.clone());
+    let log = Scanner::new(vec![root], vec![], |_| None)
+        .look()
+        .files
+        .swap_remove(0);
     let items = items(&log);
     let read = |n: usize| page(&log, &items[n], 0).map(|page| (page.text, page.bytes));
     assert_eq!(read(0), Ok(("one".to_owned(), 3)));

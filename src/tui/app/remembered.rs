@@ -248,7 +248,7 @@ mod tests {
         for update in log.into_updates() {
             app.update(Msg::Update(update));
         }
-        app.update(Msg::Update(Update::GaugesStand))
+        app.update(Msg::Update(Update::InitialScanDone))
     }
 
     #[test]

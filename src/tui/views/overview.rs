@@ -75,7 +75,7 @@ fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zone
         left.push(line::plain(", "));
         left.push(line::span(format!("{} live", app.live()), theme.live()));
     }
-    if !app.fleet.gauges_stand {
+    if !app.fleet.initial_scan_done {
         left.push(line::span("  reading…", theme.quiet()));
     }
     let end = line::write(buffer, (1, y), buffer.area.right(), left);
@@ -128,7 +128,7 @@ fn nothing(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
             );
             lines.push(line::span(said, theme.quiet()));
         }
-    } else if app.fleet.gauges_stand {
+    } else if app.fleet.initial_scan_done {
         lines.push(line::plain("no agent logs found in:"));
         lines.extend(
             app.looked_in

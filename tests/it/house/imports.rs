@@ -12,7 +12,8 @@ const MAY: &[(Parts, Parts)] = &[
     // Counts for the model: implements its `Measure`.
     (&["tokens"], &["model"]),
     (&["agents"], &["model"]),
-    (&["ingest"], &["model", "agents", "tokens"]),
+    (&["paths"], &[]),
+    (&["ingest"], &["model", "agents", "tokens", "paths"]),
     (&["render"], &["model"]),
     (&["tui::app", "tui::keymap"], &["model", "render"]),
     (
@@ -21,7 +22,7 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["report"],
-        &["model", "render", "agents", "ingest", "tokens"],
+        &["model", "render", "agents", "ingest", "tokens", "paths"],
     ),
     // The runtime, and what it is made of.
     (

@@ -1,0 +1,117 @@
+//! Where logs are looked for.
+
+use crate::agents::{Base, Format};
+use crate::paths::Folders;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A file or folder in which logs are looked for.
+#[derive(Clone)]
+pub enum SearchRoot {
+    /// A folder in which an agent keeps its logs. Only logs of this agent count; it need not exist.
+    Usual(&'static Format, PathBuf),
+    /// A file or folder that the user named.
+    Given(PathBuf),
+    /// The same, with the format in which a file there is read, whatever it contains.
+    Forced(&'static Format, PathBuf),
+}
+
+impl SearchRoot {
+    /// The file or folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            SearchRoot::Usual(_, path) | SearchRoot::Given(path) | SearchRoot::Forced(_, path) => {
+                path
+            }
+        }
+    }
+
+    /// Whether the user named exactly this path.
+    pub fn names(&self, path: &Path) -> bool {
+        !matches!(self, SearchRoot::Usual(..)) && self.path() == path
+    }
+}
+
+/// The folders in which agents keep their logs on this machine, each once. `env` looks up an environment
+/// variable.
+pub fn usual(
+    formats: &[&'static Format],
+    folders: &Folders,
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> Vec<SearchRoot> {
+    let mut found: Vec<SearchRoot> = Vec::new();
+    for format in formats {
+        for root in format.roots {
+            let named = root.env.and_then(env).filter(|value| !value.is_empty());
+            let agents = match named {
+                Some(list) => split_list(list),
+                None => base(root.base, folders).into_iter().collect(),
+            };
+            for folder in agents {
+                let logs = folder.join(root.logs);
+                // Two roots of an agent may have the same variable.
+                let is_known = found.iter().any(|known| {
+                    matches!(known, SearchRoot::Usual(f, dir) if f.id == format.id && *dir == logs)
+                });
+                if !is_known {
+                    found.push(SearchRoot::Usual(format, logs));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn base(base: Base, folders: &Folders) -> Option<PathBuf> {
+    let (folder, below) = match base {
+        Base::Home(below) => (&folders.home, below),
+        Base::XdgConfig(below) => (&folders.xdg_config, below),
+        Base::XdgData(below) => (&folders.xdg_data, below),
+        Base::At(folder) => return Some(PathBuf::from(folder)),
+    };
+    Some(folder.as_ref()?.join(below))
+}
+
+fn split_list(list: OsString) -> Vec<PathBuf> {
+    match list.to_str() {
+        Some(text) => {
+            let parts = text.split(',').map(str::trim);
+            parts
+                .filter(|part| !part.is_empty())
+                .map(PathBuf::from)
+                .collect()
+        }
+        None => vec![PathBuf::from(list)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::TOY;
+    use super::*;
+
+    #[test]
+    fn roots_follow_the_environment() {
+        let folders = Folders {
+            home: Some("/h".into()),
+            xdg_config: Some("/x".into()),
+            xdg_data: Some("/h/.local/share".into()),
+            ..Folders::default()
+        };
+        let paths = |folders: &Folders, toy_home: &str| -> Vec<String> {
+            let env = |name: &str| (name == "TOY_HOME").then(|| OsString::from(toy_home));
+            let roots = usual(&[&TOY], folders, &env);
+            let paths = roots.iter().map(|root| root.path().display().to_string());
+            paths.collect()
+        };
+        assert_eq!(
+            paths(&folders, ""),
+            ["/h/.toy/logs", "/x/toy/logs", "/h/.local/share/toy/logs"]
+        );
+        assert_eq!(
+            paths(&folders, "/a, /b,"),
+            ["/a/logs", "/b/logs", "/h/.local/share/toy/logs"]
+        );
+        assert_eq!(paths(&Folders::default(), ""), [""; 0]);
+    }
+}

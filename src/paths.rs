@@ -1,0 +1,106 @@
+//! The user's folders and the variables of the environment.
+//!
+//! Agents follow the XDG base directory specification on every system, so their folders are looked for by
+//! it. The program's own files are where the system expects them: by XDG on Linux and macOS, below
+//! `%APPDATA%` on Windows.
+
+use etcetera::{BaseStrategy, base_strategy::Xdg, choose_base_strategy};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The program's folder inside of the folders for configuration, state and data.
+const NAME: &str = "ctxgauge";
+
+/// Looks up an environment variable.
+pub type Env = fn(&str) -> Option<OsString>;
+
+/// The value of an environment variable; an empty one counts as unset.
+pub fn env(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The user's folders; `None`: the user has no home folder.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`, or `~/.config`.
+    pub xdg_config: Option<PathBuf>,
+    /// `$XDG_DATA_HOME`, or `~/.local/share`.
+    pub xdg_data: Option<PathBuf>,
+    /// The folder of programs for their configuration.
+    pub config: Option<PathBuf>,
+    /// The folder of programs for what they remember.
+    pub state: Option<PathBuf>,
+}
+
+impl Folders {
+    /// The folders of the user who runs the program.
+    pub fn of_user() -> Folders {
+        let (Ok(xdg), Ok(own)) = (Xdg::new(), choose_base_strategy()) else {
+            return Folders::default();
+        };
+        Folders {
+            home: Some(xdg.home_dir().to_owned()),
+            xdg_config: Some(xdg.config_dir()),
+            xdg_data: Some(xdg.data_dir()),
+            config: Some(own.config_dir()),
+            state: own.state_dir().or_else(|| Some(own.cache_dir())),
+        }
+    }
+
+    /// The program's configuration file, whether it exists or not.
+    pub fn config_file(&self) -> Option<PathBuf> {
+        Some(self.config.as_ref()?.join(NAME).join("config.toml"))
+    }
+
+    /// The file in which the program keeps what it remembers, whether it exists or not.
+    pub fn state_file(&self) -> Option<PathBuf> {
+        Some(self.state.as_ref()?.join(NAME).join("state.toml"))
+    }
+
+    /// A path as people write it: with `~` for the home folder.
+    pub fn display(&self, path: &Path) -> String {
+        let home = self.home.as_ref();
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
+            Some(below) => format!("~/{}", below.display()),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+/// The path for the system that the program was built for: Linux and others, macOS, or Windows.
+pub fn of_system<'p>(unix: &'p str, macos: &'p str, windows: &'p str) -> &'p Path {
+    Path::new(if cfg!(windows) {
+        windows
+    } else if cfg!(target_os = "macos") {
+        macos
+    } else {
+        unix
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_the_home_folder_is_shown_from_there() {
+        let folders = Folders {
+            home: Some("/home/dev".into()),
+            ..Folders::default()
+        };
+        let shown = |path| folders.display(Path::new(path));
+        assert_eq!(shown("/home/dev/.config/x"), "~/.config/x");
+        assert_eq!(shown("/home/devil/x"), "/home/devil/x");
+        assert_eq!(Folders::default().display(Path::new("/a")), "/a");
+    }
+
+    #[test]
+    fn files_of_the_program_are_in_its_own_folders() {
+        let folders = Folders::of_user();
+        let is_own = |path: Option<PathBuf>| path.is_none_or(|path| path.is_absolute());
+        assert!(is_own(folders.config_file()) && is_own(folders.state_file()));
+        assert_eq!(Folders::default().config_file(), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! The folders of the user, as the environment names them.
+
+use crate::support::ctxgauge;
+use std::fs;
+
+#[test]
+fn the_configuration_is_found_by_the_xdg_specification() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".config/ctxgauge");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), "no such key = 1").unwrap();
+    let is_read = |xdg: &str| {
+        let mut command = ctxgauge(home.path());
+        command.args(["ls"]).env("XDG_CONFIG_HOME", xdg);
+        let output = command.output().unwrap();
+        String::from_utf8_lossy(&output.stderr).contains("config.toml")
+    };
+    assert!(is_read(""), "the default");
+    assert!(is_read("not/absolute"), "a relative path is ignored");
+    assert!(!is_read("/nonexistent"));
+}
