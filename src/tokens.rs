@@ -6,10 +6,10 @@
 
 use crate::model::event::{ByLength, Measure, Size};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use tiktoken_rs::{CoreBPE, o200k_base_singleton};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The most bytes the tokenizer is given at once. tiktoken-rs 0.12 panics on 1,000,000 spaces in a row
 /// (the stack of its regular expressions); a sixteenth of that is far below.
@@ -70,9 +70,7 @@ impl Counter {
         if text.len() < WORTH_REMEMBERING {
             return self.encode(text);
         }
-        let mut hasher = DefaultHasher::new();
-        hasher.write(text.as_bytes());
-        let hash = hasher.finish();
+        let hash = xxh3_64(text.as_bytes());
         // A poisoned cache is still a cache: no count is half written.
         let known = self
             .seen

@@ -10,7 +10,7 @@ use super::{Gone, Kind, Role, Source};
 use capture::Capture;
 use jiff::Timestamp;
 pub use size::{ByLength, Measure, Size};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something that a log names: a record, a request, a tool call. A 64-bit hash of
 /// the id's text, since a gigabyte of logs holds a million of them.
@@ -25,16 +25,13 @@ impl Key {
 
     /// The key of an id that is made of several parts.
     pub fn of_parts(parts: &[&str]) -> Key {
-        let mut hasher = DefaultHasher::new();
-        parts.hash(&mut hasher);
-        Key(hasher.finish())
+        let hash = |seed, part: &&str| xxh3_64_with_seed(part.as_bytes(), seed);
+        Key(parts.iter().fold(0, hash))
     }
 
     /// The key of the n-th thing of its kind, for logs that give no ids.
     pub fn of_number(namespace: &str, n: u64) -> Key {
-        let mut hasher = DefaultHasher::new();
-        (namespace, n).hash(&mut hasher);
-        Key(hasher.finish())
+        Key(xxh3_64_with_seed(namespace.as_bytes(), n))
     }
 }
 
@@ -440,7 +437,6 @@ impl<'m> Sink<'m> {
     /// Begins an item.
     pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
         ItemBuilder {
-            hasher: DefaultHasher::new(),
             text: self.capture.as_ref().map(|_| String::new()),
             item: NewItem {
                 role,
@@ -467,7 +463,6 @@ pub struct ItemBuilder<'s, 'm> {
     sink: &'s mut Sink<'m>,
     item: NewItem,
     preview: String,
-    hasher: DefaultHasher,
     text: Option<String>,
 }
 
@@ -481,10 +476,16 @@ impl ItemBuilder<'_, '_> {
             size += Size::unseen(cut);
         }
         self.item.size += size;
-        (shown, cut).hash(&mut self.hasher);
+        self.fingerprint(shown, cut);
         fold_preview(&mut self.preview, shown);
         self.keep(text);
         self
+    }
+
+    /// Adds a part to the item's hash.
+    fn fingerprint(&mut self, text: &str, number: u64) {
+        let seed = self.item.hash.rotate_left(1) ^ number;
+        self.item.hash = xxh3_64_with_seed(text.as_bytes(), seed);
     }
 
     /// Adds a line to the text that is kept for a reader, if it is.
@@ -501,7 +502,7 @@ impl ItemBuilder<'_, '_> {
     #[must_use]
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.fixed += tokens;
-        label.hash(&mut self.hasher);
+        self.fingerprint(label, 0);
         fold_preview(&mut self.preview, label);
         if !label.is_empty() {
             self.keep(label);
@@ -518,7 +519,7 @@ impl ItemBuilder<'_, '_> {
             bytes: 0,
             ..Size::unseen(bytes)
         };
-        (bytes, digest).hash(&mut self.hasher);
+        self.fingerprint(digest, bytes);
         let label = match bytes {
             0 => "(not in the log)".to_owned(),
             bytes => format!("({bytes} bytes, not in the log)"),
@@ -531,7 +532,7 @@ impl ItemBuilder<'_, '_> {
     #[must_use]
     pub fn reported(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.reported += tokens;
-        (tokens, label).hash(&mut self.hasher);
+        self.fingerprint(label, tokens);
         fold_preview(&mut self.preview, label);
         self
     }
@@ -540,7 +541,7 @@ impl ItemBuilder<'_, '_> {
     #[must_use]
     pub fn opaque(mut self, bytes: u64) -> Self {
         self.item.size.opaque += bytes;
-        bytes.hash(&mut self.hasher);
+        self.fingerprint("", bytes);
         self
     }
 
@@ -578,7 +579,6 @@ impl ItemBuilder<'_, '_> {
     /// The finished item.
     #[must_use]
     pub fn done(mut self) -> NewItem {
-        self.item.hash = self.hasher.finish();
         if let (Some(capture), Some(text)) = (&mut self.sink.capture, self.text.take()) {
             capture.finished.push((self.item.hash, text));
         }
