@@ -19,7 +19,7 @@ mod message;
 mod pointer;
 mod reader;
 
-use super::{Claim, Decoder, Facts, Format, List, Store, facts, head};
+use super::{Claim, Decoder, Facts, Format, List, StoreKind, facts, head};
 use crate::model::window::matches;
 pub use mapping::Mapping;
 use mapping::Written;
@@ -36,8 +36,8 @@ impl Mapping {
     pub fn into_format(self) -> &'static Format {
         let mapping: &'static Mapping = Box::leak(Box::new(self));
         let store = match mapping.shape {
-            Written::Lines => Store::Lines,
-            Written::Document => Store::Document,
+            Written::Lines => StoreKind::Lines,
+            Written::Document => StoreKind::Document,
         };
         // A line contains the role of a summary as JSON writes it.
         let summaries = mapping.roles.summary.iter();
@@ -58,7 +58,7 @@ impl Mapping {
             store: Box::leak(Box::new(move |_: &[u8]| Some(store))),
             list: mapping.list(),
             reset_marks: Box::leak(marks.collect()),
-            holds_several: store == Store::Lines && !mapping.session.id.is_empty(),
+            holds_several: store == StoreKind::Lines && !mapping.session.id.is_empty(),
             ..Format::DEFAULT
         }))
     }

@@ -23,7 +23,7 @@ pub struct Format {
     /// See [`Format::decoder`]; mostly [`decoder`].
     pub decoder: &'static (dyn Fn() -> Box<dyn Decoder> + Sync),
     /// See [`Format::store`]. The default is a file of lines or a document, by how the file begins.
-    pub store: &'static (dyn Fn(&[u8]) -> Option<Store> + Sync),
+    pub store: &'static (dyn Fn(&[u8]) -> Option<StoreKind> + Sync),
     /// The array that holds the records of a document. The decoder is given the document with this array
     /// emptied, then each of its elements as a line.
     pub list: Option<List>,
@@ -81,7 +81,7 @@ impl Format {
     }
 
     /// The store of a log that begins with these bytes; `None`: its path decides.
-    pub fn store(&self, head: &[u8]) -> Option<Store> {
+    pub fn store(&self, head: &[u8]) -> Option<StoreKind> {
         (self.store)(head)
     }
 
@@ -156,7 +156,7 @@ pub enum Base {
 
 /// What a log is kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Store {
+pub enum StoreKind {
     /// A file of lines that grows at its end.
     Lines,
     /// A document that is rewritten; see [`Format::list`].
@@ -196,7 +196,7 @@ impl Eq for FolderSpec {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// What it is kept in.
-    pub store: Store,
+    pub store: StoreKind,
     /// The session's id, if the path contains it.
     pub id: Option<String>,
     /// The id of the session that started this one, if the path contains it.
@@ -209,7 +209,7 @@ pub struct Claim {
 impl Claim {
     /// A file of lines whose path says nothing more.
     pub const LINES: Claim = Claim {
-        store: Store::Lines,
+        store: StoreKind::Lines,
         id: None,
         parent: None,
         superseded_by: None,
@@ -225,7 +225,7 @@ impl Claim {
 
     /// The same log in another store.
     #[must_use]
-    pub fn kept_in(self, store: Store) -> Claim {
+    pub fn kept_in(self, store: StoreKind) -> Claim {
         Claim { store, ..self }
     }
 

@@ -22,7 +22,7 @@
 
 use super::genai::{Call, Response, parts};
 use super::lenient::{self, Piece, Text};
-use super::{Claim, Decoder, Format, Input, List, Root, Store, decoder, head};
+use super::{Claim, Decoder, Format, Input, List, Root, StoreKind, decoder, head};
 use crate::model::event::{
     Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
 };
@@ -84,8 +84,8 @@ fn claims(path: &Path) -> Option<Claim> {
     let (parent, grandparent) = (above.next()??, above.next().flatten());
     if parent == "chats" && name.starts_with("session-") {
         let store = match name.rsplit_once('.')?.1 {
-            "json" => Store::Document,
-            "jsonl" => Store::Lines,
+            "json" => StoreKind::Document,
+            "jsonl" => StoreKind::Lines,
             _ => return None,
         };
         // The name holds only the first eight characters of the id.
@@ -103,9 +103,9 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 /// A document on one line holds the messages that a first line of many does not.
-fn store(head: &[u8]) -> Option<Store> {
+fn store(head: &[u8]) -> Option<StoreKind> {
     match head::has(head::first_line(head), r#""messages":["#) {
-        true => Some(Store::Document),
+        true => Some(StoreKind::Document),
         false => head::lines_or_document(head),
     }
 }
@@ -762,10 +762,10 @@ mod tests {
         let main = claim("/t/p/chats/session-2026-08-01T10-00-aabbccdd.jsonl").unwrap();
         assert_eq!(
             (main.store, main.id, main.parent),
-            (Store::Lines, None, None)
+            (StoreKind::Lines, None, None)
         );
         let old = claim("/t/p/chats/session-2026-01-01T10-00-aabbccdd.json").unwrap();
-        assert_eq!(old.store, Store::Document);
+        assert_eq!(old.store, StoreKind::Document);
         let side = claim("/t/p/chats/parent-id/side-id.jsonl").unwrap();
         assert_eq!(side.id.as_deref(), Some("side-id"));
         assert_eq!(side.parent.as_deref(), Some("parent-id"));

@@ -1,6 +1,6 @@
 //! How formats look at the first bytes of a file. The bytes may end anywhere.
 
-use super::Store;
+use super::StoreKind;
 use serde::de::IgnoredAny;
 
 /// Whether the text occurs in the bytes.
@@ -26,7 +26,7 @@ pub(super) fn solid(head: &[u8], len: usize) -> Vec<u8> {
 
 /// The store of a file that begins with these bytes. A document continues after its first line, so that
 /// this line is not complete JSON, and no other line is an object. A single line may be either: `None`.
-pub(super) fn lines_or_document(head: &[u8]) -> Option<Store> {
+pub(super) fn lines_or_document(head: &[u8]) -> Option<StoreKind> {
     let mut lines = head
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty())
@@ -37,8 +37,8 @@ pub(super) fn lines_or_document(head: &[u8]) -> Option<Store> {
     let incomplete = read(first).is_err_and(|error| error.is_eof());
     let whole = |line: &[u8]| line.starts_with(b"{") && read(line).is_ok();
     Some(match incomplete && !lines.any(whole) {
-        true => Store::Document,
-        false => Store::Lines,
+        true => StoreKind::Document,
+        false => StoreKind::Lines,
     })
 }
 
@@ -49,10 +49,10 @@ mod tests {
     #[test]
     fn stores() {
         let store = lines_or_document;
-        let document = Some(Store::Document);
-        assert_eq!(store(b"{\"a\":1}\n{"), Some(Store::Lines));
+        let document = Some(StoreKind::Document);
+        assert_eq!(store(b"{\"a\":1}\n{"), Some(StoreKind::Lines));
         assert_eq!(store(b"{\n \"a\": 1"), document);
-        assert_eq!(store(b"{\"torn\":\n{\"a\":1}\n"), Some(Store::Lines));
+        assert_eq!(store(b"{\"torn\":\n{\"a\":1}\n"), Some(StoreKind::Lines));
         assert_eq!(store(b"{\"a\":1}\n"), None);
         assert_eq!(store(b"{\"a\":1"), None);
     }

@@ -24,7 +24,7 @@ mod thread;
 mod wire;
 
 use super::lenient;
-use super::{Claim, Decoder, Facts, Format, Input, List, Root, Store, decoder, head};
+use super::{Claim, Decoder, Facts, Format, Input, List, Root, StoreKind, decoder, head};
 use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
@@ -64,8 +64,8 @@ pub static HPD_AGENT: Format = Format {
 /// and `branch.json`.
 fn claims(path: &Path) -> Option<Claim> {
     let store = match path.file_name()?.to_str()? {
-        "thread.events.jsonl" | "branch.events.jsonl" => Store::Lines,
-        "branch.json" => Store::Document,
+        "thread.events.jsonl" | "branch.events.jsonl" => StoreKind::Lines,
+        "branch.json" => StoreKind::Document,
         _ => return None,
     };
     Some(Claim::LINES.kept_in(store))
@@ -90,9 +90,9 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 /// A document may stand on one line.
-fn store(head: &[u8]) -> Option<Store> {
+fn store(head: &[u8]) -> Option<StoreKind> {
     match head::has(head, SCHEMA) {
-        true => Some(Store::Document),
+        true => Some(StoreKind::Document),
         false => head::lines_or_document(head),
     }
 }

@@ -13,7 +13,7 @@
 //! 5. Fill in [`Format::facts`]. The README's table is made from it; a test prints the table when it has
 //!    changed.
 //!
-//! Most logs are files of lines. What else a log can be kept in is listed in [`Store`]; several sessions in
+//! Most logs are files of lines. What else a log can be kept in is listed in [`StoreKind`]; several sessions in
 //! one log, files beside the log and the like are optional fields of [`Format`].
 //!
 //! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`] or [`Event::Skipped`]. It
@@ -25,7 +25,7 @@
 
 use crate::model::event::{Key, Place, Sink, Usage};
 pub use facts::Facts;
-pub use format::{Base, Claim, FolderSpec, Format, List, Root, Store, Term, decoder};
+pub use format::{Base, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder};
 pub use settings::Settings;
 use std::path::{Path, PathBuf};
 

@@ -34,7 +34,7 @@ mod stats;
 mod wire;
 
 use super::lenient;
-use super::{Claim, Facts, FolderSpec, Format, Root, Store, decoder, head};
+use super::{Claim, Facts, FolderSpec, Format, Root, StoreKind, decoder, head};
 use conversation::OpenHandsDecoder;
 use std::path::{Path, PathBuf};
 use wire::Record;
@@ -82,7 +82,7 @@ fn claims(path: &Path) -> Option<Claim> {
     let group = conversation.parent();
     let parent = group.filter(|group| group.ends_with("subagents"));
     Some(Claim {
-        store: Store::Folder(&EVENTS),
+        store: StoreKind::Folder(&EVENTS),
         id: name(conversation),
         parent: parent.and_then(|group| name(group.parent()?)),
         superseded_by: None,

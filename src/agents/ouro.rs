@@ -21,7 +21,9 @@
 mod settings;
 mod tree;
 
-use super::{Claim, Decoder, Facts, Format, Input, List, Root, Store, decoder, facts, head, image};
+use super::{
+    Claim, Decoder, Facts, Format, Input, List, Root, StoreKind, decoder, facts, head, image,
+};
 use crate::model::event::{Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
@@ -50,7 +52,7 @@ pub static OURO: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<OuroDecoder>,
-    store: &|_| Some(Store::Document),
+    store: &|_| Some(StoreKind::Document),
     list: Some(List::Yaml("messages")),
     terms: &[],
     settings: Some(&settings::SETTINGS),
@@ -59,7 +61,7 @@ pub static OURO: Format = Format {
 
 /// `<date>_<beginning of the id>/session.yaml`.
 fn claims(path: &Path) -> Option<Claim> {
-    (path.file_name()? == "session.yaml").then_some(Claim::LINES.kept_in(Store::Document))
+    (path.file_name()? == "session.yaml").then_some(Claim::LINES.kept_in(StoreKind::Document))
 }
 
 fn recognise(head: &[u8]) -> bool {

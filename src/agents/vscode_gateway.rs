@@ -23,7 +23,7 @@ mod capture;
 mod wire;
 
 use super::snapshot::{Conversation, Writer};
-use super::{Claim, Decoder, Facts, Format, Input, Root, Store, decoder, facts, head, lenient};
+use super::{Claim, Decoder, Facts, Format, Input, Root, StoreKind, decoder, facts, head, lenient};
 use crate::model::event::{Billed, Event, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
@@ -60,7 +60,7 @@ fn claims(path: &Path) -> Option<Claim> {
             Some(Claim::LINES)
         }
         _ if name.ends_with(".json") && folder.is_some_and(|folder| folder == "messages") => {
-            Some(Claim::LINES.kept_in(Store::Document))
+            Some(Claim::LINES.kept_in(StoreKind::Document))
         }
         _ => None,
     }

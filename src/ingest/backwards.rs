@@ -5,7 +5,7 @@ use super::discover::LogFile;
 use super::lines::{CHUNK, Lines, OnLine, Step};
 use super::reader::{Fold, Follower, Pass, Progress, Unmeasured, decode};
 use super::tail::Cursor;
-use crate::agents::Store;
+use crate::agents::StoreKind;
 use crate::model::Gone;
 use crate::model::event::{Entry, Event, Lane, Measure, Sink};
 use crate::model::session::Coverage;
@@ -35,7 +35,7 @@ const BLOCK: u64 = 1 << 20;
 
 /// Reads the end of a log, as far back as its gauge needs.
 pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Pass> {
-    if log.store == Store::Document {
+    if log.store == StoreKind::Document {
         return document(log, measure, rules);
     }
     let (mut file, stamp) = log.open()?;
@@ -149,7 +149,7 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 
 /// A reading from the last reset to the end; from the beginning where there is none.
 pub fn epoch(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Pass> {
-    if log.store == Store::Document || log.format.holds_several {
+    if log.store == StoreKind::Document || log.format.holds_several {
         return Ok(Pass::whole(log, rules));
     }
     let (mut file, _) = log.open()?;

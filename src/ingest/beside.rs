@@ -11,7 +11,7 @@ use super::discover::LogFile;
 use super::document;
 use super::lines::Line;
 use super::tail::{Cursor, Outcome, Stamp};
-use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate as State, Store};
+use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate as State, StoreKind};
 use crate::model::event::Sink;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -165,8 +165,8 @@ impl LogFile {
             decoder.read_sidecar(&asides);
         }
         let state = match self.store {
-            Store::Folder(spec) => (spec.state)(&self.facts.path),
-            Store::Lines | Store::Document => None,
+            StoreKind::Folder(spec) => (spec.state)(&self.facts.path),
+            StoreKind::Lines | StoreKind::Document => None,
         };
         DecoderWithSidecar {
             decoder,

@@ -6,7 +6,7 @@ use super::folder::Folder;
 use super::problem;
 use super::roots::SearchRoot;
 use super::tail::Stamp;
-use crate::agents::{Claim, Format, Store, facts};
+use crate::agents::{Claim, Format, StoreKind, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ pub struct LogFile {
     /// Whose it is.
     pub format: &'static Format,
     /// How it is read.
-    pub store: Store,
+    pub store: StoreKind,
     /// Its files, where it is a folder.
     pub folder: Option<Arc<Folder>>,
     /// What its agent writes beside its logs, if it does.
@@ -76,7 +76,7 @@ pub struct Scanner {
 }
 
 /// What a file's first bytes tell.
-type Seen = (&'static Format, Option<Store>);
+type Seen = (&'static Format, Option<StoreKind>);
 
 /// A folder that is a log.
 type FolderLog = (&'static Format, Claim, Arc<Folder>);
@@ -163,8 +163,8 @@ impl Scanner {
         let claimed = |format: &'static Format| {
             let claim = format.claims(path)?;
             match claim.store {
-                Store::Folder(spec) => Some((format, claim, spec)),
-                Store::Lines | Store::Document => None,
+                StoreKind::Folder(spec) => Some((format, claim, spec)),
+                StoreKind::Lines | StoreKind::Document => None,
             }
         };
         let claims: Vec<_> = match root {
@@ -276,8 +276,8 @@ impl Walk<'_> {
         let formats = self.scanner.formats.iter();
         let mut claims = formats.filter_map(|format| format.claims(folder));
         let is_numbered = claims.any(|claim| match claim.store {
-            Store::Folder(spec) => (spec.number)(name).is_some(),
-            Store::Lines | Store::Document => false,
+            StoreKind::Folder(spec) => (spec.number)(name).is_some(),
+            StoreKind::Lines | StoreKind::Document => false,
         });
         if !is_numbered {
             return false;
@@ -448,18 +448,20 @@ impl Walk<'_> {
 
 /// Whether a path is claimed as a file.
 fn is_file(claim: &Claim) -> bool {
-    !matches!(claim.store, Store::Folder(_))
+    !matches!(claim.store, StoreKind::Folder(_))
 }
 
 /// What the path tells of a log whose format is known, and its store, where its bytes told it.
-fn claim_of(format: &Format, path: &Path, store: Option<Store>) -> Claim {
+fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
     let told = format
         .claims(path)
         .filter(is_file)
         .unwrap_or_else(|| Claim {
             store: match path.extension() {
-                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => Store::Document,
-                _ => Store::Lines,
+                Some(ext) if ["json", "yaml", "yml"].iter().any(|e| ext == *e) => {
+                    StoreKind::Document
+                }
+                _ => StoreKind::Lines,
             },
             ..Claim::LINES
         });
@@ -608,8 +610,8 @@ mod tests {
             .iter()
             .map(|log| (log.facts.len, log.store))
             .collect();
-        assert!(stores.contains(&(20, Store::Lines)), "{stores:?}");
-        assert!(stores.contains(&(12, Store::Document)), "{stores:?}");
+        assert!(stores.contains(&(20, StoreKind::Lines)), "{stores:?}");
+        assert!(stores.contains(&(12, StoreKind::Document)), "{stores:?}");
     }
 
     #[test]

@@ -264,7 +264,7 @@ mod tests {
     use super::super::roots::SearchRoot;
     use super::super::testing::{PARTS, TOY};
     use super::*;
-    use crate::agents::Store;
+    use crate::agents::StoreKind;
     use crate::model::event::ByLength;
     use crate::model::session::Session;
     use proptest::prelude::*;
@@ -340,7 +340,7 @@ mod tests {
             let found = found(root);
             assert_eq!(found.len(), 1, "{named}");
             let facts = &found[0].facts;
-            assert_eq!(found[0].store, Store::Folder(&PARTS), "{named}");
+            assert_eq!(found[0].store, StoreKind::Folder(&PARTS), "{named}");
             assert_eq!((facts.id.as_deref(), facts.len), (Some("talk"), 20));
             assert!(facts.path.ends_with("talk/parts"), "{named}");
         }
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(found(usual).len(), 1);
         let lone = home.path().join("part-7.json");
         fs::write(&lone, "{\"toy\":1}\n").unwrap();
-        assert_eq!(found(SearchRoot::Given(lone))[0].store, Store::Document);
+        assert_eq!(found(SearchRoot::Given(lone))[0].store, StoreKind::Document);
     }
 
     /// What may happen to a folder.

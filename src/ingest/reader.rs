@@ -6,7 +6,7 @@ use super::discover::LogFile;
 use super::document::{self, Document};
 use super::lines::{CHUNK, Line, Lines, OnLine, Step};
 use super::tail::{Cursor, Outcome};
-use crate::agents::{Decoder, Input, StateUpdate, Store};
+use crate::agents::{Decoder, Input, StateUpdate, StoreKind};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
@@ -276,10 +276,10 @@ impl Pass {
     pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
         let fold = Fold::new(log, rules, Coverage::Whole);
         let follower = match log.store {
-            Store::Lines | Store::Folder(_) => {
+            StoreKind::Lines | StoreKind::Folder(_) => {
                 Follower::lines(log, Cursor::start(), log.informed())
             }
-            Store::Document => Follower::document(log, rules),
+            StoreKind::Document => Follower::document(log, rules),
         };
         Pass { fold, follower }
     }
@@ -378,7 +378,7 @@ pub fn read_whole(
 /// Reads a log through and gives its usage reports, keeping nothing.
 pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
     let is_usage = |entry: &Entry| matches!(entry.event, Event::Usage(_));
-    if log.store == Store::Document {
+    if log.store == StoreKind::Document {
         let entries = document::entries(log, &Unmeasured)?;
         entries.into_iter().filter(is_usage).for_each(give);
         return Ok(());
@@ -404,7 +404,7 @@ pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> 
 /// What the first `most` records of a log tell, for whoever wants to see how it is read.
 pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
     let mut out = Sink::new(measure);
-    if log.store == Store::Document {
+    if log.store == StoreKind::Document {
         out.entries = document::entries(log, measure)?;
     } else {
         let (mut bytes, _) = log.open()?;
@@ -443,7 +443,7 @@ pub fn read_stream(
     rules: &Arc<Rules>,
 ) -> io::Result<Sessions> {
     let mut fold = Fold::new(log, rules, Coverage::Whole);
-    if log.store == Store::Document {
+    if log.store == StoreKind::Document {
         let mut out = Sink::new(measure);
         document::decode(log.format, &document::bytes(source, 0)?, &mut out);
         fold.apply(out.entries);
@@ -459,7 +459,7 @@ pub fn read_stream(
 
 /// The end of a log, enough for its gauge.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    if log.store == Store::Document {
+    if log.store == StoreKind::Document {
         return read_whole(log, &ByLength, rules);
     }
     let mut pass = super::backwards::tail(log, &ByLength, rules)?;

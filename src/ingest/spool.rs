@@ -3,7 +3,7 @@
 use super::discover::{HEAD, LogFile, file_id};
 use super::lines::{CHUNK, Lines, OnLine, Step};
 use super::reader::{Fold, decode, read_stream};
-use crate::agents::{Decoder, Format, Store, facts};
+use crate::agents::{Decoder, Format, StoreKind, facts};
 use crate::model::event::{Entry, Measure, Sink};
 use crate::model::fleet::{FileFacts, Update};
 use crate::model::session::Coverage;
@@ -58,7 +58,7 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
             return Ok(Err(facts::refusal(formats, &head)));
         }
     };
-    let store = format.store(&head).unwrap_or(Store::Lines);
+    let store = format.store(&head).unwrap_or(StoreKind::Lines);
     let path = Path::new(STDIN);
     Ok(Ok(Spool {
         log: LogFile {
@@ -139,7 +139,7 @@ pub(super) fn follow(
     if give(Update::Found(Box::new(spool.log.facts.clone()))).is_break() {
         return;
     }
-    let read = if spool.log.store == Store::Document {
+    let read = if spool.log.store == StoreKind::Document {
         read_stream(&mut spool.source, &spool.log, counter, rules).map(|sessions| {
             let _ = give(Update::Rebuilt { file, sessions });
         })

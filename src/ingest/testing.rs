@@ -7,7 +7,7 @@
 use crate::agents::facts::EACH_LINE;
 use crate::agents::settings::SettingsFile;
 use crate::agents::{
-    Base, Claim, Decoder, Facts, FolderSpec, Format, Input, Root, Settings, Store, decoder,
+    Base, Claim, Decoder, Facts, FolderSpec, Format, Input, Root, Settings, StoreKind, decoder,
 };
 use crate::model::event::{
     Billed, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
@@ -70,11 +70,11 @@ fn claims(path: &Path) -> Option<Claim> {
     let named = |name: &OsStr| Some(Claim::session(name.to_str()?));
     if path.ends_with("parts") {
         let claim = named(path.parent()?.file_name()?)?;
-        return Some(claim.kept_in(Store::Folder(&PARTS)));
+        return Some(claim.kept_in(StoreKind::Folder(&PARTS)));
     }
     let store = match path.extension()?.to_str()? {
-        "toy" => Store::Lines,
-        "toys" => Store::Document,
+        "toy" => StoreKind::Lines,
+        "toys" => StoreKind::Document,
         _ => return None,
     };
     Some(named(path.file_stem()?)?.kept_in(store))

@@ -17,7 +17,7 @@ use super::document;
 use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE};
 use super::reader::Unmeasured;
-use crate::agents::{Format, Input, Store};
+use crate::agents::{Format, Input, StoreKind};
 use crate::model::event::{Place, Sink};
 use crate::model::text::TextRequest;
 use pieces::{Piece, Pieces};
@@ -27,11 +27,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Finds an item's text in its log.
 fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<Bytes>> {
     match log.store {
-        Store::Lines | Store::Folder(_) => {
+        StoreKind::Lines | StoreKind::Folder(_) => {
             let (bytes, _) = log.open()?;
             find_in_line(bytes, log.format, wanted, wanted.place.offset)
         }
-        Store::Document => {
+        StoreKind::Document => {
             let mut file = File::open(log.facts.path.as_path())?;
             let len = file.metadata()?.len();
             let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);

@@ -11,7 +11,7 @@ use super::settings::SettingsReader;
 use super::tail::Stamp;
 use super::watch::{Hint, Watch};
 use super::{Wake, Wanted};
-use crate::agents::Store;
+use crate::agents::StoreKind;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
@@ -268,7 +268,7 @@ impl Worker {
     fn folder_of(&self, path: &Path) -> Option<FileId> {
         let file = self.by_path.get(path.parent()?)?;
         let log = &self.known.get(file)?.log;
-        matches!(log.store, Store::Folder(_)).then_some(*file)
+        matches!(log.store, StoreKind::Folder(_)).then_some(*file)
     }
 
     /// Takes in what is new and looks at what has changed.

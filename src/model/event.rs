@@ -45,16 +45,27 @@ pub enum Lane {
     Side(Key),
 }
 
-/// Where in its file something stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The place of a record in its log, ordered as records are. Only the store that made it interprets
+/// `offset` and `len`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
-    /// The line, counted from 1; 0 where the reader began in the middle of the file and cannot know.
-    /// For whole documents: the number of the message.
-    pub line: u64,
-    /// The line's first byte.
+    /// For a file of lines: the first byte of the line.
     pub offset: u64,
-    /// The line's length in bytes, its newline excluded.
+    /// The number of the line, element or row, counted from 1; 0 if reading began in the middle of the
+    /// log and the number is not known.
+    pub line: u64,
+    /// For a file of lines: the length of the line in bytes, without its newline.
     pub len: u64,
+}
+
+impl Place {
+    /// A number that no other record of the log has, however much of the log was read.
+    pub fn id(self) -> u64 {
+        match self.len {
+            0 => self.line << 40,
+            _ => self.offset,
+        }
+    }
 }
 
 /// One event with where and when it happened.

@@ -452,9 +452,9 @@ fn a_document_is_a_list_of_records() {
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
-    assert_eq!(format.store(b""), Some(Store::Document));
+    assert_eq!(format.store(b""), Some(StoreKind::Document));
     let claim = |name: &str| format.claims(Path::new(name)).map(|claim| claim.store);
-    assert_eq!(claim("/x/chat-1.json"), Some(Store::Document));
+    assert_eq!(claim("/x/chat-1.json"), Some(StoreKind::Document));
     assert_eq!(claim("/x/other.json"), None);
 }
 

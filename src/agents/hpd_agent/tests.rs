@@ -75,12 +75,12 @@ fn a_sub_agent_has_a_session_of_its_own() {
 fn names() {
     let shape = |path: &str| HPD_AGENT.claims(Path::new(path)).map(|claim| claim.store);
     let thread = "/s/sessions/s-1/threads/main/thread.events.jsonl";
-    assert_eq!(shape(thread), Some(Store::Lines));
+    assert_eq!(shape(thread), Some(StoreKind::Lines));
     let branch = "/s/sessions/s-1/branches/main/branch.json";
-    assert_eq!(shape(branch), Some(Store::Document));
+    assert_eq!(shape(branch), Some(StoreKind::Document));
     assert_eq!(shape("/s/sessions/s-1/threads/main/thread.meta.json"), None);
     assert!(HPD_AGENT.recognise(case!("turn_totals_are_no_context").as_bytes()));
     let line = br#"{"schema":"hpd.agent.branch.events","events":[]}"#;
-    assert_eq!(HPD_AGENT.store(line), Some(Store::Document));
+    assert_eq!(HPD_AGENT.store(line), Some(StoreKind::Document));
     assert!(!HPD_AGENT.recognise(b"{\"type\":\"TEXT\",\"threadId\":\"x\"}"));
 }

@@ -78,7 +78,9 @@ pub fn value<'a, T: Field<'a> + Default>(
     out: &mut Sink<'_>,
 ) -> T {
     let lost = Lost::default();
-    let value = raw.and_then(|raw| lost.at(name).read(raw)).unwrap_or_default();
+    let value = raw
+        .and_then(|raw| lost.at(name).read(raw))
+        .unwrap_or_default();
     lost.report(out);
     value
 }

@@ -133,7 +133,7 @@ fn times_without_a_zone_are_utc() {
 fn conversations_are_folders_of_events() {
     let claim = |path: &str| OPENHANDS.claims(Path::new(path));
     let found = claim("/home/dev/.openhands/conversations/5e55/events").unwrap();
-    assert_eq!(found.store, Store::Folder(&EVENTS));
+    assert_eq!(found.store, StoreKind::Folder(&EVENTS));
     assert_eq!((found.id.as_deref(), found.parent), (Some("5e55"), None));
     let child = claim("conversations/5e55/subagents/7a/events").unwrap();
     assert_eq!(child.id.as_deref(), Some("7a"));

@@ -68,11 +68,11 @@ fn names() {
     };
     assert_eq!(
         shape("/h/.vscode-ai-gateway/forensic-captures.jsonl"),
-        Some(Store::Lines)
+        Some(StoreKind::Lines)
     );
     assert_eq!(
         shape("/w/.logs/x/c/messages/chat-1.json"),
-        Some(Store::Document)
+        Some(StoreKind::Document)
     );
     assert_eq!(shape("/w/.logs/x/c/messages/chat-1.sse.jsonl"), None);
 }

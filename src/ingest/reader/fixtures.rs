@@ -122,7 +122,7 @@ proptest! {
         which in any::<prop::sample::Index>(),
         mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| log.store == Store::Lines).collect();
+        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| log.store == StoreKind::Lines).collect();
         let dir = tempfile::tempdir().unwrap();
         let (log, bytes) = empty(logs[which.index(logs.len())], dir.path());
         let mut at: Vec<usize> = cuts.drain(..).map(|cut| cut.index(bytes.len())).collect();
@@ -146,7 +146,7 @@ fn every_agents_logs_are_among_them() {
 
 #[test]
 fn a_document_that_was_torn_ends_as_a_fresh_one() {
-    for log in LOGS.iter().filter(|log| log.store == Store::Document) {
+    for log in LOGS.iter().filter(|log| log.store == StoreKind::Document) {
         let dir = tempfile::tempdir().unwrap();
         let (log, bytes) = empty(log, dir.path());
         let torn = &bytes[..bytes.len() / 2];
@@ -162,7 +162,7 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 40),
         told in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
-        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| matches!(log.store, Store::Folder(_))).collect();
+        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| matches!(log.store, StoreKind::Folder(_))).collect();
         let log = logs[which.index(logs.len())];
         let folder = log.facts.path.as_path();
         let mut names: Vec<PathBuf> = fs::read_dir(folder)
