@@ -1,131 +1,275 @@
-//! The command line, nothing else.
+//! The command line.
 
 use crate::model::estimators::Estimator;
+use crate::report::{Charset, FORMATS, OutputFormat, Style};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
 /// A terminal monitor for the context windows of LLM agents.
 ///
-/// Without a command it opens the monitor on the logs of this machine, or on the files and folders
-/// given; `-` follows standard input.
+/// Without a command it opens the monitor on the logs of this machine, or on the given files and folders.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Cli {
-    /// What to do; none: open the monitor.
+    /// The command; without one the monitor is opened.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// Log files or folders to watch; `-` reads standard input.
-    pub paths: Vec<PathBuf>,
-    /// How and where to look.
-    #[command(flatten)]
-    pub common: Common,
-}
-
-/// Flags of every command.
-#[derive(Debug, Clone, Args)]
-pub struct Common {
     /// Read the configuration from this file.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Look for logs in this folder too; may be given several times.
-    #[arg(long, global = true, value_name = "FOLDER")]
-    pub root: Vec<PathBuf>,
-    /// Consider only this agent's logs; files that are named are read as its logs, whatever they hold.
-    #[arg(long, global = true, value_name = "AGENT")]
-    pub agent: Option<String>,
-    /// Tell how full contexts are by this rule, to compare; `ctxgauge audit` lists them.
-    #[arg(long, global = true, value_name = "NAME", default_value_t)]
-    pub estimator: Estimator,
-    /// Draw with ASCII characters only.
-    #[arg(long, global = true)]
+    /// Options of the monitor.
+    #[command(flatten)]
+    pub monitor: Monitor,
+}
+
+/// Options of the monitor.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Monitor {
+    /// Log files or folders to watch; `-` reads standard input.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// Use ASCII characters only.
+    #[arg(long)]
     pub ascii: bool,
-    /// Take this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
-    #[arg(long, global = true, value_name = "NAME")]
+    /// Use this theme: terminal, dark, light, colour-blind, monochrome, or one of your own.
+    #[arg(long, value_name = "NAME")]
     pub theme: Option<String>,
-    /// Neither take up nor write down what is remembered from run to run.
-    #[arg(long, global = true)]
+    /// Ignore and do not save the screen's state.
+    #[arg(long)]
     pub fresh: bool,
     /// Play the built-in demo instead of reading logs.
-    #[arg(long, global = true)]
+    #[arg(long)]
     pub demo: bool,
 }
 
-/// The headless faces.
+/// Which logs to find.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Logs {
+    /// Search this folder too; can be repeated.
+    #[arg(long, value_name = "FOLDER")]
+    pub root: Vec<PathBuf>,
+    /// Which agent's.
+    #[command(flatten)]
+    pub only: Only,
+}
+
+/// Which agent's logs to read.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Only {
+    /// Read only this agent's logs; files you name are read as its logs, whatever they contain.
+    #[arg(long, value_name = "AGENT")]
+    pub agent: Option<String>,
+}
+
+/// How to estimate.
+#[derive(Debug, Default, PartialEq, Args)]
+pub struct Estimate {
+    /// Estimate context size with this estimator; `ctxgauge audit` compares them. Default: calibrated.
+    #[arg(long, value_name = "NAME")]
+    pub estimator: Option<Estimator>,
+}
+
+impl Only {
+    /// Takes the options given before the command; those after it win.
+    fn add(&mut self, before: &mut Only) {
+        self.agent = self.agent.take().or(before.agent.take());
+    }
+}
+
+impl Logs {
+    fn add(&mut self, before: &mut Logs) {
+        self.root.append(&mut before.root);
+        self.only.add(&mut before.only);
+    }
+}
+
+impl Estimate {
+    fn add(&mut self, before: &mut Estimate) {
+        self.estimator = self.estimator.or(before.estimator.take());
+    }
+}
+
+/// How to write a report.
+#[derive(Debug, Args)]
+pub struct Print {
+    /// Output format.
+    #[arg(long, default_value = FORMATS[0].name, value_parser = format_parser())]
+    pub format: &'static OutputFormat,
+    /// Same as `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Use ASCII characters only.
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {
+    let names = FORMATS.iter();
+    let names = names.map(|format| PossibleValue::new(format.name).help(format.help));
+    PossibleValuesParser::new(names).map(|name| named_format(&name))
+}
+
+/// The format of this name; the default if there is none.
+fn named_format(name: &str) -> &'static OutputFormat {
+    let named = FORMATS.iter().find(|format| format.name == name);
+    named.unwrap_or(&FORMATS[0])
+}
+
+impl Print {
+    /// The style that was asked for.
+    pub fn style(&self) -> Style {
+        Style {
+            format: match self.json {
+                true => named_format("json"),
+                false => self.format,
+            },
+            charset: match self.ascii {
+                true => Charset::Ascii,
+                false => Charset::Unicode,
+            },
+        }
+    }
+}
+
+/// The commands that need no screen.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Report on one session: how full, who filled it, what is known and what is estimated.
+    /// Report on one session: how full it is, what fills it, what is known and what is estimated.
     Report {
         /// A log file, a folder (its newest session), or `-` for standard input.
         path: PathBuf,
-        /// As JSON, schema `ctxgauge.report/1`.
-        #[arg(long)]
-        json: bool,
-        /// Go on, and report again whenever the session has changed.
+        /// Keep running, and report again whenever the session has changed.
         #[arg(long)]
         follow: bool,
-        /// Of a file that holds several: the session of this id, or whose name says so; `ls` lists
-        /// them. Without it the first.
+        /// Select a session of a file that holds several, by its id or a part of its name; `ctxgauge ls`
+        /// lists them. Default: the first.
         #[arg(long, value_name = "NAME")]
         session: Option<String>,
+        /// Whose log it is.
+        #[command(flatten)]
+        only: Only,
+        /// How to estimate.
+        #[command(flatten)]
+        estimate: Estimate,
+        /// How to write it.
+        #[command(flatten)]
+        print: Print,
     },
-    /// List all sessions with how full they are, from the ends of their logs alone.
+    /// List all sessions and how full they are.
     Ls {
-        /// Files or folders; none: all logs of this machine.
+        /// Files or folders; default: all logs of this machine.
+        #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// As JSON, schema `ctxgauge.ls/1`.
-        #[arg(long)]
-        json: bool,
-        /// Read everything and add the totals per agent, every response counted once.
+        /// Read all logs completely and add totals per agent, each response counted once.
         #[arg(long)]
         totals: bool,
+        /// Which logs to read.
+        #[command(flatten)]
+        logs: Logs,
+        /// How to estimate.
+        #[command(flatten)]
+        estimate: Estimate,
+        /// How to write it.
+        #[command(flatten)]
+        print: Print,
     },
-    /// Replay logs and tell how well each estimator predicts what the provider then reports.
+    /// Replay logs and compare how well each estimator predicts what the provider reports.
     Audit {
-        /// Files or folders; none: all logs of this machine.
+        /// Files or folders; default: all logs of this machine.
+        #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// As JSON, schema `ctxgauge.audit/1`.
-        #[arg(long)]
-        json: bool,
-        /// List the requests that the estimator got most wrong, with what lay between.
+        /// List the N requests that the estimator predicted worst, with the items in between.
         #[arg(long, value_name = "N", default_value_t = 0)]
         worst: usize,
+        /// Which logs to read.
+        #[command(flatten)]
+        logs: Logs,
+        /// How to estimate.
+        #[command(flatten)]
+        estimate: Estimate,
+        /// How to write it.
+        #[command(flatten)]
+        print: Print,
     },
-    /// List all agents: where their logs are, what is known of them, when they compact.
+    /// List all agents: where their logs are, which numbers are known, when they compact.
     #[command(args_conflicts_with_subcommands = true)]
     Agents {
-        /// What else to do.
+        /// A command on agents.
         #[command(subcommand)]
         command: Option<AgentsCommand>,
-        /// As JSON, schema `ctxgauge.agents/1`.
-        #[arg(long)]
-        json: bool,
+        /// Which logs to count.
+        #[command(flatten)]
+        logs: Logs,
+        /// How to write it.
+        #[command(flatten)]
+        print: Print,
     },
-    /// Print what a shell needs to complete this program's commands and flags.
+    /// Print a completion script for a shell.
     Completions {
         /// The shell.
         shell: Shell,
     },
-    /// List what is known of models and agents: windows, tokenizers, when they compact.
+    /// List windows, policies, prices and tokenizers of models and agents, each with its source.
     Models {
-        /// As JSON, schema `ctxgauge.models/1`.
-        #[arg(long)]
-        json: bool,
+        /// How to write it.
+        #[command(flatten)]
+        print: Print,
     },
 }
 
-/// What else can be done with agents.
+/// Commands on agents.
 #[derive(Debug, Subcommand)]
 pub enum AgentsCommand {
-    /// Print what is understood of a log's first records, to try a mapping of one's own.
+    /// Show how the first records of a log are decoded, to try a mapping of your own.
     Check {
         /// The log.
         file: PathBuf,
-        /// The mapping: a file, or the name of one beside the configuration; none: the file tells.
+        /// A mapping: a file, or the name of one in `agents/` beside the configuration. Default: the
+        /// format is recognised by the log's content.
         #[arg(long, value_name = "NAME.toml")]
         mapping: Option<PathBuf>,
-        /// So many records.
+        /// How many records to show.
         #[arg(long, value_name = "N", default_value_t = 20)]
         records: usize,
+        /// Whose log it is.
+        #[command(flatten)]
+        only: Only,
+        /// How to write it.
+        #[command(flatten)]
+        print: Print,
     },
+}
+
+impl Command {
+    /// Takes those options of the monitor, given before the command, that the command has as well.
+    pub fn add_options(&mut self, before: &mut Monitor) {
+        let Monitor {
+            logs: old_logs,
+            estimate: old_estimate,
+            ..
+        } = before;
+        match self {
+            Command::Report { only, estimate, .. } => {
+                only.add(&mut old_logs.only);
+                estimate.add(old_estimate);
+            }
+            Command::Ls { logs, estimate, .. } | Command::Audit { logs, estimate, .. } => {
+                logs.add(old_logs);
+                estimate.add(old_estimate);
+            }
+            Command::Agents { command, logs, .. } => match command {
+                Some(AgentsCommand::Check { only, .. }) => only.add(&mut old_logs.only),
+                None => logs.add(old_logs),
+            },
+            Command::Completions { .. } | Command::Models { .. } => {}
+        }
+    }
 }

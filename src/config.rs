@@ -7,7 +7,7 @@ mod models;
 pub mod state;
 mod themes;
 
-pub use beside::{Beside, mappings};
+pub use beside::{Beside, mappings, named_mapping};
 pub use keys::Keys;
 pub use models::{own_rules, rules};
 pub use themes::themes;

@@ -87,6 +87,7 @@
 
 pub mod agents;
 pub mod cli;
+pub mod commands;
 pub mod config;
 pub mod ingest;
 pub mod model;

@@ -3,6 +3,7 @@
 //! Pure functions from values of the model to strings. [`text`] makes log text safe to print; nothing of a
 //! log may reach a terminal or a report without it.
 
+pub mod ascii;
 pub mod item;
 pub mod number;
 pub mod text;

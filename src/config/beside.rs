@@ -25,24 +25,35 @@ pub fn mappings(file: Option<&Path>) -> Result<Vec<Beside>> {
     all(file, "agents")
 }
 
+/// The mapping at this path; if there is none, the one of this name beside the configuration, whose path
+/// `file` is.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn named_mapping(file: Option<&Path>, path: &Path) -> Result<Beside> {
+    let folder = file.and_then(Path::parent);
+    let beside = folder.map(|folder| folder.join("agents").join(path).with_extension("toml"));
+    match beside {
+        Some(beside) if !path.exists() && beside.exists() => read(beside),
+        _ => read(path.to_owned()),
+    }
+}
+
+fn read(path: PathBuf) -> Result<Beside> {
+    let text = std::fs::read_to_string(&path).with_context(|| unreadable(&path))?;
+    let name = path.file_stem().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    Ok(Beside { path, name, text })
+}
+
 /// The files `NAME.toml` of a folder beside the configuration, in the order of their names; none where
 /// there is no such folder.
 pub(super) fn all(file: Option<&Path>, folder: &str) -> Result<Vec<Beside>> {
-    let Some(beside) = file.and_then(Path::parent) else {
-        return Ok(Vec::new());
-    };
-    let mut found = Vec::new();
-    for path in files(&beside.join(folder))? {
-        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
-            continue;
-        };
-        found.push(Beside {
-            name: name.to_owned(),
-            text: std::fs::read_to_string(&path).with_context(|| unreadable(&path))?,
-            path,
-        });
+    match file.and_then(Path::parent) {
+        Some(parent) => files(&parent.join(folder))?.into_iter().map(read).collect(),
+        None => Ok(Vec::new()),
     }
-    Ok(found)
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {

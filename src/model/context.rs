@@ -9,9 +9,10 @@ use super::history::SizedItem;
 use super::past::{Standing, Unlogged};
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
+use serde::Serialize;
 
 /// What one role holds of the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Share {
     /// All its tokens.
     pub tokens: u64,

@@ -19,6 +19,7 @@ use super::window::own::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
 use super::{Gone, Source};
 use course::{Change, Course, is_automatic};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// One rule, and what it would have made of the session.
@@ -66,9 +67,10 @@ impl Whose {
 }
 
 /// One compaction of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Compacted {
     /// The first request after it.
+    #[serde(rename = "call")]
     pub request: RequestIx,
     /// The size before, in tokens.
     pub before: u64,

@@ -1,120 +1,102 @@
-//! The audit: how good the numbers are, on one's own logs. Replays each log, predicts every request's
-//! prompt before its report by each estimator, and sets the errors side by side.
+//! The audit: how good the numbers are, on the user's own logs. Replays each log, predicts every request's
+//! prompt before its report with each estimator, and compares the errors.
 
+mod progress;
 mod summary;
-mod text;
 mod worst;
 
-use super::{Ground, Style, all_named_were_read, names, text::clean};
-use crate::ingest::discover::{LogFile, Scanner};
+pub use summary::{Errors, Summary, Width};
+pub use worst::{Miss, Piece};
+
+use super::{Output, ReportContext, Style, names, print_problems};
+use crate::ingest::discover::LogFile;
 use crate::ingest::reader::read_whole;
 use crate::model::estimators::{Estimator, Prediction, predictions};
 use crate::model::event::{Key, Lane};
 use crate::model::forecast::{BacktestSummary, Point, backtest};
 use crate::model::window::Rules;
-use crate::paths;
+use crate::render::text::inert;
 use crate::tokens::Counter;
 use anyhow::{Result, bail};
+pub use progress::Progress;
+use progress::ProgressLine;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::{Duration, Instant};
-use summary::{Summary, Tally};
-use worst::Miss;
+use summary::Tally;
 
-/// Logs are read by so many threads: the tokenizer keeps one busy, the reading of files the other.
+/// Logs are read by so many threads: the tokenizer keeps one busy, reading files the other.
 const THREADS: usize = 2;
-/// How often the line of progress changes.
-const TICK: Duration = Duration::from_millis(100);
 
-/// Whether a line on standard error tells how far the audit is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// Nobody looks.
-    Silent,
-    /// Standard error is a terminal.
-    Shown,
-}
-
-/// What an audit found: the schema `ctxgauge.audit/1`.
-struct Audit {
-    logs: usize,
-    all: Summary,
-    /// Sessions that no other one started.
-    main: Summary,
-    /// By agent and model.
-    groups: BTreeMap<(&'static str, String), Summary>,
-    agents: BTreeMap<&'static str, Summary>,
-    models: BTreeMap<String, Summary>,
-    /// The forecast against the logs' own compactions; none took place: `None`.
-    forecast: Option<BacktestSummary>,
-    by: Estimator,
-    worst: Vec<Miss>,
-}
-
+/// What an audit found, as `ctxgauge.audit/1` has it.
 #[derive(Serialize)]
-struct Json<'a> {
-    schema: &'static str,
-    logs: usize,
+pub struct Audit {
+    /// How many logs were read.
+    pub logs: usize,
+    /// All requests.
     #[serde(flatten)]
-    all: &'a Summary,
-    main: &'a Summary,
-    agents: &'a BTreeMap<&'static str, Summary>,
-    models: &'a BTreeMap<String, Summary>,
-    forecast: Option<&'a BacktestSummary>,
-    worst: &'a [Miss],
+    pub all: Summary,
+    /// Sessions that are not sub-agents.
+    pub main: Summary,
+    /// By agent and model.
+    #[serde(skip)]
+    pub groups: BTreeMap<(&'static str, String), Summary>,
+    /// By agent.
+    pub agents: BTreeMap<&'static str, Summary>,
+    /// By model.
+    pub models: BTreeMap<String, Summary>,
+    /// The forecast compared with the logs' own compactions; `None`: there were none.
+    pub forecast: Option<BacktestSummary>,
+    /// The estimator that `worst` is about.
+    #[serde(skip)]
+    pub by: Estimator,
+    /// The requests that were predicted worst.
+    pub worst: Vec<Miss>,
 }
 
-/// Replays all logs and tells how well each estimator did; with `worst`, which requests the chosen one
-/// got most wrong. What could not be read is told on `err`.
+/// Replays all logs and compares the estimators; with `worst`, lists so many requests that the selected one
+/// predicted worst. Prints what could not be read on `err`.
+///
+/// # Errors
+///
+/// If there is no log, a path that the user named cannot be read, or `out` or `err` cannot be written to.
 pub fn run(
-    ground: &Ground,
+    context: &ReportContext,
     style: Style,
     worst: usize,
     progress: Progress,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let found = Scanner::new(ground.roots.clone(), ground.formats.clone(), paths::env).look();
-    for (path, what) in &found.problems {
-        writeln!(err, "{}: {what}", clean(&path.display().to_string()))?;
-    }
+    let found = context.find();
+    print_problems(&found.problems, err)?;
     if found.files.is_empty() {
         bail!(
-            "there is no log to replay; name files or folders. Known are: {}",
-            names(&ground.formats)
+            "no log found to replay; name files or folders. Known agents: {}",
+            names(&context.formats)
         );
     }
-    let by = ground.rules.estimator;
-    let mut ledger = Ledger::new(by, worst);
-    let mut shown = Line::new(progress, found.files.len());
-    replay(&found.files, &ground.rules, by, worst, |log, replayed| {
+    let by = context.rules.estimator;
+    let mut results = Results::new(by, worst);
+    let mut line = ProgressLine::new(progress, found.files.len());
+    replay(&found.files, &context.rules, by, worst, |log, replayed| {
         match replayed {
-            Ok(sessions) => ledger.add(log, sessions),
+            Ok(sessions) => results.add(log, sessions),
             Err(error) => {
-                shown.clear(err)?;
-                writeln!(
-                    err,
-                    "{}: {error}",
-                    clean(&log.facts.path.display().to_string())
-                )?;
+                line.clear(err)?;
+                let path = log.facts.path.to_string_lossy();
+                writeln!(err, "{}: {error}", inert(&path))?;
             }
         }
-        shown.step(err, ledger.seen.len())
+        line.step(err, results.seen.len())
     })?;
-    shown.clear(err)?;
-    let audit = ledger.close(found.files.len());
-    match style {
-        Style::Text => text::write(out, &audit)?,
-        Style::Json => {
-            serde_json::to_writer(&mut *out, &audit.json())?;
-            writeln!(out)?;
-        }
-    }
-    all_named_were_read(ground, &found.problems)
+    line.clear(err)?;
+    let audit = results.close(found.files.len());
+    style.print(Output::Audit(&audit), out)?;
+    context.check_named(&found.problems)
 }
 
 /// What is kept of a session once it was replayed.
@@ -195,20 +177,23 @@ fn replay_one(
     Ok(replayed.collect())
 }
 
+/// Agent, model, and whether it is a main session.
+type Group = (&'static str, String, bool);
+
 /// What has been replayed so far.
-struct Ledger {
+struct Results {
     by: Estimator,
     most: usize,
     /// Every request counts once: forks and resumed sessions repeat the log they began with.
     seen: HashSet<(&'static str, Key)>,
-    tallies: BTreeMap<(&'static str, String, bool), Tally>,
+    tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
     worst: Vec<Miss>,
 }
 
-impl Ledger {
-    fn new(by: Estimator, most: usize) -> Ledger {
-        Ledger {
+impl Results {
+    fn new(by: Estimator, most: usize) -> Results {
+        Results {
             by,
             most,
             seen: HashSet::new(),
@@ -245,99 +230,44 @@ impl Ledger {
     }
 
     fn close(self, logs: usize) -> Audit {
-        let tallies = &self.tallies;
-        type Group = (&'static str, String, bool);
-        let of = |test: &dyn Fn(&Group) -> bool| {
-            let chosen: Vec<&Tally> = tallies
-                .iter()
-                .filter(|(group, _)| test(group))
-                .map(|(_, tally)| tally)
-                .collect();
-            Summary::of(chosen.iter().copied())
-        };
-        let groups = tallies
-            .keys()
-            .map(|(agent, model, _)| (*agent, model.clone()));
-        let agents = tallies.keys().map(|(agent, ..)| *agent);
-        let models = tallies.keys().map(|(_, model, _)| model.clone());
+        let groups = self.tallies.keys();
+        let agents = groups.clone().map(|(agent, ..)| *agent);
+        let models = groups.clone().map(|(_, model, _)| model.clone());
+        let both = groups.map(|(agent, model, _)| (*agent, model.clone()));
         Audit {
             logs,
-            all: of(&|_| true),
-            main: of(&|(_, _, is_main)| *is_main),
-            groups: groups
-                .map(|name| {
-                    let summary = of(&|(agent, model, _)| (*agent, model) == (name.0, &name.1));
-                    (name, summary)
-                })
-                .collect(),
-            agents: agents
-                .map(|name| (name, of(&|(agent, ..)| *agent == name)))
-                .collect(),
-            models: models
-                .map(|name| {
-                    let summary = of(&|(_, model, _)| *model == name);
-                    (name, summary)
-                })
-                .collect(),
+            all: self.of(|_| true),
+            main: self.of(|(.., is_main)| *is_main),
+            groups: self.by(both, |(agent, model, _), is| {
+                (*agent, model) == (is.0, &is.1)
+            }),
+            agents: self.by(agents, |(agent, ..), is| agent == is),
+            models: self.by(models, |(_, model, _), is| model == is),
             forecast: (!self.points.is_empty()).then(|| BacktestSummary::of(&self.points)),
             by: self.by,
             worst: self.worst,
         }
     }
-}
 
-impl Audit {
-    fn json(&self) -> Json<'_> {
-        Json {
-            schema: "ctxgauge.audit/1",
-            logs: self.logs,
-            all: &self.all,
-            main: &self.main,
-            agents: &self.agents,
-            models: &self.models,
-            forecast: self.forecast.as_ref(),
-            worst: &self.worst,
-        }
-    }
-}
-
-/// The line on standard error that tells how far the audit is.
-struct Line {
-    progress: Progress,
-    logs: usize,
-    done: usize,
-    drawn: Option<Instant>,
-}
-
-impl Line {
-    fn new(progress: Progress, logs: usize) -> Line {
-        Line {
-            progress,
-            logs,
-            done: 0,
-            drawn: None,
-        }
+    /// The summary of the tallies that pass the test.
+    fn of(&self, test: impl Fn(&Group) -> bool) -> Summary {
+        let tallies = self.tallies.iter().filter(|(group, _)| test(group));
+        Summary::of(tallies.map(|(_, tally)| tally))
     }
 
-    fn step(&mut self, err: &mut dyn Write, requests: usize) -> io::Result<()> {
-        self.done += 1;
-        let is_due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= TICK);
-        if self.progress == Progress::Silent || !is_due {
-            return Ok(());
+    /// A summary for each of these names.
+    fn by<N: Ord>(
+        &self,
+        names: impl Iterator<Item = N>,
+        test: impl Fn(&Group, &N) -> bool,
+    ) -> BTreeMap<N, Summary> {
+        let mut summaries = BTreeMap::new();
+        for name in names {
+            if !summaries.contains_key(&name) {
+                let summary = self.of(|group| test(group, &name));
+                summaries.insert(name, summary);
+            }
         }
-        self.drawn = Some(Instant::now());
-        write!(
-            err,
-            "\r{} of {} logs, {requests} requests",
-            self.done, self.logs
-        )?;
-        err.flush()
-    }
-
-    fn clear(&mut self, err: &mut dyn Write) -> io::Result<()> {
-        match self.drawn.take() {
-            Some(_) => write!(err, "\r\x1b[K"),
-            None => Ok(()),
-        }
+        summaries
     }
 }

@@ -1,160 +1,181 @@
-//! What is understood of a log's first records, one by one: to try a mapping, or to see why a log
-//! reads as it does.
+//! The first records of a log as they were decoded: to try a mapping, or to see why a log reads as it does.
 
-use super::text::{clean, counted, tokens};
-use super::{Ground, find_one};
+use super::session::{find_one, unreadable};
+use super::{Output, ReportContext, Style};
 use crate::ingest::reader::first_records;
-use crate::model::event::{Entry, Event, Lane, Meta, Usage};
+use crate::model::Role;
+use crate::model::event::{Entry, Event, Lane, Meta, NewItem, Usage};
+use crate::render::number::tokens;
 use crate::tokens::Counter;
 use anyhow::{Context, Result};
+use serde::Serialize;
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
-/// What was told, by kind.
-#[derive(Default)]
-struct Sums {
-    items: usize,
-    usages: usize,
-    skipped: usize,
-    unreadable: usize,
+/// What was decoded.
+#[derive(Default, Serialize)]
+pub struct Records {
+    /// The agent's id.
+    pub agent: &'static str,
+    /// The log's path.
+    pub path: String,
+    /// What the records contain, in the order of the log.
+    pub records: Vec<Row>,
+    /// How many items there are.
+    pub items: u64,
+    /// How many usage reports there are.
+    pub usage_reports: u64,
+    /// How many records were skipped.
+    pub skipped: u64,
+    /// How many lines could not be read.
+    pub unreadable: u64,
+    /// How many sessions the records belong to.
+    pub sessions: usize,
 }
 
-/// Prints what the first `most` records of a log are understood to be.
+/// One item or event of a record.
+#[derive(Default, Serialize)]
+pub struct Row {
+    /// The first line of the record, 1-based.
+    pub line: u64,
+    /// What it is: `item`, `usage`, `compaction`.
+    pub event: &'static str,
+    /// More about it, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// The item, if it is one.
+    #[serde(flatten)]
+    pub item: Option<Item>,
+}
+
+/// An item of a record.
+#[derive(Serialize)]
+pub struct Item {
+    /// Its role.
+    pub role: Role,
+    /// Its kind.
+    pub kind: &'static str,
+    /// The tool of a call or result.
+    pub tool: Option<Box<str>>,
+    /// Its size as counted here.
+    pub tokens: u64,
+    /// How it begins.
+    pub preview: String,
+}
+
+/// Prints how the first `most` records of a log are decoded.
 ///
 /// # Errors
 ///
-/// Where the file cannot be read or is no log of the formats that count, or `out` cannot be written to.
-pub fn run(ground: &Ground, path: &Path, most: usize, out: &mut dyn Write) -> Result<()> {
-    let log = find_one(ground, path)?;
-    let entries = first_records(&log, &Counter::new(), most).with_context(|| {
-        format!(
-            "cannot read '{}'; check that it is still there and may be read",
-            log.facts.path.display()
-        )
-    })?;
-    writeln!(
-        out,
-        "{} · {}",
-        clean(log.format.id),
-        clean(&log.facts.path.display().to_string())
-    )?;
-    let mut sums = Sums::default();
-    let mut last = None;
+/// If the file cannot be read or is no log of a known format, or `out` cannot be written to.
+pub fn run(
+    context: &ReportContext,
+    path: &Path,
+    most: usize,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let log = find_one(context, path)?;
+    let entries = first_records(&log, &Counter::new(), most).with_context(|| unreadable(&log))?;
+    let mut records = Records {
+        agent: log.format.id,
+        path: log.facts.path.display().to_string(),
+        ..Records::default()
+    };
     let mut ids: HashMap<Lane, String> = HashMap::new();
     let mut lane = Lane::Main;
     for entry in &entries {
+        let line = entry.place.line;
         if let Event::Meta(meta) = &entry.event {
-            ids.extend(meta.id.as_deref().map(|id| (entry.lane, clean(id))));
+            ids.extend(meta.id.as_deref().map(|id| (entry.lane, id.to_owned())));
         } else if lane != entry.lane {
             let id = ids.get(&entry.lane).map_or("another", String::as_str);
-            writeln!(out, "        session goes on: {id}")?;
+            records.push(line, "continues session", id.to_owned());
         }
         lane = entry.lane;
-        let line = match last.replace(entry.place) {
-            Some(place) if place == entry.place => String::new(),
-            _ => entry.place.line.to_string(),
-        };
-        sums.tell(&line, entry, out)?;
+        records.add(line, entry);
     }
-    let Sums {
-        items,
-        usages,
-        skipped,
-        unreadable,
-    } = sums;
-    writeln!(
-        out,
-        "{}, {}, {} passed over, {unreadable} not readable",
-        counted(items as u64, "item"),
-        counted(usages as u64, "usage report"),
-        counted(skipped as u64, "record"),
-    )?;
-    if ids.len() > 1 {
-        writeln!(out, "{} sessions, told apart by their ids", ids.len())?;
-    }
-    if items == 0 {
-        writeln!(out, "no item: look at where roles and texts are said to be")?;
-    }
-    if usages == 0 {
-        writeln!(out, "no usage report: all of it would be estimated")?;
-    }
-    Ok(())
+    records.sessions = ids.len();
+    style.print(Output::Records(&records), out)
 }
 
-impl Sums {
-    fn tell(&mut self, line: &str, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
-        match &entry.event {
-            Event::Meta(meta) => writeln!(out, "{line:>6}  session: {}", clean(&facts(meta))),
+impl Records {
+    fn push(&mut self, line: u64, event: &'static str, detail: String) {
+        self.records.push(Row {
+            line,
+            event,
+            detail,
+            item: None,
+        });
+    }
+
+    fn add(&mut self, line: u64, entry: &Entry) {
+        let (event, detail) = match &entry.event {
             Event::Node(node) => {
-                for (n, item) in node.items.iter().enumerate() {
-                    self.items += 1;
-                    let line = if n == 0 { line } else { "" };
-                    let size = item.size.local + item.size.fixed;
-                    let tool = item.tool.as_deref().unwrap_or_default();
-                    writeln!(
-                        out,
-                        "{line:>6}  {:<9} {:<11} {:<12} {:>6}  {}",
-                        item.role.name(),
-                        item.kind.name(),
-                        clean(tool),
-                        tokens(size),
-                        clean(&item.preview)
-                    )?;
-                }
-                Ok(())
+                self.items += node.items.len() as u64;
+                self.records.extend(node.items.iter().map(|item| Row {
+                    line,
+                    event: "item",
+                    detail: String::new(),
+                    item: Some(Item::new(item)),
+                }));
+                return;
             }
+            Event::Meta(meta) => ("session", facts(meta)),
             Event::Usage(usage) => {
-                self.usages += 1;
-                writeln!(out, "{line:>6}  usage: {}", clean(&numbers(usage)))
+                self.usage_reports += 1;
+                ("usage", numbers(usage))
             }
-            Event::Reset(_) => writeln!(out, "{line:>6}  compaction: all before it leaves"),
-            Event::Retain { .. } => {
-                writeln!(out, "{line:>6}  history: what is not in it leaves")
-            }
-            Event::TurnEnded => writeln!(out, "{line:>6}  turn: what lives only so long leaves"),
+            Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
+            Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
+            Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
             Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
-                writeln!(
-                    out,
-                    "{line:>6}  branch: the conversation goes on from before"
-                )
+                ("branch", "continues from an earlier record".to_owned())
             }
-            Event::Cleared { .. } => writeln!(out, "{line:>6}  cleared: contents leave"),
+            Event::Cleared { .. } => ("cleared", "contents removed".to_owned()),
             Event::Skipped(why) => {
                 self.skipped += 1;
-                writeln!(out, "{line:>6}  passed over: {}", clean(why))
+                ("skipped", why.to_string())
             }
-            Event::Lost(name) => {
-                writeln!(
-                    out,
-                    "{line:>6}  field of another type than expected: {name}"
-                )
-            }
+            Event::Lost(field) => ("field of an unexpected type", (*field).to_owned()),
             Event::Unreadable(why) => {
                 self.unreadable += 1;
-                writeln!(out, "{line:>6}  not readable: {}", clean(why))
+                ("unreadable", why.to_string())
             }
+        };
+        self.push(line, event, detail);
+    }
+}
+
+impl Item {
+    fn new(item: &NewItem) -> Item {
+        Item {
+            role: item.role,
+            kind: item.kind.name(),
+            tool: item.tool.clone(),
+            tokens: item.size.local + item.size.fixed,
+            preview: item.preview.to_string(),
         }
     }
 }
 
 fn facts(meta: &Meta) -> String {
-    let texts = [
-        ("id", &meta.id),
-        ("parent", &meta.parent),
-        ("title", &meta.title),
-        ("cwd", &meta.cwd),
-        ("model", &meta.model),
-        ("version", &meta.version),
+    let size = |n: Option<u64>| n.map(|n| tokens(n).into_boxed_str());
+    let facts = [
+        ("id", meta.id.clone()),
+        ("parent", meta.parent.clone()),
+        ("title", meta.title.clone()),
+        ("cwd", meta.cwd.clone()),
+        ("model", meta.model.clone()),
+        ("version", meta.version.clone()),
+        ("window", size(meta.window)),
+        ("trigger", size(meta.trigger)),
     ];
-    let numbers = [("window", meta.window), ("trigger", meta.trigger)];
-    let texts = texts
+    let known = facts
         .into_iter()
-        .filter_map(|(name, text)| Some(format!("{name} {}", text.as_deref()?)));
-    let numbers = numbers
-        .into_iter()
-        .filter_map(|(name, number)| Some(format!("{name} {}", tokens(number?))));
-    texts.chain(numbers).collect::<Vec<_>>().join(", ")
+        .filter_map(|(name, fact)| Some(format!("{name} {}", fact?)));
+    known.collect::<Vec<_>>().join(", ")
 }
 
 fn numbers(usage: &Usage) -> String {
@@ -164,8 +185,8 @@ fn numbers(usage: &Usage) -> String {
         ("output", usage.output),
         ("reasoning", usage.reasoning),
     ];
-    let told = numbers
+    let known = numbers
         .into_iter()
         .filter_map(|(name, number)| Some(format!("{name} {}", number?)));
-    told.collect::<Vec<_>>().join(", ")
+    known.collect::<Vec<_>>().join(", ")
 }

@@ -1,94 +1,93 @@
-//! All sessions with their gauges, and totals over all of them.
+//! The list of all sessions, and totals over all of them.
 
-use super::json::ContextPart;
-use super::text::{clean, gauge_line, padded, tokens};
-use crate::agents::Format;
-use crate::model::event::{Billed, Entry, Event, Key};
-use crate::model::fleet::{Fleet, Row};
-use jiff::Timestamp;
-use serde::Serialize;
+use super::{Output, ReportContext, Style, print_problems};
+use crate::agents::{Format, Term};
+use crate::ingest::reader::{each_usage, tail_only};
+use crate::ingest::settings::SettingsReader;
+use crate::model::event::{Billed, Entry, Event, Key, Lane};
+use crate::model::fleet::{Fleet, Update};
+use crate::paths;
+use anyhow::Result;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
-use unicode_width::UnicodeWidthStr;
+use std::io::Write;
+use std::sync::Arc;
 
-/// The list: the schema `ctxgauge.ls/1`.
-#[derive(Debug, Serialize)]
-pub struct List<'a> {
-    schema: &'static str,
-    sessions: Vec<SessionPart<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>>,
+/// Whether a list ends with totals over all sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sums {
+    /// Only the list, from the ends of the logs.
+    None,
+    /// Reads all logs from beginning to end.
+    Totals,
 }
 
-#[derive(Debug, Serialize)]
-struct SessionPart<'a> {
-    id: Option<&'a str>,
-    agent: &'a str,
-    path: &'a str,
-    /// What the screens call it.
-    name: String,
-    parent: Option<&'a str>,
-    project: &'a str,
-    model: Option<&'a str>,
-    updated_at: Option<Timestamp>,
-    context: ContextPart,
-    trigger: Option<u64>,
-    headroom: Option<u64>,
+/// The sessions that were found.
+pub struct Sessions {
+    /// The sessions.
+    pub fleet: Fleet,
+    /// The totals, if they were asked for.
+    pub totals: Option<Totals>,
 }
 
-impl<'a> List<'a> {
-    /// The list of a fleet, newest first.
-    pub fn new(fleet: &'a Fleet, totals: Option<&Totals>) -> List<'a> {
-        let rows = fleet.recent();
-        List {
-            schema: "ctxgauge.ls/1",
-            sessions: rows.iter().filter_map(|row| part(fleet, row)).collect(),
-            totals: totals.map(Totals::by_agent),
+/// Lists all sessions. Prints what could not be read on `err`.
+///
+/// # Errors
+///
+/// If a path that the user named cannot be read, or `out` or `err` cannot be written to.
+pub fn run(
+    context: &ReportContext,
+    style: Style,
+    sums: Sums,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let found = context.find();
+    let mut problems = found.problems;
+    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    let mut totals = (sums == Sums::Totals).then(Totals::default);
+    let mut settings = SettingsReader::new(paths::env);
+    for log in found.files {
+        let file = log.facts.file;
+        let read = tail_only(&log, &context.rules).and_then(|sessions| {
+            let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+            let cwd = main.and_then(|(_, session)| session.meta.cwd.as_deref());
+            let overrides = settings.of(&log, cwd);
+            fleet.apply(Update::Found(Box::new(log.facts.clone())));
+            fleet.apply(Update::Settings { file, overrides });
+            fleet.apply(Update::Rebuilt { file, sessions });
+            match &mut totals {
+                Some(totals) => each_usage(&log, &mut |entry| totals.add(log.format, &entry)),
+                None => Ok(()),
+            }
+        });
+        if let Err(error) = read {
+            problems.push((log.facts.path.to_path_buf(), error.to_string()));
         }
     }
+    print_problems(&problems, err)?;
+    if fleet.is_empty() && problems.is_empty() {
+        writeln!(
+            err,
+            "no sessions found; `ctxgauge agents` lists the folders that are searched"
+        )?;
+    }
+    style.print(Output::Sessions(&Sessions { fleet, totals }), out)?;
+    context.check_named(&problems)
 }
 
-fn part<'a>(fleet: &'a Fleet, row: &Row) -> Option<SessionPart<'a>> {
-    let session = fleet.get(row.key)?;
-    let facts = fleet.facts(row.key)?;
-    let context = session.context();
-    let trigger = session.limits().trigger;
-    Some(SessionPart {
-        id: session.meta.id.as_deref(),
-        agent: session.agent,
-        path: facts.path.to_str().unwrap_or_default(),
-        name: fleet.name(row.key),
-        parent: session.meta.parent.as_deref(),
-        project: session.project(),
-        model: session.model(),
-        updated_at: fleet.newest_record(row.key),
-        context: ContextPart::new(session, &context),
-        trigger,
-        headroom: trigger.map(|t| t.saturating_sub(context.used)),
-    })
-}
-
-/// Every response's usage, each counted once however many lines and files repeat it.
-#[derive(Debug, Default)]
+/// The usage of every response, each counted once even if several lines and files repeat it.
+#[derive(Default)]
 pub struct Totals {
-    /// By agent: the names of its numbers, and each response's.
     agents: BTreeMap<&'static str, Responses>,
 }
 
-#[derive(Default)]
 struct Responses {
-    terms: &'static [crate::agents::Term],
+    terms: &'static [Term],
     by_request: HashMap<Key, Billed>,
 }
 
-impl std::fmt::Debug for Responses {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} responses", self.by_request.len())
-    }
-}
-
 impl Totals {
-    /// Takes in an entry of a log of this format.
+    /// Adds an entry of a log of this format.
     pub fn add(&mut self, format: &'static Format, entry: &Entry) {
         let Event::Usage(usage) = &entry.event else {
             return;
@@ -104,75 +103,17 @@ impl Totals {
         *billed = billed.max(usage.billed);
     }
 
-    /// The sums, by agent, in the provider's own terms.
+    /// The sums of each agent, in its provider's own terms.
     pub fn by_agent(&self) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
-        let sum = |responses: &Responses| {
-            let sum_of = |read: fn(&Billed) -> u64| {
-                responses
-                    .by_request
-                    .values()
-                    .fold(0u64, |sum, billed| sum.saturating_add(read(billed)))
+        let sums = |responses: &Responses| {
+            let sum = |read: fn(&Billed) -> u64| {
+                let numbers = responses.by_request.values().map(read);
+                numbers.fold(0u64, u64::saturating_add)
             };
             let terms = responses.terms.iter();
-            terms.map(|(name, read)| (*name, sum_of(*read))).collect()
+            terms.map(|(name, read)| (*name, sum(*read))).collect()
         };
-        self.agents
-            .iter()
-            .map(|(agent, responses)| (*agent, sum(responses)))
-            .collect()
+        let agents = self.agents.iter();
+        agents.map(|(agent, all)| (*agent, sums(all))).collect()
     }
-}
-
-/// Writes the list for people.
-pub fn write(out: &mut dyn Write, fleet: &Fleet, totals: Option<&Totals>) -> io::Result<()> {
-    let rows: Vec<[String; 5]> = fleet
-        .recent()
-        .into_iter()
-        .filter_map(|row| columns(fleet, row))
-        .collect();
-    let width = |column: usize| {
-        let widths = rows.iter().map(|row| row[column].width());
-        widths.max().unwrap_or(0)
-    };
-    let [agent, name, model, gauge] = [0, 1, 2, 3].map(width);
-    for [a, n, m, g, headroom] in &rows {
-        writeln!(
-            out,
-            "{}  {}  {}  {}  headroom {headroom}",
-            padded(a, agent),
-            padded(n, name),
-            padded(m, model),
-            padded(g, gauge),
-        )?;
-    }
-    let Some(totals) = totals else {
-        return Ok(());
-    };
-    writeln!(out, "\nin all, every response once")?;
-    for (agent, terms) in totals.by_agent() {
-        let list: Vec<String> = terms
-            .iter()
-            .map(|(name, sum)| format!("{name} {sum}"))
-            .collect();
-        writeln!(out, "  {agent}: {}", list.join(", "))?;
-    }
-    Ok(())
-}
-
-/// A session's agent, indented below its parent's, its name, its model, its gauge, its headroom.
-fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
-    let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
-    let (limits, context) = (session.limits(), session.context());
-    let headroom = limits.trigger.map_or_else(
-        || "—".to_owned(),
-        |trigger| tokens(trigger.saturating_sub(context.used)),
-    );
-    let indent = " ".repeat(usize::from(row.depth) * 2);
-    Some([
-        format!("{indent}{}", facts.label),
-        clean(&fleet.name(row.key)),
-        clean(session.model().unwrap_or("—")),
-        gauge_line(session),
-        headroom,
-    ])
 }

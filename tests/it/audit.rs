@@ -194,7 +194,7 @@ fn the_worst_are_those_of_the_chosen_estimator() {
         &["audit", "--estimator", "last-total", "--worst", "1"],
         &[&log],
     );
-    assert!(text.contains("worst by last-total"), "{text}");
+    assert!(text.contains("worst predictions by last-total"), "{text}");
     // The largest result that was not counted: 20 + 873 words.
     let misses: Vec<&str> = text
         .lines()

@@ -103,7 +103,7 @@ fn agents_are_listed_with_what_is_found() {
     let told = ctxgauge(home.path()).arg("agents").output().unwrap();
     let told = text(&told.stdout);
     assert!(told.contains("~/.pi/agent/sessions\n"), "{told}");
-    assert!(told.contains("~/.codex/sessions (not there)"), "{told}");
+    assert!(told.contains("~/.codex/sessions (missing)"), "{told}");
 }
 
 /// What stands in the README's block of this name.
@@ -181,7 +181,7 @@ fn a_list_of_nothing_says_where_to_look() {
     let home = tempfile::tempdir().unwrap();
     let told = run(home.path(), &["ls"], home.path());
     assert!(told.status.success() && told.stdout.is_empty());
-    assert!(text(&told.stderr).contains("no sessions found; `ctxgauge agents` tells where"));
+    assert!(text(&told.stderr).contains("no sessions found; `ctxgauge agents` lists"));
 }
 
 #[test]
@@ -201,10 +201,10 @@ fn a_mapping_is_tried_by_check() {
         "my-agent · ",
         "1  session: id s1, cwd /w/shop, model gpt-5",
         "container prompt",
-        "2  passed over: ping",
+        "2  skipped: ping",
         "assistant tool_call   ls",
         "usage: prompt 2040, cached 2000, output 12",
-        "4 items, 1 usage report, 1 record passed over, 0 not readable",
+        "4 items, 1 usage report, 1 record skipped, 0 unreadable",
     ] {
         assert!(told.contains(part), "{part} is missing:\n{told}");
     }
@@ -212,8 +212,8 @@ fn a_mapping_is_tried_by_check() {
     let blind = shown("mapping").replace("role = \"/message/role\"", "role = \"/role\"");
     fs::write(&other, blind).unwrap();
     let told = text(&check(other.to_str().unwrap()).stdout);
-    assert!(told.contains("passed over: no role"), "{told}");
-    assert!(told.contains("no item: look at"), "{told}");
+    assert!(told.contains("skipped: no role"), "{told}");
+    assert!(told.contains("no items matched"), "{told}");
     let broken = shown("mapping").replace("text = [", "texts = [");
     fs::write(&other, broken).unwrap();
     let error = text(&check(other.to_str().unwrap()).stderr);

@@ -400,7 +400,7 @@ fn each_session_of_a_file_can_be_reported_on() {
     let id = "7b1f0000000000000000000000000003";
     assert!(report(&["--session", id]).0.contains("72 known"));
     let (_, error) = report(&["--session", "a question"]);
-    assert!(error.contains("any of 2 sessions"), "{error}");
+    assert!(error.contains("2 sessions of the file match"), "{error}");
     let (_, error) = report(&["--session", "nobody"]);
-    assert!(error.contains("called 'nobody'"), "{error}");
+    assert!(error.contains("no session 'nobody'"), "{error}");
 }

@@ -1,56 +1,69 @@
-//! The requests that were predicted worst, with what lay between, so that somebody can find out why.
+//! The requests that were predicted worst, with the items in between, so that the cause can be found.
 
-use super::text::share;
 use crate::ingest::discover::LogFile;
 use crate::model::estimators::{Estimator, Prediction, between};
 use crate::model::event::Key;
 use crate::model::session::{ItemIx, Session};
 use crate::model::{Role, Source};
-use crate::report::text::{clean, tokens};
 use jiff::Timestamp;
 use serde::Serialize;
-use std::io::{self, Write};
 
 /// A request that was predicted badly.
 #[derive(Debug, Clone, Serialize)]
 pub struct Miss {
-    /// What was expected beyond what was reported, as a share of it.
+    /// The predicted prompt minus the reported one, as a share of the reported one.
     pub error: f64,
-    agent: &'static str,
-    model: Option<String>,
-    path: String,
-    /// The last line that carries its report.
-    line: u64,
-    at: Option<Timestamp>,
-    reported: u64,
-    expected: u64,
-    low: u64,
-    high: u64,
-    /// What came since the report before.
-    came: Vec<Piece>,
-    /// What left since then.
-    went: Vec<Piece>,
+    /// The agent's id.
+    pub agent: &'static str,
+    /// The model.
+    pub model: Option<String>,
+    /// The log's path.
+    pub path: String,
+    /// The last line that carries its usage report.
+    pub line: u64,
+    /// When it was sent.
+    pub at: Option<Timestamp>,
+    /// The reported prompt, in tokens.
+    pub reported: u64,
+    /// The predicted prompt.
+    pub expected: u64,
+    /// The lower end of the prediction's interval.
+    pub low: u64,
+    /// The upper end of the prediction's interval.
+    pub high: u64,
+    /// Items added since the previous usage report.
+    pub came: Vec<Piece>,
+    /// Items that left since then.
+    pub went: Vec<Piece>,
     #[serde(skip)]
     pub(super) request: Key,
 }
 
-/// An item that came or left.
+/// An item that was added or left.
 #[derive(Debug, Clone, Serialize)]
-struct Piece {
-    line: u64,
-    role: Role,
-    kind: &'static str,
-    tool: Option<String>,
-    tokens: u64,
-    source: Source,
-    /// o200k tokens.
-    counted: u64,
-    left_because: Option<&'static str>,
-    preview: String,
+pub struct Piece {
+    /// Its line in the log, 1-based.
+    pub line: u64,
+    /// Its role.
+    pub role: Role,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its tool.
+    pub tool: Option<String>,
+    /// Its size.
+    pub tokens: u64,
+    /// How the size is known.
+    pub source: Source,
+    /// Its size in o200k tokens.
+    pub counted: u64,
+    /// Why it left.
+    pub left_because: Option<&'static str>,
+    /// How it begins.
+    pub preview: String,
 }
 
 impl Miss {
-    /// The worst of a session, by one estimator, at most `most`.
+    /// The requests of a session that one estimator predicted worst, at most `most`.
     pub(super) fn worst(
         log: &LogFile,
         session: &Session,
@@ -64,11 +77,9 @@ impl Miss {
         let miss = |prediction: &Prediction| {
             let request = &session.requests[prediction.request];
             let (came, went) = between(session, prediction.request);
-            let pieces = |items: Vec<ItemIx>| -> Vec<Piece> {
-                items
-                    .into_iter()
-                    .map(|ix| Piece::new(session, ix))
-                    .collect()
+            let pieces = |items: Vec<ItemIx>| {
+                let pieces = items.into_iter().map(|ix| Piece::new(session, ix));
+                pieces.collect()
             };
             Miss {
                 error: prediction.error(by),
@@ -88,35 +99,7 @@ impl Miss {
         };
         order.into_iter().map(miss).collect()
     }
-
-    /// Writes it for people.
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "\n{:+} tokens, {} of {} reported · {} · line {} of {}",
-            i128::from(self.expected) - i128::from(self.reported),
-            share(self.error),
-            tokens(self.reported),
-            clean(self.model.as_deref().unwrap_or("—")),
-            self.line,
-            clean(&self.path)
-        )?;
-        for (sign, pieces) in [('+', &self.came), ('-', &self.went)] {
-            let mut largest: Vec<&Piece> = pieces.iter().collect();
-            largest.sort_by_key(|piece| std::cmp::Reverse(piece.tokens));
-            for piece in largest.iter().take(SHOWN) {
-                piece.write(out, sign)?;
-            }
-            if pieces.len() > SHOWN {
-                writeln!(out, "  {sign} and {} more", pieces.len() - SHOWN)?;
-            }
-        }
-        Ok(())
-    }
 }
-
-/// Items of one request that are listed for people, the largest first.
-const SHOWN: usize = 20;
 
 impl Piece {
     fn new(session: &Session, ix: ItemIx) -> Piece {
@@ -133,19 +116,5 @@ impl Piece {
             left_because: item.left.map(|left| left.why.name()),
             preview: item.preview.to_string(),
         }
-    }
-
-    fn write(&self, out: &mut dyn Write, sign: char) -> io::Result<()> {
-        writeln!(
-            out,
-            "  {sign} {:<9} {:<14} {:>7} {:<9} ({:>7} counted) line {:<6} {}",
-            self.role.name(),
-            clean(self.tool.as_deref().unwrap_or(self.kind)),
-            tokens(self.tokens),
-            self.source.name(),
-            tokens(self.counted),
-            self.line,
-            clean(&self.preview)
-        )
     }
 }

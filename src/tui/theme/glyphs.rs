@@ -1,6 +1,7 @@
 //! Glyphs, and ASCII in their place.
 
 use crate::model::Role;
+use crate::render::ascii::{UNKNOWN, stand_in};
 use ratatui::buffer::Buffer;
 
 /// Which glyphs may be used.
@@ -35,90 +36,6 @@ pub(super) fn to_ascii(buffer: &mut Buffer) {
             };
             cell.set_char(ascii);
         }
-    }
-}
-
-/// What stands for a glyph of a log, which may be any.
-const UNKNOWN: char = '?';
-
-/// ASCII for a glyph; each is one cell wide, so nothing moves. All that the screens draw have one, and
-/// all there are of the same kinds.
-const fn stand_in(glyph: char) -> char {
-    match glyph {
-        // Blocks: full, in eighths from below, in eighths from the left, halves.
-        '█' => '#',
-        '▇' => '%',
-        '▆' => '*',
-        '▅' => '+',
-        '▄' => '=',
-        '▃' => '-',
-        '▂' => '.',
-        '▁' => '_',
-        '▉' | '▊' | '▋' => '#',
-        '▌' => '>',
-        '▍' | '▎' | '▏' | '▐' | '▕' => '|',
-        '▀' => '"',
-        '▔' => '^',
-        // Shades.
-        '░' => ':',
-        '▒' => '%',
-        '▓' => '@',
-        // Quadrants.
-        '▖' | '▗' => '.',
-        '▘' => '`',
-        '▝' => '\'',
-        '▙' => 'L',
-        '▟' => 'J',
-        '▛' => 'P',
-        '▜' => '7',
-        '▚' => '\\',
-        '▞' => '/',
-        // Lines: across, down, double, slanted; corners and crossings.
-        '─' | '━' | '┄' | '┅' | '┈' | '┉' | '╌' | '╍' | '╴' | '╶' | '╸' | '╺' | '╼' | '╾' => {
-            '-'
-        }
-        '│' | '┃' | '┆' | '┇' | '┊' | '┋' | '╎' | '╏' | '╵' | '╷' | '╹' | '╻' | '╽' | '╿' | '║' => {
-            '|'
-        }
-        '═' => '=',
-        '╱' => '/',
-        '╲' => '\\',
-        '╳' => 'X',
-        '└' | '╰' => '`',
-        '┌'..='┓' | '┕'..='╋' | '╒'..='╯' => '+',
-        // Arrows and keys.
-        '←' | '⌫' | '↤' | '⇤' => '<',
-        '→' | '↦' | '⇥' | '⏎' | '↵' => '>',
-        '↑' | '⇧' | '▲' | '▴' => '^',
-        '↓' | '⇩' | '▼' | '▾' => 'v',
-        '▶' | '▸' => '>',
-        '◀' | '◂' => '<',
-        '❚' | '⏸' => '"',
-        // Marks.
-        '●' | '◆' => '*',
-        '○' | '◇' => 'o',
-        '✓' | '✔' => 'v',
-        '✗' | '✘' => 'x',
-        '■' => '#',
-        '□' => 'o',
-        '★' | '•' => '*',
-        '⚠' => '!',
-        // Text.
-        '·' => '.',
-        '…' | '±' => '~',
-        '–' | '—' | '−' => '-',
-        '≈' => '&',
-        '×' => 'x',
-        '÷' => '/',
-        '≤' => '<',
-        '≥' => '>',
-        '∞' => '8',
-        'Σ' => 'S',
-        'Δ' => 'D',
-        '‘' | '’' => '\'',
-        '“' | '”' => '"',
-        '␛' => '^',
-        _ => UNKNOWN,
     }
 }
 

@@ -1,0 +1,204 @@
+//! Opens the screens, with the threads that feed them.
+
+use super::setup::Setup;
+use crate::cli::Monitor;
+use crate::config;
+use crate::config::state::Memory;
+use crate::ingest::discover::Scanner;
+use crate::ingest::spool::{Piped, STDIN};
+use crate::ingest::{self, Handle, demo};
+use crate::model::estimators::Estimator;
+use crate::model::fleet::Update;
+use crate::paths;
+use crate::report::ReportContext;
+use crate::tokens::Counter;
+use crate::tui::theme::{Depth, Glyphs, Themes};
+use crate::tui::{self, Start};
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::mpsc::Sender;
+
+/// Updates that may wait for the screens; beyond, the reading of logs waits.
+const UPDATES: usize = 256;
+
+/// Opens the screens on the given paths or on all logs; if there are none, on the demo.
+pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
+    let is_stdin = |path: &PathBuf| path == Path::new(STDIN);
+    let (stdin, paths): (Vec<PathBuf>, Vec<PathBuf>) =
+        options.paths.iter().cloned().partition(is_stdin);
+    let keymap = setup.config.keymap()?;
+    let state_file = setup.folders.state_file();
+    let (memory, problem) = state_file
+        .filter(|_| !options.fresh && !options.demo)
+        .map(Memory::open)
+        .unzip();
+    let chosen = memory.as_ref().and_then(|m| m.recalled().theme.as_deref());
+    let themes = themes(setup, &options, chosen)?;
+    let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
+    if !stdin.is_empty() && paths.is_empty() {
+        context.roots.clear();
+    }
+    let roots = context.roots.iter();
+    let looked_in = roots.map(|root| setup.folders.display(root.path()));
+    let looked_in: Vec<String> = looked_in.collect();
+    let rules = Arc::clone(&context.rules);
+    let counter = Arc::new(Counter::new());
+    let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
+    if let (Some(memory), Some(Some(what))) = (&memory, problem) {
+        let path = memory.path().to_owned();
+        sender.blocking_send(Update::Problem { path, what })?;
+    }
+    let estimator = estimator_note(options.estimate.estimator.unwrap_or_default());
+    let found = Arc::new(AtomicBool::new(false));
+    let mut banner = estimator.clone();
+    if options.demo || (options.paths.is_empty() && finds_nothing(&context)) {
+        banner = demo_banner(options.demo, &estimator);
+        let sink = until_found(Arc::clone(&found), estimator, to_screens(sender.clone()));
+        demo::start(Arc::clone(&rules), Arc::clone(&counter), sink)?;
+    }
+    let handle = match options.demo {
+        true => None,
+        false => {
+            let piped = !stdin.is_empty();
+            let sink = to_screens(sender.clone());
+            Some(Arc::new(read_logs(context, piped, counter, found, sink)?))
+        }
+    };
+    let reader = handle.clone();
+    tui::run(Start {
+        rules,
+        themes,
+        keymap,
+        oversized: setup.config.oversized,
+        alerts: setup.config.alerts.clone(),
+        memory,
+        looked_in,
+        banner,
+        now: Box::new(jiff::Timestamp::now),
+        updates,
+        // The demo's sessions are complete from the start.
+        look_at: Box::new(move |file| {
+            if let Some(handle) = &handle {
+                handle.look_at(file);
+            }
+        }),
+        read_text: Box::new(move |job| match &reader {
+            Some(reader) if !demo::holds(job.request().file) => reader.read_text(job),
+            // If no thread can be started, the text stays unread.
+            _ => drop(demo::read_text(job, to_screens(sender.clone()))),
+        }),
+    })
+}
+
+/// Passes updates on to the screens, as long as they are open.
+fn to_screens(
+    sender: Sender<Update>,
+) -> impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static {
+    move |update| match sender.blocking_send(update) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}
+
+fn finds_nothing(context: &ReportContext) -> bool {
+    let (roots, formats) = (context.roots.clone(), context.formats.clone());
+    let found = Scanner::new(roots, formats, paths::env).look();
+    found.files.is_empty()
+}
+
+/// Starts to read and follow logs. `found` is set once there is one.
+fn read_logs(
+    context: ReportContext,
+    piped: bool,
+    counter: Arc<Counter>,
+    found: Arc<AtomicBool>,
+    sink: impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static,
+) -> std::io::Result<Handle> {
+    let options = ingest::Options {
+        formats: context.formats,
+        roots: context.roots,
+        stdin: piped.then(|| Piped {
+            source: Box::new(std::io::stdin()),
+            format: context.forced,
+        }),
+        rules: context.rules,
+        counter,
+    };
+    ingest::start(options, move |update| {
+        if matches!(update, Update::Found(_)) {
+            found.store(true, Ordering::Relaxed);
+        }
+        sink(update)
+    })
+}
+
+/// Says so if the numbers are not those of the default estimator.
+fn estimator_note(estimator: Estimator) -> String {
+    match estimator == Estimator::default() {
+        true => String::new(),
+        false => format!("by {estimator}: {}", estimator.rule()),
+    }
+}
+
+fn demo_banner(wanted: bool, note: &str) -> String {
+    let why = if wanted { "" } else { "no agent logs found: " };
+    let separator = if note.is_empty() { "" } else { " · " };
+    format!("{why}this is a demo{separator}{note}")
+}
+
+/// Passes the demo's updates on until a log is found; then removes the demo's sessions and ends.
+fn until_found(
+    found: Arc<AtomicBool>,
+    banner: String,
+    sink: impl Fn(Update) -> ControlFlow<()>,
+) -> impl FnMut(Update) -> ControlFlow<()> {
+    let mut files = BTreeSet::new();
+    move |update| {
+        if found.load(Ordering::Relaxed) {
+            for file in std::mem::take(&mut files) {
+                sink(Update::Vanished(file))?;
+            }
+            sink(Update::Banner(banner.clone()))?;
+            return ControlFlow::Break(());
+        }
+        if let Update::Found(facts) = &update {
+            files.insert(facts.file);
+        }
+        sink(update)
+    }
+}
+
+/// The themes, one of them selected: by option, else by the environment, else as chosen on screen, else by
+/// the configuration.
+fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<Themes> {
+    let config = &setup.config;
+    // The convention of no-color.org: set and not empty.
+    let plain = config.no_color || paths::env("NO_COLOR").is_some();
+    let mut themes = if plain && options.theme.is_none() {
+        Themes::monochrome()
+    } else {
+        config::themes(setup.file.as_deref())?
+    };
+    if let Some(name) = options.theme.as_deref() {
+        themes.choose(name)?;
+    } else if !plain {
+        if let Some(name) = config.theme.as_deref() {
+            let chosen = themes.choose(name);
+            chosen.context("`theme` in the configuration")?;
+        }
+        if let Some(name) = chosen {
+            // It may have been removed since.
+            let _ = themes.choose(name);
+        }
+    }
+    let glyphs = match options.ascii || config.ascii {
+        true => Glyphs::Ascii,
+        false => Glyphs::Unicode,
+    };
+    themes.adapt(Depth::of(&paths::env), glyphs, config.fills);
+    Ok(themes)
+}

@@ -1,0 +1,121 @@
+//! What options and configuration come to: formats, models table, search roots, themes.
+
+use crate::agents::{self, Format, custom::Mapping};
+use crate::cli::{Estimate, Logs, Only};
+use crate::config::{self, Beside, Config};
+use crate::ingest::roots::{SearchRoot, usual};
+use crate::model::window::Rules;
+use crate::paths::{self, Folders};
+use crate::report::{ReportContext, names};
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The configuration and the user's folders.
+pub(super) struct Setup {
+    pub(super) config: Config,
+    /// The configuration file, whether it exists or not.
+    pub(super) file: Option<PathBuf>,
+    pub(super) folders: Folders,
+}
+
+impl Setup {
+    /// Reads the configuration: the named file, or the default one if it exists.
+    pub(super) fn load(named: Option<PathBuf>) -> Result<Setup> {
+        let folders = Folders::of_user();
+        let default = folders.config_file();
+        let config = config::load(named.as_deref(), default.as_deref())?;
+        let file = named.or(default);
+        Ok(Setup {
+            config,
+            file,
+            folders,
+        })
+    }
+
+    /// All formats. The user's own come first: they are written for logs that the user knows.
+    pub(super) fn formats(&self) -> Result<Vec<&'static Format>> {
+        let mappings = config::mappings(self.file.as_deref())?;
+        let custom = mappings.iter().map(read_mapping);
+        let mut formats = custom.collect::<Result<Vec<_>>>()?;
+        formats.extend(agents::ALL);
+        Ok(formats)
+    }
+
+    /// The models tables, with the user's own windows and policies.
+    pub(super) fn rules(&self, formats: &[&'static Format]) -> Result<Rules> {
+        let own = config::own_rules(&self.config, self.file.as_deref())?;
+        let mut rules = config::rules()?;
+        if let Some(own) = own {
+            rules = rules.with_own(own).map_err(anyhow::Error::msg)?;
+        }
+        rules.own = self.config.own();
+        for agent in rules.own.agents() {
+            if !formats.iter().any(|format| format.id == agent) {
+                bail!(
+                    "unknown agent '{agent}' in the configuration; known agents: {}",
+                    names(formats)
+                );
+            }
+        }
+        Ok(rules)
+    }
+
+    /// What a report on one file is made from.
+    pub(super) fn context(&self, only: &Only, estimate: &Estimate) -> Result<ReportContext> {
+        let all = self.formats()?;
+        let mut rules = self.rules(&all)?;
+        rules.estimator = estimate.estimator.unwrap_or_default();
+        let forced = match &only.agent {
+            None => None,
+            Some(id) => match all.iter().find(|format| format.id == id) {
+                Some(format) => Some(*format),
+                None => bail!("unknown agent '{id}'; known agents: {}", names(&all)),
+            },
+        };
+        Ok(ReportContext {
+            forced,
+            formats: forced.map_or(all, |format| vec![format]),
+            roots: Vec::new(),
+            rules: Arc::new(rules),
+            folders: self.folders.clone(),
+            now: jiff::Timestamp::now,
+        })
+    }
+
+    /// The same for all logs below the given paths; without paths, for those in the agents' own folders
+    /// and in the folders that options and configuration add.
+    pub(super) fn context_of(
+        &self,
+        paths: &[PathBuf],
+        logs: &Logs,
+        estimate: &Estimate,
+    ) -> Result<ReportContext> {
+        let mut context = self.context(&logs.only, estimate)?;
+        if paths.is_empty() {
+            context.roots = usual(&context.formats, &self.folders, &paths::env);
+            let more = self.config.roots.iter().chain(&logs.root);
+            context.roots.extend(more.cloned().map(SearchRoot::Given));
+        } else {
+            let given = paths.iter().map(|path| context.given(path.clone()));
+            context.roots = given.collect();
+        }
+        Ok(context)
+    }
+
+    /// The mapping of this path, or of this name beside the configuration.
+    pub(super) fn named_mapping(&self, path: &Path) -> Result<&'static Format> {
+        read_mapping(&config::named_mapping(self.file.as_deref(), path)?)
+    }
+}
+
+fn read_mapping(file: &Beside) -> Result<&'static Format> {
+    let mapping = Mapping::read(&file.name, &file.text).map_err(anyhow::Error::msg);
+    let mapping = mapping.with_context(|| {
+        format!(
+            "'{}' is not a valid mapping; correct it and try `ctxgauge agents check LOG --mapping FILE`",
+            file.path.display()
+        )
+    })?;
+    Ok(mapping.into_format())
+}

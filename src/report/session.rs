@@ -1,0 +1,215 @@
+//! Reports on one session: once, or whenever it has changed.
+
+use super::{Output, ReportContext, Style, names};
+use crate::ingest::discover::{LogFile, Scanner};
+use crate::ingest::reader::{read_stream, read_whole};
+use crate::ingest::roots::SearchRoot;
+use crate::ingest::settings::SettingsReader;
+use crate::ingest::spool::{self, Piped, STDIN};
+use crate::ingest::{self, Options};
+use crate::model::event::Lane;
+use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
+use crate::model::forecast::{Forecast, NoForecast, forecast};
+use crate::model::session::{Coverage, Session};
+use crate::paths;
+use crate::tokens::Counter;
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+
+/// One session, and what is shown beside it.
+pub struct Report<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// The file it was read from.
+    pub facts: &'a FileFacts,
+    /// When it will compact.
+    pub forecast: Result<Forecast, NoForecast>,
+    /// How many other sessions the file holds, if its format allows several.
+    pub others: usize,
+}
+
+impl<'a> Report<'a> {
+    fn new(context: &ReportContext, session: &'a Session, log: &'a LogFile) -> Report<'a> {
+        Report {
+            session,
+            facts: &log.facts,
+            forecast: forecast(session, Some((context.now)())),
+            others: 0,
+        }
+    }
+}
+
+/// Reports on the session of a file, on the newest one of a folder, or on standard input (`-`). `wanted`
+/// selects a session of a file that holds several, by its id or its name; without it the first is taken.
+///
+/// # Errors
+///
+/// If there is nothing to read, no such session or more than one, or `out` cannot be written to.
+pub fn run(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let counter = Counter::new();
+    let (log, sessions) = if path == Path::new(STDIN) {
+        let piped = Piped {
+            source: Box::new(std::io::stdin()),
+            format: context.forced,
+        };
+        let spool = spool::recognise(piped, &context.formats);
+        let mut spool = match spool.context("cannot read standard input")? {
+            Ok(spool) => spool,
+            Err(why) => bail!("standard input: {why}"),
+        };
+        let sessions = read_stream(&mut spool.source, &spool.log, &counter, &context.rules)?;
+        (spool.log, sessions)
+    } else {
+        let log = find_one(context, path)?;
+        let sessions =
+            read_whole(&log, &counter, &context.rules).with_context(|| unreadable(&log))?;
+        (log, sessions)
+    };
+    let file = log.facts.file;
+    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    fleet.apply(Update::Found(Box::new(log.facts.clone())));
+    fleet.apply(Update::Rebuilt { file, sessions });
+    let key = find_session(&fleet, file, wanted)?;
+    let others = fleet.of_file(file).count() - 1;
+    let session = fleet.get_mut(key).context("the log holds no session")?;
+    let cwd = session.meta.cwd.as_deref();
+    session.set_overrides(SettingsReader::new(paths::env).of(&log, cwd));
+    let mut report = Report::new(context, session, &log);
+    if log.format.holds_several {
+        report.others = others;
+    }
+    style.print(Output::Session(&report), out)
+}
+
+/// Follows the session of a file and reports whenever it has changed, until the reader of `out` has gone.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn follow(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let log = find_one(context, path)?;
+    let file = log.facts.file;
+    let (sender, updates) = sync_channel(UPDATES);
+    let sink = move |update| match sender.send(update) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    };
+    let options = Options {
+        formats: vec![log.format],
+        roots: vec![SearchRoot::Forced(log.format, log.facts.path.to_path_buf())],
+        stdin: None,
+        rules: Arc::clone(&context.rules),
+        counter: Arc::new(Counter::new()),
+    };
+    let handle = ingest::start(options, sink)?;
+    handle.look_at(file);
+    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    while let Ok(update) = updates.recv() {
+        let mut changed = is_change(&update);
+        fleet.apply(update);
+        // Updates that wait are part of the same change.
+        while let Ok(update) = updates.try_recv() {
+            changed |= is_change(&update);
+            fleet.apply(update);
+        }
+        let key = match find_session(&fleet, file, wanted) {
+            Ok(key) => key,
+            // It may be found later.
+            Err(_) if !fleet.caught_up => continue,
+            Err(why) => return Err(why),
+        };
+        if let Some(session) = fleet.get(key)
+            && session.coverage == Coverage::Whole
+            && changed
+        {
+            style.print(Output::Change(&Report::new(context, session, &log)), out)?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+fn is_change(update: &Update) -> bool {
+    matches!(
+        update,
+        Update::Rebuilt { .. } | Update::Appended { .. } | Update::Settings { .. }
+    )
+}
+
+/// Updates that may wait to be printed; beyond, the reading of logs waits.
+const UPDATES: usize = 256;
+
+/// The session of a file with this id, or whose id begins with `wanted`, or whose name contains it;
+/// without `wanted`, the session that the file is named for.
+fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<SessionKey> {
+    let Some(wanted) = wanted else {
+        let lane = Lane::Main;
+        return Ok(SessionKey { file, lane });
+    };
+    let word = wanted.to_lowercase();
+    let mut matching = Vec::new();
+    for (key, session) in fleet.of_file(file) {
+        let id = session
+            .meta
+            .id
+            .as_deref()
+            .unwrap_or_default()
+            .to_lowercase();
+        if id == word {
+            return Ok(key);
+        }
+        if id.starts_with(&word) || fleet.name(key).to_lowercase().contains(&word) {
+            matching.push(key);
+        }
+    }
+    match &matching[..] {
+        [key] => Ok(*key),
+        [] => bail!("the file has no session '{wanted}'; `ctxgauge ls` lists the names"),
+        several => bail!(
+            "{} sessions of the file match '{wanted}'; give more of the name, or the id",
+            several.len()
+        ),
+    }
+}
+
+/// The log at a path; in a folder, the newest that does not belong to a sub-agent.
+pub(super) fn find_one(context: &ReportContext, path: &Path) -> Result<LogFile> {
+    if !path.exists() {
+        bail!("'{}' does not exist; check the path", path.display());
+    }
+    let roots = vec![context.given(path.to_path_buf())];
+    let found = Scanner::new(roots, context.formats.clone(), paths::env).look();
+    let is_main = |log: &&LogFile| log.facts.parent.is_none();
+    let newest = found.files.iter().find(is_main).or(found.files.first());
+    match (newest, found.problems.first()) {
+        (Some(log), _) => Ok(log.clone()),
+        (None, Some((at, what))) => bail!("'{}': {what}", at.display()),
+        (None, None) => bail!(
+            "no log found in '{}'; known agents: {}",
+            path.display(),
+            names(&context.formats)
+        ),
+    }
+}
+
+/// The message for a log that was found and cannot be read.
+pub(super) fn unreadable(log: &LogFile) -> String {
+    let path = log.facts.path.display();
+    format!("cannot read '{path}'; check that it still exists and that you may read it")
+}

@@ -1,0 +1,50 @@
+//! The list of sessions for people.
+
+use super::session::gauge_line;
+use crate::model::fleet::{Fleet, Row};
+use crate::render::number::tokens;
+use crate::render::text::{inert, left, width};
+use crate::render::{NONE, or_none};
+use crate::report::ls::Sessions;
+use std::io::{self, Write};
+
+pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> {
+    let rows = sessions.fleet.recent().into_iter();
+    let rows: Vec<[String; 5]> = rows
+        .filter_map(|row| columns(&sessions.fleet, row))
+        .collect();
+    let widths = [0, 1, 2, 3].map(|column| {
+        let widths = rows.iter().map(|row| width(&row[column]));
+        widths.max().unwrap_or(0)
+    });
+    for [cells @ .., headroom] in &rows {
+        for (cell, width) in cells.iter().zip(widths) {
+            write!(out, "{}  ", left(cell, width))?;
+        }
+        writeln!(out, "headroom {headroom}")?;
+    }
+    let Some(totals) = &sessions.totals else {
+        return Ok(());
+    };
+    writeln!(out, "\ntotals, each response counted once")?;
+    for (agent, terms) in totals.by_agent() {
+        let terms = terms.iter().map(|(name, sum)| format!("{name} {sum}"));
+        writeln!(out, "  {agent}: {}", terms.collect::<Vec<_>>().join(", "))?;
+    }
+    Ok(())
+}
+
+/// A session's agent, indented below its parent's, its name, its model, its gauge, its headroom.
+fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
+    let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
+    let (trigger, used) = (session.limits().trigger, session.context().used);
+    let headroom = trigger.map(|trigger| tokens(trigger.saturating_sub(used)));
+    let indent = usize::from(row.depth) * 2;
+    Some([
+        format!("{:indent$}{}", "", facts.label),
+        inert(&fleet.name(row.key)).into_owned(),
+        inert(session.model().unwrap_or(NONE)).into_owned(),
+        gauge_line(session),
+        or_none(headroom),
+    ])
+}

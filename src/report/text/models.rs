@@ -1,0 +1,119 @@
+//! The models table for people.
+
+use crate::model::window::{Policy, Rules, Thinking};
+use crate::render::number::tokens;
+use crate::render::text::inert;
+use std::io::{self, Write};
+
+pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
+    writeln!(out, "models: the first matching row applies")?;
+    for row in &rules.model {
+        let extended = row.window_extended.map(|w| format!(" or {}", tokens(w)));
+        let thinking = match row.thinking {
+            Thinking::Stays => "stays",
+            Thinking::Leaves => "removed at a new turn",
+        };
+        writeln!(
+            out,
+            "\n  {}\n    window {}{} · tokenizer {} · thinking {thinking}{}",
+            inert(&row.ids.join(", ")),
+            tokens(row.window),
+            extended.unwrap_or_default(),
+            inert(&row.tokenizer),
+            only("agents", &row.agents)
+        )?;
+        source(out, &row.source)?;
+    }
+    writeln!(
+        out,
+        "\npolicies: when agents compact; the first matching row applies; a summary is taken to be {} unless its row says otherwise",
+        tokens(rules.summary)
+    )?;
+    for policy in &rules.policy {
+        let until = policy.until.map(|last| format!(" · until {last}"));
+        let from = (policy.window_from > 0)
+            .then(|| format!(" · windows from {}", tokens(policy.window_from)));
+        writeln!(
+            out,
+            "\n  {} · {}{}{}{}{}",
+            inert(&policy.agent),
+            inert(&policy.name),
+            only("up to version", policy.up_to.as_slice()),
+            until.unwrap_or_default(),
+            only("models", &policy.models),
+            from.unwrap_or_default()
+        )?;
+        if !policy.keeps.is_empty() {
+            writeln!(out, "    keeps {}", inert(&policy.keeps))?;
+        }
+        let numbers = in_numbers(policy);
+        if !numbers.is_empty() {
+            writeln!(out, "    in numbers: {numbers}")?;
+        }
+        source(out, &policy.source)?;
+    }
+    writeln!(
+        out,
+        "\nprices: US dollars per million tokens read from the cache; the first matching row applies"
+    )?;
+    for row in &rules.price {
+        let above = row.cached_read_above.zip(row.above);
+        let above =
+            above.map(|(price, size)| format!(" · ${price} with prompts above {}", tokens(size)));
+        writeln!(
+            out,
+            "\n  {}\n    ${}{}",
+            inert(&row.ids.join(", ")),
+            row.cached_read,
+            above.unwrap_or_default()
+        )?;
+        source(out, &row.source)?;
+    }
+    writeln!(
+        out,
+        "\ntokenizers: tokens per o200k token, and added per item and request"
+    )?;
+    for (name, tokenizer) in &rules.tokenizer {
+        writeln!(
+            out,
+            "\n  {} · {} per token · {} per item · {} per request · ±{:.0} %",
+            inert(name),
+            tokenizer.per_token,
+            tokenizer.per_item,
+            tokenizer.per_call,
+            tokenizer.spread * 100.0
+        )?;
+        source(out, &tokenizer.source)?;
+    }
+    Ok(())
+}
+
+/// What survives a policy's compaction, where its row has numbers for it.
+fn in_numbers(policy: &Policy) -> String {
+    let sizes = [
+        (policy.keep_recent, "of the newest history"),
+        (policy.keep_user, "of user messages"),
+        (policy.restored, "restored"),
+        (policy.summary.unwrap_or(0), "of summary"),
+    ];
+    let sizes = sizes.into_iter().filter(|(size, _)| *size > 0);
+    let sizes = sizes.map(|(size, what)| format!("{} {what}", tokens(size)));
+    let share = (policy.keep_share > 0.0)
+        .then(|| format!("{:.0} % of the history", policy.keep_share * 100.0));
+    share
+        .into_iter()
+        .chain(sizes)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn only(what: &str, list: &[String]) -> String {
+    match list.is_empty() {
+        true => String::new(),
+        false => format!(" · {what} {}", inert(&list.join(", "))),
+    }
+}
+
+fn source(out: &mut dyn Write, source: &str) -> io::Result<()> {
+    writeln!(out, "    from {}", inert(source))
+}

@@ -1,0 +1,307 @@
+//! The report of one session for people.
+
+use super::widest;
+use crate::model::Role;
+use crate::model::compaction::compactions;
+use crate::model::estimators::Estimator;
+use crate::model::forecast::NoForecast;
+use crate::model::repeats::repeats;
+use crate::model::session::{Coverage, Session};
+use crate::model::tools::tools;
+use crate::model::whatif::{WhatIf, Whose, what_if};
+use crate::model::{Source, context};
+use crate::render::item::{label, preview, sign};
+use crate::render::number::{counted, error, percent, tokens, tokens_or_none, usd};
+use crate::render::text::{inert, left};
+use crate::render::{NONE, or_none};
+use crate::report::session::Report;
+use std::io::{self, Write};
+
+/// How many of the largest items and tools are listed.
+const LARGEST: usize = 10;
+
+pub(super) fn write(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
+    let session = report.session;
+    write_head(out, report)?;
+    write_roles(out, session)?;
+    write_largest(out, session)?;
+    write_tools(out, session)?;
+    write_repeats(out, session)?;
+    write_resets(out, session)?;
+    write_what_if(out, session)?;
+    write_unread(out, session)?;
+    match report.others {
+        0 => Ok(()),
+        others => writeln!(
+            out,
+            "\n  the file holds {others} more: `ctxgauge ls` lists them, --session selects one"
+        ),
+    }
+}
+
+fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
+    let (session, facts) = (report.session, report.facts);
+    let model = inert(session.model().unwrap_or("no model yet"));
+    let id = inert(session.meta.id.as_deref().unwrap_or("no id"));
+    writeln!(out, "{} · {model} · {id}", inert(session.agent))?;
+    writeln!(out, "{}", inert(&facts.path.to_string_lossy()))?;
+    if let Some(cwd) = session.meta.cwd.as_deref() {
+        writeln!(out, "in {}", inert(cwd))?;
+    }
+    writeln!(out, "\n{}", gauge_line(session))?;
+    let limits = session.limits();
+    let trigger = match limits.trigger {
+        Some(trigger) => format!(
+            "compacts at {} ({}), headroom {}",
+            tokens(trigger),
+            limits.trigger_source.name(),
+            tokens(trigger.saturating_sub(session.context().used))
+        ),
+        None => limits
+            .no_trigger()
+            .unwrap_or_else(|| "no automatic compaction known".to_owned()),
+    };
+    let (window, source) = (tokens(limits.window), limits.window_source.name());
+    writeln!(out, "window {window} ({source}) · {trigger}")?;
+    if let Some(own) = session.said() {
+        let how = match own.source {
+            Source::Reported => "reported",
+            Source::Agent => "estimated without it",
+            _ => "estimated here",
+        };
+        let (count, ours) = (tokens(own.tokens), tokens(own.ours));
+        writeln!(out, "the agent's own count is {count}; {ours} {how}")?;
+    }
+    match &report.forecast {
+        Ok(forecast) => writeln!(out, "{forecast}"),
+        // The line above contains it.
+        Err(NoForecast::NoTrigger) => Ok(()),
+        Err(why) => writeln!(out, "no forecast: {}", why.name()),
+    }
+}
+
+/// How full the context is, on one line that always has the same shape.
+pub(super) fn gauge_line(session: &Session) -> String {
+    let context = session.context();
+    let window = session.limits().window;
+    let known = match session.coverage {
+        Coverage::Unread => return format!("{NONE} not read yet"),
+        _ if !session.estimator().builds_on_report() => format!("{NONE} known"),
+        _ if context.known > 0 => format!("{} known", tokens(context.known)),
+        _ if session.requests.is_empty() => format!("{NONE} known (no usage report)"),
+        _ => format!("{NONE} known (no usage report since the last reset)"),
+    };
+    let estimated = match context.estimated {
+        0 => String::new(),
+        estimated => {
+            let half = (context.high - context.used).max(context.used - context.low);
+            format!(" + {} ±{} est", tokens(estimated), error(half))
+        }
+    };
+    let share = or_none(percent(context.used, window).map(|p| p.to_string()));
+    let by = match session.estimator() {
+        usual if usual == Estimator::default() => String::new(),
+        other => format!(" · by {}", other.name()),
+    };
+    format!("{known}{estimated} · {share} % of {}{by}", tokens(window))
+}
+
+fn write_roles(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let context = session.context();
+    writeln!(out, "\n  role       tokens   known     est.  items")?;
+    for role in Role::ALL {
+        let context::Share {
+            tokens: all,
+            known,
+            estimated,
+            items,
+        } = *context.role(role);
+        let share = crate::report::percent(all, context.used);
+        let [all, known, estimated] = [
+            tokens(all),
+            tokens_or_none(known),
+            tokens_or_none(estimated),
+        ];
+        let role = role.name();
+        writeln!(
+            out,
+            "  {role:<9} {all:>7} {known:>7} {estimated:>8} {items:>6}  {share:>5.1} %"
+        )?;
+    }
+    Ok(())
+}
+
+fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let mut items = session.alive();
+    items.sort_by_key(|ix| std::cmp::Reverse(session.tokens(*ix).0));
+    items.truncate(LARGEST);
+    if items.is_empty() {
+        return Ok(());
+    }
+    let labels = items
+        .iter()
+        .map(|ix| inert(&label(&session.items[*ix])).into_owned());
+    let width = widest(labels);
+    writeln!(out, "\n  largest in context")?;
+    for ix in items {
+        let item = &session.items[ix];
+        let (size, source) = session.tokens(ix);
+        let (size, sign, role) = (tokens(size), sign(source), item.role.name());
+        let (label, line) = (left(&label(item), width), item.place.line);
+        let preview = inert(preview(item));
+        writeln!(
+            out,
+            "  {size:>7} {sign:<2} {role:<9} {label} line {line:<6} {preview}"
+        )?;
+    }
+    Ok(())
+}
+
+fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let mut tools = tools(session, session.in_context(), session.requests.len());
+    tools.truncate(LARGEST);
+    if tools.is_empty() {
+        return Ok(());
+    }
+    let width = widest(tools.iter().map(|tool| inert(&tool.name).into_owned()));
+    let head = left("tool", width);
+    writeln!(
+        out,
+        "\n  {head}  results   tokens  share      now  largest  carried     cost"
+    )?;
+    for tool in tools {
+        let (name, results) = (left(&tool.name, width), tool.results);
+        let share = tool.share * 100.0;
+        let [all, largest, carried] = [tool.tokens, tool.largest.1, tool.carried].map(tokens);
+        let now = tokens_or_none(tool.in_context);
+        let cost = or_none(tool.carried_usd.map(usd));
+        writeln!(
+            out,
+            "  {name} {results:>8} {all:>8} {share:>4.0} % {now:>8} {largest:>8} {carried:>8} {cost:>8}"
+        )?;
+    }
+    Ok(())
+}
+
+fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let repeats = repeats(session, session.in_context());
+    let verb = match repeats.items() {
+        0 => return Ok(()),
+        1 => "repeats another one",
+        _ => "repeat others",
+    };
+    let items = counted(repeats.items() as u64, "item");
+    let wasted = tokens(repeats.wasted);
+    writeln!(
+        out,
+        "\n  {items} in the context {verb}: {wasted} tokens wasted"
+    )
+}
+
+fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
+    for done in compactions(session) {
+        let reset = &session.resets[done.reset];
+        let (kind, cause, line) = (reset.gone.name(), inert(&reset.cause), reset.place.line);
+        let before = sized(reset.before, reset.before_source);
+        let after = done
+            .after
+            .map(|(after, source)| format!(" → {}", sized(after, source)));
+        let after = after.unwrap_or_default();
+        writeln!(out, "\n  {kind} ({cause}) at line {line}: {before}{after}")?;
+        let kept = (done.kept_items > 0).then(|| {
+            let items = counted(done.kept_items as u64, "item");
+            format!("kept {items}, {}", tokens(done.kept_tokens))
+        });
+        let parts = [
+            done.freed.map(|freed| format!("freed {}", tokens(freed))),
+            kept,
+            done.summary
+                .map(|(_, size, _)| format!("summary {}", tokens(size))),
+            done.difference
+                .map(|_| format!("counted here {}", tokens(reset.ours))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            writeln!(out, "    {}", parts.join(" · "))?;
+        }
+        for (ix, size, source) in done.largest {
+            let item = &session.items[ix];
+            let (size, sign, role) = (tokens(size), sign(source), item.role.name());
+            writeln!(
+                out,
+                "    left {size:>7} {sign:<2} {role:<9} {}",
+                inert(preview(item))
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The policies side by side; those with the same outcome share a row.
+fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    let rows = what_if(session, session.requests.len());
+    if rows.iter().all(|row| row.compactions.is_empty()) {
+        return Ok(());
+    }
+    let is_shared = |row: &WhatIf| matches!(row.whose, Whose::Agent(_) | Whose::Generic);
+    let mut merged: Vec<(String, WhatIf)> = Vec::new();
+    for row in rows {
+        let name = policy_name(&row);
+        let same = merged.iter_mut().find(|(_, other)| {
+            is_shared(&row)
+                && is_shared(other)
+                && (other.trigger, &other.compactions) == (row.trigger, &row.compactions)
+        });
+        match same {
+            Some((names, _)) => *names = format!("{names}, {name}"),
+            None => merged.push((name, row)),
+        }
+    }
+    writeln!(out, "\n       at  times  dropped  largest  prompts  policy")?;
+    for (name, row) in merged {
+        let (at, times) = (or_none(row.trigger.map(tokens)), row.compactions.len());
+        let dropped = tokens_or_none(row.dropped());
+        let [largest, prompts] = [row.largest, row.prompts].map(tokens);
+        let over = row.over.map_or("", |_| " (over the window)");
+        let name = inert(&name);
+        writeln!(
+            out,
+            "  {at:>7} {times:>6} {dropped:>8} {largest:>8} {prompts:>8}  {name}{over}"
+        )?;
+    }
+    Ok(())
+}
+
+fn policy_name(row: &WhatIf) -> String {
+    match &row.whose {
+        Whose::Real => "actual".to_owned(),
+        Whose::Own => format!("its own: {}", row.policy),
+        Whose::Agent(id) => id.clone(),
+        Whose::Generic => row.policy.clone(),
+    }
+}
+
+fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    if let Some((place, why)) = &session.first_unreadable {
+        let lines = counted(session.unreadable, "unreadable line");
+        let (line, why) = (place.line, inert(why));
+        writeln!(
+            out,
+            "\n  {lines}, not counted; the first is line {line}: {why}"
+        )?;
+    }
+    let counts = |all: &mut dyn Iterator<Item = (&str, &u64)>| {
+        let counts = all.map(|(name, n)| format!("{} {n}", inert(name)));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    if !session.lost_fields.is_empty() {
+        let fields = counts(&mut session.lost_fields.iter().map(|(name, n)| (*name, n)));
+        writeln!(out, "\n  fields of an unexpected type, not used: {fields}")?;
+    }
+    if !session.skipped.is_empty() {
+        let kinds = counts(&mut session.skipped.iter().map(|(kind, n)| (&**kind, n)));
+        writeln!(out, "\n  skipped, not in the context: {kinds}")?;
+    }
+    Ok(())
+}
