@@ -14,22 +14,17 @@
 //! * Sub-agents have files of their own since about 2.1; older files interleave them.
 
 mod attachment;
-pub(super) mod content;
 mod settings;
 mod wire;
 
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
-use crate::model::event::{
-    Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
-};
+use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
+use super::lenient::{self, Text};
+use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
 use crate::model::{Gone, Kind, Role, Source};
-use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use wire::{CompactMetadata, Message, Microcompact, Origin, RawUsage, Record, Snip};
+use wire::{Record, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -97,52 +92,35 @@ fn is_id(name: &str) -> bool {
 /// Reads one file.
 #[derive(Default)]
 struct ClaudeCodeDecoder {
-    /// Tool names by call.
-    tools: HashMap<Key, Box<str>>,
+    tools: ToolNames,
     /// Whether the whole file is a sub-agent's; settled by its first record.
     of_subagent: Option<bool>,
     /// Lanes of interleaved sub-agents' records, where they give no agent id.
     lanes: HashMap<Key, Lane>,
-    /// What was last said of each lane.
-    said: HashMap<Lane, Meta>,
+    /// The newest facts of each lane.
+    metas: HashMap<Lane, Meta>,
     /// Compactions so far, to tell the prompt snapshots of epochs apart.
     epoch: u64,
 }
 
 impl Decoder for ClaudeCodeDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, bytes) = input else {
-            return;
-        };
-        match serde_json::from_slice::<Record<'_>>(bytes) {
-            Ok(record) => self.record(&record, place, out),
-            Err(error) => {
-                let why = format!("not a JSON record: {error}");
-                out.push(Lane::Main, place, None, Event::Unreadable(why.into()));
-            }
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        if let Some(record) = lenient::read_object::<Record<'_>>(line, out) {
+            out.set_time(record.timestamp.time());
+            out.set_lane(self.lane(&record));
+            self.meta(&record, out);
+            self.record(&record, out);
         }
     }
 }
 
 impl ClaudeCodeDecoder {
-    fn record(&mut self, record: &Record<'_>, place: Place, out: &mut Sink<'_>) {
-        let at = record.timestamp.and_then(|raw| {
-            let text: Cow<'_, str> = serde_json::from_str(raw.get()).ok()?;
-            text.parse::<Timestamp>().ok()
-        });
-        let lane = self.lane(record);
-        let kind = record.kind.as_deref().unwrap_or("");
-        self.meta(record, lane, place, at, out);
-
-        let skip = |name: String, out: &mut Sink<'_>| {
-            out.push(lane, place, at, Event::Skipped(name.into()));
-        };
+    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let kind = record.kind.or_empty();
+        let parent = record.parent_uuid.key();
         let mut node = Node {
-            key: record.uuid.as_deref().map(Key::of),
-            parent: record
-                .parent_uuid
-                .as_deref()
-                .map_or(Parent::Root, |id| Parent::Key(Key::of(id))),
+            key: record.uuid.key(),
+            parent: parent.map_or(Parent::Root, Parent::Key),
             ..Node::default()
         };
         let mut usage = None;
@@ -151,50 +129,42 @@ impl ClaudeCodeDecoder {
             "assistant" => usage = self.assistant(record, &mut node, out),
             "attachment" => {
                 if !attachment::read(record, &mut node, self.epoch, out) {
-                    skip(attachment::name(record), out);
+                    out.skip(record.attachment_name());
                 }
             }
-            "system" => {
-                let subtype = record.subtype.as_deref().unwrap_or("");
-                if self.system(record, subtype, lane, place, at, &mut node, out) {
-                    return;
-                }
-                if node.items.is_empty() {
-                    skip(format!("system/{subtype}"), out);
-                }
+            "system" if record.subtype.get() == Some("compact_boundary") => {
+                return self.compaction(record, out);
             }
+            "system" => system(record, &mut node, out),
             "last-prompt" => {
-                if let Some(leaf) = record.leaf_uuid.as_deref() {
-                    let leaf = Event::Leaf {
-                        key: Key::of(leaf),
-                        rewound: record.rewound == Some(true),
-                    };
-                    out.push(lane, place, at, leaf);
+                if let Some(key) = record.leaf_uuid.key() {
+                    let rewound = record.rewound == Some(true);
+                    out.emit(Event::Leaf { key, rewound });
                 }
-                skip(kind.to_owned(), out);
+                out.skip(kind);
             }
-            "" => skip("(no type)".to_owned(), out),
-            other => skip(other.to_owned(), out),
+            "" => out.skip("(no type)"),
+            other => out.skip(other),
         }
         if matches!(kind, "user" | "assistant") && node.items.is_empty() {
-            skip(format!("{kind}/not sent"), out);
+            out.skip(format!("{kind}/not sent"));
         }
         if node.key.is_none() && node.items.is_empty() {
             return;
         }
-        if node.key.is_none() && record.parent_uuid.is_none() {
+        if node.key.is_none() && parent.is_none() {
             node.parent = Parent::Previous;
         }
-        out.push(lane, place, at, Event::Node(Box::new(node)));
+        out.node(node);
         if let Some(usage) = usage {
-            out.push(lane, place, at, Event::Usage(Box::new(usage)));
+            out.usage(usage);
         }
     }
 
     /// The conversation a record belongs to. A file that begins with a sub-agent's record is that
     /// sub-agent's own.
     fn lane(&mut self, record: &Record<'_>) -> Lane {
-        let Some(uuid) = record.uuid.as_deref() else {
+        let Some(key) = record.uuid.key() else {
             return Lane::Main;
         };
         let side = record.is_sidechain == Some(true);
@@ -202,82 +172,56 @@ impl ClaudeCodeDecoder {
         if !side || of_subagent {
             return Lane::Main;
         }
-        let lane = match record.agent_id.as_deref() {
-            Some(agent) => Lane::Side(Key::of(agent)),
-            None => {
-                let parent = record.parent_uuid.as_deref().map(Key::of);
-                let inherited = parent.and_then(|key| self.lanes.get(&key)).copied();
-                inherited.unwrap_or_else(|| Lane::Side(Key::of(uuid)))
-            }
+        let inherited = || self.lanes.get(&record.parent_uuid.key()?).copied();
+        let lane = match record.agent_id.key() {
+            Some(agent) => Lane::Side(agent),
+            None => inherited().unwrap_or(Lane::Side(key)),
         };
-        self.lanes.insert(Key::of(uuid), lane);
+        self.lanes.insert(key, lane);
         lane
     }
 
-    /// Says what a record tells of its session, where that is new.
-    fn meta(
-        &mut self,
-        record: &Record<'_>,
-        lane: Lane,
-        place: Place,
-        at: Option<Timestamp>,
-        out: &mut Sink<'_>,
-    ) {
-        let own = self.of_subagent != Some(true) && lane == Lane::Main;
-        let title = match record.kind.as_deref() {
-            Some("custom-title") => record.custom_title.as_deref(),
-            Some("ai-title") => record.ai_title.as_deref(),
-            Some("summary") => record.summary.as_deref(),
-            _ => None,
+    /// Emits what a record contains about its session, where that is new.
+    fn meta(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let title = match record.kind.or_empty() {
+            "custom-title" => &record.custom_title,
+            "ai-title" => &record.ai_title,
+            "summary" => &record.summary,
+            _ => &Text(None),
         };
-        let (id, parent) = if own {
-            (record.session_id.as_deref(), None)
-        } else {
-            (record.agent_id.as_deref(), record.session_id.as_deref())
+        let (id, parent) = match self.of_subagent != Some(true) && out.lane() == Lane::Main {
+            true => (record.session_id.boxed(), None),
+            false => (record.agent_id.boxed(), record.session_id.boxed()),
         };
-        let said = self.said.entry(lane).or_default();
-        let mut news = Meta::default();
-        let say = |last: &mut Option<Box<str>>, now: Option<&str>| -> Option<Box<str>> {
-            let now = now.filter(|now| last.as_deref() != Some(*now))?;
-            *last = Some(now.into());
-            Some(now.into())
+        let meta = Meta {
+            id,
+            parent,
+            title: title.boxed(),
+            cwd: record.cwd.boxed(),
+            version: record.version.boxed(),
+            ..Meta::default()
         };
-        news.id = say(&mut said.id, id);
-        news.parent = say(&mut said.parent, parent);
-        news.title = say(&mut said.title, title);
-        news.cwd = say(&mut said.cwd, record.cwd.as_deref());
-        news.version = say(&mut said.version, record.version.as_deref());
-        if news != Meta::default() {
-            out.push(lane, place, at, Event::Meta(Box::new(news)));
-        }
+        out.meta(meta.changes(self.metas.entry(out.lane()).or_default()));
     }
 
     fn user(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+        let is_summary = record.is_compact_summary == Some(true);
         let unsent = record.is_virtual == Some(true)
-            || (record.is_visible_in_transcript_only == Some(true)
-                && record.is_compact_summary != Some(true));
-        let message = record
-            .message
-            .and_then(|raw| serde_json::from_str::<Message<'_>>(raw.get()).ok());
-        let Some(content) = message.as_ref().and_then(|m| m.content).filter(|_| !unsent) else {
+            || (record.is_visible_in_transcript_only == Some(true) && !is_summary);
+        let Some(content) = record.message.content.filter(|_| !unsent) else {
             return;
         };
-        let typed = record.origin.is_none_or(|raw| {
-            serde_json::from_str::<Origin<'_>>(raw.get())
-                .ok()
-                .and_then(|origin| origin.kind.map(|kind| kind == "human"))
-                .unwrap_or(true)
-        });
-        let (role, kind) = if record.is_compact_summary == Some(true) {
+        let origin = record.origin.kind.get();
+        let (role, kind) = if is_summary {
             (Role::Container, Kind::Summary)
-        } else if record.source_tool_use_id.is_some() {
+        } else if record.source_tool_use_id.get().is_some() {
             (Role::Container, Kind::Skill)
-        } else if record.is_meta == Some(true) || !typed {
+        } else if record.is_meta == Some(true) || origin.is_some_and(|kind| kind != "human") {
             (Role::Container, Kind::Reminder)
         } else {
             (Role::User, Kind::Text)
         };
-        node.items = content::user_items(content, role, kind, &self.tools, out);
+        node.items = user_items(content, role, kind, &self.tools, out);
         node.part = part_of(&node.items);
         node.turn = node.part == Part::Input;
     }
@@ -288,131 +232,76 @@ impl ClaudeCodeDecoder {
         node: &mut Node,
         out: &mut Sink<'_>,
     ) -> Option<Usage> {
-        let message: Message<'_> = serde_json::from_str(record.message?.get()).ok()?;
-        let model = message.model.as_deref().unwrap_or("");
-        if model == "<synthetic>" || record.is_api_error_message == Some(true) {
+        let message = &record.message;
+        if message.model.get() == Some("<synthetic>") || record.is_api_error_message == Some(true) {
             return None;
         }
-        let request = Key::of(
-            message
-                .id
-                .as_deref()
-                .or(record.request_id.as_deref())
-                .or(record.uuid.as_deref())?,
-        );
+        let ids = [&message.id, &record.request_id, &record.uuid];
+        let request = ids.into_iter().find_map(Text::key)?;
         node.part = Part::Output;
         node.request = Some(request);
         if let Some(content) = message.content {
-            node.items = content::assistant_items(content, &mut self.tools, out);
+            node.items = assistant_items(content, &mut self.tools, out);
         }
-        let raw: RawUsage = serde_json::from_str(message.usage?.get()).ok()?;
-        let (prompt, cached, output) = raw.context();
+        let usage = message.usage.as_ref()?;
+        let context = usage.context();
+        let prompt = context.input + context.cache_creation + context.cache_read;
         if prompt == 0 {
             return None;
         }
+        let is_final = message.stop_reason.get().is_some();
         Some(Usage {
             request,
-            model: (!model.is_empty()).then(|| model.into()),
+            model: message.model.boxed(),
             prompt,
-            cached,
-            output: message.stop_reason.is_some().then_some(output),
-            reasoning: raw.thinking().filter(|_| message.stop_reason.is_some()),
+            cached: context.cache_read,
+            output: is_final.then_some(context.output),
+            reasoning: usage.thinking().filter(|_| is_final),
             source: Source::Reported,
-            billed: raw.billed(),
+            billed: usage.billed(),
         })
     }
 
-    /// Reads a system record. Returns whether it has been told already, node and all.
-    #[allow(clippy::too_many_arguments)]
-    fn system(
-        &mut self,
-        record: &Record<'_>,
-        subtype: &str,
-        lane: Lane,
-        place: Place,
-        at: Option<Timestamp>,
-        node: &mut Node,
-        out: &mut Sink<'_>,
-    ) -> bool {
-        match subtype {
-            "compact_boundary" => {
-                self.epoch += 1;
-                let meta: CompactMetadata = parsed(record.compact_metadata);
-                let reset = Reset {
-                    key: node.key,
-                    gone: Gone::Compaction,
-                    cause: meta.trigger.as_deref().unwrap_or("unknown").into(),
-                    before: meta.pre_tokens.0,
-                    after: meta.post_tokens.0,
-                    kept: kept(meta),
-                };
-                out.push(lane, place, at, Event::Reset(Box::new(reset)));
-                return true;
-            }
-            "microcompact_boundary" => {
-                let meta: Microcompact = parsed(record.microcompact_metadata);
-                out.push(lane, place, at, cleared(&meta.attachments, &meta.tool_ids));
-            }
-            "snip_boundary" => {
-                let meta: Snip = parsed(record.snip_metadata);
-                out.push(lane, place, at, cleared(&meta.removed_uuids, &[]));
-            }
-            "model_refusal_fallback" => {
-                let retracted = record.retracted_message_uuids.iter().flatten();
-                let nodes = retracted.map(|id| Key::of(id)).collect();
-                let calls = Vec::new();
-                out.push(lane, place, at, Event::Cleared { nodes, calls });
-            }
-            // Sent as a user message, though it is no user record.
-            "local_command" => {
-                if let Some(content) = record.content {
-                    let tools = HashMap::new();
-                    node.items =
-                        content::user_items(content, Role::Container, Kind::Reminder, &tools, out);
-                    node.part = part_of(&node.items);
-                }
-            }
-            _ => {}
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        self.epoch += 1;
+        let metadata = &record.compact_metadata;
+        out.reset(Reset {
+            key: record.uuid.key(),
+            gone: Gone::Compaction,
+            cause: metadata.trigger.get().unwrap_or("unknown").into(),
+            before: metadata.pre_tokens.0,
+            after: metadata.post_tokens.0,
+            kept: metadata.kept(),
+        });
+    }
+}
+
+/// Reads a system record that is no compaction.
+fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+    let subtype = record.subtype.or_empty();
+    let cleared = match subtype {
+        "microcompact_boundary" => {
+            let metadata = &record.microcompact_metadata;
+            Some((&metadata.attachments[..], &metadata.tool_ids[..]))
         }
-        false
+        "snip_boundary" => Some((&record.snip_metadata.removed_uuids[..], &[][..])),
+        "model_refusal_fallback" => Some((&record.retracted_message_uuids[..], &[][..])),
+        _ => None,
+    };
+    if let Some((nodes, calls)) = cleared {
+        out.emit(Event::Cleared {
+            nodes: keys(nodes),
+            calls: keys(calls),
+        });
     }
-}
-
-fn parsed<T: Default + for<'de> Deserialize<'de>>(raw: Option<&RawValue>) -> T {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default()
-}
-
-fn kept(meta: CompactMetadata) -> Kept {
-    let messages = meta.preserved_messages.unwrap_or_default();
-    if let Some(ids) = messages.all_uuids.or(messages.uuids) {
-        return Kept::Nodes(ids.iter().map(|id| Key::of(id)).collect());
+    // Sent as a user message, though it is no user record.
+    if let Some(content) = record.content.filter(|_| subtype == "local_command") {
+        let (role, kind) = (Role::Container, Kind::Reminder);
+        node.items = user_items(content, role, kind, &ToolNames::default(), out);
+        node.part = part_of(&node.items);
     }
-    let segment = meta.preserved_segment.unwrap_or_default();
-    segment.head_uuid.map_or(Kept::Nothing, |head| Kept::Range {
-        first: Key::of(&head),
-        last: segment.tail_uuid.map(|id| Key::of(&id)),
-    })
-}
-
-fn cleared(nodes: &[String], calls: &[String]) -> Event {
-    Event::Cleared {
-        nodes: nodes.iter().map(|id| Key::of(id)).collect(),
-        calls: calls.iter().map(|id| Key::of(id)).collect(),
-    }
-}
-
-/// What part of the exchange a user record is: results hang beside the chain, a person's words begin
-/// a turn, the rest was put in by the harness.
-fn part_of(items: &[NewItem]) -> Part {
-    if items.iter().any(|item| item.kind == Kind::ToolResult) {
-        Part::Result
-    } else if items.iter().any(|item| item.role == Role::User) {
-        Part::Input
-    } else if items.is_empty() {
-        Part::Link
-    } else {
-        Part::Injected
+    if node.items.is_empty() {
+        out.skip(format!("system/{subtype}"));
     }
 }
 

@@ -14,14 +14,12 @@
 //!
 //! The older transcripts, plain text, are not read.
 
-use super::claude_code::content::{assistant_items, user_items};
-use super::droid::part_of;
+use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Piece, Pieces, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::model::event::{Key, NewItem, Node, Part, Sink};
+use crate::model::event::{NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::path::Path;
 
 /// What stands around what the user typed.
@@ -100,7 +98,7 @@ record! {
 #[derive(Default)]
 struct CursorDecoder {
     /// Tool names by call, where calls have ids.
-    tools: HashMap<Key, Box<str>>,
+    tools: ToolNames,
 }
 
 impl Decoder for CursorDecoder {
@@ -135,11 +133,7 @@ impl Decoder for CursorDecoder {
 }
 
 /// The items of a message to the model: what the user typed, and what was put in around it.
-fn user_message(
-    content: &RawValue,
-    tools: &HashMap<Key, Box<str>>,
-    out: &mut Sink<'_>,
-) -> Vec<NewItem> {
+fn user_message(content: &RawValue, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
     let blocks: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
     let texts = blocks.0.iter().map(|piece| match piece {
         Piece::Text(text) => Some(&**text),

@@ -18,13 +18,12 @@
 //!   models table says that.
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
-use super::claude_code::content::{assistant_items, user_items};
+use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::path::Path;
 
 /// The format.
@@ -99,7 +98,7 @@ record! {
 #[derive(Default)]
 struct DroidDecoder {
     /// Tool names by call.
-    tools: HashMap<Key, Box<str>>,
+    tools: ToolNames,
     /// The messages so far.
     messages: Vec<Key>,
     /// The record that holds the newest summary.
@@ -223,18 +222,6 @@ fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
         turn: part == Part::Input,
         items,
         ..Node::default()
-    }
-}
-
-/// What part of the exchange a message is that is not the model's.
-pub(super) fn part_of(items: &[NewItem]) -> Part {
-    let any = |kind: fn(&NewItem) -> bool| items.iter().any(kind);
-    if any(|item| item.kind == Kind::ToolResult) {
-        Part::Result
-    } else if any(|item| item.role == Role::User) {
-        Part::Input
-    } else {
-        Part::Injected
     }
 }
 

@@ -29,6 +29,7 @@ pub use format::{Base, Claim, FolderSpec, Format, List, Root, StoreKind, Term, d
 pub use settings::Settings;
 use std::path::{Path, PathBuf};
 
+mod anthropic;
 pub mod claude_code;
 pub mod codex;
 pub mod copilot_cli;

@@ -152,6 +152,28 @@ pub struct Meta {
     pub trigger: Option<u64>,
 }
 
+impl Meta {
+    /// Only the facts that differ from `known`, which is updated.
+    #[must_use]
+    pub fn changes(self, known: &mut Meta) -> Meta {
+        fn change<T: Clone + PartialEq>(new: Option<T>, known: &mut Option<T>) -> Option<T> {
+            let changed = new.filter(|new| known.as_ref() != Some(new))?;
+            *known = Some(changed.clone());
+            Some(changed)
+        }
+        Meta {
+            id: change(self.id, &mut known.id),
+            title: change(self.title, &mut known.title),
+            cwd: change(self.cwd, &mut known.cwd),
+            model: change(self.model, &mut known.model),
+            version: change(self.version, &mut known.version),
+            parent: change(self.parent, &mut known.parent),
+            window: change(self.window, &mut known.window),
+            trigger: change(self.trigger, &mut known.trigger),
+        }
+    }
+}
+
 /// How a node hangs in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Parent {
@@ -369,6 +391,11 @@ impl<'m> Sink<'m> {
         self.place
     }
 
+    /// The lane of the record that is being read.
+    pub fn lane(&self) -> Lane {
+        self.lane
+    }
+
     /// The time of the record that is being read.
     pub fn time(&self) -> Option<Timestamp> {
         self.at
@@ -394,9 +421,9 @@ impl<'m> Sink<'m> {
                     capture.look_at(self.place, item);
                 }
             }
-        }
-        if let Some(capture) = &mut self.capture {
-            capture.finished.clear();
+            if let Some(capture) = &mut self.capture {
+                capture.finished.clear();
+            }
         }
         self.entries.push(Entry {
             lane: self.lane,

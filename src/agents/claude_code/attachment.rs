@@ -4,27 +4,93 @@
 //! attachment's own fields. Which types reach the model was measured on the growth of real prompts:
 //! hooks' plain output, permissions and mode switches do not.
 
-use super::{Record, content};
+use super::Record;
+use crate::agents::anthropic::{ToolNames, user_items};
+use crate::agents::lenient::scan::{each_element, each_field, string};
+use crate::agents::lenient::{self, At, Field, Text, record};
 use crate::model::event::{Key, NewItem, Node, Parent, Part, Sink};
 use crate::model::{Kind, Role};
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-#[derive(Deserialize)]
-struct Attachment<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+record! {
+    pub(super) struct Attachment<'a> {
+        kind: Text<'a> = "type",
+        content: Option<&'a RawValue>,
+        text: Strings<'a>,
+        prompt: Option<&'a RawValue>,
+        message: Strings<'a>,
+        snippet: Strings<'a>,
+        filename: Text<'a>,
+        added_lines: Strings<'a> = "addedLines",
+        added_names: Strings<'a> = "addedNames",
+        added_blocks: Strings<'a> = "addedBlocks",
+        command_mode: Text<'a> = "commandMode",
+        system_prompt: Strings<'a> = "systemPrompt",
+        tools: Vec<&'a RawValue>,
+    }
 }
 
-/// The type's name among the skipped records.
-pub(super) fn name(record: &Record<'_>) -> String {
-    let kind = record
-        .attachment
-        .and_then(|raw| serde_json::from_str::<Attachment<'_>>(raw.get()).ok())
-        .map_or_else(|| "unknown".to_owned(), |a| a.kind.into_owned());
-    format!("attachment/{kind}")
+record! {
+    /// A message as it was sent.
+    pub(super) struct Rendered<'a> {
+        content: Strings<'a>,
+    }
+}
+
+record! {
+    /// The content of a file's attachment.
+    struct FileContent<'a> {
+        file: Rendered<'a>,
+    }
+}
+
+record! {
+    struct Tool<'a> {
+        name: Text<'a>,
+    }
+}
+
+/// The texts of a string, of an object's `text` or `content`, or of a list of these.
+#[derive(Debug, Default, Clone)]
+struct Strings<'a>(Vec<Cow<'a, str>>);
+
+impl<'a> Field<'a> for Strings<'a> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Strings<'a>> {
+        let json = value.get();
+        let mut strings = Vec::new();
+        match json.as_bytes().first()? {
+            b'"' => strings.push(string(json)?),
+            b'[' => {
+                let mut add = |element| {
+                    let Strings(more) = at.read(element).unwrap_or_default();
+                    strings.extend(more);
+                };
+                each_element(json, &mut add).ok()?;
+            }
+            b'{' => {
+                let (mut text, mut content) = (None, None);
+                let mut find = |name: &str, value| match name {
+                    "text" => text = Some(value),
+                    "content" => content = Some(value),
+                    _ => {}
+                };
+                each_field(json, &mut find).ok()?;
+                let inner = text.or(content).and_then(|value| at.read(value));
+                return Some(inner.unwrap_or_default());
+            }
+            _ => return None,
+        }
+        Some(Strings(strings))
+    }
+}
+
+impl Record<'_> {
+    /// The attachment's name among the skipped records.
+    pub(super) fn attachment_name(&self) -> String {
+        let kind = self.attachment.as_ref().and_then(|a| a.kind.get());
+        format!("attachment/{}", kind.unwrap_or("unknown"))
+    }
 }
 
 /// Tokens of a reminder whose text is in no log (measured: 120 to 160).
@@ -32,34 +98,29 @@ const REMINDER: u64 = 120;
 
 /// Reads an attachment into `node`. Returns whether it is in the context.
 pub(super) fn read(record: &Record<'_>, node: &mut Node, epoch: u64, out: &mut Sink<'_>) -> bool {
-    let Some(raw) = record.attachment else {
+    let Some(attachment) = &record.attachment else {
         return false;
     };
-    let Ok(head) = serde_json::from_str::<Attachment<'_>>(raw.get()) else {
+    let name = attachment.kind.or_empty();
+    let Some((role, kind)) = placement(name) else {
         return false;
     };
-    let Some((role, kind)) = place_of(&head.kind) else {
-        return false;
-    };
-    let Ok(body) = serde_json::from_str::<Value>(raw.get()) else {
-        return false;
-    };
-    if let Some(texts) = rendered(record) {
-        let label = tool_name(role, &head.kind);
-        let items = texts
-            .iter()
-            .map(|text| out.item(role, kind).tool(label).text(text).done());
+    let rendered = record.rendered.iter().flat_map(|part| &part.content.0);
+    let mut rendered = rendered.peekable();
+    if rendered.peek().is_some() {
+        let label = tool_name(role, name);
+        let items = rendered.map(|text| out.item(role, kind).tool(label).text(text).done());
         node.items = items.collect();
-    } else if head.kind == "prompt_snapshot" {
+    } else if name == "prompt_snapshot" {
         // Written twice at a cold start, the second time with the tools: one key, so that the last
         // one takes the first one's place.
         node.key = Some(Key::of_number("prompt_snapshot", epoch));
         node.parent = Parent::Previous;
-        node.items = snapshot(&body, out);
-    } else if head.kind == "queued_command" {
-        node.items = queued(record, &body, out);
+        node.items = snapshot(attachment, out);
+    } else if name == "queued_command" {
+        node.items = queued(record, attachment, out);
     } else {
-        node.items = vec![from_fields(&head.kind, role, kind, &body, out)];
+        node.items = vec![from_fields(attachment, role, kind, out)];
     }
     node.part = match role {
         Role::User => Part::Input,
@@ -69,8 +130,8 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, epoch: u64, out: &mut S
     !node.items.is_empty()
 }
 
-/// Whose an attachment is; `None`: it does not reach the model.
-fn place_of(kind: &str) -> Option<(Role, Kind)> {
+/// The role and kind of an attachment of this type; `None`: it does not reach the model.
+fn placement(kind: &str) -> Option<(Role, Kind)> {
     use Kind::{Memory, Prompt, Reminder, Skill, ToolList, ToolResult};
     Some(match kind {
         "prompt_snapshot" => (Role::Container, Prompt),
@@ -120,125 +181,99 @@ fn tool_name(role: Role, kind: &str) -> Option<&str> {
     (role == Role::Tool).then_some(kind)
 }
 
-/// The exact text that was sent, where the build writes it.
-fn rendered(record: &Record<'_>) -> Option<Vec<String>> {
-    let parts: Vec<Value> = serde_json::from_str(record.rendered?.get()).ok()?;
-    let texts: Vec<String> = parts
-        .iter()
-        .filter_map(|part| Some(texts_of(part.get("content")?)))
-        .flatten()
-        .collect();
-    (!texts.is_empty()).then_some(texts)
-}
-
-/// The texts of a string, of blocks, or of a list of strings.
-fn texts_of(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(parts) => parts.iter().flat_map(texts_of).collect(),
-        Value::Object(fields) => ["text", "content"]
-            .iter()
-            .find_map(|name| fields.get(*name))
-            .map(texts_of)
-            .unwrap_or_default(),
-        _ => Vec::new(),
-    }
-}
-
+/// An attachment whose exact text is not in the log.
 fn from_fields(
-    kind: &str,
+    attachment: &Attachment<'_>,
     role: Role,
     item_kind: Kind,
-    body: &Value,
     out: &mut Sink<'_>,
 ) -> NewItem {
-    let field = |name: &str| body.get(name).map(texts_of).unwrap_or_default();
-    let label = |name: &str| {
-        body.get(name)
-            .and_then(Value::as_str)
-            .unwrap_or("")
-            .to_owned()
-    };
-    let texts: Vec<String> = match kind {
+    let kind = attachment.kind.or_empty();
+    let filename = attachment.filename.0.clone();
+    let content: Strings<'_>;
+    let texts: Vec<&Strings<'_>> = match kind {
         "deferred_tools_delta" | "deferred_tools_record" => {
-            let lines = field("addedLines");
-            if lines.is_empty() {
-                field("addedNames")
-            } else {
-                lines
+            match attachment.added_lines.0.is_empty() {
+                true => vec![&attachment.added_names],
+                false => vec![&attachment.added_lines],
             }
         }
-        "agent_listing_delta" => field("addedLines"),
-        "mcp_instructions_delta" => field("addedBlocks"),
-        "edited_text_file" => [vec![label("filename")], field("snippet")].concat(),
+        "agent_listing_delta" => vec![&attachment.added_lines],
+        "mcp_instructions_delta" => vec![&attachment.added_blocks],
+        "edited_text_file" => vec![&attachment.snippet],
         "file" => {
-            let inner = body.pointer("/content/file/content");
-            let text = inner.map(texts_of).unwrap_or_else(|| field("content"));
-            [vec![label("filename")], text].concat()
+            let file: FileContent<'_> = lenient::value(attachment.content, "content", out);
+            content = match file.file.content.0.is_empty() {
+                true => lenient::value(attachment.content, "content", out),
+                false => file.file.content,
+            };
+            vec![&content]
         }
-        "compact_file_reference" | "already_read_file" => vec![label("filename")],
-        _ => ["content", "text", "prompt", "message", "snippet"]
-            .iter()
-            .find_map(|name| body.get(*name))
-            .map(texts_of)
-            .unwrap_or_default(),
+        "compact_file_reference" | "already_read_file" => Vec::new(),
+        _ => {
+            content = lenient::value(attachment.content.or(attachment.prompt), "content", out);
+            let fields = [
+                &content,
+                &attachment.text,
+                &attachment.message,
+                &attachment.snippet,
+            ];
+            let written = fields.into_iter().find(|texts| !texts.0.is_empty());
+            written.into_iter().collect()
+        }
     };
-    let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    let filename = match kind {
+        "edited_text_file" | "file" | "compact_file_reference" | "already_read_file" => filename,
+        _ => None,
+    };
+    let texts = texts.into_iter().flat_map(|texts| &texts.0);
+    let texts = filename.iter().chain(texts).filter(|text| !text.is_empty());
+    let mut texts = texts.peekable();
     let mut item = out
         .item(role, item_kind)
         .tool(tool_name(role, kind))
         .label(kind);
-    if texts.is_empty() || kind == "task_reminder" {
+    if texts.peek().is_none() || kind == "task_reminder" {
         item = item.fixed(REMINDER, "");
     }
-    for text in &texts {
+    for text in texts {
         item = item.text(text);
     }
     item.done()
 }
 
 /// Text typed while a turn ran: this is its only copy. Notices of background tasks come the same way.
-fn queued(record: &Record<'_>, body: &Value, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let Some(prompt) = body.get("prompt") else {
+fn queued(record: &Record<'_>, attachment: &Attachment<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let Some(prompt) = attachment.prompt else {
         return Vec::new();
     };
-    let typed = body.get("commandMode").and_then(Value::as_str) != Some("task-notification");
-    let (role, kind) = if typed && record.is_meta != Some(true) {
-        (Role::User, Kind::Text)
-    } else {
-        (Role::Container, Kind::Reminder)
+    let typed = attachment.command_mode.get() != Some("task-notification");
+    let (role, kind) = match typed && record.is_meta != Some(true) {
+        true => (Role::User, Kind::Text),
+        false => (Role::Container, Kind::Reminder),
     };
-    serde_json::value::to_raw_value(prompt)
-        .map(|raw| content::user_items(&raw, role, kind, &HashMap::new(), out))
-        .unwrap_or_default()
+    user_items(prompt, role, kind, &ToolNames::default(), out)
 }
 
 /// The system prompt and the tool definitions, where a build logs them.
-fn snapshot(body: &Value, out: &mut Sink<'_>) -> Vec<NewItem> {
+fn snapshot(attachment: &Attachment<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    let prompt = body.get("systemPrompt").map(texts_of).unwrap_or_default();
+    let prompt = &attachment.system_prompt.0;
     if !prompt.is_empty() {
-        let mut item = out
-            .item(Role::Container, Kind::Prompt)
-            .label("system prompt");
-        for text in &prompt {
-            item = item.text(text);
-        }
-        items.push(item.done());
-    }
-    for tool in body
-        .get("tools")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let name = tool.get("name").and_then(Value::as_str);
+        let item = out.item(Role::Container, Kind::Prompt);
+        let item = item.label("system prompt");
         items.push(
-            out.item(Role::Container, Kind::ToolList)
-                .tool(name)
-                .text(&tool.to_string())
+            prompt
+                .iter()
+                .fold(item, |item, text| item.text(text))
                 .done(),
         );
+    }
+    for definition in &attachment.tools {
+        let tool: Tool<'_> = lenient::value(Some(definition), "tools", out);
+        let json: serde_json::Value = serde_json::from_str(definition.get()).unwrap_or_default();
+        let item = out.item(Role::Container, Kind::ToolList);
+        items.push(item.tool(tool.name.get()).text(&json.to_string()).done());
     }
     items
 }

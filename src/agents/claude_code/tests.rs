@@ -1,20 +1,11 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition, the text behind an item.
 
 use super::*;
-use crate::model::event::{ByLength, Entry};
+use crate::agents::testing;
+use crate::model::event::Entry;
 
 fn entries(log: &str) -> Vec<Entry> {
-    let mut decoder = CLAUDE_CODE.decoder();
-    let mut out = Sink::new(&ByLength);
-    for (n, line) in log.lines().enumerate() {
-        let place = Place {
-            line: n as u64 + 1,
-            ..Place::default()
-        };
-        out.begin(place);
-        decoder.read(Input::Line(place, line.as_bytes()), &mut out);
-    }
-    out.entries
+    testing::read(&CLAUDE_CODE, log.lines())
 }
 
 macro_rules! fixture {

@@ -1,117 +1,95 @@
 //! The records as they are written.
 
-use crate::agents::lenient::Count;
-use crate::model::event::Billed;
-use serde::Deserialize;
+use super::attachment::{Attachment, Rendered};
+use crate::agents::lenient::{Count, Text, record};
+use crate::model::event::{Billed, Kept, Key};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
-/// The envelope of a record. What is not named here (`toolUseResult` above all) is skipped, not read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Record<'a> {
-    #[serde(rename = "type", borrow)]
-    pub(super) kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) subtype: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) uuid: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) parent_uuid: Option<Cow<'a, str>>,
-    pub(super) timestamp: Option<&'a RawValue>,
-    pub(super) is_sidechain: Option<bool>,
-    #[serde(borrow)]
-    pub(super) agent_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) session_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) cwd: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) version: Option<Cow<'a, str>>,
-    pub(super) is_meta: Option<bool>,
-    pub(super) is_compact_summary: Option<bool>,
-    pub(super) is_visible_in_transcript_only: Option<bool>,
-    pub(super) is_virtual: Option<bool>,
-    #[serde(rename = "sourceToolUseID")]
-    pub(super) source_tool_use_id: Option<&'a RawValue>,
-    pub(super) origin: Option<&'a RawValue>,
-    pub(super) message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) request_id: Option<Cow<'a, str>>,
-    pub(super) is_api_error_message: Option<bool>,
-    pub(super) attachment: Option<&'a RawValue>,
-    pub(super) rendered: Option<&'a RawValue>,
-    pub(super) content: Option<&'a RawValue>,
-    pub(super) compact_metadata: Option<&'a RawValue>,
-    pub(super) microcompact_metadata: Option<&'a RawValue>,
-    pub(super) snip_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) retracted_message_uuids: Option<Vec<Cow<'a, str>>>,
-    #[serde(borrow)]
-    pub(super) leaf_uuid: Option<Cow<'a, str>>,
-    pub(super) rewound: Option<bool>,
-    #[serde(borrow)]
-    pub(super) custom_title: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) ai_title: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) summary: Option<Cow<'a, str>>,
+record! {
+    /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.
+    pub(super) struct Record<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) uuid: Text<'a>,
+        pub(super) parent_uuid: Text<'a> = "parentUuid",
+        pub(super) timestamp: Text<'a>,
+        pub(super) is_sidechain: Option<bool> = "isSidechain",
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) cwd: Text<'a>,
+        pub(super) version: Text<'a>,
+        pub(super) message: Message<'a>,
+        pub(super) request_id: Text<'a> = "requestId",
+        pub(super) subtype: Text<'a>,
+        pub(super) agent_id: Text<'a> = "agentId",
+        pub(super) is_meta: Option<bool> = "isMeta",
+        pub(super) is_compact_summary: Option<bool> = "isCompactSummary",
+        pub(super) is_visible_in_transcript_only: Option<bool> = "isVisibleInTranscriptOnly",
+        pub(super) is_virtual: Option<bool> = "isVirtual",
+        pub(super) is_api_error_message: Option<bool> = "isApiErrorMessage",
+        pub(super) source_tool_use_id: Text<'a> = "sourceToolUseID",
+        pub(super) origin: Origin<'a>,
+        pub(super) attachment: Option<Attachment<'a>>,
+        pub(super) rendered: Vec<Rendered<'a>>,
+        pub(super) content: Option<&'a RawValue>,
+        pub(super) compact_metadata: CompactMetadata<'a> = "compactMetadata",
+        pub(super) microcompact_metadata: Microcompact<'a> = "microcompactMetadata",
+        pub(super) snip_metadata: Snip<'a> = "snipMetadata",
+        pub(super) retracted_message_uuids: Vec<Text<'a>> = "retractedMessageUuids",
+        pub(super) leaf_uuid: Text<'a> = "leafUuid",
+        pub(super) rewound: Option<bool>,
+        pub(super) custom_title: Text<'a> = "customTitle",
+        pub(super) ai_title: Text<'a> = "aiTitle",
+        pub(super) summary: Text<'a>,
+    }
 }
 
-#[derive(Deserialize)]
-pub(super) struct Message<'a> {
-    #[serde(borrow)]
-    pub(super) id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) model: Option<Cow<'a, str>>,
-    pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) stop_reason: Option<Cow<'a, str>>,
-    pub(super) usage: Option<&'a RawValue>,
+record! {
+    pub(super) struct Origin<'a> {
+        pub(super) kind: Text<'a>,
+    }
 }
 
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-pub(super) struct RawUsage {
-    pub(super) input_tokens: Count,
-    pub(super) cache_creation_input_tokens: Count,
-    pub(super) cache_read_input_tokens: Count,
-    pub(super) output_tokens: Count,
-    pub(super) cache_creation: Option<CacheCreation>,
-    pub(super) output_tokens_details: Option<OutputDetails>,
-    pub(super) iterations: Option<Vec<Iteration>>,
+record! {
+    pub(super) struct Message<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) model: Text<'a>,
+        pub(super) content: Option<&'a RawValue>,
+        pub(super) stop_reason: Text<'a>,
+        pub(super) usage: Option<ResponseUsage<'a>>,
+    }
 }
 
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-pub(super) struct CacheCreation {
-    pub(super) ephemeral_5m_input_tokens: Count,
-    pub(super) ephemeral_1h_input_tokens: Count,
+record! {
+    /// The usage of a response, or of one of its iterations.
+    pub(super) struct ResponseUsage<'a> {
+        kind: Text<'a> = "type",
+        input_tokens: Count,
+        cache_creation_input_tokens: Count,
+        cache_read_input_tokens: Count,
+        output_tokens: Count,
+        cache_creation: CacheCreation,
+        output_tokens_details: OutputDetails,
+        iterations: Vec<ResponseUsage<'a>>,
+    }
 }
 
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-pub(super) struct OutputDetails {
-    pub(super) thinking_tokens: Count,
+record! {
+    struct CacheCreation {
+        ephemeral_5m_input_tokens: Count,
+        ephemeral_1h_input_tokens: Count,
+    }
 }
 
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-pub(super) struct Iteration {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<String>,
-    pub(super) input_tokens: Count,
-    pub(super) cache_creation_input_tokens: Count,
-    pub(super) cache_read_input_tokens: Count,
-    pub(super) output_tokens: Count,
+record! {
+    struct OutputDetails {
+        thinking_tokens: Count,
+    }
 }
 
-impl RawUsage {
+impl ResponseUsage<'_> {
     /// Tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
-    pub(super) fn cache_creation(&self) -> u64 {
-        let parts = self.cache_creation.as_ref().map_or(0, |c| {
-            c.ephemeral_5m_input_tokens.or_zero() + c.ephemeral_1h_input_tokens.or_zero()
-        });
+    fn cache_creation(&self) -> u64 {
+        let parts = self.cache_creation.ephemeral_5m_input_tokens.or_zero()
+            + self.cache_creation.ephemeral_1h_input_tokens.or_zero();
         self.cache_creation_input_tokens.or_zero().max(parts)
     }
 
@@ -126,76 +104,76 @@ impl RawUsage {
     }
 
     pub(super) fn thinking(&self) -> Option<u64> {
-        let details = self.output_tokens_details.as_ref()?;
-        details.thinking_tokens.0
+        self.output_tokens_details.thinking_tokens.0
     }
 
-    /// Prompt, the cached part of it, and output of the context itself: of the last iteration of type
-    /// `message` where there are several, since the top level is then their sum.
-    pub(super) fn context(&self) -> (u64, u64, u64) {
-        let top = (
-            self.input_tokens.or_zero()
-                + self.cache_creation()
-                + self.cache_read_input_tokens.or_zero(),
-            self.cache_read_input_tokens.or_zero(),
-            self.output_tokens.or_zero(),
-        );
-        let iterations = self.iterations.as_deref().unwrap_or_default();
-        if iterations.len() < 2 {
-            return top;
+    /// The numbers of the context itself: of the last iteration of type `message` where there are
+    /// several, since the top level is then their sum.
+    pub(super) fn context(&self) -> Billed {
+        let is_message = |usage: &&ResponseUsage<'_>| usage.kind.get() == Some("message");
+        match self.iterations.len() {
+            0 | 1 => self.billed(),
+            _ => match self.iterations.iter().rfind(is_message) {
+                Some(last) => last.billed(),
+                None => self.billed(),
+            },
         }
-        let last = iterations
-            .iter()
-            .rfind(|i| i.kind.as_deref() == Some("message"));
-        last.map_or(top, |i| {
-            let input = i.input_tokens.or_zero() + i.cache_creation_input_tokens.or_zero();
-            let cached = i.cache_read_input_tokens.or_zero();
-            (input + cached, cached, i.output_tokens.or_zero())
-        })
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct CompactMetadata {
-    pub(super) trigger: Option<String>,
-    pub(super) pre_tokens: Count,
-    pub(super) post_tokens: Count,
-    pub(super) preserved_segment: Option<Segment>,
-    pub(super) preserved_messages: Option<Preserved>,
+record! {
+    pub(super) struct CompactMetadata<'a> {
+        pub(super) trigger: Text<'a>,
+        pub(super) pre_tokens: Count = "preTokens",
+        pub(super) post_tokens: Count = "postTokens",
+        preserved_segment: Segment<'a> = "preservedSegment",
+        preserved_messages: Preserved<'a> = "preservedMessages",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Segment {
-    pub(super) head_uuid: Option<String>,
-    pub(super) tail_uuid: Option<String>,
+record! {
+    struct Segment<'a> {
+        head_uuid: Text<'a> = "headUuid",
+        tail_uuid: Text<'a> = "tailUuid",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Preserved {
-    pub(super) uuids: Option<Vec<String>>,
-    pub(super) all_uuids: Option<Vec<String>>,
+record! {
+    struct Preserved<'a> {
+        uuids: Option<Vec<Text<'a>>>,
+        all_uuids: Option<Vec<Text<'a>>> = "allUuids",
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Microcompact {
-    #[serde(rename = "compactedToolIds")]
-    pub(super) tool_ids: Vec<String>,
-    #[serde(rename = "clearedAttachmentUUIDs")]
-    pub(super) attachments: Vec<String>,
+impl CompactMetadata<'_> {
+    /// What the compaction leaves in the context.
+    pub(super) fn kept(&self) -> Kept {
+        let messages = &self.preserved_messages;
+        if let Some(ids) = messages.all_uuids.as_ref().or(messages.uuids.as_ref()) {
+            return Kept::Nodes(keys(ids));
+        }
+        let last = self.preserved_segment.tail_uuid.key();
+        match self.preserved_segment.head_uuid.key() {
+            Some(first) => Kept::Range { first, last },
+            None => Kept::Nothing,
+        }
+    }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Snip {
-    pub(super) removed_uuids: Vec<String>,
+record! {
+    pub(super) struct Microcompact<'a> {
+        pub(super) tool_ids: Vec<Text<'a>> = "compactedToolIds",
+        pub(super) attachments: Vec<Text<'a>> = "clearedAttachmentUUIDs",
+    }
 }
 
-#[derive(Deserialize)]
-pub(super) struct Origin<'a> {
-    #[serde(borrow)]
-    pub(super) kind: Option<Cow<'a, str>>,
+record! {
+    pub(super) struct Snip<'a> {
+        pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
+    }
+}
+
+/// The keys of these ids.
+pub(super) fn keys(ids: &[Text<'_>]) -> Vec<Key> {
+    ids.iter().filter_map(Text::key).collect()
 }

@@ -1,45 +1,39 @@
-//! The history: its items, the requests that they are the output of, and its rebuilding by a
-//! compaction.
+//! The history: its items, the requests that they are the output of, and how a compaction rebuilds it.
 
 use super::item::{self, Setting};
-use super::reader::{CodexDecoder, Done, Read, Stamp, push};
+use super::reader::CodexDecoder;
 use super::thread::prefix_key;
-use super::wire::{self, Item, str_of};
-use crate::model::event::{Event, Kept, Key, NewItem, Node, Part, Reset, Sink};
+use super::wire::{Compacted, Item};
+use crate::agents::lenient;
+use crate::model::event::{Kept, Key, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 
-/// The most that Codex keeps of the user's words at a compaction that says no more than its summary:
+/// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
 /// 20,000 tokens at four bytes a token.
 const LEGACY_KEPT_BYTES: u64 = 80_000;
 
-/// The shortest name of an item that no other session gives: `call_` with 24 letters, encrypted text.
+/// The length from which a name is unique to its session: `call_` with 24 letters, encrypted text.
 /// Some providers' calls are named `call_0`.
 const UNIQUE_NAME: usize = 24;
 
 impl CodexDecoder {
-    /// An item of the history, as a line of its own.
+    /// Reads an item of the history; `None`: it is not sent to the model, or of an unknown type.
+    /// `json` is the item as it is written.
     pub(super) fn history(
         &mut self,
-        of: &str,
-        payload: &str,
-        stamp: Stamp,
+        item: &Item<'_>,
+        json: &str,
         out: &mut Sink<'_>,
-    ) -> Read {
-        let mut item: Item<'_> = serde_json::from_str(payload)?;
-        if of == "inter_agent_communication" {
-            item.kind = Some(wire::Text(of.into()));
-        }
-        let call = item.call_id.as_ref().map(|id| Key::of(&id.0));
+    ) -> Option<()> {
+        let call = item.call_id.key();
         let tool = call.and_then(|call| self.tools.remove(&call));
         let setting = Setting {
             tool: tool.as_deref(),
             summary: "",
-            opens: self.turns.waits(),
+            opens: self.turns.is_waiting(),
         };
-        let Some(piece) = item::piece(&item, setting, out) else {
-            return Ok(Done::Skipped);
-        };
+        let piece = item::piece(item, setting, out)?;
         let mut node = Node {
             part: piece.part,
             items: piece.items,
@@ -47,57 +41,57 @@ impl CodexDecoder {
         };
         match node.part {
             Part::Output => {
-                self.spoken = true;
-                self.turns.spoke(str_of(&item.kind) == "message");
-                node.request = Some(self.request(&item, payload));
-                if let (Some(call), Some(name)) = (call, item::tool_name(&item)) {
+                self.has_output = true;
+                self.turns.output(item.kind.get() == Some("message"));
+                node.request = Some(self.request(item, json));
+                if let (Some(call), Some(name)) = (call, item::tool_name(item)) {
                     self.tools.insert(call, name.into());
                 }
             }
-            Part::Result => self.turns.returned(),
+            Part::Result => self.turns.result(),
             _ => {
-                let key = Key::of_number("codex", stamp.place.offset);
+                let key = Key::of_number("codex", out.place().offset);
                 node.key = Some(key);
-                if piece.said {
-                    node.turn = self.turns.said();
+                if piece.is_users {
+                    node.turn = self.turns.user_message();
                     if node.turn {
                         self.open = None;
                     }
-                    self.said.push((key, bytes(&node.items)));
-                } else if !self.spoken {
+                    self.user_messages.push((key, bytes(&node.items)));
+                } else if !self.has_output {
                     self.opening.push(key);
                 }
             }
         }
-        push(out, stamp, Event::Node(Box::new(node)));
-        Ok(Done::Read)
+        out.node(node);
+        Some(())
     }
 
     /// The request that this output belongs to: the open one, or a new one, named after its first
     /// output, so that a copy of it in a fork's file has the same name.
-    fn request(&mut self, first: &Item<'_>, payload: &str) -> Key {
+    fn request(&mut self, first: &Item<'_>, json: &str) -> Key {
         if let Some(open) = self.open {
             return open;
         }
         let name = [&first.encrypted_content, &first.call_id, &first.id]
             .into_iter()
-            .map(str_of)
+            .map(|name| name.or_empty())
             .find(|name| name.len() >= UNIQUE_NAME);
         let key = match name {
             Some(name) => Key::of_parts(&["codex", name]),
-            // What is short or mere text may come again elsewhere: the spend so far tells it apart.
+            // A short name or mere text may occur again elsewhere: the spend so far tells them apart.
             None => {
                 let spent = format!("{:?}", self.meter.total());
-                Key::of_parts(&["codex", &self.thread.latest, &spent, payload])
+                Key::of_parts(&["codex", &self.thread.latest, &spent, json])
             }
         };
-        let key = self.once(key);
+        let key = self.unique(key);
         self.open = Some(key);
         key
     }
 
-    /// A request's key, made another one where it has come before in this file.
-    pub(super) fn once(&mut self, key: Key) -> Key {
+    /// A request's key, changed where it has occurred before in this file.
+    pub(super) fn unique(&mut self, key: Key) -> Key {
         let times = self.keys.entry(key).or_default();
         *times += 1;
         match *times {
@@ -106,91 +100,86 @@ impl CodexDecoder {
         }
     }
 
-    pub(super) fn compacted(&mut self, payload: &str, stamp: Stamp, out: &mut Sink<'_>) -> Read {
-        let compacted: wire::Compacted<'_> = serde_json::from_str(payload)?;
+    pub(super) fn compacted(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+        let compacted: Compacted<'_> = lenient::value(Some(payload), "payload", out);
         let mut kept = vec![prefix_key()];
         if compacted.replacement_history.is_none() {
             kept.append(&mut self.opening.clone());
-            kept.extend(self.newest_said(LEGACY_KEPT_BYTES));
+            kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
         }
-        let reset = Reset {
+        out.reset(Reset {
             key: None,
             gone: Gone::Compaction,
             cause: self.cause().into(),
             before: None,
             after: None,
             kept: Kept::Nodes(kept),
-        };
-        push(out, stamp, Event::Reset(Box::new(reset)));
+        });
         self.turns.rebuilt();
         self.open = None;
-        let message = str_of(&compacted.message);
+        let message = compacted.message.or_empty();
         match &compacted.replacement_history {
-            Some(history) => self.rebuild(history, message, stamp, out),
+            Some(history) => self.rebuild(history, message, out),
             None if !message.is_empty() => {
                 let summary = out.item(Role::Container, Kind::Summary).text(message);
-                let node = Node {
+                let items = vec![summary.done()];
+                out.node(Node {
                     part: Part::Injected,
-                    items: vec![summary.done()],
+                    items,
                     ..Node::default()
-                };
-                push(out, stamp, Event::Node(Box::new(node)));
+                });
             }
             None => {}
         }
-        Ok(Done::Read)
+        Some(())
     }
 
-    /// The history as a compaction leaves it.
-    fn rebuild(&mut self, history: &[&RawValue], message: &str, stamp: Stamp, out: &mut Sink<'_>) {
-        self.said.clear();
+    /// Reads the history as a compaction leaves it.
+    fn rebuild(&mut self, history: &[Item<'_>], message: &str, out: &mut Sink<'_>) {
+        self.user_messages.clear();
         self.opening.clear();
-        for (nth, raw) in history.iter().enumerate() {
-            let Ok(item) = serde_json::from_str::<Item<'_>>(raw.get()) else {
-                continue;
-            };
+        for (nth, item) in history.iter().enumerate() {
             let setting = Setting {
                 tool: None,
                 summary: message,
                 opens: false,
             };
-            let Some(piece) = item::piece(&item, setting, out) else {
+            let Some(piece) = item::piece(item, setting, out) else {
                 continue;
             };
             // A line is longer than the number of its items, so no other node has this number.
-            let number = stamp.place.offset.saturating_add(nth as u64);
+            let number = out.place().offset.saturating_add(nth as u64);
             let key = Key::of_number("codex", number);
-            if piece.said {
-                self.said.push((key, bytes(&piece.items)));
+            if piece.is_users {
+                self.user_messages.push((key, bytes(&piece.items)));
             }
-            let node = Node {
+            out.node(Node {
                 key: Some(key),
                 part: piece.part,
                 items: piece.items,
                 ..Node::default()
-            };
-            push(out, stamp, Event::Node(Box::new(node)));
+            });
         }
     }
 
-    /// The newest of what the user said, as much as fits.
-    fn newest_said(&mut self, mut left: u64) -> Vec<Key> {
-        let fits = self.said.iter().rev().take_while(|(_, bytes)| {
+    /// The newest of the user's messages, as many as fit.
+    fn newest_user_messages(&mut self, mut left: u64) -> Vec<Key> {
+        let fits = self.user_messages.iter().rev().take_while(|(_, bytes)| {
             let fits = *bytes <= left;
             left = left.saturating_sub(*bytes);
             fits
         });
-        let from = self.said.len() - fits.count();
-        self.said.drain(..from);
-        self.said.iter().map(|(key, _)| *key).collect()
+        let from = self.user_messages.len() - fits.count();
+        self.user_messages.drain(..from);
+        self.user_messages.iter().map(|(key, _)| *key).collect()
     }
 
-    /// The log does not say what caused a compaction. Within a turn it is never the user; before the
-    /// user's message it is where the context was far from full.
+    /// The cause of a compaction, which the log does not contain. Within a turn it is never the user;
+    /// before the user's message it is, where the context was far from full.
     fn cause(&self) -> &'static str {
         let used = self.meter.last_total();
-        match self.window {
-            Some(window) if self.turns.waits() && used < window / 10 * 9 => "manual",
+        match self.meta.window {
+            Some(window) if self.turns.is_waiting() && used < window / 10 * 9 => "manual",
             _ => "auto",
         }
     }

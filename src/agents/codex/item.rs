@@ -1,7 +1,7 @@
 //! Pieces of history as the items that the model gets.
 
 use super::fragment;
-use super::wire::{self, ContentPart, Item, Text, str_of};
+use super::wire::{ContentPart, Item, full_len, string_or_json};
 use crate::agents::image;
 use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
 use crate::model::{Kind, Role};
@@ -15,8 +15,8 @@ const OUTPUT_BYTES: usize = 48_000;
 pub(super) struct Piece {
     pub part: Part,
     pub items: Vec<NewItem>,
-    /// Whether the user said something in it.
-    pub said: bool,
+    /// Whether it contains something that the user wrote.
+    pub is_users: bool,
 }
 
 impl Piece {
@@ -24,17 +24,17 @@ impl Piece {
         Some(Piece {
             part,
             items,
-            said: false,
+            is_users: false,
         })
     }
 }
 
-/// Where a piece stands, as far as that decides what it is.
+/// What decides about a piece, beside itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting<'s> {
     /// The tool whose output it is.
     pub tool: Option<&'s str>,
-    /// A summary that may stand among user messages, word for word.
+    /// A summary that may be among the user messages, word for word.
     pub summary: &'s str,
     /// Whether a message of another agent would be the one that starts the turn.
     pub opens: bool,
@@ -42,30 +42,29 @@ pub(super) struct Setting<'s> {
 
 /// Turns a piece of history into items. `None`: not sent to the model, or of an unknown type.
 pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
-    let call = item.call_id.as_ref().map(|id| &*id.0);
-    match str_of(&item.kind) {
+    let call = item.call_id.get();
+    match item.kind.or_empty() {
         "message" => message(item, setting, out),
         "reasoning" => Piece::new(Part::Output, vec![reasoning(item, out)]),
         "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call"
         | "web_search_call" => {
-            let said = item.arguments.or(item.input).or(item.action);
-            let said = wire::string_or_json(said).unwrap_or_default();
+            let arguments = item.arguments.or(item.input).or(item.action);
             let name = tool_name(item);
             let call = out
                 .item(Role::Assistant, Kind::ToolCall)
                 .tool(name.as_deref())
                 .call(call)
-                .text(&said);
+                .text(&string_or_json(arguments));
             Piece::new(Part::Output, vec![call.done()])
         }
         "image_generation_call" => {
             let call = out
                 .item(Role::Assistant, Kind::ToolCall)
                 .tool(tool_name(item).as_deref())
-                .call(call.or(item.id.as_ref().map(|id| &*id.0)))
-                .text(str_of(&item.revised_prompt));
-            let call = match &item.result {
-                Some(base64) => call.fixed(image_tokens(&base64.0, ""), "[image]"),
+                .call(call.or(item.id.get()))
+                .text(item.revised_prompt.or_empty());
+            let call = match item.result.get() {
+                Some(base64) => call.fixed(image_tokens(base64, ""), "[image]"),
                 None => call,
             };
             Piece::new(Part::Output, vec![call.done()])
@@ -78,18 +77,17 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
             Piece::new(Part::Result, vec![output(item, result).done()])
         }
         "tool_search_output" => {
-            let tools = wire::string_or_json(item.tools).unwrap_or_default();
             let list = out
                 .item(Role::Container, Kind::ToolList)
                 .tool(setting.tool)
                 .call(call)
-                .text(&tools);
+                .text(&string_or_json(item.tools));
             Piece::new(Part::Result, vec![list.done()])
         }
         "compaction" | "compaction_summary" | "context_compaction" => {
             let summary = out
                 .item(Role::Container, Kind::Summary)
-                .opaque(item.encrypted_content.as_ref().map_or(0, Text::bytes))
+                .opaque(full_len(&item.encrypted_content))
                 .label("[encrypted summary]");
             Piece::new(Part::Injected, vec![summary.done()])
         }
@@ -99,34 +97,34 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
 }
 
 fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
-    let parts = wire::parts(item.content);
-    match str_of(&item.role) {
+    let parts = &item.content.0;
+    match item.role.or_empty() {
         "assistant" => {
-            let said = out.item(Role::Assistant, Kind::Text);
-            Piece::new(Part::Output, vec![add_all(said, &parts).done()])
+            let answer = out.item(Role::Assistant, Kind::Text);
+            Piece::new(Part::Output, vec![add_all(answer, parts).done()])
         }
         "developer" | "system" => {
             let items = parts
                 .iter()
                 .map(|part| {
-                    let kind = fragment::of_developer(str_of(&part.text));
+                    let kind = fragment::of_developer(part.text.or_empty());
                     add(out.item(Role::Container, kind), part).done()
                 })
                 .collect();
             Piece::new(Part::Injected, items)
         }
-        "user" => Some(user_message(&parts, setting, out)),
+        "user" => Some(user_message(parts, setting, out)),
         _ => None,
     }
 }
 
-/// A user message may hold what the harness put in, each text of which is an item of its own; what
-/// the user said, with the images, is one.
+/// A user message may contain texts that the harness put in, each of which is an item; what the user
+/// wrote is one item, with the images.
 fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
     let mut items = Vec::new();
-    let mut said = Vec::new();
+    let mut typed = Vec::new();
     for part in parts {
-        let text = str_of(&part.text);
+        let text = part.text.or_empty();
         let summary = !text.is_empty() && text == setting.summary || fragment::is_summary(text);
         let kind = if summary {
             Some(Kind::Summary)
@@ -135,22 +133,22 @@ fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<
         };
         match kind {
             Some(kind) => items.push(add(out.item(Role::Container, kind), part).done()),
-            None if part.holds_something() => said.push(part),
+            None if part.has_content() => typed.push(part),
             None => {}
         }
     }
-    if !said.is_empty() {
-        let words = out.item(Role::User, Kind::Text);
-        items.push(add_all(words, said.iter().copied()).done());
+    let is_users = !typed.is_empty();
+    if is_users {
+        let message = out.item(Role::User, Kind::Text);
+        items.push(add_all(message, typed).done());
     }
     Piece {
-        part: if said.is_empty() {
-            Part::Injected
-        } else {
-            Part::Input
+        part: match is_users {
+            true => Part::Input,
+            false => Part::Injected,
         },
         items,
-        said: !said.is_empty(),
+        is_users,
     }
 }
 
@@ -159,10 +157,10 @@ fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<
 fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
     let thinking = out
         .item(Role::Assistant, Kind::Thinking)
-        .opaque(item.encrypted_content.as_ref().map_or(0, Text::bytes));
-    let thinking = add_all(thinking, &wire::parts(item.content));
-    match wire::parts(item.summary).first() {
-        Some(first) => thinking.label(split_elided(str_of(&first.text)).0).done(),
+        .opaque(full_len(&item.encrypted_content));
+    let thinking = add_all(thinking, &item.content.0);
+    match item.summary.0.first() {
+        Some(first) => thinking.label(split_elided(first.text.or_empty()).0).done(),
         None => thinking.done(),
     }
 }
@@ -175,9 +173,9 @@ fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> 
         out.item(Role::Tool, Kind::ToolResult)
             .tool(Some("agent_message"))
     };
-    let message = add_all(message, &wire::parts(item.content))
-        .opaque(item.encrypted_content.as_ref().map_or(0, Text::bytes))
-        .label(str_of(&item.author));
+    let message = add_all(message, &item.content.0)
+        .opaque(full_len(&item.encrypted_content))
+        .label(item.author.or_empty());
     Piece {
         part: if setting.opens {
             Part::Input
@@ -185,21 +183,21 @@ fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> 
             Part::Result
         },
         items: vec![message.done()],
-        said: setting.opens,
+        is_users: setting.opens,
     }
 }
 
 /// The name of a call's tool, with its server's.
 pub(super) fn tool_name(item: &Item<'_>) -> Option<String> {
-    let name = match (str_of(&item.kind), &item.name) {
-        (_, Some(name)) => &*name.0,
+    let name = match (item.kind.or_empty(), item.name.get()) {
+        (_, Some(name)) => name,
         ("local_shell_call", None) => "local_shell",
         ("tool_search_call", None) => "tool_search",
         ("web_search_call", None) => "web_search",
         ("image_generation_call", None) => "image_generation",
         _ => return None,
     };
-    let space = str_of(&item.namespace);
+    let space = item.namespace.or_empty();
     Some(match space {
         "" => name.to_owned(),
         _ if space.ends_with("__") => format!("{space}{name}"),
@@ -217,20 +215,18 @@ fn add_all<'p, 's, 'm>(
 }
 
 fn add<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
-    match &part.text {
-        Some(text) => item.text(&text.0),
+    match part.text.get() {
+        Some(text) => item.text(text),
         None => add_other(item, part),
     }
 }
 
 /// Adds a part that is not text: an image, or what is encrypted. Sound is not counted.
 fn add_other<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
-    if let Some(url) = &part.image_url {
-        item.fixed(image_tokens(&url.0, str_of(&part.detail)), "[image]")
-    } else if let Some(hidden) = &part.encrypted_content {
-        item.opaque(hidden.bytes())
-    } else {
-        item
+    match (part.image_url.get(), part.encrypted_content.get()) {
+        (Some(url), _) => item.fixed(image_tokens(url, part.detail.or_empty()), "[image]"),
+        (None, Some(_)) => item.opaque(full_len(&part.encrypted_content)),
+        (None, None) => item,
     }
 }
 
@@ -249,11 +245,11 @@ fn image_tokens(url: &str, detail: &str) -> u64 {
 
 /// Adds a tool's output as the model gets it: its texts share one budget.
 fn output<'s, 'm>(item: &Item<'_>, result: Builder<'s, 'm>) -> Builder<'s, 'm> {
-    let parts = wire::parts(item.output);
+    let parts = &item.output.0;
     let mut left = OUTPUT_BYTES;
     parts.iter().fold(result, |result, part| {
-        match part.text.as_ref().or(part.content.as_ref()) {
-            Some(text) => add_clamped(result, &text.0, &mut left),
+        match part.text.get().or(part.content.get()) {
+            Some(text) => add_clamped(result, text, &mut left),
             None => add_other(result, part),
         }
     })

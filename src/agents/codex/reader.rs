@@ -1,246 +1,195 @@
-//! Reads one rollout, line by line.
+//! Decodes one rollout, line by line.
 
 use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::{Meter, Report};
-use super::wire::{self, Line, TokenUsage, str_of};
-use crate::agents::{Decoder, Input};
+use super::wire::{EventMsg, Item, Line, TurnContext};
+use crate::agents::Decoder;
+use crate::agents::lenient::{self, Count};
 use crate::model::Source;
-use crate::model::event::{Billed, Event, Key, Lane, Meta, Place, Sink, Usage};
-use jiff::Timestamp;
+use crate::model::event::{Billed, ByLength, Event, Key, Meta, Sink, Usage};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Reads one rollout.
+/// Decodes one rollout.
 #[derive(Debug, Default)]
 pub(super) struct CodexDecoder {
     pub(super) thread: Thread,
     pub(super) turns: Turns,
     pub(super) meter: Meter,
+    /// The number of the line that is being read, where lines are numbered.
+    pub(super) ordinal: Option<u64>,
     /// The request whose output is being written.
     pub(super) open: Option<Key>,
-    /// How often a request's key has come, to tell equal ones apart.
+    /// How often each request's key has occurred, to tell equal ones apart.
     pub(super) keys: HashMap<Key, u64>,
     /// Tools by the id of their call, until the output comes.
     pub(super) tools: HashMap<Key, Box<str>>,
-    /// What the user said since the last compaction: node, bytes.
-    pub(super) said: Vec<(Key, u64)>,
-    /// What the harness put in before the model first spoke.
+    /// The user's messages since the last compaction: node, bytes.
+    pub(super) user_messages: Vec<(Key, u64)>,
+    /// What the harness put in before the model's first output.
     pub(super) opening: Vec<Key>,
-    pub(super) spoken: bool,
-    pub(super) model: Option<Box<str>>,
-    pub(super) cwd: Option<Box<str>>,
-    pub(super) window: Option<u64>,
+    pub(super) has_output: bool,
+    /// The newest facts.
+    pub(super) meta: Meta,
 }
-
-/// Where and when a line was written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stamp {
-    pub(super) place: Place,
-    pub(super) at: Option<Timestamp>,
-    pub(super) ordinal: Option<u64>,
-}
-
-/// What became of a line.
-pub(super) enum Done {
-    Read,
-    Skipped,
-}
-
-pub(super) type Read = Result<Done, serde_json::Error>;
 
 impl Decoder for CodexDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let (place, bytes) = match input {
-            Input::Line(place, bytes) => (place, bytes),
-            Input::Document(_) => return,
-        };
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+    fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
+        if let Some((time, kind)) = irrelevant_event(text) {
+            out.set_time(time.parse().ok());
+            return out.skip(record_name("event_msg", kind));
+        }
+        let Some(line) = lenient::read_object::<Line<'_>>(text, out) else {
             return;
-        }
-        if let Some((at, kind)) = passed_over(&bytes[..bytes.len().min(HEAD)]) {
-            let event = skipped("event_msg", kind);
-            return out.push(Lane::Main, place, at.parse().ok(), event);
-        }
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(bytes),
         };
-        match serde_json::from_str::<Line<'_>>(&text) {
-            Ok(line) => self.line(&line, &text, place, out),
-            Err(error) => {
-                let why = error.to_string().into();
-                out.push(Lane::Main, place, None, Event::Unreadable(why));
-            }
+        out.set_time(line.timestamp.time());
+        self.ordinal = line.ordinal.0;
+        match line.payload {
+            Some(payload) => self.line(line.kind.or_empty(), payload.0, out),
+            None => self.bare_line(&line, text, out),
         }
     }
 }
 
 impl CodexDecoder {
-    fn line(&mut self, line: &Line<'_>, text: &str, place: Place, out: &mut Sink<'_>) {
-        let stamp = Stamp {
-            place,
-            at: str_of(&line.timestamp).parse().ok(),
-            ordinal: line.ordinal,
-        };
-        let kind = str_of(&line.kind);
-        let Some(payload) = line.payload.map(RawValue::get) else {
-            return self.bare_line(line, text, stamp, out);
-        };
-        let done = match kind {
-            "session_meta" => self.session_meta(payload, stamp, out),
-            "turn_context" => self.turn_context(payload, stamp, out),
+    fn line(&mut self, kind: &str, payload: &RawValue, out: &mut Sink<'_>) {
+        let mut subtype = "".into();
+        let read = match kind {
+            "session_meta" => self.session_meta(payload, out),
+            "turn_context" => self.turn_context(payload, out),
+            "compacted" => self.compacted(payload, out),
             "response_item" | "inter_agent_communication" => {
-                self.history(kind, payload, stamp, out)
+                let mut item: Item<'_> = lenient::value(Some(payload), "payload", out);
+                if kind == "response_item" {
+                    subtype = item.kind.or_empty().to_owned();
+                } else {
+                    item.kind.0 = Some(kind.into());
+                }
+                self.history(&item, payload.get(), out)
             }
-            "compacted" => self.compacted(payload, stamp, out),
-            "event_msg" => self.event_msg(payload, stamp, out),
-            _ => Ok(Done::Skipped),
+            "event_msg" => {
+                let event: EventMsg<'_> = lenient::value(Some(payload), "payload", out);
+                subtype = event.kind.or_empty().to_owned();
+                self.event(&event, out)
+            }
+            _ => None,
         };
-        match done {
-            Ok(Done::Read) => {}
-            Ok(Done::Skipped) => {
-                let of = match kind {
-                    "event_msg" | "response_item" => wire::type_of(payload),
-                    _ => "".into(),
-                };
-                push(out, stamp, skipped(kind, &of));
-            }
-            Err(error) => push(out, stamp, Event::Unreadable(error.to_string().into())),
+        if read.is_none() {
+            out.skip(record_name(kind, &subtype));
         }
     }
 
     /// Before September 2025 lines had no payload: the first is the session's, then each is an item of
     /// history or a `{"record_type": "state"}`.
-    fn bare_line(&mut self, line: &Line<'_>, text: &str, stamp: Stamp, out: &mut Sink<'_>) {
-        let kind = str_of(&line.kind);
-        if kind.is_empty() && line.record_type.is_none() && line.id.is_some() {
-            if self.thread.id.is_none() && stamp.place.line != 0 {
-                let id: Box<str> = str_of(&line.id).into();
-                self.thread.latest = id.clone();
-                self.thread.id = Some(id.clone());
-                let meta = Meta {
-                    id: Some(id),
-                    ..Meta::default()
-                };
-                return push(out, stamp, Event::Meta(Box::new(meta)));
+    fn bare_line(&mut self, line: &Line<'_>, text: &str, out: &mut Sink<'_>) {
+        let (kind, record_type) = (line.kind.or_empty(), line.record_type.or_empty());
+        if kind.is_empty() && record_type.is_empty() && line.id.get().is_some() {
+            if self.thread.id.is_some() || out.place().line == 0 {
+                return out.skip(record_name("session_meta", ""));
             }
-            return push(out, stamp, skipped("session_meta", ""));
+            self.thread.latest = line.id.or_empty().into();
+            self.thread.id = Some(self.thread.latest.clone());
+            return out.meta(Meta {
+                id: self.thread.id.clone(),
+                ..Meta::default()
+            });
         }
-        match self.history("", text, stamp, out) {
-            Ok(Done::Read) => {}
-            _ => {
-                let record = str_of(&line.record_type);
-                let event = match record {
-                    "" => skipped(kind, ""),
-                    record => skipped("record_type", record),
-                };
-                push(out, stamp, event);
-            }
+        // Its losses have been reported with the line.
+        let item = lenient::read_object::<Item<'_>>(text, &mut Sink::new(&ByLength));
+        if item
+            .and_then(|item| self.history(&item, text, out))
+            .is_none()
+        {
+            out.skip(match record_type {
+                "" => record_name(kind, ""),
+                record_type => record_name("record_type", record_type),
+            });
         }
     }
 
-    fn turn_context(&mut self, payload: &str, stamp: Stamp, out: &mut Sink<'_>) -> Read {
-        let context: wire::TurnContext<'_> = serde_json::from_str(payload)?;
+    fn turn_context(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+        let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
-        let new = |old: &Option<Box<str>>, said: &Option<wire::Text<'_>>| {
-            let said = str_of(said);
-            (!said.is_empty() && old.as_deref() != Some(said)).then(|| said.into())
-        };
         let meta = Meta {
-            model: new(&self.model, &context.model),
-            cwd: new(&self.cwd, &context.cwd),
+            model: context.model.boxed(),
+            cwd: context.cwd.boxed(),
             ..Meta::default()
         };
-        if meta == Meta::default() {
-            return Ok(Done::Skipped);
-        }
-        self.model = meta.model.clone().or(self.model.take());
-        self.cwd = meta.cwd.clone().or(self.cwd.take());
-        push(out, stamp, Event::Meta(Box::new(meta)));
-        Ok(Done::Read)
+        self.emit_changes(meta, out)
     }
 
-    fn event_msg(&mut self, payload: &str, stamp: Stamp, out: &mut Sink<'_>) -> Read {
-        let kind = wire::type_of(payload);
-        match &*kind {
+    /// Emits the facts that have changed; `None`: none has.
+    fn emit_changes(&mut self, meta: Meta, out: &mut Sink<'_>) -> Option<()> {
+        let changes = meta.changes(&mut self.meta);
+        let is_new = changes != Meta::default();
+        out.meta(changes);
+        is_new.then_some(())
+    }
+
+    fn event(&mut self, event: &EventMsg<'_>, out: &mut Sink<'_>) -> Option<()> {
+        match event.kind.or_empty() {
             "token_count" => {
-                let event: wire::EventMsg<'_> = serde_json::from_str(payload)?;
-                let Some(info) = event.info else {
-                    return Ok(Done::Skipped);
-                };
-                self.learn_window(info.model_context_window, stamp, out);
-                let report = self
-                    .meter
-                    .read(info.total_token_usage, info.last_token_usage);
-                Ok(self.report(report, stamp, out))
+                let info = event.info.as_ref()?;
+                self.window(info.model_context_window, out);
+                let total = info.total_token_usage;
+                let report = self.meter.read(total, info.last_token_usage);
+                self.report(report, out)
             }
             "task_started" | "turn_started" => {
-                let event: wire::EventMsg<'_> = serde_json::from_str(payload)?;
                 self.turns.started();
                 self.open = None;
-                self.learn_window(event.model_context_window, stamp, out);
-                Ok(Done::Skipped)
+                self.window(event.model_context_window, out);
+                None
             }
             "turn_aborted" => {
                 self.turns.aborted();
-                Ok(Done::Skipped)
+                None
             }
             "thread_rolled_back" => {
-                let event: wire::EventMsg<'_> = serde_json::from_str(payload)?;
-                let Some(turns) = event.num_turns else {
-                    return Ok(Done::Skipped);
-                };
-                let left = (self.said.len() as u64).saturating_sub(turns.0);
-                self.said
-                    .truncate(usize::try_from(left).unwrap_or(usize::MAX));
+                let turns = event.num_turns.0?;
+                let left = (self.user_messages.len() as u64).saturating_sub(turns);
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                self.user_messages.truncate(left);
                 self.open = None;
-                push(out, stamp, Event::Rollback { turns: turns.0 });
-                Ok(Done::Read)
+                out.emit(Event::Rollback { turns });
+                Some(())
             }
-            "thread_name_updated" if !self.thread.is_copied(stamp) => {
-                let event: wire::EventMsg<'_> = serde_json::from_str(payload)?;
-                let meta = Meta {
-                    title: event.thread_name.map(|name| name.0.into()),
+            "thread_name_updated" if !self.is_copied(out) => {
+                out.meta(Meta {
+                    title: Some(event.thread_name.get()?.into()),
                     ..Meta::default()
-                };
-                push(out, stamp, Event::Meta(Box::new(meta)));
-                Ok(Done::Read)
+                });
+                Some(())
             }
-            _ => Ok(Done::Skipped),
+            _ => None,
         }
     }
 
-    /// The window in a log is what Codex uses of it already: 95 % of the model's.
-    fn learn_window(&mut self, window: Option<wire::Count>, stamp: Stamp, out: &mut Sink<'_>) {
-        let window = window.map(|window| window.0).filter(|window| *window > 0);
-        if window.is_some() && window != self.window {
-            self.window = window;
-            let meta = Meta {
-                window,
-                ..Meta::default()
-            };
-            push(out, stamp, Event::Meta(Box::new(meta)));
-        }
+    /// Reads a window. In a log it is 95 % of the model's: what Codex uses of it.
+    fn window(&mut self, window: Count, out: &mut Sink<'_>) {
+        let meta = Meta {
+            window: window.0.filter(|window| *window > 0),
+            ..Meta::default()
+        };
+        self.emit_changes(meta, out);
     }
 
-    fn report(&mut self, report: Report, stamp: Stamp, out: &mut Sink<'_>) -> Done {
+    fn report(&mut self, report: Report, out: &mut Sink<'_>) -> Option<()> {
         let (last, billed) = match report {
-            Report::Nothing => return Done::Skipped,
+            Report::Nothing => return None,
             Report::Estimate(total) => {
-                let usage = Usage {
-                    request: Key::of_number("codex estimate", stamp.place.offset),
-                    model: self.model.clone(),
+                out.usage(Usage {
+                    request: Key::of_number("codex estimate", out.place().offset),
+                    model: self.meta.model.clone(),
                     prompt: total,
                     cached: 0,
                     output: None,
                     reasoning: None,
                     source: Source::Agent,
                     billed: Billed::default(),
-                };
-                push(out, stamp, Event::Usage(Box::new(usage)));
-                return Done::Read;
+                });
+                return Some(());
             }
             Report::Call(last, billed) => (last, billed),
         };
@@ -249,38 +198,34 @@ impl CodexDecoder {
             // A call of which no line shows the output, such as one that wrote a summary.
             None => {
                 let spent = format!("{:?} {last:?}", self.meter.total());
-                self.once(Key::of_parts(&["codex", &self.thread.latest, &spent]))
+                self.unique(Key::of_parts(&["codex", &self.thread.latest, &spent]))
             }
         };
-        let TokenUsage {
-            input,
-            cached,
-            output,
-            reasoning,
-            ..
-        } = last;
-        let prompt = input.map_or(0, |n| n.0);
-        let output = output.map(|n| n.0);
-        let usage = Usage {
+        let (prompt, output) = (last.input.or_zero(), last.output.0);
+        let reasoning = last.reasoning.0;
+        out.usage(Usage {
             request,
-            model: self.model.clone(),
+            model: self.meta.model.clone(),
             prompt,
-            cached: cached.map_or(0, |n| n.0.min(prompt)),
+            cached: last.cached.or_zero().min(prompt),
             output,
-            reasoning: reasoning.map(|n| n.0.min(output.unwrap_or(0))),
+            reasoning: reasoning.map(|n| n.min(output.unwrap_or(0))),
             source: Source::Reported,
-            billed: if self.thread.is_copied(stamp) {
-                Billed::default()
-            } else {
-                billed
+            billed: match self.is_copied(out) {
+                true => Billed::default(),
+                false => billed,
             },
-        };
-        push(out, stamp, Event::Usage(Box::new(usage)));
-        Done::Read
+        });
+        Some(())
+    }
+
+    /// Whether the line that is being read was copied from the parent's history: it was billed there.
+    fn is_copied(&self, out: &Sink<'_>) -> bool {
+        self.thread.is_copied(self.ordinal, out.time())
     }
 }
 
-/// The events that tell of the context. All others repeat what the history holds, for the screen.
+/// The events that concern the context. All others repeat the history, for the screen.
 const EVENTS: [&str; 6] = [
     "token_count",
     "task_started",
@@ -290,33 +235,22 @@ const EVENTS: [&str; 6] = [
     "thread_name_updated",
 ];
 
-/// How much of a line is looked at to pass it over.
-const HEAD: usize = 160;
-
-/// The time and type of an event that tells nothing, from its line's beginning alone: such lines are
-/// a third of a log, and their bodies need not be parsed.
-fn passed_over(head: &[u8]) -> Option<(&str, &str)> {
-    let head = match std::str::from_utf8(head) {
-        Ok(head) => head,
-        Err(error) => std::str::from_utf8(&head[..error.valid_up_to()]).ok()?,
-    };
-    let (at, rest) = head.strip_prefix("{\"timestamp\":\"")?.split_once('"')?;
+/// The time and type of an event that does not concern the context, from the beginning of its line
+/// alone: such lines are a third of a log, and their bodies need not be parsed.
+fn irrelevant_event(line: &str) -> Option<(&str, &str)> {
+    let (time, rest) = line.strip_prefix("{\"timestamp\":\"")?.split_once('"')?;
     let rest = rest.strip_prefix(",\"type\":\"event_msg\",\"payload\":{\"type\":\"")?;
     let (kind, _) = rest.split_once('"')?;
-    (!EVENTS.contains(&kind)).then_some((at, kind))
+    (!EVENTS.contains(&kind)).then_some((time, kind))
 }
 
-pub(super) fn push(out: &mut Sink<'_>, stamp: Stamp, event: Event) {
-    out.push(Lane::Main, stamp.place, stamp.at, event);
-}
-
-/// A record that is passed over, by its type and its payload's.
-fn skipped(kind: &str, of: &str) -> Event {
+/// The name of a type of records: the line's type, and its payload's.
+fn record_name(kind: &str, subtype: &str) -> String {
     let kind = if kind.is_empty() { "unknown" } else { kind };
     let mut name: String = kind.chars().take(40).collect();
-    if !of.is_empty() {
+    if !subtype.is_empty() {
         name.push('/');
-        name.extend(of.chars().take(40));
+        name.extend(subtype.chars().take(40));
     }
-    Event::Skipped(name.into())
+    name
 }

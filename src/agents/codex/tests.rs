@@ -24,7 +24,9 @@ fn decode(log: &[u8]) -> Vec<Entry> {
         place.line += 1;
         place.len = line.len() as u64;
         out.begin(place);
-        decoder.read(Input::Line(place, line), &mut out);
+        if !line.trim_ascii().is_empty() {
+            decoder.read(Input::Line(place, line), &mut out);
+        }
         place.offset += place.len + 1;
     }
     out.entries

@@ -1,37 +1,39 @@
-//! Whose history a rollout is: the thread's own facts, its parent, what was copied from it.
+//! The thread that a rollout belongs to: its facts, its parent, the lines that were copied from the
+//! parent.
 
-use super::reader::{CodexDecoder, Done, Read, Stamp, push};
-use super::wire::{self, SessionMeta, str_of};
-use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Sink};
+use super::reader::CodexDecoder;
+use super::wire::SessionMeta;
+use crate::agents::lenient::{self, Piece, Text};
+use crate::model::event::{Key, Meta, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 
-/// Lines of a parent's history are stamped with the time at which they were copied into a sub-agent's
-/// file, all in a moment; its own first response takes longer than this.
+/// Lines of a parent's history have the time at which they were copied into a sub-agent's file, all in
+/// a moment; its own first response takes longer than this.
 const COPIED_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// Whose history the lines are.
+/// The thread of a rollout.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     /// The id of the file's own thread.
     pub(super) id: Option<Box<str>>,
     /// The newest `session_meta`'s id: a fork's file repeats its parent's.
     pub(super) latest: Box<str>,
-    pub(super) sub_agent: bool,
+    is_sub_agent: bool,
     /// The ordinal of a sub-agent's own first line.
-    pub(super) own_from: Option<u64>,
-    /// When the lines of the parent were copied, while they last.
-    pub(super) copied_at: Option<Timestamp>,
+    own_from: Option<u64>,
+    /// When the parent's lines were copied, if the last `session_meta` was a parent's.
+    copied_at: Option<Timestamp>,
 }
 
 impl Thread {
-    /// Whether a line of a sub-agent's file is its parent's history: spent there, not here.
-    pub(super) fn is_copied(&self, stamp: Stamp) -> bool {
-        match (self.own_from, stamp.ordinal) {
+    /// Whether a line of a sub-agent's file is its parent's history.
+    pub(super) fn is_copied(&self, ordinal: Option<u64>, time: Option<Timestamp>) -> bool {
+        match (self.own_from, ordinal) {
             (Some(own_from), Some(ordinal)) => ordinal < own_from,
-            _ => match (self.copied_at, stamp.at) {
-                (Some(copied_at), Some(at)) => at.duration_since(copied_at) <= COPIED_WITHIN,
+            _ => match (self.copied_at, time) {
+                (Some(copied_at), Some(time)) => time.duration_since(copied_at) <= COPIED_WITHIN,
                 _ => false,
             },
         }
@@ -39,115 +41,92 @@ impl Thread {
 }
 
 impl CodexDecoder {
-    pub(super) fn session_meta(&mut self, payload: &str, stamp: Stamp, out: &mut Sink<'_>) -> Read {
-        let meta: SessionMeta<'_> = serde_json::from_str(payload)?;
-        let id = str_of(&meta.id);
+    pub(super) fn session_meta(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+        let meta: SessionMeta<'_> = lenient::value(Some(payload), "payload", out);
+        let id = meta.id.or_empty();
         self.thread.latest = id.into();
-        let fact = |text: &Option<wire::Text<'_>>| {
-            let text = str_of(text);
-            (!text.is_empty()).then(|| Box::<str>::from(text))
-        };
         match &self.thread.id {
             Some(own) if **own == *id => {
                 // Resumed: the folder and the version may have changed.
-                self.cwd = fact(&meta.cwd).or(self.cwd.take());
-                let meta = Meta {
-                    cwd: fact(&meta.cwd),
-                    version: fact(&meta.cli_version),
+                let facts = Meta {
+                    cwd: meta.cwd.boxed(),
+                    version: meta.cli_version.boxed(),
                     ..Meta::default()
                 };
-                push(out, stamp, Event::Meta(Box::new(meta)));
-                return Ok(Done::Read);
+                out.meta(facts.changes(&mut self.meta));
+                return Some(());
             }
             Some(_) => {
-                if self.thread.sub_agent {
-                    self.thread.copied_at = stamp.at;
+                if self.thread.is_sub_agent {
+                    self.thread.copied_at = out.time();
                 }
-                return Ok(Done::Skipped);
+                return None;
             }
             // Begun in the middle of the file: this may be a parent's.
-            None if stamp.place.line == 0 => return Ok(Done::Skipped),
+            None if out.place().line == 0 => return None,
             None => {}
         }
         let (parent, title) = lineage(&meta);
         self.thread.id = Some(id.into());
-        self.thread.sub_agent = parent.is_some();
-        self.thread.own_from = meta.subagent_history_start_ordinal;
-        self.cwd = fact(&meta.cwd);
+        self.thread.is_sub_agent = parent.is_some();
+        self.thread.own_from = meta.subagent_history_start_ordinal.0;
         let facts = Meta {
-            id: fact(&meta.id),
+            id: meta.id.boxed(),
             title,
-            cwd: fact(&meta.cwd),
-            version: fact(&meta.cli_version),
+            cwd: meta.cwd.boxed(),
+            version: meta.cli_version.boxed(),
             parent,
             ..Meta::default()
         };
-        push(out, stamp, Event::Meta(Box::new(facts)));
+        out.meta(facts.changes(&mut self.meta));
         let items = prefix(&meta, out);
         if !items.is_empty() {
-            let node = Node {
+            out.node(Node {
                 key: Some(prefix_key()),
                 part: Part::Injected,
                 items,
                 ..Node::default()
-            };
-            push(out, stamp, Event::Node(Box::new(node)));
+            });
         }
-        Ok(Done::Read)
+        Some(())
     }
 }
 
-/// The node of what stands before all history and stays at every compaction.
+/// The node that precedes the history and is kept by every compaction.
 pub(super) fn prefix_key() -> Key {
     Key::of("codex prefix")
 }
 
-/// The system prompt and the tools that a session's first line holds.
+/// The system prompt and the tools in a session's first line.
 fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    if let Some(text) = meta
-        .base_instructions
-        .as_ref()
-        .and_then(|b| b.text.as_ref())
-    {
-        items.push(out.item(Role::Container, Kind::Prompt).text(&text.0).done());
+    if let Some(text) = meta.base_instructions.text.get() {
+        items.push(out.item(Role::Container, Kind::Prompt).text(text).done());
     }
-    let tools = meta.dynamic_tools.map(RawValue::get);
-    if let Some(tools) = tools.filter(|tools| tools.len() > "null".len()) {
-        items.push(out.item(Role::Container, Kind::ToolList).text(tools).done());
+    if let Some(tools) = meta.dynamic_tools {
+        let list = out.item(Role::Container, Kind::ToolList);
+        items.push(list.text(tools.get()).done());
     }
     items
 }
 
-/// Who started a session, and what kind of sub-agent it is. A fork has a past, not a parent.
+/// The thread that started a session, and the kind of sub-agent it is. A fork has no parent.
 fn lineage(meta: &SessionMeta<'_>) -> (Option<Box<str>>, Option<Box<str>>) {
-    let origin = meta
-        .source
-        .and_then(|source| serde_json::from_str::<wire::Origin<'_>>(source.get()).ok())
-        .and_then(|origin| origin.subagent);
-    let word = origin.and_then(|raw| serde_json::from_str::<wire::Text<'_>>(raw.get()).ok());
-    let subagent =
-        origin.and_then(|raw| serde_json::from_str::<wire::Subagent<'_>>(raw.get()).ok());
-    let (spawn, other) = subagent.map_or((None, None), |sub| (sub.thread_spawn, sub.other));
-    let (spawner, name, role) = spawn.map_or((None, None, None), |spawn| {
-        (
-            spawn.parent_thread_id,
-            spawn.agent_nickname,
-            spawn.agent_role,
-        )
-    });
-    let first = |texts: [&Option<wire::Text<'_>>; 2]| {
-        texts
-            .into_iter()
-            .map(str_of)
-            .find(|text| !text.is_empty())
-            .map(Box::<str>::from)
+    let origin = match &meta.source {
+        Some(Piece::Part(origin)) => origin.subagent.clone(),
+        _ => None,
     };
-    let name = first([&meta.agent_nickname, &name]);
-    let role = first([&meta.agent_role, &role]).or_else(|| first([&other, &word]));
-    let title = match (name, role) {
+    let (spawn, kind) = match origin {
+        Some(Piece::Part(subagent)) => (subagent.thread_spawn, subagent.other),
+        Some(Piece::Text(word)) => (Default::default(), Text(Some(word))),
+        None => Default::default(),
+    };
+    let name = meta.agent_nickname.boxed().or(spawn.agent_nickname.boxed());
+    let roles = [&meta.agent_role, &spawn.agent_role, &kind];
+    let title = match (name, roles.into_iter().find_map(Text::boxed)) {
         (Some(name), Some(role)) => Some(format!("{name} ({role})").into()),
         (name, role) => name.or(role),
     };
-    (first([&meta.parent_thread_id, &spawner]), title)
+    let parents = [&meta.parent_thread_id, &spawn.parent_thread_id];
+    (parents.into_iter().find_map(Text::boxed), title)
 }

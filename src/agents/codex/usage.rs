@@ -1,12 +1,12 @@
-//! What a `token_count` says: a new call, the agent's own estimate, or nothing new.
+//! What a `token_count` reports: a new call, the agent's own estimate, or nothing new.
 //!
-//! `total_token_usage` is the lifetime's spend and tells calls apart; `last_token_usage` is one call
-//! and tells the context. Dividing the total by the window is the classic error.
+//! `total_token_usage` is the lifetime's spend and distinguishes calls; `last_token_usage` is one call,
+//! whose input is the context. Dividing the total by the window is the classic error.
 
-use super::wire::{Count, TokenUsage};
+use super::wire::TokenUsage;
 use crate::model::event::Billed;
 
-/// What a `token_count` says.
+/// What a `token_count` reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
     /// A call that was not reported before, and what it cost.
@@ -25,14 +25,14 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// The lifetime's spend as last said.
+    /// The lifetime's spend as last reported.
     pub fn total(&self) -> Option<&TokenUsage> {
         self.total.as_ref()
     }
 
     /// All tokens of the last call.
     pub fn last_total(&self) -> u64 {
-        self.last.map_or(0, |last| value(last.total))
+        self.last.map_or(0, |last| last.total.or_zero())
     }
 
     pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Report {
@@ -44,19 +44,18 @@ impl Meter {
         let unchanged = self.last == Some(last);
         let before = self.total.replace(total);
         self.last = Some(last);
-        let says_input = last.input.is_some_and(|n| n.0 > 0);
-        if !says_input && value(last.output) == 0 {
+        if last.input.or_zero() == 0 && last.output.or_zero() == 0 {
             // After an overflow Codex sets the total to the window, and the last call to whatever is
             // left, often 0: that is no size of anything.
-            let filled = !repeated && value(total.input) == 0 && value(total.total) > 0;
-            return match value(last.total) {
+            let filled = !repeated && total.input.or_zero() == 0 && total.total.or_zero() > 0;
+            return match last.total.or_zero() {
                 0 => Report::Nothing,
                 _ if filled || (repeated && unchanged) => Report::Nothing,
                 estimate => Report::Estimate(estimate),
             };
         }
         // Rate limits are reported with the counts unchanged: no new call (10 % of the lines).
-        if repeated || last.input.is_none() {
+        if repeated || last.input.0.is_none() {
             return Report::Nothing;
         }
         let spent = before
@@ -89,16 +88,12 @@ fn covers(spent: &Billed, last: &TokenUsage) -> bool {
 }
 
 fn billed(usage: &TokenUsage) -> Billed {
-    let (input, output) = (value(usage.input), value(usage.output));
+    let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     Billed {
         input,
         cache_creation: 0,
-        cache_read: value(usage.cached).min(input),
+        cache_read: usage.cached.or_zero().min(input),
         output,
-        reasoning: value(usage.reasoning).min(output),
+        reasoning: usage.reasoning.or_zero().min(output),
     }
-}
-
-fn value(count: Option<Count>) -> u64 {
-    count.map_or(0, |count| count.0)
 }

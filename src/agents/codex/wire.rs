@@ -1,323 +1,192 @@
-//! The shapes of a rollout's lines, as lenient as the versions of Codex differ: a field of another
-//! type than expected is as good as absent.
+//! The lines of a rollout as they are written.
 
+use crate::agents::lenient::{At, Count, Field, Piece, Pieces, Text, record, scan};
 use crate::model::event::split_elided;
-use serde::{Deserialize, Deserializer, de};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
 
-/// A string that is borrowed from the line where it holds no escapes.
-#[derive(Debug, Deserialize)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
-
-/// One line. Files from before September 2025 have no payload: the line itself is the item.
-#[derive(Debug, Deserialize)]
-pub(super) struct Line<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub timestamp: Option<Text<'a>>,
-    #[serde(default, rename = "type", borrow, deserialize_with = "lenient")]
-    pub kind: Option<Text<'a>>,
-    #[serde(default, borrow)]
-    pub payload: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub ordinal: Option<u64>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub record_type: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub id: Option<Text<'a>>,
+record! {
+    /// A line. Files from before September 2025 have no payload: the line itself is the item.
+    pub(super) struct Line<'a> {
+        pub timestamp: Text<'a>,
+        pub kind: Text<'a> = "type",
+        pub payload: Option<Payload<'a>>,
+        pub ordinal: Count,
+        pub record_type: Text<'a>,
+        pub id: Text<'a>,
+    }
 }
 
-/// A `session_meta` payload.
-#[derive(Debug, Deserialize)]
-pub(super) struct SessionMeta<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub id: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub cwd: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub cli_version: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub parent_thread_id: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub agent_nickname: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub agent_role: Option<Text<'a>>,
-    #[serde(default, borrow)]
-    pub source: Option<&'a RawValue>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub base_instructions: Option<BaseInstructions<'a>>,
-    #[serde(default, borrow)]
-    pub dynamic_tools: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub subagent_history_start_ordinal: Option<u64>,
+/// A JSON object as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Payload<'a>(pub &'a RawValue);
+
+impl<'a> Field<'a> for Payload<'a> {
+    fn read(value: &'a RawValue, _: At<'_>) -> Option<Payload<'a>> {
+        value.get().starts_with('{').then_some(Payload(value))
+    }
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct BaseInstructions<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub text: Option<Text<'a>>,
+record! {
+    /// A `session_meta` payload.
+    pub(super) struct SessionMeta<'a> {
+        pub id: Text<'a>,
+        pub cwd: Text<'a>,
+        pub cli_version: Text<'a>,
+        pub parent_thread_id: Text<'a>,
+        pub agent_nickname: Text<'a>,
+        pub agent_role: Text<'a>,
+        pub source: Option<Piece<'a, Origin<'a>>>,
+        pub base_instructions: BaseInstructions<'a>,
+        pub dynamic_tools: Option<&'a RawValue>,
+        pub subagent_history_start_ordinal: Count,
+    }
 }
 
-/// What a session was started by: a word, or a sub-agent's origin.
-#[derive(Debug, Deserialize)]
-pub(super) struct Origin<'a> {
-    #[serde(default, borrow)]
-    pub subagent: Option<&'a RawValue>,
+record! {
+    pub(super) struct BaseInstructions<'a> {
+        pub text: Text<'a>,
+    }
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Subagent<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub thread_spawn: Option<Spawn<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub other: Option<Text<'a>>,
+record! {
+    /// What started a session, where that is more than a word.
+    pub(super) struct Origin<'a> {
+        pub subagent: Option<Piece<'a, Subagent<'a>>>,
+    }
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Spawn<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub parent_thread_id: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub agent_nickname: Option<Text<'a>>,
-    #[serde(default, borrow, alias = "agent_type", deserialize_with = "lenient")]
-    pub agent_role: Option<Text<'a>>,
+record! {
+    pub(super) struct Subagent<'a> {
+        pub thread_spawn: Spawn<'a>,
+        pub other: Text<'a>,
+    }
 }
 
-/// A `turn_context` payload.
-#[derive(Debug, Deserialize)]
-pub(super) struct TurnContext<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub model: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub cwd: Option<Text<'a>>,
+record! {
+    pub(super) struct Spawn<'a> {
+        pub parent_thread_id: Text<'a>,
+        pub agent_nickname: Text<'a>,
+        pub agent_role: Text<'a> = "agent_role" | "agent_type",
+    }
 }
 
-/// An `event_msg` payload, of the few types that tell of the context.
-#[derive(Debug, Deserialize)]
-pub(super) struct EventMsg<'a> {
-    #[serde(default, deserialize_with = "lenient")]
-    pub info: Option<TokenInfo>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub model_context_window: Option<Count>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub num_turns: Option<Count>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub thread_name: Option<Text<'a>>,
+record! {
+    /// A `turn_context` payload.
+    pub(super) struct TurnContext<'a> {
+        pub model: Text<'a>,
+        pub cwd: Text<'a>,
+    }
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct TokenInfo {
-    #[serde(default, deserialize_with = "lenient")]
-    pub total_token_usage: Option<TokenUsage>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub last_token_usage: Option<TokenUsage>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub model_context_window: Option<Count>,
+record! {
+    /// An `event_msg` payload.
+    pub(super) struct EventMsg<'a> {
+        pub kind: Text<'a> = "type",
+        pub info: Option<TokenInfo>,
+        pub model_context_window: Count,
+        pub num_turns: Count,
+        pub thread_name: Text<'a>,
+    }
 }
 
-/// Tokens as Codex counts them: input holds the cached part, output holds the reasoning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-pub(super) struct TokenUsage {
-    #[serde(default, rename = "input_tokens", deserialize_with = "lenient")]
-    pub input: Option<Count>,
-    #[serde(default, rename = "cached_input_tokens", deserialize_with = "lenient")]
-    pub cached: Option<Count>,
-    #[serde(default, rename = "output_tokens", deserialize_with = "lenient")]
-    pub output: Option<Count>,
-    #[serde(
-        default,
-        rename = "reasoning_output_tokens",
-        deserialize_with = "lenient"
-    )]
-    pub reasoning: Option<Count>,
-    #[serde(default, rename = "total_tokens", deserialize_with = "lenient")]
-    pub total: Option<Count>,
+record! {
+    pub(super) struct TokenInfo {
+        pub total_token_usage: Option<TokenUsage>,
+        pub last_token_usage: Option<TokenUsage>,
+        pub model_context_window: Count,
+    }
 }
 
-/// A `compacted` payload.
-#[derive(Debug, Deserialize)]
-pub(super) struct Compacted<'a> {
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub message: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub replacement_history: Option<Vec<&'a RawValue>>,
+record! {
+    /// Tokens as Codex counts them: input includes the cached part, output the reasoning.
+    #[derive(Copy, PartialEq, Eq)]
+    pub(super) struct TokenUsage {
+        pub input: Count = "input_tokens",
+        pub cached: Count = "cached_input_tokens",
+        pub output: Count = "output_tokens",
+        pub reasoning: Count = "reasoning_output_tokens",
+        pub total: Count = "total_tokens",
+    }
 }
 
-/// A piece of history: a `response_item` payload, an element of `replacement_history`, a message
-/// between agents, or a whole line of an old file.
-#[derive(Debug, Deserialize)]
-pub(super) struct Item<'a> {
-    #[serde(default, rename = "type", borrow, deserialize_with = "lenient")]
-    pub kind: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub id: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub role: Option<Text<'a>>,
-    #[serde(default, borrow)]
-    pub content: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub summary: Option<&'a RawValue>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub encrypted_content: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub call_id: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub name: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub namespace: Option<Text<'a>>,
-    #[serde(default, borrow)]
-    pub arguments: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub input: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub action: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub output: Option<&'a RawValue>,
-    #[serde(default, borrow)]
-    pub tools: Option<&'a RawValue>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub revised_prompt: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub result: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub author: Option<Text<'a>>,
+record! {
+    /// A `compacted` payload.
+    pub(super) struct Compacted<'a> {
+        pub message: Text<'a>,
+        pub replacement_history: Option<Vec<Item<'a>>>,
+    }
 }
 
-/// One part of a message's content or of a tool's output.
-#[derive(Debug, Deserialize)]
-pub(super) struct ContentPart<'a> {
-    // The bulk of a log: not worth a second pass to forgive another type.
-    #[serde(default, borrow)]
-    pub text: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub content: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub image_url: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub detail: Option<Text<'a>>,
-    #[serde(default, borrow, deserialize_with = "lenient")]
-    pub encrypted_content: Option<Text<'a>>,
+record! {
+    /// A piece of history: a `response_item` payload, an element of `replacement_history`, a message
+    /// between agents, or a whole line of an old file.
+    pub(super) struct Item<'a> {
+        pub kind: Text<'a> = "type",
+        pub id: Text<'a>,
+        pub role: Text<'a>,
+        pub content: Parts<'a>,
+        pub summary: Parts<'a>,
+        pub encrypted_content: Text<'a>,
+        pub call_id: Text<'a>,
+        pub name: Text<'a>,
+        pub namespace: Text<'a>,
+        pub arguments: Option<&'a RawValue>,
+        pub input: Option<&'a RawValue>,
+        pub action: Option<&'a RawValue>,
+        pub output: Parts<'a>,
+        pub tools: Option<&'a RawValue>,
+        pub revised_prompt: Text<'a>,
+        pub result: Text<'a>,
+        pub author: Text<'a>,
+    }
+}
+
+record! {
+    /// One part of a message's content or of a tool's output.
+    pub(super) struct ContentPart<'a> {
+        pub text: Text<'a>,
+        pub content: Text<'a>,
+        pub image_url: Text<'a>,
+        pub detail: Text<'a>,
+        pub encrypted_content: Text<'a>,
+    }
 }
 
 impl ContentPart<'_> {
-    /// Whether there is anything in it: an image may be named without being there.
-    pub fn holds_something(&self) -> bool {
-        self.text.is_some() || self.image_url.is_some() || self.encrypted_content.is_some()
+    /// Whether it has any content: an image may be named without being in the log.
+    pub fn has_content(&self) -> bool {
+        let texts = [&self.text, &self.image_url, &self.encrypted_content];
+        texts.into_iter().any(|text| text.get().is_some())
     }
 }
 
-/// A number of tokens or turns, at most 1e12: a larger or negative one is not to be believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Count(pub u64);
+/// The parts of a content, which may be a list, one part, or a mere string.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parts<'a>(pub Vec<ContentPart<'a>>);
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = Count;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number between 0 and 1e12")
-            }
-
-            fn visit_u64<E: de::Error>(self, n: u64) -> Result<Count, E> {
-                if n <= 1_000_000_000_000 {
-                    Ok(Count(n))
-                } else {
-                    Err(E::custom("too large"))
-                }
-            }
-
-            fn visit_f64<E: de::Error>(self, n: f64) -> Result<Count, E> {
-                if (0.0..=1e12).contains(&n) {
-                    Ok(Count(n as u64))
-                } else {
-                    Err(E::custom("out of range"))
-                }
-            }
-        }
-        deserializer.deserialize_any(Visitor)
+impl<'a> Field<'a> for Parts<'a> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Parts<'a>> {
+        let pieces: Pieces<'a, ContentPart<'a>> = Field::read(value, at)?;
+        let part = |piece| match piece {
+            Piece::Part(part) => part,
+            Piece::Text(text) => ContentPart {
+                text: Text(Some(text)),
+                ..ContentPart::default()
+            },
+        };
+        Some(Parts(pieces.0.into_iter().map(part).collect()))
     }
 }
 
-/// A value of the expected type, or nothing.
-fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
-    Ok(raw.and_then(|raw| serde_json::from_str(raw.get()).ok()))
+/// The length of a text in the log, including what the reader cut.
+pub(super) fn full_len(text: &Text<'_>) -> u64 {
+    let (shown, cut) = split_elided(text.or_empty());
+    shown.len() as u64 + cut
 }
 
-impl Text<'_> {
-    /// Its bytes in the log, also those that the reader cut.
-    pub fn bytes(&self) -> u64 {
-        let (shown, cut) = split_elided(&self.0);
-        shown.len() as u64 + cut
-    }
-}
-
-/// The string of an optional text; empty where there is none.
-pub(super) fn str_of<'t>(text: &'t Option<Text<'_>>) -> &'t str {
-    text.as_ref().map_or("", |text| &text.0)
-}
-
-/// A value that is a string as that string, any other as its JSON; nothing for null.
-pub(super) fn string_or_json(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    let json = raw?.get();
-    match serde_json::from_str::<Text<'_>>(json) {
-        Ok(text) => Some(text.0),
-        Err(_) if json == "null" => None,
-        Err(_) => Some(Cow::Borrowed(json)),
-    }
-}
-
-/// The parts of a content field, which may be a list, one part, or a mere string.
-pub(super) fn parts(raw: Option<&RawValue>) -> Vec<ContentPart<'_>> {
-    let Some(raw) = raw else {
-        return Vec::new();
-    };
-    let json = raw.get();
-    match json.as_bytes().first() {
-        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(json)
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|part| serde_json::from_str(part.get()).ok())
-            .collect(),
-        Some(b'{') => serde_json::from_str(json).into_iter().collect(),
-        Some(b'"') => serde_json::from_str(json)
-            .ok()
-            .map(|text| ContentPart {
-                text: Some(text),
-                content: None,
-                image_url: None,
-                detail: None,
-                encrypted_content: None,
-            })
-            .into_iter()
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The `type` of a payload, without parsing the rest where it stands first.
-pub(super) fn type_of(payload: &str) -> Cow<'_, str> {
-    #[derive(Deserialize)]
-    struct Tag<'a> {
-        #[serde(default, rename = "type", borrow, deserialize_with = "lenient")]
-        kind: Option<Text<'a>>,
-    }
-    let first = payload
-        .strip_prefix("{\"type\":")
-        .and_then(|rest| rest.trim_start().strip_prefix('"'))
-        .and_then(|rest| rest.split_once('"'));
-    match first {
-        Some((kind, _)) if !kind.contains('\\') => Cow::Borrowed(kind),
-        _ => serde_json::from_str::<Tag<'_>>(payload)
-            .ok()
-            .and_then(|tag| tag.kind)
-            .map_or(Cow::Borrowed(""), |kind| kind.0),
-    }
+/// A value that is a string as that string, any other as its JSON; empty where there is none.
+pub(super) fn string_or_json(value: Option<&RawValue>) -> Cow<'_, str> {
+    let json = value.map_or("", RawValue::get);
+    scan::string(json).unwrap_or(Cow::Borrowed(json))
 }

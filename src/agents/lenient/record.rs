@@ -30,14 +30,19 @@ impl<'l> At<'l> {
 
     /// Reads a value. `None`: it is null, or of another type than expected, which is noted.
     pub fn read<'a, T: Field<'a>>(self, value: &'a RawValue) -> Option<T> {
-        if value.get() == "null" {
-            return None;
-        }
-        let read = T::read(value, self);
-        if read.is_none() {
+        let read = match value.get() {
+            "null" => None,
+            _ => T::read(value, self),
+        };
+        self.note(value, read.as_ref().map(|_| ()));
+        read
+    }
+
+    /// Notes that a value was not read, unless it is null.
+    fn note(self, value: &RawValue, read: Option<()>) {
+        if read.is_none() && value.get() != "null" {
             self.lost.0.borrow_mut().push(self.name);
         }
-        read
     }
 }
 
@@ -175,19 +180,36 @@ impl<'a> Field<'a> for Texts<'a> {
     }
 }
 
-impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Pieces<'a, B>> {
-        let json = value.get();
-        match json.as_bytes().first()? {
-            b'"' => Some(Pieces(vec![Piece::Text(string(json)?)])),
-            b'{' => Some(Pieces(vec![Piece::Part(B::read(value, at)?)])),
-            b'[' => {
-                let lists: Vec<Pieces<'a, B>> = Vec::read(value, at)?;
-                Some(Pieces(lists.into_iter().flat_map(|list| list.0).collect()))
-            }
-            _ => None,
+/// A string or an object.
+impl<'a, B: Record<'a>> Field<'a> for Piece<'a, B> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Piece<'a, B>> {
+        match string(value.get()) {
+            Some(text) => Some(Piece::Text(text)),
+            None => B::read(value, at).map(Piece::Part),
         }
     }
+}
+
+impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Pieces<'a, B>> {
+        let mut pieces = Vec::new();
+        add_pieces(value, at, &mut pieces)?;
+        Some(Pieces(pieces))
+    }
+}
+
+fn add_pieces<'a, B: Record<'a>>(
+    value: &'a RawValue,
+    at: At<'_>,
+    pieces: &mut Vec<Piece<'a, B>>,
+) -> Option<()> {
+    if value.get().starts_with('[') {
+        let mut add = |element| at.note(element, add_pieces(element, at, pieces));
+        each_element(value.get(), &mut add).ok()?;
+    } else {
+        pieces.push(Piece::read(value, at)?);
+    }
+    Some(())
 }
 
 /// Declares a record: a struct whose fields are read from a JSON object by name. A field's name in the

@@ -6,7 +6,7 @@ use super::{NewItem, Place};
 pub(super) struct Capture {
     pub(super) place: Place,
     pub(super) hash: u64,
-    /// Hashes and texts of the items that were finished since the last event.
+    /// Hashes and texts of the items that were finished since the last node.
     pub(super) finished: Vec<(u64, String)>,
     pub(super) text: Option<String>,
 }

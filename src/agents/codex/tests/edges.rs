@@ -181,7 +181,7 @@ fn broken_lines_are_counted_and_the_rest_is_read() {
     let story = story("broken-lines");
     assert_eq!(
         only(&story, "unreadable"),
-        ["2 unreadable", "3 unreadable", "8 unreadable"]
+        ["2 unreadable", "3 unreadable", "5 unreadable"]
     );
     assert!(story.contains("7 node turn user/text 'plain words'"));
 }

@@ -1,0 +1,264 @@
+//! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
+
+use super::image;
+use super::lenient::{self, Piece, Pieces, Text, record};
+use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use crate::model::{Kind, Role};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+record! {
+    /// A block of a message, with the fields of all its types.
+    pub(super) struct Block<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) text: Text<'a>,
+        pub(super) thinking: Text<'a>,
+        pub(super) signature: Text<'a>,
+        pub(super) data: Option<&'a RawValue>,
+        pub(super) id: Text<'a>,
+        pub(super) name: Text<'a>,
+        pub(super) input: Option<&'a RawValue>,
+        pub(super) tool_use_id: Text<'a>,
+        pub(super) tool_name: Text<'a>,
+        pub(super) content: Option<&'a RawValue>,
+        pub(super) source: Option<MediaSource<'a>>,
+    }
+}
+
+record! {
+    /// The file of an image or a document.
+    pub(super) struct MediaSource<'a> {
+        pub(super) data: Text<'a>,
+        pub(super) media_type: Text<'a>,
+    }
+}
+
+/// The names of the tools that were called, by call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToolNames(HashMap<Key, Box<str>>);
+
+impl ToolNames {
+    /// Remembers the tool of a call, if the call has an id.
+    pub(super) fn insert(&mut self, call: Option<&str>, tool: &str) {
+        if let Some(call) = call {
+            self.0.insert(Key::of(call), tool.into());
+        }
+    }
+
+    /// The tool of a call.
+    pub(super) fn get(&self, call: Option<&str>) -> Option<&str> {
+        self.0.get(&Key::of(call?)).map(|tool| &**tool)
+    }
+}
+
+/// The part of the exchange that a message is which the model did not write.
+pub(super) fn part_of(items: &[NewItem]) -> Part {
+    if items.iter().any(|item| item.kind == Kind::ToolResult) {
+        Part::Result
+    } else if items.iter().any(|item| item.role == Role::User) {
+        Part::Input
+    } else if items.is_empty() {
+        Part::Link
+    } else {
+        Part::Injected
+    }
+}
+
+/// The items of a user's message: typed text, tool results, and what the harness embedded in them.
+pub(super) fn user_items(
+    content: &RawValue,
+    role: Role,
+    kind: Kind,
+    tools: &ToolNames,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let pieces: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
+    let mut items = Vec::new();
+    for piece in &pieces.0 {
+        match piece {
+            Piece::Text(text) => text_items(text, role, kind, &mut items, out),
+            Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
+                ("tool_result", _) => tool_result(block, tools, &mut items, out),
+                (_, Some(text)) => text_items(text, role, kind, &mut items, out),
+                (_, None) => {
+                    let item = out.item(role, kind);
+                    items.push(with_media(item, block).done());
+                }
+            },
+        }
+    }
+    items
+}
+
+/// The items of a text. The harness's reminders in it are items of their own.
+fn text_items(text: &str, role: Role, kind: Kind, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
+    let (role, kind) = match role {
+        Role::User => injected(text).map_or((role, kind), |kind| (Role::Container, kind)),
+        _ => (role, kind),
+    };
+    for (part, reminder) in split_reminders(text) {
+        if reminder && kind != Kind::Summary {
+            items.push(out.item(Role::Container, Kind::Reminder).text(part).done());
+        } else if !part.trim().is_empty() {
+            items.push(out.item(role, kind).text(part).done());
+        }
+    }
+}
+
+/// The kind of a text that the harness wrote into a plain user record; `None`: the user typed it.
+fn injected(text: &str) -> Option<Kind> {
+    const NOTES: [&str; 6] = [
+        "<local-command-stdout>",
+        "<local-command-stderr>",
+        "<local-command-caveat>",
+        "<bash-stdout>",
+        "<bash-stderr>",
+        "<task-notification>",
+    ];
+    let start = text.trim_start();
+    NOTES
+        .iter()
+        .any(|tag| start.starts_with(tag))
+        .then_some(Kind::Reminder)
+}
+
+const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
+
+/// A text's parts, each with whether it is a reminder. All parts together are the text.
+fn split_reminders(text: &str) -> Vec<(&str, bool)> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(REMINDER.0) {
+        let Some(len) = rest[start..].find(REMINDER.1) else {
+            break;
+        };
+        let end = start + len + REMINDER.1.len();
+        if start > 0 {
+            parts.push((&rest[..start], false));
+        }
+        parts.push((&rest[start..end], true));
+        rest = &rest[end..];
+    }
+    if !rest.is_empty() {
+        parts.push((rest, false));
+    }
+    parts
+}
+
+fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
+    let call = block.tool_use_id.get();
+    let content: Pieces<'_, Block<'_>> = lenient::value(block.content, "content", out);
+    let mut reminders = Vec::new();
+    let result = out.item(Role::Tool, Kind::ToolResult);
+    let mut result = result.tool(tools.get(call)).call(call);
+    for piece in &content.0 {
+        let text = match piece {
+            Piece::Text(text) => text,
+            Piece::Part(block) => match (block.text.get(), block.tool_name.get()) {
+                (Some(text), _) => text,
+                // A tool's definition, put in by the server: its text is in no log.
+                (None, Some(name)) => {
+                    result = result.fixed(TOOL_DEFINITION, name);
+                    continue;
+                }
+                (None, None) => {
+                    result = with_media(result, block);
+                    continue;
+                }
+            },
+        };
+        for (part, reminder) in split_reminders(text) {
+            match reminder {
+                true => reminders.push(part),
+                false => result = result.text(part),
+            }
+        }
+    }
+    items.push(result.done());
+    for text in reminders {
+        items.push(out.item(Role::Container, Kind::Reminder).text(text).done());
+    }
+}
+
+/// Tokens of a deferred tool's definition once it is loaded: a guess, since no log holds its text.
+const TOOL_DEFINITION: u64 = 300;
+/// Tokens of an image whose size cannot be read.
+const UNKNOWN_IMAGE: u64 = 1_500;
+/// Tokens of a document: 1,500 to 3,000 a page by the provider's account, and the pages are unknown.
+const DOCUMENT: u64 = 2_000;
+
+/// Adds a block that is not text.
+fn with_media<'s, 'm>(item: ItemBuilder<'s, 'm>, block: &Block<'_>) -> ItemBuilder<'s, 'm> {
+    let (tokens, label) = media_tokens(block);
+    item.fixed(tokens, &label)
+}
+
+/// The tokens of an image or a document, and its label.
+pub(super) fn media_tokens(block: &Block<'_>) -> (u64, String) {
+    let source = block.source.as_ref();
+    match block.kind.get() {
+        Some("image") => {
+            let data = source.and_then(|source| source.data.get());
+            match data.and_then(image::dimensions) {
+                Some((w, h)) => (image::claude(w, h), format!("[image {w}×{h}]")),
+                None => (UNKNOWN_IMAGE, "[image]".to_owned()),
+            }
+        }
+        Some("document") => {
+            let media = source.map_or("", |source| source.media_type.or_empty());
+            (DOCUMENT, format!("[document {media}]"))
+        }
+        other => (0, format!("[{}]", other.unwrap_or("unknown block"))),
+    }
+}
+
+/// The items of an assistant's message. The names of the tools that it calls are added to `tools`.
+pub(super) fn assistant_items(
+    content: &RawValue,
+    tools: &mut ToolNames,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let pieces: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
+    let items = pieces.0.iter().map(|piece| match piece {
+        Piece::Text(text) => out.item(Role::Assistant, Kind::Text).text(text).done(),
+        Piece::Part(block) => assistant_item(block, tools, out),
+    });
+    items.collect()
+}
+
+fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) -> NewItem {
+    match block.kind.or_empty() {
+        "thinking" => {
+            // The readable text is often empty or a summary; the signature grows with what is hidden.
+            out.item(Role::Assistant, Kind::Thinking)
+                .text(block.thinking.or_empty())
+                .opaque(block.signature.or_empty().len() as u64)
+                .done()
+        }
+        "redacted_thinking" => out
+            .item(Role::Assistant, Kind::Thinking)
+            .opaque(block.data.map_or(0, |raw| raw.get().len()) as u64)
+            .done(),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let name = block.name.or_empty();
+            tools.insert(block.id.get(), name);
+            out.item(Role::Assistant, Kind::ToolCall)
+                .tool(Some(name))
+                .call(block.id.get())
+                .text(name)
+                .text(block.input.map_or("", RawValue::get))
+                .done()
+        }
+        kind => match (block.text.get(), block.content) {
+            (Some(text), _) => out.item(Role::Assistant, Kind::Text).text(text).done(),
+            // The result of a tool that ran on the server.
+            (None, Some(content)) => out
+                .item(Role::Tool, Kind::ToolResult)
+                .tool(Some(kind).filter(|kind| !kind.is_empty()))
+                .call(block.tool_use_id.get())
+                .text(content.get())
+                .done(),
+            (None, None) => with_media(out.item(Role::Assistant, Kind::Text), block).done(),
+        },
+    }
+}
