@@ -30,9 +30,9 @@ fn go_back(epoch: u64) {
     let session = made_up(epoch);
     println!(
         "{} requests, {} items, {} compactions, folded in {:?}",
-        session.requests.len(),
-        session.items.len(),
-        session.resets.len(),
+        session.requests().len(),
+        session.items().len(),
+        session.resets().len(),
         begun.elapsed()
     );
     tell("timeline", 100, |_| {

@@ -573,12 +573,12 @@ mod tests {
         let alive = session.alive();
         alive
             .iter()
-            .map(|ix| &*session.items[*ix].preview)
+            .map(|ix| &*session.items()[*ix].preview)
             .collect()
     }
 
     fn prompts(session: &Session) -> Vec<u64> {
-        session.requests.iter().map(|r| r.prompt).collect()
+        session.requests().iter().map(|r| r.prompt).collect()
     }
 
     macro_rules! case {
@@ -613,7 +613,7 @@ mod tests {
             [12_000, 12_060],
             "tokens that are repeated count once"
         );
-        assert_eq!(session.requests[0].output, Some(30));
+        assert_eq!(session.requests()[0].output, Some(30));
         assert_eq!(session.turns, 1);
     }
 
@@ -621,9 +621,9 @@ mod tests {
     fn thoughts_leave() {
         let session = session(case!("thoughts"));
         assert_eq!(prompts(&session), [12_207, 12_350]);
-        let result = &session.items[session.alive()[2]];
+        let result = &session.items()[session.alive()[2]];
         assert_eq!(result.settled, Some((38, Source::Derived)));
-        let billed = session.requests[0].billed;
+        let billed = session.requests()[0].billed;
         assert_eq!((billed.output, billed.reasoning), (105, 153));
         assert_eq!(session.context().known, 12_350 + 51);
     }
@@ -632,10 +632,10 @@ mod tests {
     fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
         let session = session(case!("built_in_tools_are_known_and_leave"));
         assert_eq!(prompts(&session), [14_500, 12_050]);
-        let given = session.items.iter().find(|item| item.role == Role::Tool);
+        let given = session.items().iter().find(|item| item.role == Role::Tool);
         let given = given.unwrap();
         assert_eq!(given.settled, Some((2_500, Source::Reported)));
-        let carried: Vec<_> = given.spans_held(session.requests.len()).collect();
+        let carried: Vec<_> = given.spans_held(session.requests().len()).collect();
         assert!(matches!(&carried[..], [only] if *only == (0..1)));
         assert_eq!(session.context().known, 12_060);
     }
@@ -657,7 +657,7 @@ mod tests {
         let roles: Vec<Role> = session
             .alive()
             .iter()
-            .map(|ix| session.items[*ix].role)
+            .map(|ix| session.items()[*ix].role)
             .collect();
         assert_eq!(
             roles,
@@ -671,9 +671,9 @@ mod tests {
     #[test]
     fn a_checkpoint_that_lost_messages_is_a_compaction() {
         let session = session(case!("compaction"));
-        assert_eq!(session.resets.len(), 1);
+        assert_eq!(session.resets().len(), 1);
         assert_eq!(
-            (session.resets[0].place.line, session.resets[0].before),
+            (session.resets()[0].place.line, session.resets()[0].before),
             (6, 12_165)
         );
         assert_eq!(
@@ -701,15 +701,15 @@ mod tests {
         let log = case!("compaction").lines().chain([after]);
         let session = fold(lines(&mut reader, log));
         assert_eq!(session.context().known, 12_055);
-        assert_eq!(session.resets[0].after, Some(12_050));
+        assert_eq!(session.resets()[0].after, Some(12_050));
     }
 
     #[test]
     fn a_checkpoint_that_masks_results_is_none() {
         let session = session(case!("masked"));
-        assert_eq!(session.resets.len(), 0);
+        assert_eq!(session.resets().len(), 0);
         let masked = session
-            .items
+            .items()
             .iter()
             .find(|item| item.preview.starts_with("long"));
         assert_eq!(
@@ -735,7 +735,7 @@ mod tests {
             previews(&session),
             ["both", "a {}", "b {}", "result a", "result b"]
         );
-        assert_eq!(session.resets.len(), 0);
+        assert_eq!(session.resets().len(), 0);
     }
 
     #[test]
@@ -751,7 +751,7 @@ mod tests {
         let session = session(case!("hostile"));
         assert_eq!(session.unreadable, 6);
         assert_eq!(prompts(&session), [1_000]);
-        assert_eq!(session.requests[0].output, None);
+        assert_eq!(session.requests()[0].output, None);
         assert_eq!(document("[]").unreadable, 1);
         assert_eq!(document("").unreadable, 1);
     }

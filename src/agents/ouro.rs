@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(whole.unreadable, 0);
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
             let cut = session(&text[..end]);
-            assert!(cut.unreadable > 0 || cut.items.len() <= whole.items.len());
+            assert!(cut.unreadable > 0 || cut.items().len() <= whole.items().len());
         }
     }
 
@@ -253,7 +253,7 @@ mod tests {
     fn an_alias_is_passed_over_and_counted() {
         let bomb = "id: a\nmessages:\n- &m\n  role: user\n  content: &c [&t 'ha', *t, *t]\n- *m\n";
         let session = session(bomb);
-        assert_eq!((session.items.len(), session.unreadable), (1, 0));
+        assert_eq!((session.items().len(), session.unreadable), (1, 0));
         assert_eq!(session.skipped.get("alias"), Some(&1));
     }
 }

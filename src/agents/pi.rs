@@ -572,7 +572,7 @@ mod tests {
         let alive = session.alive();
         alive
             .iter()
-            .map(|ix| &*session.items[*ix].preview)
+            .map(|ix| &*session.items()[*ix].preview)
             .collect()
     }
 
@@ -604,7 +604,7 @@ mod tests {
         let roles: Vec<Role> = session
             .alive()
             .iter()
-            .map(|ix| session.items[*ix].role)
+            .map(|ix| session.items()[*ix].role)
             .collect();
         assert_eq!(
             previews(&session),
@@ -626,7 +626,7 @@ mod tests {
     fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
         let session = session(case!("compactions"));
         let resets: Vec<(u64, &str)> = session
-            .resets
+            .resets()
             .iter()
             .map(|r| (r.before, &*r.cause))
             .collect();
@@ -648,7 +648,7 @@ mod tests {
     #[test]
     fn the_oldest_format_has_indexes_instead_of_ids() {
         let session = session(case!("version-1"));
-        assert_eq!(session.resets[0].before, 3_060);
+        assert_eq!(session.resets()[0].before, 3_060);
         assert_eq!(
             previews(&session),
             ["kept", "Kept too.", "What was said before.", "go on"]
@@ -661,7 +661,7 @@ mod tests {
     fn of_a_broken_response_only_a_prompt_counts() {
         let session = session(case!("aborted"));
         let prompts: Vec<(u64, Option<u64>)> = session
-            .requests
+            .requests()
             .iter()
             .map(|r| (r.prompt, r.output))
             .collect();
@@ -675,13 +675,13 @@ mod tests {
     #[test]
     fn a_prompt_is_all_input_cached_or_not() {
         let session = session(case!("usage"));
-        let request = &session.requests[0];
+        let request = &session.requests()[0];
         assert_eq!((request.prompt, request.cached), (30_110, 30_000));
         assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
         let kinds: Vec<Kind> = session
             .alive()
             .iter()
-            .map(|ix| session.items[*ix].kind)
+            .map(|ix| session.items()[*ix].kind)
             .collect();
         assert_eq!(
             kinds,
@@ -693,7 +693,7 @@ mod tests {
                 Kind::Text
             ]
         );
-        let image = &session.items[3];
+        let image = &session.items()[3];
         assert_eq!(
             (image.size.fixed, image.tool.as_deref()),
             (4, Some("screenshot"))
@@ -727,7 +727,7 @@ mod tests {
         let session = session(case!("hostile"));
         assert_eq!(session.unreadable, 4);
         assert_eq!(previews(&session), ["still here"]);
-        assert_eq!(session.requests.len(), 0);
+        assert_eq!(session.requests().len(), 0);
     }
 
     #[test]

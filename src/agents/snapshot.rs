@@ -436,7 +436,7 @@ mod tests {
 
     fn letters(session: &Session) -> String {
         let alive = session.alive();
-        let shown = alive.iter().map(|ix| &session.items[*ix]);
+        let shown = alive.iter().map(|ix| &session.items()[*ix]);
         let mut letters: Vec<&str> = shown
             .filter(|item| item.kind != Kind::Unlogged)
             .map(|item| &*item.preview)
@@ -457,7 +457,7 @@ mod tests {
                 .unwrap_or_default();
             expected.sort_unstable();
             prop_assert_eq!(letters(&session), expected.into_iter().collect::<String>());
-            prop_assert_eq!(session.requests.len(), talk.len());
+            prop_assert_eq!(session.requests().len(), talk.len());
         }
     }
 
@@ -470,7 +470,7 @@ mod tests {
                 .collect();
             let session = session(&talk);
             let mut why: Vec<&str> = session
-                .items
+                .items()
                 .iter()
                 .filter_map(|item| Some(item.left?.why.name()))
                 .collect();

@@ -41,5 +41,5 @@ pub fn sessions<L: AsRef<str>>(
 /// The first words of what is in a context.
 pub fn previews(session: &Session) -> Vec<&str> {
     let alive = session.alive().into_iter();
-    alive.map(|ix| &*session.items[ix].preview).collect()
+    alive.map(|ix| &*session.items()[ix].preview).collect()
 }

@@ -101,13 +101,13 @@ fn is_enough(fold: &mut Fold, size: u64) -> bool {
         Some(key) => {
             size >= FOR_OUTPUT
                 || main
-                    .items
+                    .items()
                     .iter()
                     .rev()
                     .any(|item| item.output_of == Some(key))
         }
         // After a reset, no report holds.
-        None => size >= FOR_REPORT || (!main.resets.is_empty() && !main.requests.is_empty()),
+        None => size >= FOR_REPORT || (!main.resets().is_empty() && !main.requests().is_empty()),
     }
 }
 
@@ -321,7 +321,7 @@ mod tests {
         let (sessions, _) = case.tail();
         assert_eq!(main(&sessions).coverage, Coverage::Whole);
         assert_eq!(main(&sessions).context(), main(&case.whole()).context());
-        assert_eq!(main(&sessions).items[0].place.line, 2);
+        assert_eq!(main(&sessions).items()[0].place.line, 2);
     }
 
     #[test]
@@ -404,7 +404,7 @@ mod tests {
             let case = Case::new(text);
             let (sessions, _) = case.tail();
             assert!(main(&sessions).anchor().is_none());
-            assert!(main(&case.epoch()).items.is_empty());
+            assert!(main(&case.epoch()).items().is_empty());
         }
         let whole = Case::new("junk\n\u{0}\nlast").whole();
         assert_eq!(main(&whole).unreadable, 3);
@@ -430,15 +430,15 @@ mod tests {
             let case = Case::new(&text);
             let (epoch, whole) = (case.epoch(), case.whole());
             assert_eq!(main(&epoch).coverage, Coverage::Epoch);
-            assert_eq!(main(&epoch).resets.len(), 1);
-            assert_eq!(main(&epoch).requests.len(), 1);
+            assert_eq!(main(&epoch).resets().len(), 1);
+            assert_eq!(main(&epoch).requests().len(), 1);
             assert_eq!(main(&epoch).context().known, main(&whole).context().known);
             assert_eq!(main(&epoch).context().used, main(&whole).context().used);
             assert_eq!(main(&epoch).project(), "p");
         }
         let none = Case::new("{\"toy\":1}\n{\"toy\":2}\n").epoch();
         assert_eq!(main(&none).coverage, Coverage::Whole);
-        assert_eq!(main(&none).requests.len(), 2);
+        assert_eq!(main(&none).requests().len(), 2);
     }
 
     #[test]

@@ -231,7 +231,7 @@ mod tests {
 
     fn prompts(log: &LogFile) -> Vec<u64> {
         let (session, _) = begin(log);
-        session.requests.iter().map(|r| r.prompt).collect()
+        session.requests().iter().map(|r| r.prompt).collect()
     }
 
     proptest! {
@@ -259,9 +259,9 @@ mod tests {
                 }
             }
             let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap().remove(0).1;
-            prop_assert_eq!(fresh.requests.len(), 2);
-            prop_assert_eq!(&session.requests, &fresh.requests);
-            prop_assert_eq!(&session.items, &fresh.items);
+            prop_assert_eq!(fresh.requests().len(), 2);
+            prop_assert_eq!(&session.requests(), &fresh.requests());
+            prop_assert_eq!(&session.items(), &fresh.items());
             prop_assert_eq!(session.context(), fresh.context());
         }
     }

@@ -272,8 +272,8 @@ mod tests {
         assert!((60..=75).contains(&took.as_secs()), "{took:?}");
         assert_eq!(sessions.len(), LOGS.len());
         for session in sessions {
-            let [reset] = session.resets.as_slice() else {
-                panic!("{}: {:?}", session.agent, session.resets);
+            let [reset] = session.resets() else {
+                panic!("{}: {:?}", session.agent, session.resets());
             };
             // Before the log shows a compaction: window - 33,000, and 0.9 of the raw window.
             let trigger = match session.agent {
@@ -282,12 +282,12 @@ mod tests {
             };
             assert_eq!(&*reset.cause, "auto");
             assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
-            let before = &session.requests[reset.request - 1];
+            let before = &session.requests()[reset.request - 1];
             assert!(before.prompt < trigger, "it was not late");
-            assert!(session.requests.len() > reset.request + 3, "it goes on");
+            assert!(session.requests().len() > reset.request + 3, "it goes on");
             assert_eq!(session.project(), "teashop");
             assert!(session.context().roles.iter().all(|role| role.tokens > 0));
-            let largest = session.items.iter().filter(|i| i.role == Role::Tool);
+            let largest = session.items().iter().filter(|i| i.role == Role::Tool);
             assert!(largest.map(|i| i.size.local).max() > Some(15_000));
         }
     }
@@ -296,7 +296,7 @@ mod tests {
     fn what_is_reported_fits_the_texts() {
         for session in played().0 {
             let mut errors: Vec<f64> = session
-                .requests
+                .requests()
                 .iter()
                 .filter_map(|r| {
                     let error = r.predicted?.tokens.abs_diff(r.prompt);
@@ -306,7 +306,7 @@ mod tests {
             errors.sort_by(f64::total_cmp);
             let p95 = errors[errors.len() * 95 / 100];
             assert!(p95 < 0.03, "{}: p95 {p95}", session.agent);
-            let last = session.requests.last().expect("requests");
+            let last = session.requests().last().expect("requests");
             assert_eq!(
                 session.context().known,
                 last.prompt + last.output.expect("a real output")
@@ -318,7 +318,7 @@ mod tests {
     fn every_text_can_be_read() {
         let (sender, told) = std::sync::mpsc::channel();
         for (log, session) in played().0.iter().enumerate() {
-            for item in &session.items {
+            for item in session.items() {
                 let Some(wanted) = TextRequest::of(file(log), item) else {
                     continue;
                 };

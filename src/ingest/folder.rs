@@ -490,8 +490,8 @@ mod tests {
             let fresh = read_whole(&fresh, &ByLength, &Arc::default()).unwrap().remove(0).1;
             let session = followed.session;
             prop_assert_eq!(session.context(), fresh.context());
-            prop_assert_eq!(&session.items, &fresh.items);
-            prop_assert_eq!(&session.requests, &fresh.requests);
+            prop_assert_eq!(&session.items(), &fresh.items());
+            prop_assert_eq!(&session.requests(), &fresh.requests());
             prop_assert_eq!(session.unreadable, fresh.unreadable);
         }
     }

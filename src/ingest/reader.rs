@@ -579,8 +579,8 @@ mod tests {
             for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
                 prop_assert_eq!(lane, other);
                 prop_assert_eq!(a.context(), b.context());
-                prop_assert_eq!(&a.items, &b.items);
-                prop_assert_eq!(&a.requests, &b.requests);
+                prop_assert_eq!(&a.items(), &b.items());
+                prop_assert_eq!(&a.requests(), &b.requests());
                 prop_assert_eq!(a.unreadable, b.unreadable);
             }
         }
@@ -614,7 +614,7 @@ mod tests {
             turns += 1;
         }
         assert_eq!((turns, lines), (30, 3000));
-        assert_eq!(pass.finish().0[0].1.items.len(), 3000);
+        assert_eq!(pass.finish().0[0].1.items().len(), 3000);
     }
 
     #[test]

@@ -182,7 +182,7 @@ mod tests {
         let sessions =
             read_stream(&mut spool.source, &spool.log, &ByLength, &Arc::default()).unwrap();
         let session = &sessions[0].1;
-        assert_eq!(session.requests.len(), 2);
+        assert_eq!(session.requests().len(), 2);
         assert_eq!(session.coverage, Coverage::Whole);
         assert_eq!(session.anchor().unwrap().place.line, 3);
     }
@@ -206,6 +206,6 @@ mod tests {
         let sessions =
             read_stream(&mut spool.source, &spool.log, &ByLength, &Arc::default()).unwrap();
         assert_eq!(sessions[0].1.unreadable, 1);
-        assert_eq!(sessions[0].1.items.len(), 1);
+        assert_eq!(sessions[0].1.items().len(), 1);
     }
 }

@@ -116,8 +116,8 @@ impl Watching {
         let fresh = &fresh[0].1;
         let followed = self.session(path);
         assert_eq!(followed.context(), fresh.context());
-        assert_eq!(followed.items, fresh.items);
-        assert_eq!(followed.requests, fresh.requests);
+        assert_eq!(followed.items(), fresh.items());
+        assert_eq!(followed.requests(), fresh.requests());
         assert_eq!(followed.unreadable, fresh.unreadable);
     }
 }
@@ -161,7 +161,7 @@ fn all_gauges_first_then_all_the_rest() {
     watching.until("caught up", |fleet| fleet.caught_up);
     for (_, session) in watching.fleet.sessions() {
         assert_eq!(session.coverage, Coverage::Whole);
-        assert_eq!(session.requests.len(), 2);
+        assert_eq!(session.requests().len(), 2);
     }
 }
 
@@ -261,7 +261,7 @@ fn what_is_looked_at_is_counted() {
     assert!(
         watching
             .session(&path)
-            .items
+            .items()
             .iter()
             .all(|item| !item.size.counted)
     );
@@ -269,14 +269,16 @@ fn what_is_looked_at_is_counted() {
     let key = key(&path);
     watching.until("counted", |fleet| {
         let session = fleet.get(key).unwrap();
-        session.items.iter().all(|item| item.size.counted)
+        session.items().iter().all(|item| item.size.counted)
     });
     assert_eq!(watching.session(&path).coverage, Coverage::Whole);
-    assert_eq!(watching.session(&path).items[0].size.local, 100_001);
+    assert_eq!(watching.session(&path).items()[0].size.local, 100_001);
     // What is appended from now on is counted too.
     append(&path, "{\"say\":\"one two three\"}\n");
-    watching.until("appended", |fleet| fleet.get(key).unwrap().items.len() == 6);
-    assert!(watching.session(&path).items[5].size.counted);
+    watching.until("appended", |fleet| {
+        fleet.get(key).unwrap().items().len() == 6
+    });
+    assert!(watching.session(&path).items()[5].size.counted);
 }
 
 #[test]
@@ -301,7 +303,7 @@ fn standard_input_is_a_log_too() {
     let mut watching = Watching::new(options);
     let path = Path::new(spool::STDIN);
     watching.until_known(path, 201);
-    assert_eq!(watching.session(path).requests.len(), 2);
+    assert_eq!(watching.session(path).requests().len(), 2);
 
     let mut options = self::options(Vec::new());
     options.stdin = Some(piped(b"nothing of that kind"));
@@ -383,7 +385,7 @@ fn settings_of_the_agent_and_the_project_reach_the_session_and_are_followed() {
     let window = |tokens: u64| {
         move |fleet: &Fleet| {
             let session = fleet.get(key);
-            session.is_some_and(|s| !s.requests.is_empty() && s.limits().window == tokens)
+            session.is_some_and(|s| !s.requests().is_empty() && s.limits().window == tokens)
         }
     };
     watching.until("the agent's settings", window(500));
@@ -404,7 +406,7 @@ fn an_items_text_is_read_while_logs_are_followed() {
     append(&path, "{\"say\":\"eins\"}\n{\"toy\":5}\n");
     let mut watching = Watching::folder(dir.path());
     watching.until("caught up", |fleet| fleet.caught_up);
-    let item = watching.session(&path).items[0].clone();
+    let item = watching.session(&path).items()[0].clone();
     let wanted = TextRequest::of(file_id(&path), &item).unwrap();
     let read = |wanted| {
         watching.handle.read_text(TextJob::Page(wanted));

@@ -32,7 +32,7 @@ pub struct Calls(HashMap<Key, ItemIx>);
 impl Calls {
     /// Those of a session.
     pub fn of(session: &Session) -> Calls {
-        let items = session.items.iter().enumerate();
+        let items = session.items().iter().enumerate();
         let mut calls = HashMap::new();
         for (ix, item) in items.filter(|(_, item)| item.kind == Kind::ToolCall) {
             if let Some(call) = item.call
@@ -51,7 +51,7 @@ impl Calls {
         if result.kind != Kind::ToolResult {
             return None;
         }
-        let call = session.items.get(*self.0.get(&result.call?)?)?;
+        let call = session.items().get(*self.0.get(&result.call?)?)?;
         let subject = subject(&call.preview)?;
         let below = session.meta.cwd.as_deref().filter(|cwd| cwd.len() > 1);
         let below = below.and_then(|cwd| subject.strip_prefix(cwd)?.strip_prefix('/'));
@@ -154,7 +154,7 @@ mod tests {
             .node("5", vec![piece("a", Kind::ToolResult, "1 use std")])
             .node("6", vec![piece("b", Kind::ToolResult, "ok")]);
         let calls = Calls::of(&log.session);
-        let told = |ix: usize| calls.subject(&log.session, &log.session.items[ix]);
+        let told = |ix: usize| calls.subject(&log.session, &log.session.items()[ix]);
         assert_eq!(told(4).as_deref(), Some("src/db.rs"));
         assert_eq!(told(5).as_deref(), Some("cargo test"));
     }

@@ -19,13 +19,13 @@ pub struct Carried<'s> {
 impl<'s> Carried<'s> {
     /// The costs by the end of the first `requests` requests.
     pub fn by(session: &'s Session, requests: RequestIx) -> Carried<'s> {
-        let requests = requests.min(session.requests.len());
+        let requests = requests.min(session.requests().len());
         let mut paid = vec![(0.0, 0)];
         let (mut sum, mut unknown) = (0.0, 0);
         let mut of: HashMap<&str, Option<&PriceRow>> = HashMap::new();
-        for request in &session.requests[..requests] {
+        for request in &session.requests()[..requests] {
             let row = request.model.as_deref().and_then(|id| {
-                let row = of.entry(id).or_insert_with(|| session.rules.price_of(id));
+                let row = of.entry(id).or_insert_with(|| session.rules().price_of(id));
                 *row
             });
             let price = row.map(|row| row.cached_read(request.prompt));
@@ -44,14 +44,14 @@ impl<'s> Carried<'s> {
 
     /// Tokens times the requests whose prompt held the item.
     pub fn tokens(&self, ix: ItemIx, tokens: u64) -> u64 {
-        let held = self.session.items[ix].requests_held(self.requests);
+        let held = self.session.items()[ix].requests_held(self.requests);
         tokens.saturating_mul(held as u64)
     }
 
     /// The same in US dollars; `None`: a model that read it has no price in the table.
     pub fn usd(&self, ix: ItemIx, tokens: u64) -> Option<f64> {
         let mut dollars = 0.0;
-        for span in self.session.items[ix].spans_held(self.requests) {
+        for span in self.session.items()[ix].spans_held(self.requests) {
             let (from, to) = (self.paid[span.start], self.paid[span.end]);
             if from.1 != to.1 {
                 return None;

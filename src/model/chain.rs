@@ -4,80 +4,104 @@
 //! which parallel tool calls hang side by side and a rewind begins a new branch. The live branch is
 //! the path from the leaf to the last reset, plus what belongs to it though it hangs beside it: other
 //! lines of the same response, and the results of its tool calls.
+//!
+//! Adding a record to the live branch takes constant time. Making another branch the live one takes
+//! time linear in the records since the last reset.
 
 use super::event::{Kept, Key, Parent, Part};
-use super::session::ItemIx;
+use super::history::ItemIx;
 use std::collections::{HashMap, HashSet};
 
-/// A record's place in the tree.
-#[derive(Debug, Clone)]
+/// A record's index in the tree, in the order of the log.
+pub(super) type NodeIx = usize;
+
+/// A record in the tree.
+#[derive(Debug, Clone, Default)]
 struct Link {
-    parent: Option<usize>,
+    parent: Option<NodeIx>,
     part: Part,
     request: Option<Key>,
+    /// The next node of the same request's output.
+    next_output: Option<NodeIx>,
     turn: bool,
-    /// Nothing before this record is in the context, but for what was kept.
-    reset: Option<Vec<usize>>,
+    /// Set on a reset's node: the nodes that it kept. No other earlier node is in the context.
+    reset: Option<Vec<NodeIx>>,
     live: bool,
     items: Vec<ItemIx>,
+}
+
+/// What a change of the live branch did.
+#[derive(Debug, Default)]
+pub(super) struct BranchChange {
+    /// Nodes that are no longer on it, in the order of the log.
+    pub(super) left: Vec<NodeIx>,
+    /// Nodes that are on it now and were not before, in the order of the log.
+    pub(super) joined: Vec<NodeIx>,
 }
 
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chain {
     nodes: Vec<Link>,
-    by_key: HashMap<Key, usize>,
-    /// The first node of each request's output.
-    first_of: HashMap<Key, usize>,
+    by_key: HashMap<Key, NodeIx>,
+    /// The first and the last node of each request's output.
+    outputs: HashMap<Key, (NodeIx, NodeIx)>,
     /// The live branch's nodes, in the order of the log.
-    path: Vec<usize>,
-    /// The record after which the conversation goes on.
-    tip: Option<usize>,
+    path: Vec<NodeIx>,
+    /// The record that the next one follows.
+    tip: Option<NodeIx>,
 }
 
 impl Chain {
-    pub(super) fn find(&self, key: Key) -> Option<usize> {
+    pub(super) fn find(&self, key: Key) -> Option<NodeIx> {
         self.by_key.get(&key).copied()
     }
 
-    pub(super) fn live(&self) -> &[usize] {
+    /// The live branch's nodes, in the order of the log.
+    pub(super) fn live(&self) -> &[NodeIx] {
         &self.path
     }
 
-    pub(super) fn is_live(&self, node: usize) -> bool {
+    /// The live branch's nodes from this one on.
+    pub(super) fn live_from(&self, node: NodeIx) -> &[NodeIx] {
+        // Searched from the end: what is asked for is recent.
+        let older = |live: &NodeIx| *live < node;
+        let from = self.path.iter().rposition(older).map_or(0, |ix| ix + 1);
+        &self.path[from..]
+    }
+
+    pub(super) fn is_live(&self, node: NodeIx) -> bool {
         self.nodes[node].live
     }
 
-    pub(super) fn items(&self, node: usize) -> &[ItemIx] {
+    pub(super) fn items(&self, node: NodeIx) -> &[ItemIx] {
         &self.nodes[node].items
     }
 
-    pub(super) fn request_of(&self, node: usize) -> Option<Key> {
+    pub(super) fn request_of(&self, node: NodeIx) -> Option<Key> {
         self.nodes[node].request
     }
 
-    pub(super) fn hold(&mut self, node: usize, item: ItemIx) {
+    pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx) {
         self.nodes[node].items.push(item);
     }
 
-    pub(super) fn last(&self) -> usize {
+    pub(super) fn last(&self) -> NodeIx {
         self.nodes.len().saturating_sub(1)
     }
 
     /// The first node of a request's output.
-    pub(super) fn start_of(&self, request: Key) -> Option<usize> {
-        self.first_of.get(&request).copied()
+    pub(super) fn start_of(&self, request: Key) -> Option<NodeIx> {
+        self.outputs.get(&request).map(|(first, _)| *first)
     }
 
-    /// The live nodes of a request's output.
-    pub(super) fn outputs_of(&self, request: Key) -> impl Iterator<Item = usize> + '_ {
-        self.path
-            .iter()
-            .copied()
-            .filter(move |node| self.nodes[*node].request == Some(request))
+    /// The nodes of a request's output, live or not, in the order of the log.
+    pub(super) fn outputs_of(&self, request: Key) -> impl Iterator<Item = NodeIx> + '_ {
+        std::iter::successors(self.start_of(request), |node| self.nodes[*node].next_output)
     }
 
-    /// Adds a record. Where the live branch becomes another one, returns the nodes of the old one.
+    /// Adds a record. Costs the same whatever the length of the branch, unless the record begins
+    /// another branch: then the branch is walked, and its change returned.
     pub(super) fn push(
         &mut self,
         key: Option<Key>,
@@ -85,7 +109,7 @@ impl Chain {
         part: Part,
         request: Option<Key>,
         turn: bool,
-    ) -> Option<Vec<usize>> {
+    ) -> Option<BranchChange> {
         let ix = self.nodes.len();
         let follows = match parent {
             Parent::Previous => self.tip,
@@ -99,32 +123,33 @@ impl Chain {
             part,
             request,
             turn,
-            reset: None,
-            live: true,
-            items: Vec::new(),
+            ..Link::default()
         });
         if let Some(key) = key {
             self.by_key.insert(key, ix);
         }
         if let Some(request) = request {
-            self.first_of.entry(request).or_insert(ix);
+            let (_, last) = self.outputs.entry(request).or_insert((ix, ix));
+            if *last != ix {
+                self.nodes[*last].next_output = Some(ix);
+                *last = ix;
+            }
         }
         let goes_on = follows == self.tip || (follows.is_none() && self.path.is_empty());
         if goes_on || self.hangs_beside(ix) {
+            self.nodes[ix].live = true;
             self.path.push(ix);
-            // A mere link beside the chain is not where the conversation goes on.
+            // The conversation does not go on from a mere link beside the chain.
             if goes_on || part != Part::Link {
                 self.tip = Some(ix);
             }
             return None;
         }
-        let old = self.path.clone();
-        self.walk(ix);
-        Some(old)
+        Some(self.walk(ix))
     }
 
     /// Whether a record belongs to the live branch though it does not follow the tip.
-    fn hangs_beside(&self, ix: usize) -> bool {
+    fn hangs_beside(&self, ix: NodeIx) -> bool {
         let node = &self.nodes[ix];
         let Some(parent) = node.parent.filter(|parent| self.nodes[*parent].live) else {
             return false;
@@ -144,7 +169,7 @@ impl Chain {
     }
 
     /// A record that was written again, with the parent it names now.
-    pub(super) fn relink(&mut self, ix: usize, parent: Parent) {
+    pub(super) fn relink(&mut self, ix: NodeIx, parent: Parent) {
         let new = match parent {
             Parent::Previous => return,
             Parent::Root => None,
@@ -154,13 +179,16 @@ impl Chain {
             },
         };
         let old = self.nodes[ix].parent;
+        if new == old {
+            return;
+        }
         self.nodes[ix].parent = new;
         if self.loops(ix) {
             self.nodes[ix].parent = old;
         }
     }
 
-    fn loops(&self, ix: usize) -> bool {
+    fn loops(&self, ix: NodeIx) -> bool {
         let mut at = self.nodes[ix].parent;
         for _ in 0..=self.nodes.len() {
             match at {
@@ -172,9 +200,9 @@ impl Chain {
         true
     }
 
-    /// Makes `leaf` the end of the live branch.
-    fn walk(&mut self, leaf: usize) {
-        let mut on: HashSet<usize> = HashSet::new();
+    /// Makes `leaf` the end of the live branch. Costs what the tree holds since the last reset.
+    fn walk(&mut self, leaf: NodeIx) -> BranchChange {
+        let mut on: HashSet<NodeIx> = HashSet::new();
         let mut at = Some(leaf);
         let mut floor = 0;
         while let Some(ix) = at {
@@ -189,22 +217,34 @@ impl Chain {
             at = self.nodes[ix].parent;
         }
         self.attach_beside(&mut on, floor);
-        for ix in &self.path {
+        let change = self.set_path(on.into_iter().collect());
+        self.tip = Some(leaf);
+        change
+    }
+
+    /// Makes these nodes the live branch, its last node the tip.
+    fn set_path(&mut self, mut path: Vec<NodeIx>) -> BranchChange {
+        path.sort_unstable();
+        path.dedup();
+        let old = std::mem::replace(&mut self.path, path);
+        let fresh = self.path.iter().copied();
+        let joined = fresh.filter(|ix| !self.nodes[*ix].live).collect();
+        for ix in &old {
             self.nodes[*ix].live = false;
         }
-        self.path = on.into_iter().collect();
-        self.path.sort_unstable();
         for ix in &self.path {
             self.nodes[*ix].live = true;
         }
-        self.tip = Some(leaf);
+        self.tip = self.path.last().copied();
+        let left = old.into_iter().filter(|ix| !self.nodes[*ix].live).collect();
+        BranchChange { left, joined }
     }
 
     /// Adds what belongs to a branch though it hangs beside it.
-    fn attach_beside(&self, on: &mut HashSet<usize>, floor: usize) {
+    fn attach_beside(&self, on: &mut HashSet<NodeIx>, floor: usize) {
         let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
         let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
-        let mut beside: HashSet<usize> = HashSet::new();
+        let mut beside: HashSet<NodeIx> = HashSet::new();
         for ix in lowest.unwrap_or(0)..self.nodes.len() {
             let node = &self.nodes[ix];
             if on.contains(&ix) {
@@ -229,24 +269,20 @@ impl Chain {
         on.extend(beside);
     }
 
-    /// Makes the record of this key the leaf. Returns whether the live branch changed.
-    pub(super) fn set_leaf(&mut self, key: Key, rewound: bool) -> bool {
-        let Some(leaf) = self.find(key) else {
-            return false;
-        };
-        // Agents write the leaf as they go: one that is on the live branch says nothing new.
+    /// Makes the record of this key the leaf. Returns the change, if the live branch is another one now.
+    pub(super) fn set_leaf(&mut self, key: Key, rewound: bool) -> Option<BranchChange> {
+        let leaf = self.find(key)?;
+        // Agents write the leaf as they go: one that is on the live branch changes nothing.
         if self.nodes[leaf].live && !rewound {
-            return false;
+            return None;
         }
-        let old = self.path.clone();
-        self.walk(leaf);
-        old != self.path
+        let change = self.walk(leaf);
+        (!change.left.is_empty() || !change.joined.is_empty()).then_some(change)
     }
 
-    /// Where on the live branch the record of this key stands.
-    pub(super) fn position(&self, key: Key) -> Option<usize> {
-        let node = self.find(key)?;
-        self.path.iter().position(|ix| *ix == node)
+    /// The position of this key's record on the live branch.
+    pub(super) fn position(&self, key: Key) -> Option<NodeIx> {
+        self.path.binary_search(&self.find(key)?).ok()
     }
 
     /// Where on the live branch the n-th user turn from the end begins, with what the harness put in
@@ -286,63 +322,44 @@ impl Chain {
     }
 
     /// Takes all from this position on off the live branch.
-    pub(super) fn cut(&mut self, position: usize) {
-        for ix in self.path.drain(position.min(self.path.len())..) {
-            self.nodes[ix].live = false;
+    pub(super) fn cut(&mut self, position: usize) -> BranchChange {
+        let left: Vec<NodeIx> = self.path.drain(position.min(self.path.len())..).collect();
+        for ix in &left {
+            self.nodes[*ix].live = false;
         }
         self.tip = self.path.last().copied();
+        BranchChange {
+            left,
+            joined: Vec::new(),
+        }
     }
 
     /// Leaves only these nodes on the live branch.
-    pub(super) fn retain(&mut self, keys: &[Key]) {
-        for ix in self.path.drain(..) {
-            self.nodes[ix].live = false;
-        }
-        let mut path: Vec<usize> = keys.iter().filter_map(|key| self.find(*key)).collect();
-        path.sort_unstable();
-        path.dedup();
-        for ix in &path {
-            self.nodes[*ix].live = true;
-        }
-        self.tip = path.last().copied();
-        self.path = path;
+    pub(super) fn retain(&mut self, keys: &[Key]) -> BranchChange {
+        self.set_path(keys.iter().filter_map(|key| self.find(*key)).collect())
     }
 
     /// A reset: only what is kept stays, and later records hang below the reset's own.
-    pub(super) fn reset(&mut self, key: Option<Key>, kept: &Kept) {
-        let stays: Vec<usize> = match kept {
+    pub(super) fn reset(&mut self, key: Option<Key>, kept: &Kept) -> BranchChange {
+        let mut path: Vec<NodeIx> = match kept {
             Kept::Nothing => Vec::new(),
             Kept::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
             Kept::Range { first, last } => self.range(*first, *last),
         };
-        for ix in self.path.drain(..) {
-            self.nodes[ix].live = false;
-        }
         let ix = self.nodes.len();
         self.nodes.push(Link {
-            parent: None,
-            part: Part::Link,
-            request: None,
-            turn: false,
-            reset: Some(stays.clone()),
-            live: true,
-            items: Vec::new(),
+            reset: Some(path.clone()),
+            ..Link::default()
         });
         if let Some(key) = key {
             self.by_key.insert(key, ix);
         }
-        self.path = stays;
-        self.path.push(ix);
-        self.path.sort_unstable();
-        self.path.dedup();
-        for node in &self.path {
-            self.nodes[*node].live = true;
-        }
-        self.tip = Some(ix);
+        path.push(ix);
+        self.set_path(path)
     }
 
-    /// Forgets all nodes but the live ones, which hold these items from now on. There is no going on
-    /// from here.
+    /// Forgets all nodes but the live ones, which hold these items from now on. Nothing can be added
+    /// afterwards.
     pub(super) fn keep_only_live(&mut self, items: Vec<Vec<ItemIx>>) {
         self.nodes = items
             .into_iter()
@@ -350,6 +367,7 @@ impl Chain {
             .map(|(items, old)| Link {
                 items,
                 parent: None,
+                next_output: None,
                 reset: None,
                 ..self.nodes[*old].clone()
             })
@@ -357,10 +375,10 @@ impl Chain {
         self.path = (0..self.nodes.len()).collect();
         self.tip = self.path.last().copied();
         self.by_key = HashMap::new();
-        self.first_of = HashMap::new();
+        self.outputs = HashMap::new();
     }
 
-    fn range(&self, first: Key, last: Option<Key>) -> Vec<usize> {
+    fn range(&self, first: Key, last: Option<Key>) -> Vec<NodeIx> {
         let Some(from) = self.find(first) else {
             return Vec::new();
         };

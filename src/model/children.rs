@@ -36,9 +36,9 @@ pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
         .map(|(key, child)| Child {
             key,
             used: child.context().used,
-            requests: child.requests.len(),
-            prompts: sum(child.requests.iter().map(|request| request.prompt)),
-            outputs: sum(child.requests.iter().filter_map(|request| request.output)),
+            requests: child.requests().len(),
+            prompts: sum(child.requests().iter().map(|request| request.prompt)),
+            outputs: sum(child.requests().iter().filter_map(|request| request.output)),
             result: result_of(of, child),
         })
         .collect()
@@ -49,14 +49,14 @@ const TELLING: usize = 24;
 
 /// The parent's tool result that begins as the child's last words do.
 fn result_of(parent: &Session, child: &Session) -> Option<ItemIx> {
-    let last = child.items.iter().rev();
+    let last = child.items().iter().rev();
     let mut said =
         last.filter(|item| item.role == super::Role::Assistant && item.kind == Kind::Text);
     let said = &*said.next()?.preview;
     if said.len() < TELLING {
         return None;
     }
-    parent.items.iter().position(|item| {
+    parent.items().iter().position(|item| {
         item.kind == Kind::ToolResult
             && (item.preview.starts_with(said)
                 || (item.preview.len() >= TELLING && said.starts_with(&*item.preview)))

@@ -2,8 +2,7 @@
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
 use super::event::Place;
-pub use super::history::SizedItem;
-use super::session::{Item, Left, PastReset, RequestIx, Session};
+use super::session::{Item, Left, PastReset, RequestIx, Session, SizedItem};
 use super::{Gone, Kind, Source};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -38,12 +37,12 @@ pub struct Compaction {
 /// What each of the session's resets did, in the order of the log. Items that the session has let go
 /// of are not counted.
 pub fn compactions(session: &Session) -> Vec<Compaction> {
-    let resets = &session.resets;
+    let resets = &session.resets();
     let mut done: Vec<Compaction> = (0..resets.len()).map(|ix| sizes(session, ix)).collect();
     let mut left: Vec<Vec<SizedItem>> = vec![Vec::new(); resets.len()];
     // What each reset keeps, as changes from the one before it: an item may stay through many.
     let mut kept = vec![(0_i64, 0_i128); resets.len() + 1];
-    for (ix, item) in session.items.iter().enumerate() {
+    for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);
         let first = resets.partition_point(|reset| !precedes(item.place, reset.place));
         let dropped = dropped_by(resets, item, first);
@@ -92,8 +91,8 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
 
 /// The part that the reset itself tells: the sizes, nothing of items.
 pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
-    let reset = &session.resets[ix];
-    let is_newest = ix + 1 == session.resets.len() && reset.request >= session.requests.len();
+    let reset = &session.resets()[ix];
+    let is_newest = ix + 1 == session.resets().len() && reset.request >= session.requests().len();
     let now = || is_newest.then(|| (session.context().used, Source::Estimated));
     let after = reset.after.map(|after| (after, reset.after_source));
     let after = after.or_else(now);
@@ -141,8 +140,8 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 
 /// Which reset a summary belongs to: the last one before it of those that its first request followed.
 fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
-    let request = item.entered.unwrap_or(session.requests.len());
-    let all = before(&session.resets, request);
+    let request = item.entered.unwrap_or(session.requests().len());
+    let all = before(&session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
     Some(first_after.saturating_sub(1).clamp(all.start, last))
 }
@@ -236,7 +235,7 @@ mod tests {
 
         /// What each reset did: items that left, the largest, items kept, the summary.
         fn told(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
-            let name = |ix: ItemIx| &*self.0.items[ix].preview;
+            let name = |ix: ItemIx| &*self.0.items()[ix].preview;
             compactions(&self.0)
                 .iter()
                 .map(|c| {
@@ -265,7 +264,12 @@ mod tests {
         assert_eq!(done.after, Some((5_000, Source::Reported)));
         assert_eq!(done.freed, Some(4_500));
         assert_eq!(done.difference, Some(-500));
-        let kept = log.0.items.iter().position(|i| &*i.preview == "e").unwrap();
+        let kept = log
+            .0
+            .items()
+            .iter()
+            .position(|i| &*i.preview == "e")
+            .unwrap();
         assert_eq!(done.kept_tokens, log.0.tokens(kept).0);
     }
 

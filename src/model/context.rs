@@ -3,10 +3,9 @@
 //! Invariants, for any input: the roles of a [`Context`] sum to its total; known plus estimated is the
 //! total.
 
-use super::calibration::Sample;
 use super::estimators::Estimator;
 use super::history::SizedItem;
-use super::past::{Standing, Unlogged};
+use super::past::{Inputs, Unlogged};
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
 use serde::Serialize;
@@ -79,20 +78,22 @@ pub(super) struct Content {
     pub(super) items: Vec<SizedItem>,
     /// How many items had come so far, in the context or not.
     pub(super) so_far: usize,
-    /// The rest.
-    pub(super) standing: Standing,
+    /// What else it is computed from.
+    pub(super) inputs: Inputs,
 }
 
 impl Session {
-    pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
-        self.calibration.estimate(&Sample::of(&self.items[ix]))
+    /// The size of an item in tokens, and how it is known.
+    pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
+        self.ledger().items().tokens(ix)
     }
 
-    /// What an item costs, and how that is known.
-    pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
-        self.items[ix]
-            .settled
-            .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
+    /// The items in the context now with their sizes, in the order of the log.
+    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> {
+        self.alive().into_iter().map(|ix| {
+            let (tokens, source) = self.tokens(ix);
+            (ix, tokens, source)
+        })
     }
 
     /// How full the context is now, by the estimator that the user chose.
@@ -105,23 +106,19 @@ impl Session {
         self.calibrated(&self.content())
     }
 
-    /// What the context is worked out from now.
+    /// What the context is computed from now.
     pub(super) fn content(&self) -> Content {
-        let sized = |ix| {
-            let (tokens, source) = self.tokens(ix);
-            (ix, tokens, source)
-        };
         Content {
-            items: self.alive().into_iter().map(sized).collect(),
-            so_far: self.items.len(),
-            standing: self.standing(),
+            items: self.in_context().collect(),
+            so_far: self.items().len(),
+            inputs: self.inputs(),
         }
     }
 
     /// How full a context is, by the estimator that the user chose.
     pub(super) fn context_of(&self, content: &Content) -> Context {
         let calibrated = self.calibrated(content);
-        match self.rules.estimator {
+        match self.rules().estimator {
             Estimator::Calibrated => calibrated,
             other => self.context_by(other, content, &calibrated),
         }
@@ -129,12 +126,12 @@ impl Session {
 
     /// [`Session::calibrated_context`] of any content.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let standing = &content.standing;
+        let inputs = &content.inputs;
         let mut roles = [Share::default(); 5];
         let (mut guess, mut guessed) = (0.0, 0);
         let mut shown = 0;
         for (ix, tokens, source) in &content.items {
-            let item = &self.items[*ix];
+            let item = &self.items()[*ix];
             if item.is_prefix() {
                 shown = u64::saturating_add(shown, *tokens);
             }
@@ -145,7 +142,7 @@ impl Session {
                 guess += *tokens as f64;
                 guessed += 1;
                 share.estimated = share.estimated.saturating_add(*tokens);
-            } else if self.is_anchored(item, standing.anchor()) {
+            } else if self.is_anchored(item, inputs.anchor()) {
                 share.known = share.known.saturating_add(*tokens);
             } else {
                 share.estimated = share.estimated.saturating_add(*tokens);
@@ -154,8 +151,8 @@ impl Session {
         let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
         let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];
-        let mut error = standing.spread.around(guess, guessed);
-        let (unlogged, spread) = self.expected_prefix(standing.unlogged, logged, shown);
+        let mut error = inputs.spread.around(guess, guessed);
+        let (unlogged, spread) = self.expected_prefix(inputs.unlogged, logged, shown);
         system.tokens = system.tokens.saturating_add(unlogged);
         match spread {
             None => system.known = system.known.saturating_add(unlogged),
@@ -179,7 +176,7 @@ impl Session {
             } else {
                 used.saturating_add(error.max(1))
             },
-            basis: match (standing.anchor, estimated) {
+            basis: match (inputs.anchor(), estimated) {
                 (None, _) => Basis::Estimated,
                 (Some(_), 0) => Basis::Exact,
                 (Some(_), _) => Basis::Delta,
@@ -203,7 +200,7 @@ impl Session {
             // Nothing was sent, or nothing of it could be read.
             Unlogged::Usual if items == 0 => (0, Some(0.0)),
             Unlogged::Usual => (
-                self.rules.usual_prefix(self.agent, shown),
+                self.rules().usual_prefix(self.agent, shown),
                 Some(USUAL_PREFIX_SPREAD),
             ),
         }
@@ -213,8 +210,8 @@ impl Session {
     /// a request on a branch that was left is not.
     pub(super) fn is_anchored(&self, item: &Item, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
-            let request = &self.requests[anchor];
-            self.in_prompt(item, anchor)
+            let request = &self.requests()[anchor];
+            self.ledger().in_prompt(item, anchor)
                 || (request.output.is_some() && item.output_of == Some(request.key))
         })
     }

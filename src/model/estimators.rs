@@ -204,8 +204,8 @@ fn measure(size: &Size, kind: Kind) -> Sums {
 
 /// The request whose reported output an item is part of.
 fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
-    let request = *session.by_request.get(&item.output_of?)?;
-    session.requests[request].output.map(|_| request)
+    let request = session.ledger().request_of(item.output_of?)?;
+    session.requests()[request].output.map(|_| request)
 }
 
 fn has_reported_output(session: &Session, item: &Item) -> bool {
@@ -229,7 +229,7 @@ const PER_SCHEMA: i128 = 8;
 impl Session {
     /// The estimator that contexts are told by.
     pub fn estimator(&self) -> Estimator {
-        self.rules.estimator
+        self.rules().estimator
     }
 
     /// How full the context is, by the estimator that the user chose: what is known stays known where
@@ -241,11 +241,11 @@ impl Session {
         content: &Content,
         calibrated: &Context,
     ) -> Context {
-        let anchor = content.standing.anchor();
+        let anchor = content.inputs.anchor();
         let anchor = anchor.filter(|_| estimator.builds_on_report());
         let mut roles = [Share::default(); 5];
         for (ix, tokens, source) in &content.items {
-            let item = &self.items[*ix];
+            let item = &self.items()[*ix];
             let share = &mut roles[item.role.index()];
             share.items += 1;
             let is_known = source.is_known();
@@ -253,12 +253,12 @@ impl Session {
                 share.known += tokens;
             } else {
                 let reported = reported_output(self, item)
-                    .filter(|request| is_known && *request < content.standing.requests as usize);
+                    .filter(|request| is_known && *request < content.inputs.requests as usize);
                 share.estimated += price(estimator, item, reported.map(|_| *tokens));
             }
         }
         let system = &mut roles[Role::System.index()];
-        match (anchor, content.standing.unlogged) {
+        match (anchor, content.inputs.unlogged) {
             (Some(_), Unlogged::Reported(tokens)) => system.known += tokens,
             _ => system.estimated += self.unlogged_by(estimator, content),
         }
@@ -287,13 +287,13 @@ impl Session {
     fn unlogged_by(&self, estimator: Estimator, content: &Content) -> u64 {
         match estimator {
             Estimator::O200kTools | Estimator::Delta => {
-                let so_far = &self.items[..content.so_far];
+                let so_far = &self.items()[..content.so_far];
                 let calls = so_far.iter().filter(|i| i.kind == Kind::ToolCall);
                 let tools: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
                 capped(schema_framing(tools.len() as i128))
             }
             Estimator::LastTotal => {
-                let so_far = &self.requests[..content.standing.requests as usize];
+                let so_far = &self.requests()[..content.inputs.requests as usize];
                 so_far.last().map_or(0, |last| {
                     last.prompt
                         .saturating_add(last.output.unwrap_or(0))

@@ -364,7 +364,10 @@ impl Fleet {
     pub fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
         words.iter().all(|word| {
             let has = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase().contains(word));
-            let mut typed = session.items.iter().filter(|item| item.role == Role::User);
+            let mut typed = session
+                .items()
+                .iter()
+                .filter(|item| item.role == Role::User);
             has(Some(session.agent))
                 || has(session.meta.cwd.as_deref())
                 || has(session.model())
@@ -413,7 +416,7 @@ const CHOSEN_ID: usize = 16;
 fn said_first(session: &Session) -> Option<&str> {
     /// Instructions, lists of tools and files stand before it.
     const FIRST: usize = 64;
-    let mut first = session.items.iter().take(FIRST);
+    let mut first = session.items().iter().take(FIRST);
     // Of some texts a log tells the length alone.
     let said =
         |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;

@@ -225,7 +225,7 @@ fn crossing(distance: f64) -> Band {
 /// One pass over the session's requests and the items in the context, so whoever draws often keeps it
 /// until the session changes.
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
-    let so_far = (session.requests.len(), session.resets.len());
+    let so_far = (session.requests().len(), session.resets().len());
     let mut forecast = project(session, so_far, session.limits().trigger, || {
         session.context().used
     })?;
@@ -254,7 +254,7 @@ fn project(
 ) -> Result<Forecast, NoForecast> {
     let trigger = trigger.ok_or(NoForecast::NoTrigger)?;
     let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
-    let resets = session.resets.get(..resets).unwrap_or(&session.resets);
+    let resets = session.resets().get(..resets).unwrap_or(&session.resets());
     // After a reset, all that is known is of earlier epochs.
     let reset = resets.last().map_or(0, |reset| reset.request);
     let growth = if reset > newest {
@@ -280,22 +280,22 @@ pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
 
 /// The requests of the epoch that a request belongs to.
 fn epoch_of(session: &Session, request: RequestIx) -> Range<RequestIx> {
-    let mut starts = session.resets.iter().map(|reset| reset.request);
+    let mut starts = session.resets().iter().map(|reset| reset.request);
     let end = starts.clone().find(|start| *start > request);
     Range {
         start: starts.rfind(|start| *start <= request).unwrap_or(0),
-        end: end.unwrap_or(session.requests.len()),
+        end: end.unwrap_or(session.requests().len()),
     }
 }
 
 /// The steps that led to these requests, each from the report it was settled against. The first of an
 /// epoch has none, nor one that another model counted.
 fn steps(session: &Session, requests: Range<RequestIx>) -> Vec<Step> {
-    let requests = session.requests.get(requests).unwrap_or_default();
+    let requests = session.requests().get(requests).unwrap_or_default();
     requests
         .iter()
         .filter_map(|request| {
-            let before = session.requests.get(request.previous?)?;
+            let before = session.requests().get(request.previous?)?;
             let tokens = |prompt: u64| prompt.min(MOST_TOKENS) as f64;
             let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
             Some(Step {

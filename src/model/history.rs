@@ -21,8 +21,8 @@ pub struct Item {
     pub place: Place,
     /// When it was written.
     pub at: Option<Timestamp>,
-    /// What the log tells of it; an item reads as that.
-    pub told: NewItem,
+    /// The item as the log has it; its fields can be read through [`Item`].
+    pub logged: NewItem,
     /// What it costs, once a usage report has settled it; see [`super::session::Session::tokens`].
     pub settled: Option<(u64, Source)>,
     /// The request whose output it is.
@@ -34,9 +34,9 @@ pub struct Item {
     /// When it was out of the context though it came back later. Branches that were left and taken up
     /// again do this.
     pub away: Vec<Away>,
-    /// What its tokens were taken for before they became what they are.
-    pub(super) former: Option<Former>,
-    /// The record that brought it, counted from 1.
+    /// Its size before the last change of its size.
+    pub(super) previous: Option<PreviousSize>,
+    /// The record that added it, counted from 1.
     pub(super) record: u32,
     /// Its node in the chain.
     pub(super) node: u32,
@@ -66,9 +66,10 @@ pub struct Away {
     pub(super) back: u32,
 }
 
-/// What an item's tokens were taken for until a record told more.
+/// The size that an item had before a record changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Former {
+pub(super) struct PreviousSize {
+    /// The record that changed it.
     pub(super) until: u32,
     pub(super) source: Source,
     pub(super) tokens: u64,
@@ -78,7 +79,7 @@ impl Deref for Item {
     type Target = NewItem;
 
     fn deref(&self) -> &NewItem {
-        &self.told
+        &self.logged
     }
 }
 
@@ -157,8 +158,8 @@ pub struct Request {
     pub billed: Billed,
     /// What the prompt was expected to be, before its report was read.
     pub predicted: Option<super::calibration::Expected>,
-    /// What the agent itself had estimated the prompt to be, in tokens, where its log says it.
-    pub said: Option<u64>,
+    /// The agent's own estimate of the prompt, in tokens, where its log has one.
+    pub agent_estimate: Option<u64>,
     /// The part of the prompt that no logged item explains: the system role.
     pub system: u64,
     /// The user turn it belongs to, counted from 1.

@@ -1,4 +1,4 @@
-//! Who cost what, and how we know.
+//! Who cost what, and how that is known.
 //!
 //! A usage report settles the past: what the prompt grew by since the report before is exact. The
 //! model's own output takes what was reported for it; what is left belongs to the items in between.
@@ -7,87 +7,132 @@
 //!
 //! Invariant, for any input: the prompt of a settled request is its system part plus the settled tokens
 //! of the items it held.
+//!
+//! Settling a report costs what has come since the report before. A walk through the whole context is
+//! needed by a correction alone: where the known parts turn out larger than a prompt, where the tokenizer
+//! changes, and where the branch does.
 
-use super::calibration::{Expected, Sample};
-pub use super::context::{Basis, Context, Share};
+use super::calibration::Expected;
+use super::chain::{BranchChange, Chain};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
-use super::session::{Coverage, Item, ItemIx, Request, RequestIx, Session};
-use super::{Kind, Role, Source};
-use jiff::Timestamp;
+use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
+use super::items::Items;
+use super::session::Coverage;
+use super::{Gone, Kind, Role, Source};
+use std::collections::HashMap;
 
-impl Session {
+/// The items, requests and resets of a session, and what the reports have settled.
+#[derive(Debug, Clone)]
+pub(super) struct Ledger {
+    items: Items,
+    requests: Vec<Request>,
+    resets: Vec<PastReset>,
+    by_request: HashMap<Key, RequestIx>,
+    /// The newest usable report on the live branch since the last reset.
+    anchor: Option<RequestIx>,
+    /// The newest node at which a request was settled.
+    newest_start: usize,
+    /// Counts how often settled numbers were replaced; older reports do not add up any more.
+    generation: u32,
+    /// The unlogged prefix, as the first report after the last reset left it.
+    prefix: Option<u64>,
+}
+
+impl Ledger {
+    pub(super) fn new(items: Items) -> Ledger {
+        Ledger {
+            items,
+            requests: Vec::new(),
+            resets: Vec::new(),
+            by_request: HashMap::new(),
+            anchor: None,
+            newest_start: 0,
+            generation: 0,
+            prefix: None,
+        }
+    }
+
+    pub(super) fn items(&self) -> &Items {
+        &self.items
+    }
+
+    pub(super) fn items_mut(&mut self) -> &mut Items {
+        &mut self.items
+    }
+
+    pub(super) fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// The requests, to be changed without settling anything.
+    #[cfg(test)]
+    pub(super) fn requests_mut(&mut self) -> &mut [Request] {
+        &mut self.requests
+    }
+
+    pub(super) fn resets(&self) -> &[PastReset] {
+        &self.resets
+    }
+
+    /// The resets, to be changed without anything leaving.
+    #[cfg(test)]
+    pub(super) fn resets_mut(&mut self) -> &mut [PastReset] {
+        &mut self.resets
+    }
+
+    /// The request of this key, if it was reported.
+    pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
+        self.by_request.get(&key).copied()
+    }
+
+    /// The newest usable report on the live branch since the last reset.
+    pub(super) fn anchor(&self) -> Option<RequestIx> {
+        self.anchor
+    }
+
+    /// The unlogged prefix, as the first report after the last reset left it.
+    pub(super) fn prefix(&self) -> Option<u64> {
+        self.prefix
+    }
+
     /// Whether an item was in the prompt of this request, by both the order of reports and of records:
     /// a report may come late.
     pub(super) fn in_prompt(&self, item: &Item, request: RequestIx) -> bool {
         item.held_by(request) && (item.node as usize) < self.requests[request].start
     }
 
-    /// Takes in a usage report.
-    pub(super) fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
-        if usage.source != Source::Reported {
-            self.hear(&usage);
-            let items = self.alive().into_iter().map(|ix| self.tokens(ix).0);
-            let total = usage.prompt + usage.output.unwrap_or(0);
-            self.agent_says = Some(total.saturating_sub(items.sum()));
-            if let Some(reset) = self.resets.last_mut()
-                && reset.request == self.requests.len()
-            {
-                reset.after.get_or_insert(usage.prompt);
-            }
-            return;
-        }
-        if let Some(model) = &usage.model {
-            self.use_model(model);
-        }
-        if let Some(&ix) = self.by_request.get(&usage.request) {
-            self.merge_report(ix, &usage, place);
-            return;
-        }
-        if self.chain.start_of(usage.request).is_none() {
-            self.hold_place(usage.request);
-        }
-        let start = self.chain.start_of(usage.request).unwrap_or(0);
-        let ix = self.requests.len();
-        self.by_request.insert(usage.request, ix);
-        self.requests.push(Request {
-            key: usage.request,
-            place,
-            at,
-            model: self.model_shared(),
-            prompt: usage.prompt,
-            cached: usage.cached,
-            output: usage.output,
-            reasoning: usage.reasoning,
-            billed: usage.billed,
-            predicted: None,
-            said: self
-                .word
-                .filter(|word| word.of == usage.request)
-                .map(|word| word.prompt),
-            system: 0,
-            turn: self.turns,
-            start,
-            generation: None,
-            previous: None,
+    /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
+    /// that was left.
+    pub(super) fn add_report(&mut self, report: Request, chain: &mut Chain, coverage: Coverage) {
+        let key = report.key;
+        let start = chain.start_of(key).unwrap_or_else(|| {
+            // No line shows the output: it gets a place on the branch.
+            chain.push(None, Parent::Previous, Part::Output, Some(key), false);
+            chain.last()
         });
-        if start < self.newest_start || !self.chain.is_live(start) {
-            return; // a report that comes after a later one's, or of a branch that was left
+        let ix = self.requests.len();
+        self.by_request.insert(key, ix);
+        self.requests.push(Request { start, ..report });
+        if start < self.newest_start || !chain.is_live(start) {
+            return;
         }
         self.newest_start = start;
         self.requests[ix].previous = self.anchor;
-        self.settle(ix);
+        self.settle(ix, chain, coverage);
         self.anchor = Some(ix);
-        self.settle_output(ix, place, at);
+        self.settle_output(ix, chain);
     }
 
-    /// A report for a request whose output no line shows: a place on the branch for it.
-    fn hold_place(&mut self, request: Key) {
-        self.chain
-            .push(None, Parent::Previous, Part::Output, Some(request), false);
-    }
-
-    /// Another line of a response whose report is known. Numbers only rise while it streams.
-    fn merge_report(&mut self, ix: RequestIx, usage: &Usage, place: Place) {
+    /// Takes in another line of a response whose report is known. Numbers only rise while it streams.
+    /// A larger prompt is a correction: what the request settled is settled again.
+    pub(super) fn merge_report(
+        &mut self,
+        ix: RequestIx,
+        usage: &Usage,
+        place: Place,
+        chain: &mut Chain,
+        coverage: Coverage,
+    ) {
         let request = &mut self.requests[ix];
         request.place = place;
         request.billed = request.billed.max(usage.billed);
@@ -100,80 +145,41 @@ impl Session {
         if prompt != request.prompt {
             request.prompt = prompt;
             request.cached = request.cached.max(usage.cached);
-            let previous = request.previous;
-            self.unsettle(ix);
-            self.anchor = previous;
-            self.settle(ix);
+            self.anchor = request.previous;
+            let start = request.start;
+            self.items.take_back(ix, start);
+            self.settle(ix, chain, coverage);
             self.anchor = Some(ix);
         }
         let request = &mut self.requests[ix];
         if output != request.output || reasoning != request.reasoning {
             (request.output, request.reasoning) = (output, reasoning);
-            let at = request.at;
-            self.settle_output(ix, place, at);
+            self.settle_output(ix, chain);
         }
     }
 
     /// Another line of a response's output came.
-    pub(super) fn output_grew(&mut self, request: Key) {
-        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request)
-            && self.requests[ix].output.is_some()
-        {
-            let (place, at) = (self.requests[ix].place, self.requests[ix].at);
-            self.settle_output(ix, place, at);
+    pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
+        if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request) {
+            self.settle_output(ix, chain);
         }
     }
 
     /// Settles what a request's prompt held.
-    fn settle(&mut self, ix: RequestIx) {
+    fn settle(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
         let start = self.requests[ix].start;
-        let (mut held, mut fresh, mut reported) = (0, Vec::new(), Vec::new());
-        let live = self.chain.live().iter().take_while(|node| **node < start);
-        for item in live.flat_map(|node| self.chain.items(*node)).copied() {
-            let sent = &mut self.items[item];
-            if !sent.in_context() {
-                continue;
-            }
-            sent.entered.get_or_insert(ix);
-            for away in &mut sent.away {
-                if (away.from..away.to).contains(&ix) {
-                    away.to = ix;
-                }
-            }
-            match (sent.settled, sent.size.reported) {
-                (Some((tokens, _)), _) => held += tokens,
-                (None, 0) => fresh.push(item),
-                (None, tokens) => {
-                    reported.push((item, tokens));
-                    held += tokens;
-                }
-            }
-        }
-        for (item, tokens) in reported {
-            self.know(item, Some((tokens, Source::Reported)));
-        }
-        self.keep_former_from(start, &fresh);
-        let estimates: Vec<f64> = fresh.iter().map(|item| self.estimate(*item)).collect();
+        let fresh = self.items.send(ix, start);
+        let held = self.items.settled_before(start, chain);
+        let estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum: f64 = estimates.iter().sum();
-        let error = self.calibration.error(sum, fresh.len());
-        let tolerance = self.calibration.tolerance(sum, fresh.len());
+        let calibration = self.items.calibrations().current();
+        let error = calibration.error(sum, fresh.len());
+        let tolerance = calibration.tolerance(sum, fresh.len());
         let prompt = self.requests[ix].prompt;
-
-        let unlogged = match self.anchor {
-            Some(anchor) => self.requests[anchor].system,
-            None => self.prefix.unwrap_or(0),
-        };
-        if self.anchor.is_some() {
-            self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
-        }
-        let rest = prompt as i128 - (unlogged + held) as i128;
-        if self.anchor.is_some() && rest > 0 {
-            self.calibrate(&fresh, rest as f64);
-        }
-        let system = if self.anchor.is_none() {
-            let system = self.share_whole(&fresh, &estimates, prompt, held);
+        let Some(anchor) = self.anchor else {
+            let system = self.share_whole(&fresh, &estimates, prompt, held, chain);
             // At the end of a log the rest is what was not read, not the prefix.
-            if self.coverage != Coverage::Tail || !self.resets.is_empty() {
+            if coverage != Coverage::Tail || !self.resets.is_empty() {
                 self.prefix = Some(system);
             }
             if let Some(reset) = self.resets.last_mut()
@@ -181,179 +187,156 @@ impl Session {
             {
                 (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
             }
-            Some(system)
-        } else if rest as f64 > sum + tolerance {
-            // More came than was logged: the excess is unlogged text.
-            let given = self.give(&fresh, &estimates, sum.round() as u64, Source::Shared);
-            Some((prompt - held).saturating_sub(given))
-        } else if rest >= 0 && rest as f64 >= sum * LEAST_SHARE - tolerance {
-            let source = if fresh.len() == 1 {
-                Source::Derived
-            } else {
-                Source::Shared
+            return self.set_system(ix, system);
+        };
+        let unlogged = self.requests[anchor].system;
+        self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
+        let rest = prompt as i128 - (unlogged + held) as i128;
+        if rest > 0 {
+            self.items.learn(&fresh, rest as f64);
+        }
+        let fits = rest as f64 <= sum + tolerance;
+        let system = if fits && rest >= 0 && rest as f64 >= sum * LEAST_SHARE - tolerance {
+            let source = match fresh.len() {
+                1 => Source::Derived,
+                _ => Source::Shared,
             };
-            let given = self.give(&fresh, &estimates, rest as u64, source);
+            let given = self.apportion(&fresh, &estimates, rest as u64, source);
             Some(unlogged + (rest as u64 - given))
         } else {
-            // Less came than was logged: something left that no record tells of.
-            let given = self.give(&fresh, &estimates, sum.round() as u64, Source::Shared);
+            // More came than was logged: the excess is unlogged text. Or less did: something left
+            // the context without a record of it.
+            let given = self.apportion(&fresh, &estimates, sum.round() as u64, Source::Shared);
             prompt.checked_sub(held + given)
         };
-        self.requests[ix].system = match system {
-            Some(system) => system,
-            None => self.share_anew(ix),
-        };
-        self.requests[ix].generation = Some(self.generation);
+        let system = system.unwrap_or_else(|| self.share_anew(ix, chain));
+        self.set_system(ix, system);
     }
 
-    /// Learns from what the items of a delta cost together.
-    fn calibrate(&mut self, items: &[ItemIx], reported: f64) {
-        let items: Vec<Sample> = items
-            .iter()
-            .map(|ix| Sample::of(&self.items[*ix]))
-            .collect();
-        self.calibration.learn(&items, reported);
+    fn set_system(&mut self, ix: RequestIx, system: u64) {
+        let request = &mut self.requests[ix];
+        request.system = system;
+        request.generation = Some(self.generation);
     }
 
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
-    fn share_whole(&mut self, fresh: &[ItemIx], estimates: &[f64], prompt: u64, held: u64) -> u64 {
-        let room = prompt.saturating_sub(held);
+    fn share_whole(
+        &mut self,
+        fresh: &[ItemIx],
+        estimates: &[f64],
+        prompt: u64,
+        held: u64,
+        chain: &Chain,
+    ) -> u64 {
         let sum: f64 = estimates.iter().sum();
-        let target = (sum.round() as u64).min(room);
-        let given = self.give(fresh, estimates, target, Source::Shared);
         if held > prompt {
-            // What was kept was thought to be larger than all there is: it is not known any more.
-            let kept: Vec<ItemIx> = self.alive_before(fresh);
-            let sizes: Vec<f64> = kept.iter().map(|ix| self.tokens(*ix).0 as f64).collect();
-            self.give(&kept, &sizes, prompt, Source::Shared);
+            // What was kept seemed larger than the whole prompt: its size is no longer known.
+            let settled = |ix: &ItemIx| self.items.all()[*ix].settled.is_some();
+            let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
+            let sizes = self.sizes(&kept);
+            self.apportion(fresh, estimates, 0, Source::Shared);
+            self.apportion(&kept, &sizes, prompt, Source::Shared);
             self.generation += 1;
             return 0;
         }
-        room - given
-    }
-
-    /// The settled items in the context that are not among these.
-    fn alive_before(&self, fresh: &[ItemIx]) -> Vec<ItemIx> {
-        self.alive()
-            .into_iter()
-            .filter(|ix| self.items[*ix].settled.is_some() && !fresh.contains(ix))
-            .collect()
+        let room = prompt - held;
+        let target = (sum.round() as u64).min(room);
+        room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
     /// The known parts do not fit the prompt any more: all items it held share it anew, in proportion
-    /// to what they were thought to cost. Returns the system part.
-    fn share_anew(&mut self, ix: RequestIx) -> u64 {
-        let held: Vec<ItemIx> = self
-            .alive()
-            .into_iter()
-            .filter(|item| self.in_prompt(&self.items[*item], ix))
-            .collect();
-        let sizes: Vec<f64> = held.iter().map(|ix| self.tokens(*ix).0 as f64).collect();
+    /// to their sizes so far. Returns the system part.
+    fn share_anew(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
+        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all()[*item], ix);
+        let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
+        let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();
         let prompt = self.requests[ix].prompt;
         self.generation += 1;
         let system = self.prefix.unwrap_or(0).min(prompt / 2);
         let target = (sum.round() as u64).min(prompt - system);
-        let given = self.give(&held, &sizes, target, Source::Shared);
+        let given = self.apportion(&held, &sizes, target, Source::Shared);
         prompt - given
     }
 
-    /// Gives out a sum in proportion to weights, to the token. Returns what was given: all of it,
-    /// unless nobody was there to take it.
-    fn give(&mut self, items: &[ItemIx], weights: &[f64], sum: u64, source: Source) -> u64 {
+    fn sizes(&self, items: &[ItemIx]) -> Vec<f64> {
+        let sizes = items.iter().map(|ix| self.items.tokens(*ix).0 as f64);
+        sizes.collect()
+    }
+
+    /// Divides a sum in proportion to weights, to the token, and settles the items with it. Returns what
+    /// was given out: all of it, or 0 where there are no items.
+    fn apportion(&mut self, items: &[ItemIx], weights: &[f64], sum: u64, source: Source) -> u64 {
         let total: f64 = weights.iter().sum();
-        if items.is_empty() {
-            return 0;
-        }
         let (mut upto, mut given) = (0.0, 0);
         for (n, (item, weight)) in items.iter().zip(weights).enumerate() {
-            upto += if total > 0.0 {
-                weight / total
-            } else {
-                1.0 / items.len() as f64
+            upto += match total > 0.0 {
+                true => weight / total,
+                false => 1.0 / items.len() as f64,
             };
-            let target = if n + 1 == items.len() {
-                sum
-            } else {
-                ((sum as f64 * upto).round() as u64).clamp(given, sum)
+            let target = match n + 1 == items.len() {
+                true => sum,
+                false => ((sum as f64 * upto).round() as u64).clamp(given, sum),
             };
-            self.know(*item, Some((target - given, source)));
+            let part = (target - given, source);
+            self.items.set_settled(*item, Some(part));
             given = target;
         }
         given
     }
 
+    fn apportion_by_estimate(&mut self, items: &[ItemIx], sum: u64) {
+        let weights: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let source = match items.len() {
+            1 => Source::Reported,
+            _ => Source::Shared,
+        };
+        self.apportion(items, &weights, sum, source);
+    }
+
     /// Settles a request's own output: thinking takes what was reported for it, the rest shares the
-    /// rest. An output of which the log shows nothing gets an item of its own.
-    fn settle_output(&mut self, ix: RequestIx, place: Place, at: Option<Timestamp>) {
+    /// rest. An output that the log does not show gets an item of its own. Costs what the response holds.
+    fn settle_output(&mut self, ix: RequestIx, chain: &mut Chain) {
         let request = &self.requests[ix];
         let Some(output) = request.output else {
             return;
         };
         let (key, reasoning) = (request.key, request.reasoning.unwrap_or(0).min(output));
         let has_reasoning = request.reasoning.is_some();
-        let (mut thinking, mut said) = self.output_items(key);
+        let logged = chain.outputs_of(key).flat_map(|node| chain.items(node));
+        let logged: Vec<ItemIx> = logged.copied().collect();
+        let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
+            .into_iter()
+            .partition(|ix| self.items.all()[*ix].in_context());
+        let left = |ix: &ItemIx| self.items.all()[*ix].left;
         // The log shows the output, but it was taken back out: nothing of it is to be settled.
-        if thinking.is_empty() && said.is_empty() && self.output_left(key, ix) {
+        if present.is_empty() && gone.iter().filter_map(left).any(|left| left.request > ix) {
             return;
         }
+        let (mut thinking, mut rest): (Vec<ItemIx>, Vec<ItemIx>) = present
+            .into_iter()
+            .partition(|ix| self.items.all()[*ix].kind == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
-            thinking.push(self.unlogged_output(key, Kind::Thinking, place, at));
+            thinking.push(self.add_unlogged_output(ix, Kind::Thinking, chain));
         }
         // What little an output has beside its thinking is framing.
         let more = has_reasoning && output - reasoning > SMALL_OUTPUT;
-        if said.is_empty() && (thinking.is_empty() || more) {
-            said.push(self.unlogged_output(key, Kind::Unlogged, place, at));
+        if rest.is_empty() && (thinking.is_empty() || more) {
+            rest.push(self.add_unlogged_output(ix, Kind::Unlogged, chain));
         }
-        if has_reasoning && !said.is_empty() {
+        if has_reasoning && !rest.is_empty() {
             let split = if thinking.is_empty() { 0 } else { reasoning };
-            self.give_by_estimate(&thinking, split);
-            self.give_by_estimate(&said, output - split);
+            self.apportion_by_estimate(&thinking, split);
+            self.apportion_by_estimate(&rest, output - split);
         } else {
-            thinking.extend(said);
-            self.give_by_estimate(&thinking, output);
+            thinking.extend(rest);
+            self.apportion_by_estimate(&thinking, output);
         }
     }
 
-    fn give_by_estimate(&mut self, items: &[ItemIx], sum: u64) {
-        let weights: Vec<f64> = items.iter().map(|ix| self.estimate(*ix)).collect();
-        let source = if items.len() == 1 {
-            Source::Reported
-        } else {
-            Source::Shared
-        };
-        self.give(items, &weights, sum, source);
-    }
-
-    /// A request's output items in the context: thinking, and the rest.
-    fn output_items(&self, request: Key) -> (Vec<ItemIx>, Vec<ItemIx>) {
-        self.chain
-            .outputs_of(request)
-            .flat_map(|node| self.chain.items(node))
-            .copied()
-            .filter(|ix| self.items[*ix].in_context())
-            .partition(|ix| self.items[*ix].kind == Kind::Thinking)
-    }
-
-    /// Whether a request's output is in the log and has left the context since.
-    fn output_left(&self, request: Key, ix: RequestIx) -> bool {
-        let newest_first = self.items.iter().rev();
-        let mut output = newest_first.filter(|item| item.output_of == Some(request));
-        output.any(|item| item.left.is_some_and(|left| left.request > ix))
-    }
-
-    fn unlogged_output(
-        &mut self,
-        request: Key,
-        kind: Kind,
-        place: Place,
-        at: Option<Timestamp>,
-    ) -> ItemIx {
-        let node = self
-            .chain
-            .outputs_of(request)
-            .next()
-            .unwrap_or_else(|| self.chain.last());
+    fn add_unlogged_output(&mut self, ix: RequestIx, kind: Kind, chain: &mut Chain) -> ItemIx {
+        let request = &self.requests[ix];
+        let (key, place, at) = (request.key, request.place, request.at);
         let item = NewItem {
             role: Role::Assistant,
             kind,
@@ -365,48 +348,77 @@ impl Session {
             ephemeral: false,
             nth: u32::MAX,
         };
-        self.add_item(node, item, place, at, Some(request));
-        self.items.len() - 1
-    }
-
-    /// Takes back what a request settled, but not what was settled before it, nor what has left since.
-    fn unsettle(&mut self, ix: RequestIx) {
-        for at in 0..self.items.len() {
-            let item = &mut self.items[at];
-            if item.entered == Some(ix) && item.in_context() {
-                item.entered = None;
-                // An output keeps what was reported for it.
-                if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none()
-                {
-                    self.know(at, None);
-                }
-            }
-        }
+        let live = chain.outputs_of(key).find(|node| chain.is_live(*node));
+        let node = live.unwrap_or_else(|| chain.last());
+        let item = self.items.add(item, node, place, at, Some(key));
+        chain.hold(node, item);
+        item
     }
 
     /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
-    pub(super) fn forget_settled(&mut self) {
-        for ix in self.alive() {
-            self.know(ix, None);
+    pub(super) fn forget_settled(&mut self, chain: &Chain) {
+        for ix in alive(chain, &self.items).collect::<Vec<_>>() {
+            self.items.set_settled(ix, None);
         }
         self.anchor = None;
         self.generation += 1;
     }
 
-    /// The anchor after the live branch has changed: the newest request that is still on it.
-    pub(super) fn find_anchor(&mut self) {
+    /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,
+    /// and the anchor is the newest request that is still on it.
+    pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {
+        let now = self.requests.len();
+        for ix in change.left.iter().flat_map(|node| chain.items(*node)) {
+            self.items.leave(*ix, why, now);
+        }
+        for ix in change.joined.iter().flat_map(|node| chain.items(*node)) {
+            self.items.come_back(*ix, now);
+        }
         let after = self.resets.last().map_or(0, |reset| reset.request);
-        self.anchor = (0..self.requests.len()).rev().find(|ix| {
+        self.anchor = (after..now).rev().find(|ix| {
             let request = &self.requests[*ix];
-            *ix >= after
-                && request.generation == Some(self.generation)
-                && self.chain.is_live(request.start)
+            request.generation == Some(self.generation) && chain.is_live(request.start)
         });
         if let Some(ix) = self.anchor {
-            let (place, at) = (self.requests[ix].place, self.requests[ix].at);
-            self.settle_output(ix, place, at);
+            self.settle_output(ix, chain);
         }
     }
+
+    /// Notes a compaction or clear, before anything leaves.
+    pub(super) fn add_reset(&mut self, reset: PastReset) {
+        self.resets.push(reset);
+    }
+
+    /// There is no anchor until the next report: a reset took place.
+    pub(super) fn forget_anchor(&mut self) {
+        self.anchor = None;
+    }
+
+    /// The agent's own size after the last reset, unless a size is known or a request came since.
+    pub(super) fn set_size_after_reset(&mut self, tokens: u64) {
+        if let Some(reset) = self.resets.last_mut()
+            && reset.request == self.requests.len()
+        {
+            reset.after.get_or_insert(tokens);
+        }
+    }
+
+    /// Forgets the items that are not in the context. Returns the indices of those that stay, by live
+    /// node. Nothing can be added afterwards.
+    pub(super) fn keep_in_context(&mut self, chain: &Chain) -> Vec<Vec<ItemIx>> {
+        for request in &mut self.requests {
+            request.start = chain.live().partition_point(|node| *node < request.start);
+        }
+        self.requests.shrink_to_fit();
+        self.by_request = HashMap::new();
+        self.items.keep_in_context(chain)
+    }
+}
+
+/// The items in the context now, in the order of the log.
+pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Item = ItemIx> + 'c {
+    let all = chain.live().iter().flat_map(|node| chain.items(*node));
+    all.copied().filter(|ix| items.all()[*ix].in_context())
 }
 
 /// The smallest share of their estimates that items are believed to have cost. Below it, something

@@ -1,9 +1,8 @@
 //! The window and the trigger of a session: now, and as they were known before.
 
 use super::context::Content;
-use super::history::{PastReset, Request, RequestIx};
 use super::past::Facts;
-use super::session::Session;
+use super::session::{PastReset, Request, RequestIx, Session};
 use super::window::{Limits, Seen, WindowSource};
 use std::sync::Arc;
 
@@ -12,8 +11,8 @@ impl Session {
     pub fn limits(&self) -> Limits {
         let facts = self.facts();
         raised(
-            &self.requests,
-            |least| self.limits_from(&facts, &self.requests, &self.resets, least),
+            &self.requests(),
+            |least| self.limits_from(&facts, &self.requests(), &self.resets(), least),
             || self.calibrated_context().low,
         )
     }
@@ -21,21 +20,23 @@ impl Session {
     /// The window and the trigger as they were known right after this request: from what had been
     /// requested and compacted by then.
     pub fn limits_as_of(&self, request: RequestIx) -> Limits {
-        let requests = &self.requests[..self.requests.len().min(request.saturating_add(1))];
-        let resets = self.resets.partition_point(|r| r.request < requests.len());
+        let requests = &self.requests()[..self.requests().len().min(request.saturating_add(1))];
+        let resets = self
+            .resets()
+            .partition_point(|r| r.request < requests.len());
         let facts = Facts {
             model: requests.last().and_then(|r| r.model.clone()),
             ..self.facts()
         };
-        self.limits_from(&facts, requests, &self.resets[..resets], 0)
+        self.limits_from(&facts, requests, &self.resets()[..resets], 0)
     }
 
     /// The window and the trigger as they were known when this was the context.
     pub(super) fn limits_at(&self, content: &Content) -> Limits {
-        let standing = &content.standing;
-        let facts = self.facts_at(standing);
-        let requests = &self.requests[..standing.requests as usize];
-        let resets = &self.resets[..standing.resets as usize];
+        let inputs = &content.inputs;
+        let facts = self.past().facts_at(inputs);
+        let requests = &self.requests()[..inputs.requests as usize];
+        let resets = &self.resets()[..inputs.resets as usize];
         raised(
             requests,
             |least| self.limits_from(&facts, requests, resets, least),
@@ -63,7 +64,7 @@ impl Session {
             .filter(|r| &*r.cause == "auto" && same_model(&r.model))
             .map(|r| r.before)
             .collect();
-        self.rules.limits(&Seen {
+        self.rules().limits(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),
             model,
@@ -73,8 +74,8 @@ impl Session {
             logged_trigger: facts.trigger,
             largest: largest.unwrap_or(0).max(least),
             past: &past,
-            set_window: self.set_window,
-            overrides: &self.overrides,
+            set_window: self.set_window_tokens(),
+            overrides: self.overrides(),
         })
     }
 }

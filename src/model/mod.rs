@@ -7,8 +7,10 @@
 //! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
 //! a compaction, clear or rewind.
 
+pub mod agent_estimate;
 pub mod alerts;
 pub mod calibration;
+mod calibrations;
 pub mod calls;
 pub mod carried;
 mod chain;
@@ -19,17 +21,16 @@ pub mod estimators;
 pub mod event;
 pub mod fleet;
 pub mod forecast;
-pub mod history;
-pub mod ledger;
+mod history;
+mod items;
+mod ledger;
 mod limits;
 mod past;
 #[cfg(test)]
 mod properties;
 pub mod repeats;
 pub mod replay;
-pub mod said;
 pub mod session;
-mod shed;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text;

@@ -212,12 +212,12 @@ fn holds(session: &Session) {
     };
     let reported = anchor.prompt + anchor.output.unwrap_or(0);
     assert!(context.known <= reported, "known is never above the anchor");
-    let ix = session.requests.iter().position(|r| r.key == anchor.key);
+    let ix = session.requests().iter().position(|r| r.key == anchor.key);
     let left_since = session
-        .items
+        .items()
         .iter()
         .any(|item| item.left.is_some_and(|left| Some(left.request) > ix));
-    if !session.rules.estimator.builds_on_report() {
+    if !session.rules().estimator.builds_on_report() {
         assert_eq!(
             context.known, 0,
             "a rule that reads no report knows nothing"
@@ -248,7 +248,7 @@ proptest! {
             session.apply(entry(event));
         }
         for prediction in predictions(&session) {
-            let held = session.items.iter().filter(|item| item.held_by(prediction.request));
+            let held = session.items().iter().filter(|item| item.held_by(prediction.request));
             let chars: u64 = held.map(|item| item.size.chars).sum();
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
@@ -266,14 +266,14 @@ proptest! {
         prop_assert!(repeats.wasted <= used);
         prop_assert!(repeats.of.iter().all(|(later, first)| first < later));
 
-        let all = session.requests.len();
+        let all = session.requests().len();
         let tool_role = session.context().role(Role::Tool).tokens;
         let now: u64 = tools(&session, session.in_context(), all).iter().map(|t| t.in_context).sum();
         prop_assert_eq!(now, tool_role);
 
         let then = (all as f64 * part) as usize;
         let carried = |by, ix| Carried::by(&session, by).tokens(ix, session.tokens(ix).0);
-        for ix in 0..session.items.len() {
+        for ix in 0..session.items().len() {
             prop_assert!(carried(then, ix) <= carried(all.max(then), ix));
         }
         for tool in tools(&session, [], then) {
@@ -296,24 +296,24 @@ proptest! {
             session.apply(entry(event));
         }
         let mut size = sizes.iter().cycle();
-        for item in &mut session.items {
+        for item in session.ledger_mut().items_mut().all_mut() {
             item.settled = size.next().map(|tokens| (*tokens, Source::Shared));
         }
-        for request in &mut session.requests {
+        for request in session.ledger_mut().requests_mut() {
             request.prompt = *size.next().unwrap();
             request.system = *size.next().unwrap();
         }
-        for reset in &mut session.resets {
+        for reset in session.ledger_mut().resets_mut() {
             reset.before = *size.next().unwrap();
             reset.after.get_or_insert(0);
         }
-        let all = session.requests.len();
+        let all = session.requests().len();
         let context: Vec<_> = session.in_context().collect();
         let tools = tools(&session, context.iter().copied(), all);
         prop_assert!(tools.iter().all(|tool| tool.in_context <= tool.tokens));
         repeats(&session, context);
         let rows = what_if(&session, all);
-        let real = session.requests.iter().map(|r| r.prompt).max().unwrap_or(0);
+        let real = session.requests().iter().map(|r| r.prompt).max().unwrap_or(0);
         prop_assert!(rows[0].largest >= real);
     }
 

@@ -1,7 +1,7 @@
 //! The same content in the context twice, such as a file that was read again unchanged.
 
 use super::Role;
-use super::compaction::SizedItem;
+use super::session::SizedItem;
 use super::session::{Item, ItemIx, Session};
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,7 +29,7 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     let mut repeats = Repeats::default();
     let mut first: HashMap<_, ItemIx> = HashMap::new();
     for (ix, tokens, _) in context {
-        let item = &session.items[ix];
+        let item = &session.items()[ix];
         if tokens < LEAST_TOKENS || !is_all_text(item) {
             continue;
         }

@@ -11,13 +11,13 @@
 mod sizes;
 
 use super::Source;
+use super::agent_estimate::AgentEstimate;
 use super::calibration::Expected;
 use super::context::{Content, Context};
 use super::event::Place;
-use super::history::{Former, SizedItem};
-use super::past::Standing;
-use super::said::Said;
-use super::session::{Item, ItemIx, RequestIx, Session};
+use super::history::PreviousSize;
+use super::past::Inputs;
+use super::session::{Item, ItemIx, RequestIx, Session, SizedItem};
 use super::window::Limits;
 use jiff::Timestamp;
 
@@ -76,8 +76,8 @@ impl Timeline {
     /// requests. Of a session that has let go of its past, only the last moment is left.
     pub fn of(session: &Session) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
-        let mut marks = session.past.marks.iter().peekable();
-        let mut items = session.items.iter().enumerate().peekable();
+        let mut marks = session.past().marks().iter().peekable();
+        let mut items = session.items().iter().enumerate().peekable();
         // Before the first mark that is remembered nothing is known of then.
         let floor = marks.peek().map_or(0, |mark| mark.record);
         let (mut counts, mut now) = (Counts::default(), None);
@@ -98,7 +98,7 @@ impl Timeline {
             now = now.max(at);
             let before = counts;
             if let Some(mark) = mark {
-                counts = Counts::of(&mark.standing);
+                counts = Counts::of(&mark.inputs);
             }
             let what = counts.since(before, first.map(|(ix, _)| ix));
             // A log begins with what it says of itself, before anything comes.
@@ -188,9 +188,9 @@ impl Timeline {
     /// The moment of the report whose prompt grew most over the one it was settled against: whatever made
     /// it grow has come by then. `None`: none has grown.
     pub fn largest_growth(&self, session: &Session) -> Option<usize> {
-        let requests = session.requests.iter().enumerate();
+        let requests = session.requests().iter().enumerate();
         let growth = requests.filter_map(|(ix, request)| {
-            let before = session.requests.get(request.previous?)?;
+            let before = session.requests().get(request.previous?)?;
             let grown = request.prompt.checked_sub(before.prompt)?;
             (grown > 0).then_some((grown, ix))
         });
@@ -225,11 +225,11 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(standing: &Standing) -> Counts {
+    fn of(inputs: &Inputs) -> Counts {
         Counts {
-            requests: standing.requests as usize,
-            resets: standing.resets as usize,
-            turn: standing.turns,
+            requests: inputs.requests as usize,
+            resets: inputs.resets as usize,
+            turn: inputs.turns,
         }
     }
 
@@ -272,8 +272,8 @@ pub struct State {
     pub turns: u32,
     /// The newest time stamp.
     pub at: Option<Timestamp>,
-    /// The agent's own number for the context, while it holds.
-    pub said: Option<Said>,
+    /// The agent's own number for its context, if it is about this one.
+    pub agent_estimate: Option<AgentEstimate>,
     /// The agent's newest notice about the context.
     pub notice: Option<ItemIx>,
     /// What was expected of the report that came next, and what came.
@@ -307,7 +307,7 @@ impl Session {
     /// The items that had come by a moment and were not in the context, in the order of the log.
     pub fn gone_at(&self, moment: &Moment) -> impl Iterator<Item = ItemIx> + '_ {
         let record = moment.record;
-        let items = self.items.iter().enumerate();
+        let items = self.items().iter().enumerate();
         items
             .take_while(move |(_, item)| item.record <= record)
             .filter(move |(_, item)| !item.in_context_at(record))
@@ -315,17 +315,17 @@ impl Session {
     }
 
     fn state_of(&self, content: Content, limits: Limits, at: Option<Timestamp>) -> State {
-        let standing = content.standing;
-        let requests = standing.requests as usize;
+        let inputs = content.inputs;
+        let requests = inputs.requests as usize;
         State {
             context: self.context_of(&content),
             limits,
             requests,
-            resets: standing.resets as usize,
-            turns: standing.turns,
+            resets: inputs.resets as usize,
+            turns: inputs.turns,
             at,
-            said: self.said_at(&standing),
-            notice: self.notice(content.so_far, &standing),
+            agent_estimate: self.past().estimate_at(&inputs),
+            notice: self.notice(content.so_far, &inputs),
             hindsight: self.hindsight(requests),
             items: content.items,
         }
@@ -333,8 +333,8 @@ impl Session {
 
     /// Of the next report, or of the newest where no other has come.
     fn hindsight(&self, requests: usize) -> Option<Hindsight> {
-        let request = requests.min(self.requests.len().checked_sub(1)?);
-        let report = &self.requests[request];
+        let request = requests.min(self.requests().len().checked_sub(1)?);
+        let report = &self.requests()[request];
         Some(Hindsight {
             request,
             expected: report.predicted?,
@@ -344,12 +344,12 @@ impl Session {
 
     /// What the context was worked out from when a record had been read.
     fn content_at(&self, record: u32) -> Content {
-        let so_far = self.items.partition_point(|item| item.record <= record);
-        let older = self.formers_at(record, so_far);
+        let so_far = self.items().partition_point(|item| item.record <= record);
+        let older = self.older_sizes_at(record, so_far);
         let mut items: Vec<SizedItem> = Vec::new();
         let mut in_order = true;
         let mut newest = 0;
-        for (ix, item) in self.items[..so_far].iter().enumerate() {
+        for (ix, item) in self.items()[..so_far].iter().enumerate() {
             if item.in_context_at(record) {
                 let (tokens, source) = self.tokens_at(ix, record, &older);
                 items.push((ix, tokens, source));
@@ -359,38 +359,41 @@ impl Session {
         }
         // A record that was written again has its items where it first stood.
         if !in_order {
-            items.sort_by_key(|(ix, _, _)| self.items[*ix].node);
+            items.sort_by_key(|(ix, _, _)| self.items()[*ix].node);
         }
         Content {
             items,
             so_far,
-            standing: self
-                .standing_at(record)
-                .copied()
-                .unwrap_or_else(|| self.standing()),
+            inputs: self.inputs_at(record),
         }
     }
 
     /// What an item's tokens were taken for when a record had been read.
-    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[(u32, Former)]) -> (u64, Source) {
-        let former = self.items[ix].former;
-        let Some(former) = former.filter(|former| former.until > record) else {
+    fn tokens_at(&self, ix: ItemIx, record: u32, older: &[(u32, PreviousSize)]) -> (u64, Source) {
+        let previous = self.items()[ix].previous;
+        let Some(previous) = previous.filter(|size| size.until > record) else {
             return self.tokens(ix);
         };
         let found = older.binary_search_by_key(&ix, |(item, _)| *item as usize);
-        let held = found.map_or(former, |at| older[at].1);
-        (held.tokens, held.source)
+        let size = found.map_or(previous, |at| older[at].1);
+        (size.tokens, size.source)
     }
 
-    /// Of the older numbers of the first items those that stood when a record had been read, by item.
-    fn formers_at(&self, record: u32, so_far: usize) -> Vec<(u32, Former)> {
-        let formers = self.past.formers.iter().copied();
-        let mut held: Vec<(u32, Former)> = formers
-            .filter(|(ix, former)| former.until > record && (*ix as usize) < so_far)
+    /// The older sizes of the first items as of a record, by item.
+    fn older_sizes_at(&self, record: u32, so_far: usize) -> Vec<(u32, PreviousSize)> {
+        let sizes = self.ledger().items().older_sizes().iter().copied();
+        let mut held: Vec<(u32, PreviousSize)> = sizes
+            .filter(|(ix, size)| size.until > record && (*ix as usize) < so_far)
             .collect();
-        held.sort_unstable_by_key(|(ix, former)| (*ix, former.until));
+        held.sort_unstable_by_key(|(ix, size)| (*ix, size.until));
         held.dedup_by_key(|(ix, _)| *ix);
         held
+    }
+
+    /// What a context was computed from after a record, beside the items in it.
+    fn inputs_at(&self, record: u32) -> Inputs {
+        let inputs = self.past().inputs_at(record).copied();
+        inputs.unwrap_or_else(|| self.inputs())
     }
 }
 

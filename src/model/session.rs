@@ -1,19 +1,24 @@
 //! One conversation, folded from events: its records as a tree, the branch that is live, the items on
 //! it, the requests, the resets.
 //!
-//! The fold never looks back at a log. What an event does to the branch is in `chain`, what a
-//! usage report settles in [`super::ledger`].
+//! The fold never looks back at a log. A [`Session`] passes each event to the parts that keep its state:
+//! `chain` (the tree), `ledger` (items, requests and what reports settled), `past` (earlier states).
 
-use super::calibration::Calibration;
-use super::chain::Chain;
-use super::event::{Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset};
-pub use super::history::{Away, Item, ItemIx, Left, PastReset, Request, RequestIx};
-use super::past::Past;
-use super::said::Word;
+mod trim;
+
+use super::agent_estimate::{AgentEstimate, Logged};
+use super::calibrations::Calibrations;
+use super::chain::{BranchChange, Chain};
+use super::context::Context;
+use super::event::{Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Usage};
+pub use super::history::{Away, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem};
+use super::items::Items;
+use super::ledger::{Ledger, alive};
+use super::past::{Facts, Inputs, Mark, Past};
 use super::window::{Overrides, Rules, Thinking};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
@@ -35,19 +40,13 @@ pub enum Coverage {
 pub struct Session {
     /// The agent's id.
     pub agent: &'static str,
-    /// The session's facts, as last said.
+    /// Facts about the session, the newest of each.
     pub meta: Meta,
     /// How much of the log it was rebuilt from.
     pub coverage: Coverage,
-    /// Every item that was ever in the context, in the order of the log.
-    pub items: Vec<Item>,
-    /// Every request that was reported, each once, in the order of the log.
-    pub requests: Vec<Request>,
-    /// Every compaction and clear.
-    pub resets: Vec<PastReset>,
     /// Records read.
     pub records: u64,
-    /// Records that are meant to be passed over, by type.
+    /// Records that are skipped on purpose, by type.
     pub skipped: BTreeMap<Box<str>, u64>,
     /// Fields of another type than expected, by name: each cost its own value and nothing else.
     pub lost_fields: BTreeMap<&'static str, u64>,
@@ -61,43 +60,24 @@ pub struct Session {
     pub updated_at: Option<Timestamp>,
     /// User turns so far.
     pub turns: u32,
-    pub(super) chain: Chain,
-    pub(super) rules: Arc<Rules>,
-    pub(super) by_request: HashMap<Key, RequestIx>,
-    pub(super) anchor: Option<RequestIx>,
-    /// The newest record at which a request was settled.
-    pub(super) newest_start: usize,
-    /// Counts how often settled numbers were given anew; older reports do not add up any more.
-    pub(super) generation: u32,
-    /// The unlogged prefix as the first report after the last reset showed it.
-    pub(super) prefix: Option<u64>,
-    /// What the agent's own number left unexplained when it was last said; counts while no report has
-    /// come.
-    pub(super) agent_says: Option<u64>,
-    /// The agent's newest number.
-    pub(super) word: Option<Word>,
-    /// How the model now counts.
-    pub(super) calibration: Calibration,
-    /// How the models before it counted.
-    calibrations: HashMap<Arc<str>, Calibration>,
+    rules: Arc<Rules>,
+    overrides: Arc<Overrides>,
+    set_window: Option<u64>,
+    chain: Chain,
+    ledger: Ledger,
+    past: Past,
+    agent_estimate: Option<Logged>,
     last_place: Option<Place>,
-    model: Option<Arc<str>>,
-    pub(super) set_window: Option<u64>,
-    pub(super) overrides: Arc<Overrides>,
-    /// What it knew before.
-    pub(super) past: Past,
 }
 
 impl Session {
     /// An empty session.
     pub fn new(agent: &'static str, rules: Arc<Rules>) -> Session {
+        let calibrations = Calibrations::new(rules.tokenizer(agent, None));
         Session {
             agent,
             meta: Meta::default(),
             coverage: Coverage::Unread,
-            items: Vec::new(),
-            requests: Vec::new(),
-            resets: Vec::new(),
             records: 0,
             skipped: BTreeMap::new(),
             lost_fields: BTreeMap::new(),
@@ -106,33 +86,49 @@ impl Session {
             started_at: None,
             updated_at: None,
             turns: 0,
-            chain: Chain::default(),
-            by_request: HashMap::new(),
-            anchor: None,
-            newest_start: 0,
-            generation: 0,
-            prefix: None,
-            agent_says: None,
-            word: None,
-            calibration: Calibration::new(rules.tokenizer(agent, None)),
-            calibrations: HashMap::new(),
             rules,
-            last_place: None,
-            model: None,
-            set_window: None,
             overrides: Arc::default(),
+            set_window: None,
+            chain: Chain::default(),
+            ledger: Ledger::new(Items::new(calibrations)),
             past: Past::default(),
+            agent_estimate: None,
+            last_place: None,
         }
+    }
+
+    /// Every item that was ever in the context, in the order of the log.
+    pub fn items(&self) -> &[Item] {
+        self.ledger.items().all()
+    }
+
+    /// Every request that was reported, each once, in the order of the log.
+    pub fn requests(&self) -> &[Request] {
+        self.ledger.requests()
+    }
+
+    /// Every compaction and clear.
+    pub fn resets(&self) -> &[PastReset] {
+        self.ledger.resets()
     }
 
     /// The model of the newest response, or the one the log names for the next.
     pub fn model(&self) -> Option<&str> {
-        self.model.as_deref()
+        self.model_shared().map(|id| &**id)
+    }
+
+    pub(super) fn model_shared(&self) -> Option<&Arc<str>> {
+        self.ledger.items().calibrations().model()
     }
 
     /// The newest usable usage report on the live branch since the last reset.
     pub fn anchor(&self) -> Option<&Request> {
-        self.anchor.map(|ix| &self.requests[ix])
+        self.ledger.anchor().map(|ix| &self.requests()[ix])
+    }
+
+    /// The agent's own number for its context, if it is about the present one.
+    pub fn agent_estimate(&self) -> Option<AgentEstimate> {
+        self.agent_estimate?.current(&self.ledger)
     }
 
     /// Sets the window by hand, or takes that back.
@@ -145,9 +141,31 @@ impl Session {
         self.set_window
     }
 
-    /// What the agent's settings say of its windows and triggers.
+    /// Sets the windows and triggers of the agent's settings.
     pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
         self.overrides = overrides;
+    }
+
+    pub(super) fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The ledger, to be changed behind the session's back.
+    #[cfg(test)]
+    pub(super) fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    pub(super) fn past(&self) -> &Past {
+        &self.past
     }
 
     /// The project's name: the last part of the working directory.
@@ -161,40 +179,62 @@ impl Session {
 
     /// Whether the log, read whole, has no usage report: all of its context is estimated.
     pub fn is_unreported(&self) -> bool {
-        self.coverage == Coverage::Whole && self.requests.is_empty()
+        self.coverage == Coverage::Whole && self.requests().is_empty()
     }
 
-    /// Takes in one entry of the log.
+    /// Whether the session has its earlier states from the beginning of its log on.
+    pub fn has_beginning(&self) -> bool {
+        self.coverage == Coverage::Whole && !self.past.is_forgotten()
+    }
+
+    /// The items in the context now, in the order of the log.
+    pub fn alive(&self) -> Vec<ItemIx> {
+        alive(&self.chain, self.ledger.items()).collect()
+    }
+
+    /// What a context is computed from now, beside the items in it.
+    pub(super) fn inputs(&self) -> Inputs {
+        let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
+        self.past.inputs(&self.ledger, self.turns, unexplained)
+    }
+
+    /// The model and its limits, as the log names them now.
+    pub(super) fn facts(&self) -> Facts {
+        Facts {
+            model: self.model_shared().cloned(),
+            window: self.meta.window,
+            trigger: self.meta.trigger,
+        }
+    }
+
+    /// Takes in one entry of the log. A record or a report that continues the live branch costs what is
+    /// new in it; another branch, a reset, a correction of an older number and another tokenizer may
+    /// cost a walk through the context.
     pub fn apply(&mut self, entry: Entry) {
         if let Some(at) = entry.at {
             self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
             self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
         }
         let (place, at) = (entry.place, entry.at);
-        // One record tells several things, all of the same place.
+        // One record may bring several events, all of the same place.
         if self.last_place.replace(place) != Some(place) {
             self.records += 1;
+            let record = u32::try_from(self.records).unwrap_or(u32::MAX);
+            self.ledger.items_mut().begin_record(record);
         }
         match entry.event {
-            Event::Meta(meta) => self.learn(*meta),
+            Event::Meta(meta) => self.set_meta(*meta),
             Event::Node(node) => self.add_node(*node, place, at),
             Event::Usage(usage) => self.report(*usage, place, at),
             Event::Reset(reset) => self.reset(*reset, place, at),
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => {
-                let before = self.chain.live().to_vec();
-                if self.chain.set_leaf(key, rewound) {
-                    self.branch_changed(&before, Gone::Rewind);
+                if let Some(change) = self.chain.set_leaf(key, rewound) {
+                    self.change_branch(&change, Gone::Rewind);
                 }
             }
-            Event::RewindTo(key) => {
-                let from = self.chain.position(key).unwrap_or(0);
-                self.cut_from(from);
-            }
-            Event::Rollback { turns } => {
-                let from = self.chain.turn_from_end(turns);
-                self.cut_from(from);
-            }
+            Event::RewindTo(key) => self.cut_from(self.chain.position(key).unwrap_or(0)),
+            Event::Rollback { turns } => self.cut_from(self.chain.turn_from_end(turns)),
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
@@ -207,7 +247,19 @@ impl Session {
         self.mark(place, at);
     }
 
-    fn learn(&mut self, meta: Meta) {
+    /// Sets a mark where a context would be computed otherwise than at the last one.
+    fn mark(&mut self, place: Place, at: Option<Timestamp>) {
+        let record = self.agent_estimate.map_or(0, |logged| logged.record);
+        self.past.note_estimate(self.agent_estimate(), record);
+        self.past.mark(Mark {
+            record: self.ledger.items().record(),
+            place,
+            at,
+            inputs: self.inputs(),
+        });
+    }
+
+    fn set_meta(&mut self, meta: Meta) {
         let Meta {
             id,
             title,
@@ -239,37 +291,69 @@ impl Session {
         set(&mut self.meta.version, version);
         self.meta.window = window.or(self.meta.window);
         self.meta.trigger = trigger.or(self.meta.trigger);
-        self.note_facts();
+        self.past.note_facts(self.facts());
     }
 
     /// The log names the model of the next or of this response. Where the new one counts differently,
     /// the old anchor no longer holds.
-    pub(super) fn use_model(&mut self, id: &str) {
+    fn use_model(&mut self, id: &str) {
         if self.model() == Some(id) {
             return;
         }
-        let alike = self
+        let count_alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
-        // No item has been told yet by the new one's counts.
-        self.keep_former_from(0, &[]);
-        let id: Arc<str> = id.into();
-        let known = self.calibrations.remove(&id);
-        let learned = std::mem::replace(
-            &mut self.calibration,
-            known.unwrap_or_else(|| Calibration::new(self.rules.tokenizer(self.agent, Some(&id)))),
-        );
-        if let Some(old) = self.model.replace(id) {
-            self.calibrations.insert(old, learned);
+        let prior = || self.rules.tokenizer(self.agent, Some(id));
+        self.ledger
+            .items_mut()
+            .use_model(|calibrations| calibrations.switch(id, prior));
+        if !count_alike {
+            self.ledger.forget_settled(&self.chain);
         }
-        if !alike {
-            self.forget_settled();
-        }
-        self.note_facts();
+        self.past.note_facts(self.facts());
     }
 
-    pub(super) fn model_shared(&self) -> Option<Arc<str>> {
-        self.model.clone()
+    /// Takes in a usage report, or the agent's own number for its context.
+    fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
+        if usage.source != Source::Reported {
+            return self.record_agent_estimate(&usage);
+        }
+        if let Some(model) = &usage.model {
+            self.use_model(model);
+        }
+        let (chain, coverage) = (&mut self.chain, self.coverage);
+        if let Some(ix) = self.ledger.request_of(usage.request) {
+            return self.ledger.merge_report(ix, &usage, place, chain, coverage);
+        }
+        let agent_estimate = self.agent_estimate;
+        let report = Request {
+            key: usage.request,
+            place,
+            at,
+            model: self.ledger.items().calibrations().model().cloned(),
+            prompt: usage.prompt,
+            cached: usage.cached,
+            output: usage.output,
+            reasoning: usage.reasoning,
+            billed: usage.billed,
+            predicted: None,
+            agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(usage.request)),
+            system: 0,
+            turn: self.turns,
+            start: 0,
+            generation: None,
+            previous: None,
+        };
+        self.ledger.add_report(report, chain, coverage);
+    }
+
+    /// Takes in the agent's own number for its context.
+    fn record_agent_estimate(&mut self, usage: &Usage) {
+        let (logged, prefix) = self.ledger.items_mut().tokens_in_context();
+        let (unlogged, _) = self.expected_prefix(self.inputs().unlogged, logged, prefix);
+        let used = logged.saturating_add(unlogged);
+        self.agent_estimate = Some(Logged::new(usage, used, logged, &self.ledger));
+        self.ledger.set_size_after_reset(usage.prompt);
     }
 
     fn add_node(&mut self, node: Node, place: Place, at: Option<Timestamp>) {
@@ -286,46 +370,32 @@ impl Session {
             self.replace_items(ix, items, place, at);
             return;
         }
-        let branch = self.chain.push(key, parent, part, request, turn);
-        if let Some(old) = branch {
-            self.branch_changed(&old, Gone::Rewind);
+        if let Some(change) = self.chain.push(key, parent, part, request, turn) {
+            self.change_branch(&change, Gone::Rewind);
         }
         if turn {
             self.turns += 1;
             self.end_turn();
         }
-        let node = self.chain.last();
-        for item in items {
-            self.add_item(node, item, place, at, request);
-        }
-        if let Some(request) = request {
-            self.output_grew(request);
-        }
+        self.add_items(self.chain.last(), items, place, at, request);
     }
 
-    pub(super) fn add_item(
+    fn add_items(
         &mut self,
         node: usize,
-        item: NewItem,
+        items: Vec<NewItem>,
         place: Place,
         at: Option<Timestamp>,
         output_of: Option<Key>,
     ) {
-        let ix = self.items.len();
-        self.items.push(Item {
-            place,
-            at,
-            told: item,
-            settled: None,
-            output_of,
-            entered: None,
-            left: None,
-            away: Vec::new(),
-            former: None,
-            record: self.record(),
-            node: u32::try_from(node).unwrap_or(u32::MAX),
-        });
-        self.chain.hold(node, ix);
+        for item in items {
+            let ledger = self.ledger.items_mut();
+            let ix = ledger.add(item, node, place, at, output_of);
+            self.chain.hold(node, ix);
+        }
+        if let Some(request) = output_of {
+            self.ledger.output_grew(request, &mut self.chain);
+        }
     }
 
     /// A later record of the same id: what is the same stays, what is new is added, the rest leaves.
@@ -336,127 +406,78 @@ impl Session {
         place: Place,
         at: Option<Timestamp>,
     ) {
-        let request = self.chain.request_of(node);
-        let mut old: Vec<ItemIx> = self
-            .chain
-            .items(node)
-            .iter()
-            .copied()
-            .filter(|ix| self.items[*ix].in_context() || !self.chain.is_live(node))
-            .collect();
-        let fresh: Vec<NewItem> = new
-            .into_iter()
-            .filter(|item| {
-                let same = old.iter().position(|ix| {
-                    let held = &self.items[*ix];
-                    held.hash == item.hash && held.kind == item.kind && held.call == item.call
-                });
-                same.is_none_or(|at| {
-                    old.remove(at);
-                    false
-                })
-            })
-            .collect();
         if !self.chain.is_live(node) {
             return;
         }
+        let mut old: Vec<ItemIx> = self.chain.items(node).to_vec();
+        old.retain(|ix| self.items()[*ix].in_context());
+        let mut fresh = new;
+        fresh.retain(|item| {
+            let same = old.iter().position(|ix| {
+                let held = &self.items()[*ix];
+                held.hash == item.hash && held.kind == item.kind && held.call == item.call
+            });
+            same.map(|at| old.remove(at)).is_none()
+        });
         for ix in old {
             self.leave(ix, Gone::Replaced);
         }
-        for item in fresh {
-            self.add_item(node, item, place, at, request);
-        }
-        if let Some(request) = request {
-            self.output_grew(request);
-        }
+        self.add_items(node, fresh, place, at, self.chain.request_of(node));
+    }
+
+    fn leave(&mut self, ix: ItemIx, why: Gone) {
+        let next = self.requests().len();
+        self.ledger.items_mut().leave(ix, why, next);
     }
 
     /// What leaves when a new user turn begins.
     fn end_turn(&mut self) {
-        let strips = self.model().is_some_and(|id| {
-            self.rules
-                .model(self.agent, id)
-                .is_some_and(|row| row.thinking == Thinking::Leaves)
-        });
         self.drop_ephemeral();
-        for ix in self.alive() {
-            if strips && self.items[ix].kind == Kind::Thinking {
-                self.leave(ix, Gone::Stripped);
-            }
+        let row = self.model().and_then(|id| self.rules.model(self.agent, id));
+        if row.is_some_and(|row| row.thinking == Thinking::Leaves) {
+            let next = self.requests().len();
+            self.ledger.items_mut().strip_thinking(next);
         }
     }
 
     fn drop_ephemeral(&mut self) {
-        for ix in self.alive() {
-            if self.items[ix].ephemeral {
-                self.leave(ix, Gone::TurnEnd);
-            }
-        }
+        let next = self.requests().len();
+        self.ledger.items_mut().drop_ephemeral(next);
     }
 
-    /// The items in the context now, in the order of the log.
-    pub fn alive(&self) -> Vec<ItemIx> {
-        self.chain
-            .live()
-            .iter()
-            .flat_map(|node| self.chain.items(*node))
-            .copied()
-            .filter(|ix| self.items[*ix].in_context())
-            .collect()
-    }
-
-    /// The live branch is another one: what is no longer on it leaves, what is on it again returns.
-    fn branch_changed(&mut self, before: &[usize], why: Gone) {
-        for node in before {
-            if !self.chain.is_live(*node) {
-                for ix in self.chain.items(*node).to_vec() {
-                    self.leave(ix, why);
-                }
-            }
-        }
-        for node in self.chain.live().to_vec() {
-            for ix in self.chain.items(node).to_vec() {
-                let why = self.items[ix].left.map(|left| left.why);
-                if let Some(Gone::Rewind | Gone::Compaction | Gone::Clear) = why {
-                    self.come_back(ix);
-                }
-            }
-        }
-        self.find_anchor();
+    fn change_branch(&mut self, change: &BranchChange, why: Gone) {
+        self.ledger.change_branch(change, why, &mut self.chain);
     }
 
     fn cut_from(&mut self, position: usize) {
-        let before = self.chain.live().to_vec();
-        self.chain.cut(position);
-        self.branch_changed(&before, Gone::Rewind);
+        let change = self.chain.cut(position);
+        self.change_branch(&change, Gone::Rewind);
     }
 
     fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
-        let nodes: Vec<usize> = nodes
+        let nodes: HashSet<usize> = nodes
             .iter()
             .filter_map(|key| self.chain.find(*key))
             .collect();
-        for node in self.chain.live().to_vec() {
-            for ix in self.chain.items(node).to_vec() {
-                let item = &self.items[ix];
-                let hit = nodes.contains(&node)
-                    || (item.kind == Kind::ToolResult
-                        && item.call.is_some_and(|call| calls.contains(&call)));
-                if hit && item.in_context() {
-                    self.leave(ix, Gone::Cleared);
-                }
-            }
+        let calls: HashSet<Key> = calls.iter().copied().collect();
+        let hit = |ix: &ItemIx| {
+            let item = &self.items()[*ix];
+            nodes.contains(&(item.node as usize))
+                || (item.kind == Kind::ToolResult && item.call.is_some_and(|c| calls.contains(&c)))
+        };
+        let hits: Vec<ItemIx> = self.alive().into_iter().filter(hit).collect();
+        for ix in hits {
+            self.leave(ix, Gone::Cleared);
         }
     }
 
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
         let used = self.calibrated_context();
-        let before = self.chain.live().to_vec();
-        self.chain.retain(keys);
-        let lost = before
-            .iter()
-            .any(|node| !self.chain.is_live(*node) && !self.chain.items(*node).is_empty());
-        if why == Gone::Compaction && lost {
+        let change = self.chain.retain(keys);
+        let mut left = change.left.iter();
+        let lost = left.any(|node| !self.chain.items(*node).is_empty());
+        let is_reset = why == Gone::Compaction && lost;
+        if is_reset {
             let reset = Reset {
                 key: None,
                 gone: why,
@@ -465,11 +486,11 @@ impl Session {
                 after: None,
                 kept: Kept::Nothing,
             };
-            self.note_reset(&reset, &used, &before, place, at);
+            self.add_reset(&reset, &used, &change, place, at);
         }
-        self.branch_changed(&before, why);
-        if why == Gone::Compaction && lost {
-            self.anchor = None;
+        self.change_branch(&change, why);
+        if is_reset {
+            self.ledger.forget_anchor();
         }
     }
 
@@ -478,47 +499,46 @@ impl Session {
             return; // an old boundary, written again
         }
         let used = self.calibrated_context();
-        let before = self.chain.live().to_vec();
-        self.chain.reset(reset.key, &reset.kept);
-        self.note_reset(&reset, &used, &before, place, at);
-        self.branch_changed(&before, reset.gone);
-        self.anchor = None;
+        let change = self.chain.reset(reset.key, &reset.kept);
+        self.add_reset(&reset, &used, &change, place, at);
+        self.change_branch(&change, reset.gone);
+        self.ledger.forget_anchor();
     }
 
-    fn note_reset(
+    /// Notes a reset, before anything leaves.
+    fn add_reset(
         &mut self,
         reset: &Reset,
-        used: &super::context::Context,
-        before: &[usize],
+        used: &Context,
+        change: &BranchChange,
         place: Place,
         at: Option<Timestamp>,
     ) {
         let mut dropped = [0; 5];
-        for node in before.iter().filter(|node| !self.chain.is_live(**node)) {
-            for ix in self.chain.items(*node) {
-                if self.items[*ix].in_context() {
-                    dropped[self.items[*ix].role.index()] += self.tokens(*ix).0;
-                }
+        for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
+            let item = &self.items()[*ix];
+            if item.in_context() {
+                dropped[item.role.index()] += self.tokens(*ix).0;
             }
         }
-        let (size, size_source) = match reset.before {
+        let (before, before_source) = match reset.before {
             Some(size) => (size, Source::Agent),
             None if used.estimated == 0 => (used.used, Source::Reported),
             None => (used.used, Source::Estimated),
         };
-        self.resets.push(PastReset {
+        self.ledger.add_reset(PastReset {
             place,
             at,
             gone: reset.gone,
             cause: reset.cause.clone(),
-            model: self.model_shared(),
-            before: size,
-            before_source: size_source,
+            model: self.model_shared().cloned(),
+            before,
+            before_source,
             ours: used.used,
             after: reset.after,
             after_source: Source::Agent,
-            request: self.requests.len(),
-            record: self.record(),
+            request: self.requests().len(),
+            record: self.ledger.items().record(),
             dropped,
         });
     }

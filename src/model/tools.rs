@@ -1,7 +1,7 @@
 //! What each tool's results cost, at any moment of a session.
 
 use super::carried::Carried;
-use super::compaction::SizedItem;
+use super::session::SizedItem;
 use super::session::{RequestIx, Session};
 use super::{Role, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,16 +27,6 @@ pub struct Tool {
     pub share: f64,
 }
 
-impl Session {
-    /// The items in the context now with what they cost, in the order of the log.
-    pub fn in_context(&self) -> impl Iterator<Item = SizedItem> {
-        self.alive().into_iter().map(|ix| {
-            let (tokens, source) = self.tokens(ix);
-            (ix, tokens, source)
-        })
-    }
-}
-
 /// What each tool's results cost, the largest sum first. `context` holds the items in the context at
 /// that moment, `requests` is the number of requests by then. What had left by then counts as well.
 pub fn tools(
@@ -47,8 +37,8 @@ pub fn tools(
     let carried = Carried::by(session, requests);
     let context: Vec<SizedItem> = context.into_iter().collect();
     let held: BTreeSet<usize> = context.iter().map(|(ix, ..)| *ix).collect();
-    let is_live = requests >= session.requests.len();
-    let gone = session.items.iter().enumerate().filter(|(ix, item)| {
+    let is_live = requests >= session.requests().len();
+    let gone = session.items().iter().enumerate().filter(|(ix, item)| {
         item.role == Role::Tool
             && !held.contains(ix)
             // What came and went before the next request may be of the time after.
@@ -63,7 +53,7 @@ pub fn tools(
 
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
-        let item = &session.items[ix];
+        let item = &session.items()[ix];
         if item.role != Role::Tool {
             continue;
         }
@@ -117,7 +107,7 @@ mod tests {
             .result("c", "Bash", 500)
             .report(3_000);
         let session = &log.session;
-        let now = tools(session, session.in_context(), session.requests.len());
+        let now = tools(session, session.in_context(), session.requests().len());
         let told: Vec<_> = now
             .iter()
             .map(|t| (&*t.name, t.results, t.in_context > 0, t.largest.0))

@@ -13,8 +13,8 @@ mod course;
 #[cfg(test)]
 mod tests;
 
-use super::compaction::{SizedItem, sizes};
-use super::session::{ItemIx, RequestIx, Session};
+use super::compaction::sizes;
+use super::session::{ItemIx, RequestIx, Session, SizedItem};
 use super::window::own::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
 use super::{Gone, Source};
@@ -94,7 +94,7 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
     let limits = limits(session, course.requests);
     let usual = Overrides::default();
     let seen = seen(session, course.requests, &usual);
-    let rules = &*session.rules;
+    let rules = &*session.rules();
     let window = limits.window;
 
     let mut rows = vec![real(session, &course, window)];
@@ -247,14 +247,14 @@ impl Course {
 
 fn limits(session: &Session, requests: RequestIx) -> Limits {
     match requests.checked_sub(1) {
-        Some(last) if requests < session.requests.len() => session.limits_as_of(last),
+        Some(last) if requests < session.requests().len() => session.limits_as_of(last),
         _ => session.limits(),
     }
 }
 
 /// A session to look up rules for: as its agent works today, whatever its version was.
 fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
-    let last = requests.checked_sub(1).map(|ix| &session.requests[ix]);
+    let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
     Seen {
         agent: session.agent,
         version: None,
@@ -272,10 +272,10 @@ fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides)
 
 /// What did take place.
 fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
-    let reported = &session.requests[..course.requests];
-    let is_live = course.requests == session.requests.len();
+    let reported = &session.requests()[..course.requests];
+    let is_live = course.requests == session.requests().len();
     let within = 1..course.requests + usize::from(is_live);
-    let resets = session.resets.iter().enumerate();
+    let resets = session.resets().iter().enumerate();
     let compactions: Vec<Compacted> = resets
         .filter(|(_, reset)| reset.gone == Gone::Compaction && within.contains(&reset.request))
         .map(|(ix, reset)| Compacted {
@@ -301,13 +301,13 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
 
 /// The session's own rule; its own past compactions show what stays better than the table does.
 fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> WhatIf {
-    let rules = &*session.rules;
+    let rules = &*session.rules();
     let policy = rules
         .policy
         .iter()
         .find(|policy| policy.agent == session.agent && policy.name == limits.policy);
     let mut past: Vec<u64> = session
-        .resets
+        .resets()
         .iter()
         .filter(|reset| is_automatic(reset) && reset.request < course.requests)
         .filter(|reset| reset.after_source == Source::Reported)

@@ -57,7 +57,7 @@ mod tests {
         };
         let items = vec![item(900, Kind::Thinking), item(0, Kind::ToolResult)];
         let log = Log::new().node("1", items);
-        let previews = [0, 1].map(|ix: usize| preview(&log.session.items[ix]));
+        let previews = [0, 1].map(|ix: usize| preview(&log.session.items()[ix]));
         assert_eq!(previews, ["(not in the log)", ""]);
     }
 }

@@ -162,7 +162,7 @@ fn replay_one(
         let predictions = predictions(session);
         let worst = Miss::worst(log, session, &predictions, by, worst);
         let named = |prediction: Prediction| {
-            let request = &session.requests[prediction.request];
+            let request = &session.requests()[prediction.request];
             let model = request.model.as_deref().unwrap_or("unknown");
             (request.key, model.to_owned(), prediction)
         };

@@ -40,8 +40,8 @@ pub use text::AROUND;
 pub use ui::{ItemId, Overlay, Panel, Screen, Ui};
 pub use zones::{Hit, Zones};
 
-use crate::model::compaction::SizedItem;
 use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
+use crate::model::session::SizedItem;
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
 use crate::tui::keymap::{Keymap, Press, Scope};

@@ -53,7 +53,7 @@ fn session(name: &str) -> Session {
 
 /// What is in the context at the end, in the order of the log.
 fn alive(session: &Session) -> Vec<String> {
-    let items = session.alive().into_iter().map(|ix| &session.items[ix]);
+    let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
         .map(|item| format!("{} {}", item.role.name(), item.preview))
         .collect()
@@ -173,7 +173,10 @@ fn outputs_stand_before_the_count_that_does_not_include_them() {
     );
     let session = session("outputs-before-count");
     // 9,130 of prompt less 9,100 before: what the two outputs cost.
-    let outputs = session.items.iter().filter(|item| item.role == Role::Tool);
+    let outputs = session
+        .items()
+        .iter()
+        .filter(|item| item.role == Role::Tool);
     assert_eq!(outputs.map(|item| item.settled.unwrap().0).sum::<u64>(), 30);
     assert_eq!(session.context().known, 9_150);
 }

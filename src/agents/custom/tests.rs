@@ -105,7 +105,7 @@ fn entries(format: &Format, log: &str) -> Vec<Entry> {
 
 fn told(session: &Session) -> Vec<String> {
     let alive = session.alive();
-    let items = alive.iter().map(|ix| &session.items[*ix]);
+    let items = alive.iter().map(|ix| &session.items()[*ix]);
     items
         .map(|item| {
             let tool = item.tool.as_deref().unwrap_or_default();
@@ -189,7 +189,7 @@ proptest! {
             let (session, alone) = (&together[&format!("s{of}")], read(format, log));
             prop_assert_eq!(told(session), told(&alone));
             prop_assert_eq!(session.context(), alone.context());
-            prop_assert_eq!(session.requests.len(), alone.requests.len());
+            prop_assert_eq!(session.requests().len(), alone.requests().len());
         }
     }
 }
@@ -231,7 +231,7 @@ fn records_are_read_as_the_mapping_says() {
         (Some("gpt-5"), "shop")
     );
     let prompts: Vec<_> = session
-        .requests
+        .requests()
         .iter()
         .map(|request| (request.prompt, request.cached, request.output))
         .collect();
@@ -270,7 +270,7 @@ fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
         told(&session),
         ["container summary : There are two.", "user text : Go on."]
     );
-    assert_eq!(session.resets.len(), 1);
+    assert_eq!(session.resets().len(), 1);
     assert_eq!(format(RECORDS).reset_marks, ["\"compaction\""]);
 }
 
@@ -303,10 +303,10 @@ fn what_requests_have_in_common_counts_once() {
         (&["u one", "a 1", "u two", "a 2", "u two"], Some("a 2")),
     ]);
     let session = read(format(REQUESTS), &log);
-    let previews: Vec<&str> = session.items.iter().map(|item| &*item.preview).collect();
+    let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
     assert_eq!(previews, ["one", "1", "two", "2", "two", "2"]);
-    assert_eq!(session.requests.len(), 3);
-    assert_eq!((session.context().known, session.resets.len()), (305, 0));
+    assert_eq!(session.requests().len(), 3);
+    assert_eq!((session.context().known, session.resets().len()), (305, 0));
     assert_eq!((session.turns, session.alive().len()), (3, 6));
 }
 
@@ -324,7 +324,7 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
         let session = read(format(REQUESTS), &requests(lists));
         let alive = session.alive().into_iter();
         let previews: Vec<String> = alive
-            .map(|ix| session.items[ix].preview.to_string())
+            .map(|ix| session.items()[ix].preview.to_string())
             .collect();
         (previews, session)
     };
@@ -337,9 +337,9 @@ fn an_answer_is_the_same_however_the_next_request_writes_it() {
     let lists = lists.map(|(list, _)| (list, None));
     let (said, session) = previews(&lists);
     assert_eq!(said, ["one", "one", "of it", "two", "2", "three", unlogged]);
-    let mut said = session.alive().into_iter().map(|ix| &session.items[ix]);
+    let mut said = session.alive().into_iter().map(|ix| &session.items()[ix]);
     assert!(said.all(|item| (item.role == Role::User) == item.output_of.is_none()));
-    assert_eq!((session.context().known, session.resets.len()), (305, 0));
+    assert_eq!((session.context().known, session.resets().len()), (305, 0));
 }
 
 #[test]
@@ -358,8 +358,8 @@ fn what_is_no_longer_in_the_list_has_left() {
             "assistant text : 3"
         ]
     );
-    assert_eq!(session.resets.len(), 1);
-    assert_eq!(session.resets[0].before, 205);
+    assert_eq!(session.resets().len(), 1);
+    assert_eq!(session.resets()[0].before, 205);
     // An answer that was thrown away alone is no compaction, and what comes back is there again.
     let log = requests(&[
         (&["u one"], Some("a 1")),
@@ -378,7 +378,7 @@ fn what_is_no_longer_in_the_list_has_left() {
             "assistant text : 5"
         ]
     );
-    assert_eq!(session.resets.len(), 1);
+    assert_eq!(session.resets().len(), 1);
 }
 
 #[test]
@@ -447,8 +447,11 @@ fn a_document_is_a_list_of_records() {
         .into_iter()
         .for_each(|entry| session.apply(entry));
     assert_eq!(session.meta.id.as_deref(), Some("s9"));
-    assert_eq!((session.requests.len(), session.context().known), (2, 173));
-    assert_eq!(session.requests[1].place.line, 6);
+    assert_eq!(
+        (session.requests().len(), session.context().known),
+        (2, 173)
+    );
+    assert_eq!(session.requests()[1].place.line, 6);
     assert!(format.recognise(document.as_bytes()));
     assert!(format.recognise(&document.as_bytes()[..100]));
     assert!(!format.recognise(b"{\"session\":1}"));
@@ -475,7 +478,7 @@ fn numbers_that_cannot_be_true_report_nothing() {
 {"session":"s","role":"assistant","content":"y","usage":{"fresh":0,"out":7}}
 "#;
     let session = read(format(RECORDS), log);
-    assert_eq!((session.requests.len(), session.items.len()), (0, 2));
+    assert_eq!((session.requests().len(), session.items().len()), (0, 2));
 }
 
 #[test]
@@ -487,9 +490,9 @@ fn usage_in_a_record_of_its_own_is_the_response_s_before_it() {
     let session = read(format(RECORDS), log);
     assert_eq!(session.context().known, 57);
     assert!(session.skipped.is_empty(), "{:?}", session.skipped);
-    let answer = &session.items[1];
+    let answer = &session.items()[1];
     assert_eq!(answer.kind, Kind::Text);
-    assert_eq!(answer.output_of, Some(session.requests[0].key));
+    assert_eq!(answer.output_of, Some(session.requests()[0].key));
 }
 
 /// Any JSON, with the keys of the mappings in it.

@@ -30,7 +30,7 @@ fn containers_leave_when_their_turn_ends_and_not_before() {
     assert_eq!(containers(before), 2);
     assert_eq!(containers(log), 0);
     let session = &sessions(log)[&Lane::Main];
-    for item in session.items.iter().filter(|item| item.ephemeral) {
+    for item in session.items().iter().filter(|item| item.ephemeral) {
         let left = item.left.unwrap();
         assert_eq!((left.why, left.request), (Gone::TurnEnd, 3));
     }
@@ -56,10 +56,10 @@ fn a_copy_of_a_message_counts_once_wherever_it_stands() {
 #[test]
 fn numbers_of_a_turn_are_those_of_its_last_call() {
     let session = &sessions(case!("last_call_of_a_turn_counts"))[&Lane::Main];
-    let prompts: Vec<u64> = session.requests.iter().map(|r| r.prompt).collect();
+    let prompts: Vec<u64> = session.requests().iter().map(|r| r.prompt).collect();
     assert_eq!(prompts, [950]);
     let sums = &sessions(case!("turn_totals_are_no_context"))[&Lane::Main];
-    assert!(sums.requests.is_empty());
+    assert!(sums.requests().is_empty());
 }
 
 #[test]

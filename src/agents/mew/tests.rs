@@ -33,7 +33,7 @@ fn each_participant_has_a_context_of_its_own() {
             "Wrote a.txt."
         ]
     );
-    let tools = helper.items.iter().filter(|item| item.role == Role::Tool);
+    let tools = helper.items().iter().filter(|item| item.role == Role::Tool);
     let tools: Vec<_> = tools.map(|item| item.tool.as_deref()).collect();
     assert_eq!(tools, [Some("write_file")], "not whose tool it is");
     assert_eq!(helper.meta.window, Some(20_000));
@@ -53,7 +53,7 @@ fn an_automatic_compaction_drops_as_much_as_it_says() {
             "Open."
         ]
     );
-    let reset = &mew.resets[0];
+    let reset = &mew.resets()[0];
     assert_eq!((&*reset.cause, reset.before), ("auto", 19_020));
 }
 

@@ -25,13 +25,13 @@ fn semantic_kernel_says_minus_one_where_it_knows_nothing() {
     let sessions = sessions(case!("semantic_kernel_in_its_own_words").lines());
     let session = &sessions[&Lane::Main];
     let prompts = |session: &Session| -> Vec<u64> {
-        let requests = session.requests.iter();
+        let requests = session.requests().iter();
         requests.map(|request| request.prompt).collect()
     };
     assert_eq!(prompts(session), [60, 150]);
     // Results do not say whose they are: they follow on the calls in their order.
     let alive = session.alive();
-    let tools = alive.iter().map(|ix| &session.items[*ix]);
+    let tools = alive.iter().map(|ix| &session.items()[*ix]);
     let tools = tools.filter(|item| item.role == Role::Tool);
     let tools: Vec<&str> = tools.filter_map(|item| item.tool.as_deref()).collect();
     assert_eq!(tools, ["get_lights", "get_prices"]);
@@ -45,7 +45,12 @@ fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
     let sessions = sessions(case!("langsmith_runs_and_threads").lines());
     let told: Vec<(&str, usize)> = sessions
         .values()
-        .map(|session| (session.meta.id.as_deref().unwrap(), session.requests.len()))
+        .map(|session| {
+            (
+                session.meta.id.as_deref().unwrap(),
+                session.requests().len(),
+            )
+        })
         .collect();
     assert_eq!(told, [("t-1", 2), ("t-2", 1)]);
 }
@@ -54,7 +59,7 @@ fn threads_of_langsmith_are_sessions_and_its_projects_are_none() {
 fn a_conversation_goes_on_in_other_traces() {
     let sessions = sessions(case!("each_turn_a_trace").lines());
     let prompts = |session: &Session| -> Vec<u64> {
-        let requests = session.requests.iter();
+        let requests = session.requests().iter();
         requests.map(|request| request.prompt).collect()
     };
     let mut told: Vec<Vec<u64>> = sessions.values().map(prompts).collect();
@@ -64,7 +69,7 @@ fn a_conversation_goes_on_in_other_traces() {
     assert_eq!(told, expected);
     let main = &sessions[&Lane::Main];
     assert!(main.meta.id.as_deref().unwrap().ends_with("01"));
-    assert_eq!(main.resets.len(), 0);
+    assert_eq!(main.resets().len(), 0);
 }
 
 #[test]
@@ -72,7 +77,7 @@ fn tools_are_the_same_however_a_convention_tells_them() {
     let sessions = sessions(case!("tools_of_each_convention").lines());
     assert_eq!(sessions.len(), 5);
     for session in sessions.values() {
-        let tools = session.items.iter();
+        let tools = session.items().iter();
         let mut tools = tools.filter(|item| item.kind == Kind::ToolList);
         let preview = tools.next().unwrap().preview.replace(' ', "");
         assert!(preview.contains("\"name\":\"get_prices\""), "{preview}");
@@ -89,8 +94,8 @@ fn a_late_span_counts_and_changes_nothing() {
     let (before, after) = (&until_late[&Lane::Main], &sessions[&Lane::Main]);
     assert_eq!(previews(before), previews(after));
     assert_eq!(before.context(), after.context());
-    assert_eq!(after.requests.len(), 3);
-    let billed: u64 = after.requests.iter().map(|r| r.billed.input).sum();
+    assert_eq!(after.requests().len(), 3);
+    let billed: u64 = after.requests().iter().map(|r| r.billed.input).sum();
     assert_eq!(billed, 960 + 1_042 + 1_010);
 }
 
@@ -99,10 +104,15 @@ fn a_side_call_is_no_part_of_the_conversation() {
     let sessions = sessions(case!("side_call_and_compaction").lines());
     assert_eq!(sessions.len(), 2);
     let main = &sessions[&Lane::Main];
-    assert!(!main.items.iter().any(|item| item.preview.contains("title")));
-    assert_eq!(main.resets.len(), 1);
-    assert_eq!(main.resets[0].gone, Gone::Compaction);
-    let results = main.items.iter().filter(|item| item.tool.is_some());
+    assert!(
+        !main
+            .items()
+            .iter()
+            .any(|item| item.preview.contains("title"))
+    );
+    assert_eq!(main.resets().len(), 1);
+    assert_eq!(main.resets()[0].gone, Gone::Compaction);
+    let results = main.items().iter().filter(|item| item.tool.is_some());
     let tools: Vec<&str> = results.map(|item| item.tool.as_deref().unwrap()).collect();
     assert_eq!(
         tools,
@@ -123,8 +133,8 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
     assert!(serde_json::from_str::<Value>(&cut).is_ok(), "{cut}");
     let cut = sessions([&*cut]);
     let (cut, whole) = (&cut[&Lane::Main], &whole[&Lane::Main]);
-    assert_eq!(cut.requests[0].prompt, whole.requests[0].prompt);
-    assert!(!cut.items.iter().any(|item| item.preview.contains("role")));
+    assert_eq!(cut.requests()[0].prompt, whole.requests()[0].prompt);
+    assert!(!cut.items().iter().any(|item| item.preview.contains("role")));
 }
 
 #[test]
@@ -147,7 +157,7 @@ proptest! {
         let sessions = sessions(order.iter().map(|ix| all[*ix]));
         let billed: u64 = sessions
             .values()
-            .flat_map(|session| &session.requests)
+            .flat_map(|session| session.requests())
             .map(|request| request.billed.input)
             .sum();
         prop_assert_eq!(billed, 960 + 1_042 + 1_010);

@@ -29,7 +29,7 @@ fn text(name: &str) -> String {
 
 /// Each session's prompts and what its context holds, the main one's first.
 fn told(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
-    let one = |session: &Session| session.requests.iter().map(|r| r.prompt).collect();
+    let one = |session: &Session| session.requests().iter().map(|r| r.prompt).collect();
     sessions
         .values()
         .map(|session| (one(session), said(session)))
@@ -37,10 +37,10 @@ fn told(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
 }
 
 fn said(session: &Session) -> Vec<&str> {
-    let items = session.alive().into_iter().map(|ix| &session.items[ix]);
+    let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
         .filter(|item| !matches!(item.kind, Kind::Prompt | Kind::ToolList))
-        .map(|item| item.told.preview.as_ref())
+        .map(|item| item.logged.preview.as_ref())
         .collect()
 }
 
@@ -91,7 +91,7 @@ fn a_summary_goes_to_the_conversation_that_it_quotes() {
         prompts,
         [&[300, 1_400, 1_395, 450, 520][..], &[296, 360, 380]]
     );
-    let resets: Vec<usize> = sessions.values().map(|s| s.resets.len()).collect();
+    let resets: Vec<usize> = sessions.values().map(|s| s.resets().len()).collect();
     assert_eq!(resets, [1, 0]);
     assert_eq!(told[1].1.len(), 6, "and keeps all it had");
 }
@@ -117,7 +117,7 @@ fn calls_aside_are_counted_in_a_lane_of_their_own() {
     let side = sessions.values().nth(1).unwrap();
     assert_eq!(side.meta.parent.as_deref(), Some("s-1"));
     assert_eq!(said(side), ["And part_4?", "yes"]);
-    let prompts: Vec<u64> = side.requests.iter().map(|r| r.prompt).collect();
+    let prompts: Vec<u64> = side.requests().iter().map(|r| r.prompt).collect();
     assert_eq!(prompts, [24, 28]);
     assert_eq!(side.context().used, 29);
 }
@@ -128,9 +128,9 @@ fn agents_have_lanes_by_their_ids() {
     let ids: Vec<_> = sessions.values().map(|s| s.meta.id.as_deref()).collect();
     assert_eq!(ids, [Some("planner/4f1c"), Some("coder/4f1c")]);
     let coder = sessions.values().nth(1).unwrap();
-    let result = coder.items.iter().find(|item| item.role == Role::Tool);
+    let result = coder.items().iter().find(|item| item.role == Role::Tool);
     assert_eq!(result.unwrap().tool.as_deref(), Some("write_file"));
-    assert_eq!(coder.requests.len(), 2);
+    assert_eq!(coder.requests().len(), 2);
 }
 
 #[test]
@@ -214,12 +214,12 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
     let alive: Vec<&str> = session
         .alive()
         .into_iter()
-        .map(|ix| session.items[ix].told.preview.as_ref())
+        .map(|ix| session.items()[ix].logged.preview.as_ref())
         .filter(|text| !["Hi.", "Yes.", "And?", "So?"].contains(text))
         .collect();
     assert_eq!(alive, ["Tuesday.", r#"[{"name":"a"},{"name":"b"}]"#]);
     let gone: Vec<Gone> = session
-        .items
+        .items()
         .iter()
         .filter_map(|item| Some(item.left?.why))
         .collect();

@@ -22,9 +22,9 @@ macro_rules! case {
 fn the_estimate_stands_beside_the_actual_number() {
     let session = &sessions(case!("estimate_beside_actual"))[&Lane::Main];
     let told: Vec<_> = session
-        .requests
+        .requests()
         .iter()
-        .map(|r| (r.prompt, r.said))
+        .map(|r| (r.prompt, r.agent_estimate))
         .collect();
     assert_eq!(
         told,
@@ -41,7 +41,7 @@ fn the_estimate_stands_beside_the_actual_number() {
 fn what_was_answered_is_known_once_a_request_carries_it() {
     let session = &sessions(case!("events_show_content_after_numbers"))[&Lane::Main];
     let said = session
-        .items
+        .items()
         .iter()
         .find(|item| item.preview.starts_with("Port 8080"));
     assert_eq!(said.unwrap().settled, Some((7, Source::Reported)));
@@ -56,7 +56,7 @@ fn captures_are_told_apart_by_prompt_and_first_message() {
     let main = &sessions[&Lane::Main];
     assert_eq!(main.context().known, 0);
     assert_eq!(main.context().role(Role::Tool).items, 1);
-    assert!(main.resets.is_empty());
+    assert!(main.resets().is_empty());
 }
 
 #[test]

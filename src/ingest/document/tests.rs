@@ -81,9 +81,9 @@ fn same(a: &Sessions, b: &Sessions) {
     for ((lane, a), (other, b)) in a.iter().zip(b) {
         assert_eq!(lane, other);
         assert_eq!(a.context(), b.context());
-        assert_eq!(a.items, b.items);
-        assert_eq!(a.requests, b.requests);
-        assert_eq!(a.resets, b.resets);
+        assert_eq!(a.items(), b.items());
+        assert_eq!(a.requests(), b.requests());
+        assert_eq!(a.resets(), b.resets());
         assert_eq!((a.records, a.unreadable), (b.records, b.unreadable));
         assert_eq!((a.started_at, a.updated_at), (b.started_at, b.updated_at));
     }
@@ -151,7 +151,7 @@ fn one_that_is_half_written_is_not_there_yet() {
     }
     file.write(&text);
     let read = main_of(document.read(&ByLength).unwrap().unwrap());
-    assert_eq!(read.items.len(), 33);
+    assert_eq!(read.items().len(), 33);
 }
 
 #[test]
@@ -170,9 +170,13 @@ fn a_document_is_the_conversation_that_its_lines_would_be() {
     let text = include_str!("../../../tests/fixtures/gemini-cli/document/log.json");
     let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
     let session = file.fresh().remove(0).1;
-    let previews: Vec<&str> = session.items.iter().map(|item| &*item.preview).collect();
+    let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
     assert_eq!(previews, ["hi", "Hello.", "and?"]);
-    assert_eq!(session.items[2].place.line, 4, "the number of the message");
+    assert_eq!(
+        session.items()[2].place.line,
+        4,
+        "the number of the message"
+    );
     assert_eq!(session.meta.id.as_deref(), Some("s-doc"));
     assert_eq!(session.unreadable, 1);
 }
@@ -183,7 +187,7 @@ fn names_of_other_elements_are_passed_over() {
     let text = format!("{head}- &m\n  role: user\n  content: &c [&t 'ha', *t, *t]\n- *m\n");
     let file = Written::new("one/session.yaml", &text);
     let session = file.fresh().remove(0).1;
-    assert_eq!((session.items.len(), session.unreadable), (1, 0));
+    assert_eq!((session.items().len(), session.unreadable), (1, 0));
     assert_eq!(session.skipped.get("alias"), Some(&1));
 }
 

@@ -98,9 +98,9 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
     for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
         assert_eq!(lane, other);
         assert_eq!(a.context(), b.context());
-        assert_eq!(a.items, b.items);
-        assert_eq!(a.requests, b.requests);
-        assert_eq!(a.resets, b.resets);
+        assert_eq!(a.items(), b.items());
+        assert_eq!(a.requests(), b.requests());
+        assert_eq!(a.resets(), b.resets());
         assert_eq!((a.unreadable, &a.skipped), (b.unreadable, &b.skipped));
     }
 }

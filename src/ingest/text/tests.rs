@@ -20,7 +20,7 @@ fn items(log: &LogFile) -> Vec<Item> {
     let sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
     sessions
         .into_iter()
-        .flat_map(|(_, session)| session.items)
+        .flat_map(|(_, session)| session.items().to_vec())
         .collect()
 }
 

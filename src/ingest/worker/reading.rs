@@ -102,7 +102,7 @@ impl Worker {
             known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
             known.shed = !exact && known.read == Coverage::Whole && !is_live(known);
             if known.shed {
-                sessions.iter_mut().for_each(|(_, session)| session.shed());
+                sessions.iter_mut().for_each(|(_, session)| session.trim());
                 known.follower.iter_mut().for_each(Follower::shed);
             }
         }

@@ -4,7 +4,7 @@ use super::{
     ESTIMATORS, Estimator, Sums, capped, has_reported_output, measure, reported_output,
     schema_framing,
 };
-use crate::model::ledger::Basis;
+use crate::model::context::Basis;
 use crate::model::session::{Item, ItemIx, RequestIx, Session};
 use crate::model::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
@@ -53,7 +53,7 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
     let held = Held::of(session);
     let mut last_of_family: HashMap<String, RequestIx> = HashMap::new();
     let mut predictions = Vec::new();
-    for (ix, request) in session.requests.iter().enumerate() {
+    for (ix, request) in session.requests().iter().enumerate() {
         if request.generation.is_none() {
             continue; // a late report: nobody's last one
         }
@@ -67,7 +67,7 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
         }
         let (delta, basis) = held.delta(session, before, ix);
         let sums = &held.prompts[ix];
-        let last = &session.requests[previous];
+        let last = &session.requests()[previous];
         let expected = Estimator::ALL.map(|estimator| match estimator {
             Estimator::Outputs => capped(sums.outputs),
             Estimator::Chars4 => capped(sums.chars / 4),
@@ -98,9 +98,9 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
 /// What came between a request and the report it was settled against, the output of that one included,
 /// and what left.
 pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
-    let previous = session.requests.get(request).and_then(|r| r.previous);
+    let previous = session.requests().get(request).and_then(|r| r.previous);
     let (mut came, mut went) = (Vec::new(), Vec::new());
-    for (ix, item) in session.items.iter().enumerate() {
+    for (ix, item) in session.items().iter().enumerate() {
         let was_there = previous.is_some_and(|previous| item.held_by(previous));
         match (was_there, item.held_by(request)) {
             (false, true) => came.push(ix),
@@ -122,15 +122,15 @@ struct Held {
 
 impl Held {
     fn of(session: &Session) -> Held {
-        let n = session.requests.len();
+        let n = session.requests().len();
         let mut held = Held {
             prompts: vec![Sums::default(); n],
             tools: vec![0; n],
             losses: vec![None; n],
         };
-        let outputs = spokesmen(session);
+        let outputs = representative_outputs(session);
         let mut tools: HashSet<&str> = HashSet::new();
-        for (ix, item) in session.items.iter().enumerate() {
+        for (ix, item) in session.items().iter().enumerate() {
             let Some(entered) = item.entered.filter(|at| *at < n) else {
                 continue;
             };
@@ -207,7 +207,7 @@ impl Held {
         match last.filter(goes_on) {
             Some(last) => {
                 let fresh = self.prompts[ix].fresh - self.prompts[last].fresh;
-                let known = i128::from(session.requests[last].prompt);
+                let known = i128::from(session.requests()[last].prompt);
                 let basis = if fresh == 0 {
                     Basis::Exact
                 } else {
@@ -221,19 +221,19 @@ impl Held {
 }
 
 /// For each request whose output was reported, the item that stands for that output, and the output.
-fn spokesmen(session: &Session) -> HashMap<usize, u64> {
+fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
     let mut of_request: HashMap<RequestIx, usize> = HashMap::new();
-    for (ix, item) in session.items.iter().enumerate() {
+    for (ix, item) in session.items().iter().enumerate() {
         let Some(request) = reported_output(session, item) else {
             continue;
         };
         let chosen = of_request.entry(request).or_insert(ix);
         // Thinking may be stripped: what was said stays longer.
-        if session.items[*chosen].kind == Kind::Thinking {
+        if session.items()[*chosen].kind == Kind::Thinking {
             *chosen = ix;
         }
     }
-    let output = |request: RequestIx| session.requests[request].output.unwrap_or(0);
+    let output = |request: RequestIx| session.requests()[request].output.unwrap_or(0);
     of_request
         .into_iter()
         .map(|(request, ix)| (ix, output(request)))

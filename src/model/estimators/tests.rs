@@ -1,9 +1,9 @@
 //! The worked examples of the analyses that the rules come from, and the rules' own edges.
 
+use super::super::context::Basis;
 use super::super::event::{
     Billed, Entry, Event, Key, Lane, NewItem, Node, Parent, Part, Place, Size, Usage,
 };
-use super::super::ledger::Basis;
 use super::super::session::Session;
 use super::super::window::Rules;
 use super::super::{Kind, Role, Source};
@@ -70,7 +70,7 @@ impl Talk {
             nth: 0,
         };
         self.tell(Event::Node(Box::new(Node {
-            key: Some(Key(self.0.items.len() as u64 + 1_000)),
+            key: Some(Key(self.0.items().len() as u64 + 1_000)),
             parent: Parent::Previous,
             part: match role {
                 Role::Assistant => Part::Output,

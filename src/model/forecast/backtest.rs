@@ -30,7 +30,7 @@ pub struct Point {
 /// out.
 pub fn backtest(session: &Session) -> Vec<Point> {
     let automatic = session
-        .resets
+        .resets()
         .iter()
         .filter(|reset| reset.gone == Gone::Compaction && &*reset.cause == "auto");
     automatic
@@ -51,8 +51,8 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
         return None;
     }
     let (at, first) = (
-        session.requests.get(here)?,
-        session.requests.get(epoch.start)?,
+        session.requests().get(here)?,
+        session.requests().get(epoch.start)?,
     );
     let trigger = session.limits_as_of(here).trigger?;
     let used = at.prompt.saturating_add(at.output.unwrap_or(0));
@@ -64,7 +64,7 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
         before,
         requests: forecast.requests,
         straight_line: (mean > 0.0).then(|| to_go as f64 / mean),
-        turns_before: session.requests.get(last)?.turn.saturating_sub(at.turn),
+        turns_before: session.requests().get(last)?.turn.saturating_sub(at.turn),
         turns: forecast.turns,
     })
 }

@@ -9,7 +9,7 @@ impl Timeline {
     pub fn sizes(&self, session: &Session) -> Vec<u64> {
         // What comes and goes with each moment: all of it, and what of it is system prompt and tools.
         let mut changes = vec![(0_i128, 0_i128); self.moments.len()];
-        for (ix, item) in session.items.iter().enumerate() {
+        for (ix, item) in session.items().iter().enumerate() {
             let tokens = i128::from(session.tokens(ix).0);
             let shown = if item.is_prefix() { tokens } else { 0 };
             let mut at = |record: u32, sign: i128| {
@@ -34,9 +34,8 @@ impl Timeline {
         let sizes = moments.map(|(moment, (tokens, shown))| {
             held = (held.0 + tokens, held.1 + shown);
             let (logged, shown) = (whole(held.0), whole(held.1));
-            let standing = session.standing_at(moment.record);
-            let standing = standing.copied().unwrap_or_else(|| session.standing());
-            let (unlogged, _) = session.expected_prefix(standing.unlogged, logged, shown);
+            let inputs = session.inputs_at(moment.record);
+            let (unlogged, _) = session.expected_prefix(inputs.unlogged, logged, shown);
             logged.saturating_add(unlogged)
         });
         sizes.collect()

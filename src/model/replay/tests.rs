@@ -50,7 +50,7 @@ fn sums_hold(state: &State) {
 /// The last moment is the session as it is.
 fn ends_as_it_is(session: &Session, timeline: &Timeline) {
     let Some(last) = timeline.moment(timeline.end()) else {
-        assert!(session.items.is_empty() && session.requests.is_empty());
+        assert!(session.items().is_empty() && session.requests().is_empty());
         return;
     };
     let (then, now) = (session.state_at(last), session.state());
@@ -101,7 +101,7 @@ impl Lived {
                 forecast: forecast(&session, None),
                 timeline: Timeline::of(&session),
             };
-            told.insert(session.record(), now);
+            told.insert(session.ledger().items().record(), now);
         }
         Lived { session, told }
     }
@@ -164,11 +164,11 @@ proptest! {
                 prop_assert!(there.is_none_or(|there| there >= from));
             }
         }
-        for ix in 0..session.requests.len() {
+        for ix in 0..session.requests().len() {
             let moment = timeline.of_request(ix).and_then(|at| timeline.moment(at)).unwrap();
             prop_assert!(moment.requests > ix);
         }
-        for item in &session.items {
+        for item in session.items() {
             let came = timeline.of_item(item).unwrap();
             prop_assert!(timeline.of_leaving(item).is_none_or(|left| came <= left));
         }
@@ -193,8 +193,8 @@ proptest! {
     #[test]
     fn an_item_was_held_by_as_many_requests_as_held_it(events in events()) {
         let Lived { session, .. } = Lived::of(session(Estimator::Calibrated), &entries(events));
-        for item in &session.items {
-            for so_far in 0..=session.requests.len() {
+        for item in session.items() {
+            for so_far in 0..=session.requests().len() {
                 let held = (0..so_far).filter(|request| item.held_by(*request)).count();
                 prop_assert_eq!(item.requests_held(so_far), held);
             }
@@ -303,11 +303,11 @@ fn what_stood_then_and_what_was_learned_later_are_told_apart() {
     let session = told();
     let timeline = Timeline::of(&session);
     let result = session
-        .items
+        .items()
         .iter()
         .position(|item| item.kind == Kind::ToolResult)
         .unwrap();
-    let came = timeline.of_item(&session.items[result]).unwrap();
+    let came = timeline.of_item(&session.items()[result]).unwrap();
     let then = session.state_at(timeline.moment(came).unwrap());
     let &(_, guessed, source) = then.items.iter().find(|(ix, ..)| *ix == result).unwrap();
     let (learned, source_now) = session.tokens(result);
@@ -367,7 +367,7 @@ fn a_timeline_has_a_moment_for_every_record() {
     assert_eq!(timeline.largest_growth(&session), Some(3));
     assert_eq!(timeline.of_reset(0), Some(5));
     assert_eq!(timeline.of_reset(1), None);
-    assert_eq!(timeline.of_leaving(&session.items[0]), Some(5));
+    assert_eq!(timeline.of_leaving(&session.items()[0]), Some(5));
 }
 
 #[test]
@@ -381,8 +381,8 @@ fn without_reports_the_sizes_of_all_moments_are_those_of_their_states() {
                 .iter()
                 .for_each(|entry| session.apply(entry.clone()));
             // Numbers that became others are told as they are today.
-            let changed = session.items.iter().any(|item| item.former.is_some());
-            if !session.requests.is_empty() || changed {
+            let changed = session.items().iter().any(|item| item.previous.is_some());
+            if !session.requests().is_empty() || changed {
                 continue;
             }
             let timeline = Timeline::of(&session);
@@ -447,7 +447,10 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
         usage(3, 1_700, Source::Agent),
         reset(),
     ]);
-    let said = timeline.moments.iter().map(|m| session.state_at(m).said);
+    let said = timeline
+        .moments
+        .iter()
+        .map(|m| session.state_at(m).agent_estimate);
     let said: Vec<_> = said
         .map(|said| said.map(|it| (it.tokens, it.ours, it.difference())))
         .collect();
@@ -460,8 +463,8 @@ fn the_agent_s_number_stands_beside_ours_while_it_holds() {
         None, // it tells of what was before the compaction
     ];
     assert_eq!(said, expected);
-    assert_eq!(session.requests[0].said, Some(900));
-    assert_eq!(session.requests[1].said, None);
+    assert_eq!(session.requests()[0].agent_estimate, Some(900));
+    assert_eq!(session.requests()[1].agent_estimate, None);
 }
 
 /// A reminder that comes as such a part.
@@ -511,5 +514,5 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
     let timeline = Timeline::of(&session);
     let told = timeline.moments.iter().map(|m| session.state_at(m).notice);
     assert_eq!(told.collect::<Vec<_>>(), [Some(0), None, Some(1), None]);
-    assert!(session.items.iter().all(Item::is_notice));
+    assert!(session.items().iter().all(Item::is_notice));
 }

@@ -41,10 +41,10 @@ impl Default for Change {
 impl Course {
     /// The course of the first `requests` requests.
     pub(super) fn of(session: &Session, requests: RequestIx) -> Course {
-        let requests = requests.min(session.requests.len());
-        let reported = &session.requests[..requests];
+        let requests = requests.min(session.requests().len());
+        let reported = &session.requests()[..requests];
         let mut steps: Vec<Step> = Vec::with_capacity(requests + 1);
-        let mut resets = session.resets.iter().peekable();
+        let mut resets = session.resets().iter().peekable();
         let mut last = 0;
         for (ix, request) in reported.iter().enumerate() {
             let change = match first_of(&mut resets, ix) {
@@ -59,7 +59,7 @@ impl Course {
                 ..Step::default()
             });
         }
-        if requests == session.requests.len()
+        if requests == session.requests().len()
             && let Some(reset) = first_of(&mut resets, requests)
             && is_automatic(reset)
         {
@@ -106,7 +106,7 @@ fn difference(now: u64, before: u64) -> i64 {
 fn fill_messages(session: &Session, steps: &mut [Step]) {
     let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
     let mut last = None;
-    for (ix, item) in session.items.iter().enumerate() {
+    for (ix, item) in session.items().iter().enumerate() {
         let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
             continue;
         };
@@ -141,14 +141,14 @@ fn fill_messages(session: &Session, steps: &mut [Step]) {
 /// What every epoch begins with: what no log shows, and what the harness puts in. The least that was
 /// seen: some epochs begin with restored files and such as well.
 fn prefix(session: &Session, requests: RequestIx) -> u64 {
-    let resets = session.resets.iter().map(|reset| reset.request);
+    let resets = session.resets().iter().map(|reset| reset.request);
     let first = (session.coverage == Coverage::Whole).then_some(0);
     let mut firsts: Vec<RequestIx> = first.into_iter().chain(resets).collect();
     firsts.dedup();
-    firsts.retain(|ix| *ix < requests && session.requests[*ix].generation.is_some());
+    firsts.retain(|ix| *ix < requests && session.requests()[*ix].generation.is_some());
     // An item may be held by many of them: each is added where it comes and taken off where it goes.
     let mut changes = vec![0_i128; firsts.len() + 1];
-    for (ix, item) in session.items.iter().enumerate() {
+    for (ix, item) in session.items().iter().enumerate() {
         let returns = matches!(item.role, Role::System | Role::Container);
         if !returns || item.kind == Kind::Summary {
             continue;
@@ -163,9 +163,9 @@ fn prefix(session: &Session, requests: RequestIx) -> u64 {
     let mut held = 0;
     let sums = firsts.iter().zip(changes).map(|(first, change)| {
         held += change;
-        let system = session.requests[*first].system;
+        let system = session.requests()[*first].system;
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();
-    least.unwrap_or_else(|| session.rules.usual_prefix(session.agent, 0))
+    least.unwrap_or_else(|| session.rules().usual_prefix(session.agent, 0))
 }

@@ -136,7 +136,7 @@ fn quantile(sorted: &[f32], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ledger::Basis;
+    use crate::model::context::Basis;
 
     fn prediction(prompt: u64, expected: u64, half: u64) -> Prediction {
         Prediction {

@@ -75,7 +75,7 @@ impl Miss {
         order.sort_by(|a, b| b.error(by).abs().total_cmp(&a.error(by).abs()));
         order.truncate(most);
         let miss = |prediction: &Prediction| {
-            let request = &session.requests[prediction.request];
+            let request = &session.requests()[prediction.request];
             let (came, went) = between(session, prediction.request);
             let pieces = |items: Vec<ItemIx>| {
                 let pieces = items.into_iter().map(|ix| Piece::new(session, ix));
@@ -103,7 +103,7 @@ impl Miss {
 
 impl Piece {
     fn new(session: &Session, ix: ItemIx) -> Piece {
-        let item = &session.items[ix];
+        let item = &session.items()[ix];
         let (tokens, source) = session.tokens(ix);
         Piece {
             line: item.place.line,

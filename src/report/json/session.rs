@@ -1,12 +1,12 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use crate::model::carried::Carried;
-use crate::model::compaction::{Compaction, SizedItem, compactions};
+use crate::model::compaction::{Compaction, compactions};
 use crate::model::context::{Context, Share};
 use crate::model::estimators::Estimator;
 use crate::model::forecast;
 use crate::model::repeats::repeats;
-use crate::model::session::{Request, Session};
+use crate::model::session::{Request, Session, SizedItem};
 use crate::model::tools::{Tool, tools};
 use crate::model::whatif::{Compacted, WhatIf, what_if};
 use crate::model::{Role, Source};
@@ -196,9 +196,9 @@ impl<'a> Report<'a> {
     pub(super) fn new(report: &report::Report<'a>) -> Report<'a> {
         let session = report.session;
         let context = session.context();
-        let requests = session.requests.len();
+        let requests = session.requests().len();
         let carried = Carried::by(session, requests);
-        let items = 0..session.items.len();
+        let items = 0..session.items().len();
         let tools = tools(session, session.in_context(), requests).into_iter();
         let what_if = what_if(session, requests).into_iter();
         Report {
@@ -209,7 +209,7 @@ impl<'a> Report<'a> {
             messages: items
                 .map(|ix| MessagePart::new(session, &carried, ix))
                 .collect(),
-            calls: session.requests.iter().map(CallPart::new).collect(),
+            calls: session.requests().iter().map(CallPart::new).collect(),
             tools: tools.map(ToolPart::new).collect(),
             repeats: RepeatsPart::new(session),
             what_if: what_if.map(WhatIfPart::new).collect(),
@@ -267,7 +267,7 @@ impl ContextPart {
             high,
             source: context.basis.name(),
             percent: percent(used, limits.window),
-            said: session.said().map(|own| own.tokens),
+            said: session.agent_estimate().map(|own| own.tokens),
             estimator: (estimator != Estimator::default()).then(|| estimator.name()),
         }
     }
@@ -309,7 +309,7 @@ impl<N> Band<N> {
 
 impl<'a> PastPart<'a> {
     fn new(session: &'a Session, done: &Compaction) -> PastPart<'a> {
-        let reset = &session.resets[done.reset];
+        let reset = &session.resets()[done.reset];
         let item = |item: &SizedItem| ItemPart::new(session, *item);
         PastPart {
             line: reset.place.line,
@@ -333,7 +333,7 @@ impl<'a> PastPart<'a> {
 
 impl<'a> ItemPart<'a> {
     fn new(session: &'a Session, (id, tokens, source): SizedItem) -> ItemPart<'a> {
-        let item = &session.items[id];
+        let item = &session.items()[id];
         ItemPart {
             id,
             line: item.place.line,
@@ -347,7 +347,7 @@ impl<'a> ItemPart<'a> {
 
 impl<'a> MessagePart<'a> {
     fn new(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
-        let item = &session.items[ix];
+        let item = &session.items()[ix];
         let (tokens, source) = session.tokens(ix);
         MessagePart {
             item: ItemPart::new(session, (ix, tokens, source)),
@@ -381,7 +381,7 @@ impl<'a> CallPart<'a> {
             predicted: request.predicted.map(|p| p.tokens),
             predicted_low: request.predicted.map(|p| p.low),
             predicted_high: request.predicted.map(|p| p.high),
-            said: request.said,
+            said: request.agent_estimate,
         }
     }
 }

@@ -63,7 +63,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     };
     let (window, source) = (tokens(limits.window), limits.window_source.name());
     writeln!(out, "window {window} ({source}) · {trigger}")?;
-    if let Some(own) = session.said() {
+    if let Some(own) = session.agent_estimate() {
         let how = match own.source {
             Source::Reported => "reported",
             Source::Agent => "estimated without it",
@@ -88,7 +88,7 @@ pub(super) fn gauge_line(session: &Session) -> String {
         Coverage::Unread => return format!("{NONE} not read yet"),
         _ if !session.estimator().builds_on_report() => format!("{NONE} known"),
         _ if context.known > 0 => format!("{} known", tokens(context.known)),
-        _ if session.requests.is_empty() => format!("{NONE} known (no usage report)"),
+        _ if session.requests().is_empty() => format!("{NONE} known (no usage report)"),
         _ => format!("{NONE} known (no usage report since the last reset)"),
     };
     let estimated = match context.estimated {
@@ -140,11 +140,11 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     }
     let labels = items
         .iter()
-        .map(|ix| inert(&label(&session.items[*ix])).into_owned());
+        .map(|ix| inert(&label(&session.items()[*ix])).into_owned());
     let width = widest(labels);
     writeln!(out, "\n  largest in context")?;
     for ix in items {
-        let item = &session.items[ix];
+        let item = &session.items()[ix];
         let (size, source) = session.tokens(ix);
         let (size, sign, role) = (tokens(size), sign(source), item.role.name());
         let (label, line) = (left(&label(item), width), item.place.line);
@@ -158,7 +158,7 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 }
 
 fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
-    let mut tools = tools(session, session.in_context(), session.requests.len());
+    let mut tools = tools(session, session.in_context(), session.requests().len());
     tools.truncate(LARGEST);
     if tools.is_empty() {
         return Ok(());
@@ -201,7 +201,7 @@ fn write_repeats(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions(session) {
-        let reset = &session.resets[done.reset];
+        let reset = &session.resets()[done.reset];
         let (kind, cause, line) = (reset.gone.name(), inert(&reset.cause), reset.place.line);
         let before = sized(reset.before, reset.before_source);
         let after = done
@@ -226,7 +226,7 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             writeln!(out, "    {}", parts.join(" · "))?;
         }
         for (ix, size, source) in done.largest {
-            let item = &session.items[ix];
+            let item = &session.items()[ix];
             let (size, sign, role) = (tokens(size), sign(source), item.role.name());
             writeln!(
                 out,
@@ -240,7 +240,7 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 
 /// The policies side by side; those with the same outcome share a row.
 fn write_what_if(out: &mut dyn Write, session: &Session) -> io::Result<()> {
-    let rows = what_if(session, session.requests.len());
+    let rows = what_if(session, session.requests().len());
     if rows.iter().all(|row| row.compactions.is_empty()) {
         return Ok(());
     }

@@ -162,7 +162,7 @@ impl Told {
         let sized = session
             .alive()
             .into_iter()
-            .map(|ix| (session.tokens(ix).0, &session.items[ix]));
+            .map(|ix| (session.tokens(ix).0, &session.items()[ix]));
         let new: Vec<(u64, &Item)> = sized
             .filter(|(tokens, _)| size.is_reached(*tokens, brief.limits.window))
             .filter(|(_, item)| self.items.insert(id(item)))

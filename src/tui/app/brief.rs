@@ -1,10 +1,10 @@
 //! What a row of the list shows of a session, worked out once for each change of it.
 
-use crate::model::compaction::SizedItem;
+use crate::model::session::SizedItem;
 
 use crate::model::Gone;
+use crate::model::context::Context;
 use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
-use crate::model::ledger::Context;
 use crate::model::session::Session;
 use crate::model::window::Limits;
 use jiff::Timestamp;
@@ -140,15 +140,15 @@ pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness 
 }
 
 fn growth(session: &Session) -> Vec<u64> {
-    let from = session.requests.len().saturating_sub(GROWTH_BARS + 1);
-    let last = session.requests.get(from..).unwrap_or_default();
+    let from = session.requests().len().saturating_sub(GROWTH_BARS + 1);
+    let last = session.requests().get(from..).unwrap_or_default();
     last.windows(2)
         .map(|pair| pair[1].prompt.saturating_sub(pair[0].prompt))
         .collect()
 }
 
 fn last_compaction(session: &Session) -> Option<Compacted> {
-    let reset = session.resets.last()?;
+    let reset = session.resets().last()?;
     if reset.gone != Gone::Compaction {
         return None;
     }
@@ -156,7 +156,7 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
         before: reset.before,
         after: reset.after,
         at: reset.at,
-        since: if reset.request >= session.requests.len() {
+        since: if reset.request >= session.requests().len() {
             Since::NoReport
         } else {
             Since::Reports

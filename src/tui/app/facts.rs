@@ -1,7 +1,7 @@
 //! What the compactions of a session did, as rows to scroll through.
 
-use crate::model::compaction::{Compaction, SizedItem, compactions};
-use crate::model::session::{ItemIx, Session};
+use crate::model::compaction::{Compaction, compactions};
+use crate::model::session::{ItemIx, Session, SizedItem};
 
 /// One row of what a compaction did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Facts {
         compactions.reverse();
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         for (at, done) in compactions.iter().enumerate() {
-            let place = session.resets.get(done.reset).map(|reset| reset.place);
+            let place = session.resets().get(done.reset).map(|reset| reset.place);
             let place = place.unwrap_or_default();
             for (nth, fact) in facts_of(done).into_iter().enumerate() {
                 rows.push((at, fact));

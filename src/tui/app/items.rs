@@ -3,8 +3,8 @@
 use super::Direction;
 use crate::model::calls::Calls;
 use crate::model::carried::Carried;
-use crate::model::compaction::SizedItem;
 use crate::model::repeats::Repeats;
+use crate::model::session::SizedItem;
 use crate::model::session::{Item, ItemIx, Session};
 use crate::model::threshold::{Threshold, parse_tokens};
 use crate::model::{Role, Source};
@@ -200,7 +200,7 @@ pub(super) fn list(
     let carried = Carried::by(session, requests);
     let mut listed: Vec<ListedItem> = items
         .filter_map(|((ix, tokens, source), in_context)| {
-            let item = session.items.get(ix)?;
+            let item = session.items().get(ix)?;
             let about = About {
                 subject: &|| choice.calls.subject(session, item).unwrap_or_default(),
                 in_context,

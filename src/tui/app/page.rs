@@ -5,11 +5,11 @@ use super::items::{Choice, ItemFilter, ListedItem, list};
 use super::{App, ItemId, Panel};
 use crate::model::calls::Calls;
 use crate::model::children::{Child, children};
-use crate::model::compaction::SizedItem;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::forecast::{Forecast, NoForecast, forecast_at};
 use crate::model::repeats::{Repeats, repeats};
 use crate::model::replay::{State, Step, Timeline};
+use crate::model::session::SizedItem;
 use crate::model::session::{Item, ItemIx, Session};
 use crate::model::tools::{Tool, tools};
 use crate::model::whatif::{WhatIf, what_if, without};
@@ -72,7 +72,7 @@ pub enum Pace {
 
 impl Pace {
     fn of(session: &Session) -> Pace {
-        match session.requests.is_empty() {
+        match session.requests().is_empty() {
             true => Pace::Records,
             false => Pace::Requests,
         }
@@ -139,7 +139,7 @@ impl App {
         let any = !self.ui.marked.is_empty();
         let is_marked = |item: &Item| any && self.ui.marked.contains(&(key, id(item)));
         let marked = page.state.items.iter().map(|(ix, ..)| *ix);
-        let marked = marked.filter(|ix| session.items.get(*ix).is_some_and(is_marked));
+        let marked = marked.filter(|ix| session.items().get(*ix).is_some_and(is_marked));
         let (items, used) = (&page.state.items, page.state.context.used);
         (page.marked, page.without_marked) =
             without(items.iter().copied(), &marked.collect(), used);
@@ -172,7 +172,7 @@ impl App {
                 page.item_ids = page
                     .items
                     .iter()
-                    .filter_map(|listed| session.items.get(listed.ix))
+                    .filter_map(|listed| session.items().get(listed.ix))
                     .map(id)
                     .collect();
             }
@@ -199,7 +199,7 @@ impl App {
     pub fn selected_item(&self) -> Option<(SessionKey, ItemIx, &Item)> {
         let page = self.shown.page.as_ref()?;
         let listed = page.items.get(self.ui.items.index())?;
-        let item = self.fleet.get(page.key)?.items.get(listed.ix)?;
+        let item = self.fleet.get(page.key)?.items().get(listed.ix)?;
         Some((page.key, listed.ix, item))
     }
 
@@ -223,15 +223,15 @@ impl Page {
         let (sizes, resets) = match pace {
             Pace::Requests => (
                 session
-                    .requests
+                    .requests()
                     .iter()
                     .map(|r| size(r.prompt, r.output))
                     .collect(),
-                session.resets.iter().map(|reset| reset.request).collect(),
+                session.resets().iter().map(|reset| reset.request).collect(),
             ),
             Pace::Records => (
                 timeline.sizes(session),
-                (0..session.resets.len())
+                (0..session.resets().len())
                     .filter_map(|ix| timeline.of_reset(ix))
                     .collect(),
             ),

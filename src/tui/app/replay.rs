@@ -193,7 +193,7 @@ impl App {
             let Some(What::Item(ix)) = page.timeline.moment(*moment).map(|there| there.what) else {
                 return false;
             };
-            session.items.get(ix).is_some_and(|item| {
+            session.items().get(ix).is_some_and(|item| {
                 contains(&item.preview, &needle)
                     || contains(
                         &page.calls.subject(session, item).unwrap_or_default(),

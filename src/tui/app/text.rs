@@ -33,7 +33,7 @@ impl App {
         let item = self
             .fleet
             .get(key)
-            .and_then(|session| session.items.get(ix));
+            .and_then(|session| session.items().get(ix));
         let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
             self.tell("the log shows no text of this item".to_owned());
             return Effect::None;
@@ -47,7 +47,7 @@ impl App {
     pub fn item_read(&self) -> Option<(ItemIx, &Item)> {
         let reader = self.reader.as_ref()?;
         let wanted = reader.request();
-        let items = &self.fleet.get(reader.key)?.items;
+        let items = &self.fleet.get(reader.key)?.items();
         let at = items.partition_point(|item| item.place.offset < wanted.place.offset);
         // It may have been asked for before the log was read from its beginning, and lines were known.
         let place = |item: &Item| match wanted.place.line {

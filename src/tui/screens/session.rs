@@ -398,7 +398,7 @@ fn a_replay_from_the_list_waits_for_its_beginning() {
     let Msg::Update(Update::Rebuilt { file, mut sessions }) = reread(|line| line) else {
         panic!("no sessions");
     };
-    sessions.iter_mut().for_each(|(_, session)| session.shed());
+    sessions.iter_mut().for_each(|(_, session)| session.trim());
     app.update(Msg::Update(Update::Rebuilt { file, sessions }));
     app.prepare(now());
     type_keys(&mut app, "/opus⏎r");

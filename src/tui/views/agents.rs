@@ -65,7 +65,7 @@ pub(super) fn draw(app: &App, page: &Page, theme: Theme, buffer: &mut Buffer) {
             ));
         }
         // What it was asked to do.
-        let task = of.and_then(|child| child.items.iter().find(|item| item.role == Role::User));
+        let task = of.and_then(|child| child.items().iter().find(|item| item.role == Role::User));
         if let Some(task) = task {
             spans.push(line::span(format!("  {}", task.preview), theme.quiet()));
         }

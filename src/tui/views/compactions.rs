@@ -10,8 +10,8 @@
 //!   ours     166.8k, 600 less than the agent's
 //! ```
 
-use crate::model::compaction::{Compaction, SizedItem};
-use crate::model::session::{PastReset, Session};
+use crate::model::compaction::Compaction;
+use crate::model::session::{PastReset, Session, SizedItem};
 use crate::model::{Gone, Role, Source};
 use crate::render::{
     item::{self, sign},
@@ -40,7 +40,7 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buff
     }
     let shown = page.facts.rows().enumerate().skip(app.ui.facts.offset());
     for ((index, (done, fact)), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
-        let Some(reset) = session.resets.get(done.reset) else {
+        let Some(reset) = session.resets().get(done.reset) else {
             continue;
         };
         let pointer = super::pointer(index, app.ui.facts.index(), theme);
@@ -124,7 +124,7 @@ fn left(done: &Compaction, reset: &PastReset, theme: Theme) -> Vec<Span<'static>
 
 /// One of the largest items that left.
 fn item(session: &Session, largest: SizedItem, theme: Theme) -> Vec<Span<'static>> {
-    let Some(item) = session.items.get(largest.0) else {
+    let Some(item) = session.items().get(largest.0) else {
         return Vec::new();
     };
     let tool = item::label(item);
@@ -154,7 +154,7 @@ fn kept(done: &Compaction, theme: Theme) -> Vec<Span<'static>> {
 fn cost(session: &Session, summary: SizedItem, theme: Theme) -> Vec<Span<'static>> {
     let mut spans = vec![name("summary", theme)];
     spans.extend(sized(summary, theme));
-    if let Some(item) = session.items.get(summary.0) {
+    if let Some(item) = session.items().get(summary.0) {
         spans.push(line::span(&item.preview, theme.quiet()));
     }
     spans

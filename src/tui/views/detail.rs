@@ -126,7 +126,7 @@ fn contents(
 ) -> Vec<Span<'static>> {
     let largest = app
         .largest()
-        .and_then(|(ix, tokens, _)| Some((session.items.get(ix)?, tokens)));
+        .and_then(|(ix, tokens, _)| Some((session.items().get(ix)?, tokens)));
     if let Some((item, tokens)) = largest {
         let tool = item::label(item);
         let size = format!(" {}", number::tokens(tokens));

@@ -75,7 +75,7 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, theme: Theme, buff
     }
     let shown = page.items.iter().enumerate().skip(app.ui.items.offset());
     for ((index, listed), y) in shown.zip(rows.list.top..rows.list.top + rows.list.count) {
-        if let Some(item) = session.items.get(listed.ix) {
+        if let Some(item) = session.items().get(listed.ix) {
             let marks = [
                 super::pointer(index, app.ui.items.index(), theme),
                 mark(app, page, listed, item, theme),
@@ -237,7 +237,7 @@ fn row(
 
 /// Which request took the same content along first.
 fn again(session: &Session, first: ItemIx) -> String {
-    let entered = session.items.get(first).and_then(|item| item.entered);
+    let entered = session.items().get(first).and_then(|item| item.entered);
     entered.map_or_else(String::new, |request| {
         format!(", unchanged since #{}", request + 1)
     })

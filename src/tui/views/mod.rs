@@ -118,7 +118,7 @@ fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zone
 fn nothing(session: &Session) -> &'static str {
     match session.coverage {
         Coverage::Unread => "reading…",
-        _ if session.unreadable > 0 && session.items.is_empty() => "nothing readable",
+        _ if session.unreadable > 0 && session.items().is_empty() => "nothing readable",
         _ => "empty so far",
     }
 }

@@ -1,7 +1,7 @@
 //! The text of an item: what it is and what it costs above, its text below, with the lines' numbers.
 
 use crate::model::Source;
-use crate::model::history::Item;
+use crate::model::session::Item;
 use crate::render::{
     item::{self, sign},
     number, text,
@@ -253,7 +253,7 @@ mod tests {
 
     fn opened(session: &Session, text: Result<Text, String>) -> Reader {
         let (file, lane) = (FileId(1), Lane::Main);
-        let of = TextRequest::of(file, &session.items[0]).unwrap();
+        let of = TextRequest::of(file, &session.items()[0]).unwrap();
         let mut reader = Reader::open(SessionKey { file, lane }, of);
         assert_eq!(reader.take(TextPage { of, text }), None);
         reader
@@ -275,7 +275,7 @@ mod tests {
         let rows = height.saturating_sub(HEAD + FOOT);
         reader.fit(usize::from(width), usize::from(rows));
         let about = About {
-            item: session.items.first(),
+            item: session.items().first(),
             subject: None,
             tokens: session.tokens(0),
             window: 200_000,

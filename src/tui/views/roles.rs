@@ -123,7 +123,7 @@ fn standing_out(app: &App, page: &Page, columns: usize, theme: Theme) -> Vec<Vec
     }
     let largest = page.state.items.iter().max_by_key(|(_, tokens, _)| *tokens);
     if let Some((ix, tokens, _)) = largest
-        && let Some(item) = app.fleet.get(page.key).and_then(|s| s.items.get(*ix))
+        && let Some(item) = app.fleet.get(page.key).and_then(|s| s.items().get(*ix))
     {
         let tool = item::label(item);
         let size = number::tokens(*tokens);
@@ -164,7 +164,7 @@ fn in_a_line(
             room = room.saturating_sub(width(&notice));
             groups.push(notice);
         }
-        let said = page.state.said;
+        let said = page.state.agent_estimate;
         groups.extend(said.and_then(|said| super::session::agent(said, room, theme)));
     }
     line::joined(groups, columns, theme.quiet())

@@ -21,9 +21,9 @@ mod numbers;
 pub(super) use facts::{notice, trigger, window};
 pub(super) use numbers::agent;
 
+use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
-use crate::model::said::Said;
 use crate::model::session::Session;
 use crate::model::window::Limits;
 use crate::render::{number, text};
@@ -60,7 +60,7 @@ pub(super) fn draw(
     let shown = Shown {
         context: &page.state.context,
         limits: &page.state.limits,
-        said: page.state.said,
+        said: page.state.agent_estimate,
         nothing: super::nothing(session),
         nearness: if app.ui.replay.is_on() {
             app::nearness(&page.state.context, &page.state.limits, &[])
@@ -137,7 +137,7 @@ struct Shown<'a> {
     context: &'a Context,
     limits: &'a Limits,
     /// The agent's own number.
-    said: Option<Said>,
+    said: Option<AgentEstimate>,
     /// Why there is nothing to tell of, where there is not.
     nothing: &'static str,
     nearness: Nearness,

@@ -11,7 +11,7 @@
 
 use super::line;
 use crate::model::Role;
-use crate::model::ledger::{Context, Share};
+use crate::model::context::{Context, Share};
 use crate::model::window::Limits;
 use crate::render::number;
 use crate::tui::theme::{Theme, letter};
@@ -334,7 +334,7 @@ fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ledger::Basis;
+    use crate::model::context::Basis;
     use crate::model::window::{TriggerSource, WindowSource};
     use proptest::prelude::*;
 

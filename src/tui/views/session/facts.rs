@@ -114,7 +114,7 @@ pub(in crate::tui::views) fn notice(
     columns: usize,
     theme: Theme,
 ) -> Option<Vec<Span<'static>>> {
-    let notice = session.items.get(page.state.notice?)?;
+    let notice = session.items().get(page.state.notice?)?;
     let said = match text::width(&notice.preview) {
         width if width > columns => notice.preview.split(':').next()?,
         _ => &notice.preview,

@@ -6,8 +6,8 @@
 use super::Shown;
 use super::facts::trigger;
 use crate::model::Source;
+use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
-use crate::model::said::Said;
 use crate::render::item::sign;
 use crate::render::number;
 use crate::tui::theme::Theme;
@@ -79,7 +79,7 @@ fn in_short(shown: &Shown<'_>, columns: usize, theme: Theme) -> Vec<Span<'static
 /// The agent's own number, and how much more or less that is than ours, or what ours would be without it;
 /// as much of it as fits.
 pub(in crate::tui::views) fn agent(
-    said: Said,
+    said: AgentEstimate,
     columns: usize,
     theme: Theme,
 ) -> Option<Vec<Span<'static>>> {

@@ -1,0 +1,119 @@
+//! An agent's own numbers for its context, and its notices.
+//!
+//! A number of the agent's own is no usage report. It is shown beside ours for as long as it is about
+//! the present context: until another request is reported, or a compaction or clear takes place.
+
+use super::event::{Key, Usage};
+use super::history::{Item, ItemIx};
+use super::ledger::Ledger;
+use super::past::Inputs;
+use super::session::Session;
+use super::{Kind, Source};
+
+/// The agent's own number for its context, and ours to compare it with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentEstimate {
+    /// The agent's number for the whole context, in tokens.
+    pub tokens: u64,
+    /// Our number for the same context, in tokens: the prompt that the provider reported for that
+    /// request, else what was estimated before the agent's number was read.
+    pub ours: u64,
+    /// How ours is known: reported, estimated, or [`Source::Agent`] where the gauge shows the agent's
+    /// number and this is what it would show without.
+    pub source: Source,
+}
+
+impl AgentEstimate {
+    /// The agent's number less ours, in tokens.
+    pub fn difference(&self) -> i64 {
+        let difference = i128::from(self.tokens) - i128::from(self.ours);
+        i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })
+    }
+}
+
+/// The newest number that the agent logged, and when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Logged {
+    /// The request that it is about.
+    request: Key,
+    /// For the prompt, in tokens.
+    prompt: u64,
+    /// For the whole context.
+    estimate: AgentEstimate,
+    /// The part of it that no item explains, in tokens.
+    pub(super) unexplained: u64,
+    /// Requests and resets by then.
+    requests: usize,
+    resets: usize,
+    /// Its record.
+    pub(super) record: u32,
+}
+
+impl Logged {
+    /// Compares the agent's number with ours, which is `used` tokens, `logged` of them in items.
+    pub(super) fn new(usage: &Usage, used: u64, logged: u64, ledger: &Ledger) -> Logged {
+        let tokens = usage.prompt.saturating_add(usage.output.unwrap_or(0));
+        Logged {
+            request: usage.request,
+            prompt: usage.prompt,
+            estimate: AgentEstimate {
+                tokens,
+                ours: used,
+                source: match ledger.anchor() {
+                    Some(_) => Source::Estimated,
+                    None => Source::Agent,
+                },
+            },
+            unexplained: tokens.saturating_sub(logged),
+            requests: ledger.requests().len(),
+            resets: ledger.resets().len(),
+            record: ledger.items().record(),
+        }
+    }
+
+    /// The agent's number for the prompt of this request, in tokens, if it is about that one.
+    pub(super) fn prompt_of(&self, request: Key) -> Option<u64> {
+        (self.request == request).then_some(self.prompt)
+    }
+
+    /// The agent's number, if it is about the present context.
+    pub(super) fn current(&self, ledger: &Ledger) -> Option<AgentEstimate> {
+        let newer = ledger.requests().get(self.requests..)?;
+        let is_current = self.resets == ledger.resets().len()
+            && newer.iter().all(|request| request.key == self.request);
+        let reported = ledger.request_of(self.request);
+        let reported = reported.and_then(|ix| ledger.requests().get(ix));
+        is_current.then_some(match reported {
+            Some(request) => AgentEstimate {
+                ours: request.prompt,
+                source: Source::Reported,
+                ..self.estimate
+            },
+            None => self.estimate,
+        })
+    }
+}
+
+impl Session {
+    /// The agent's newest notice among the first items, if it is about the present epoch.
+    pub(super) fn notice(&self, so_far: usize, inputs: &Inputs) -> Option<ItemIx> {
+        let reset = (inputs.resets as usize).checked_sub(1);
+        let reset = reset.and_then(|ix| self.resets().get(ix));
+        let after = reset.map_or(0, |reset| reset.record);
+        let items = self.items().get(..so_far)?.iter().enumerate().rev();
+        let mut since = items.take_while(|(_, item)| item.record > after);
+        let (ix, notice) = since.find(|(_, item)| item.is_notice())?;
+        // A later number of the agent's own replaces it.
+        let outdated = self.past().estimate_record_at(inputs) > notice.record;
+        (!outdated).then_some(ix)
+    }
+}
+
+impl Item {
+    /// Whether it is a notice: what the agent shows people about its context, and sends to no model.
+    pub fn is_notice(&self) -> bool {
+        let left = self.left.map(|left| left.record);
+        let gone = self.away.first().map(|away| away.gone).or(left);
+        self.kind == Kind::Reminder && gone == Some(self.record)
+    }
+}

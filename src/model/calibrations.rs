@@ -1,0 +1,47 @@
+//! How each model of a session counts.
+
+use super::calibration::{Calibration, Tokenizer};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The calibrations of a session by exact model id, and the one that is in use.
+#[derive(Debug, Clone)]
+pub(super) struct Calibrations {
+    model: Option<Arc<str>>,
+    current: Calibration,
+    others: HashMap<Arc<str>, Calibration>,
+}
+
+impl Calibrations {
+    /// Before any model was named.
+    pub(super) fn new(prior: Tokenizer) -> Calibrations {
+        Calibrations {
+            model: None,
+            current: Calibration::new(prior),
+            others: HashMap::new(),
+        }
+    }
+
+    /// The exact id of the model in use.
+    pub(super) fn model(&self) -> Option<&Arc<str>> {
+        self.model.as_ref()
+    }
+
+    pub(super) fn current(&self) -> &Calibration {
+        &self.current
+    }
+
+    pub(super) fn current_mut(&mut self) -> &mut Calibration {
+        &mut self.current
+    }
+
+    /// Uses another model, with what was learned of it before, else with its prior.
+    pub(super) fn switch(&mut self, id: &str, prior: impl FnOnce() -> Tokenizer) {
+        let known = self.others.remove(id);
+        let next = known.unwrap_or_else(|| Calibration::new(prior()));
+        let last = std::mem::replace(&mut self.current, next);
+        if let Some(old) = self.model.replace(id.into()) {
+            self.others.insert(old, last);
+        }
+    }
+}

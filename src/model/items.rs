@@ -1,0 +1,422 @@
+//! The items of a session with their sizes, and running sums over those in the context.
+//!
+//! Every change of an item goes through [`Items`], which keeps its sums and lists up to date. So a usage
+//! report costs what has come since the report before, whatever the size of the context.
+
+use super::calibration::Sample;
+use super::calibrations::Calibrations;
+use super::chain::{Chain, NodeIx};
+use super::event::{Key, NewItem, Place};
+use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
+use super::{Gone, Kind, Source};
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+/// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
+/// between tokenizers comes near it; its older moments then show later sizes.
+const MAX_HISTORY_BASE: usize = 1_000;
+const MAX_HISTORY_PER_ITEM: usize = 4;
+
+/// Tokens of items in the context.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Tally {
+    all: i128,
+    /// The part of `all` that is system prompt and tool lists.
+    prefix: i128,
+}
+
+impl Tally {
+    fn add(&mut self, item: &Item, tokens: i128) {
+        self.all += tokens;
+        if item.is_prefix() {
+            self.prefix += tokens;
+        }
+    }
+}
+
+/// All items of a session, in the order of the log.
+#[derive(Debug, Clone)]
+pub(super) struct Items {
+    list: Vec<Item>,
+    calibrations: Calibrations,
+    /// The record that is being read, counted from 1.
+    record: u32,
+    /// Items in the context that are not settled or that no request has sent, by node and index.
+    pending: BTreeSet<(u32, ItemIx)>,
+    /// Settled items in the context.
+    settled: Tally,
+    /// The other items in the context; `None`: to be summed up again.
+    estimated: Option<Tally>,
+    /// Items that leave at the end of their turn, and thinking, perhaps gone already.
+    ephemeral: Vec<ItemIx>,
+    thinking: Vec<ItemIx>,
+    /// Items that were out of the context for a time.
+    returned: BTreeSet<ItemIx>,
+    /// The request that was settled last, and the items that it was the first to send.
+    newest_sent: (RequestIx, Vec<ItemIx>),
+    /// Sizes of items before their [`Item::previous`], in no order.
+    older_sizes: Vec<(u32, PreviousSize)>,
+    /// How often items have left, come back, or changed their size.
+    changes: u32,
+}
+
+impl Items {
+    pub(super) fn new(calibrations: Calibrations) -> Items {
+        Items {
+            list: Vec::new(),
+            calibrations,
+            record: 0,
+            pending: BTreeSet::new(),
+            settled: Tally::default(),
+            estimated: None,
+            ephemeral: Vec::new(),
+            thinking: Vec::new(),
+            returned: BTreeSet::new(),
+            newest_sent: (0, Vec::new()),
+            older_sizes: Vec::new(),
+            changes: 0,
+        }
+    }
+
+    pub(super) fn all(&self) -> &[Item] {
+        &self.list
+    }
+
+    /// The items, to be changed behind the sums' back.
+    #[cfg(test)]
+    pub(super) fn all_mut(&mut self) -> &mut [Item] {
+        &mut self.list
+    }
+
+    pub(super) fn calibrations(&self) -> &Calibrations {
+        &self.calibrations
+    }
+
+    /// The record that is being read, counted from 1.
+    pub(super) fn record(&self) -> u32 {
+        self.record
+    }
+
+    /// Begins another record.
+    pub(super) fn begin_record(&mut self, record: u32) {
+        self.record = record;
+    }
+
+    /// How often items have left, come back, or changed their size.
+    pub(super) fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    /// Sizes of items before their [`Item::previous`], in no order.
+    pub(super) fn older_sizes(&self) -> &[(u32, PreviousSize)] {
+        &self.older_sizes
+    }
+
+    pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
+        let sample = Sample::of(&self.list[ix]);
+        self.calibrations.current().estimate(&sample)
+    }
+
+    /// The size of an item, and how it is known.
+    pub(super) fn tokens(&self, ix: ItemIx) -> (u64, Source) {
+        self.list[ix]
+            .settled
+            .unwrap_or_else(|| (self.estimate(ix).round() as u64, Source::Estimated))
+    }
+
+    /// Tokens of all items in the context, and the part of them that is system prompt and tool lists.
+    pub(super) fn tokens_in_context(&mut self) -> (u64, u64) {
+        let estimated = self.estimated.unwrap_or_else(|| {
+            let mut sum = Tally::default();
+            for ix in self.unsettled() {
+                sum.add(&self.list[ix], i128::from(self.tokens(ix).0));
+            }
+            sum
+        });
+        self.estimated = Some(estimated);
+        let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
+        (
+            whole(self.settled.all + estimated.all),
+            whole(self.settled.prefix + estimated.prefix),
+        )
+    }
+
+    /// The settled tokens of the items in the context that stand before this node. Costs what comes
+    /// from that node on.
+    pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
+        let later = chain.live_from(node).iter();
+        let later = later.flat_map(|node| chain.items(*node));
+        let settled = later.filter_map(|ix| {
+            let item = &self.list[*ix];
+            let (tokens, _) = item.settled.filter(|_| item.in_context())?;
+            Some(i128::from(tokens))
+        });
+        u64::try_from(self.settled.all - settled.sum::<i128>()).unwrap_or(u64::MAX)
+    }
+
+    /// The items in the context that no report has settled.
+    fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
+        let pending = self.pending.iter().map(|(_, ix)| *ix);
+        pending.filter(|ix| self.list[*ix].settled.is_none())
+    }
+
+    /// Adds an item to the context.
+    pub(super) fn add(
+        &mut self,
+        logged: NewItem,
+        node: NodeIx,
+        place: Place,
+        at: Option<Timestamp>,
+        output_of: Option<Key>,
+    ) -> ItemIx {
+        let ix = self.list.len();
+        self.list.push(Item {
+            place,
+            at,
+            logged,
+            settled: None,
+            output_of,
+            entered: None,
+            left: None,
+            away: Vec::new(),
+            previous: None,
+            record: self.record,
+            node: u32::try_from(node).unwrap_or(u32::MAX),
+        });
+        self.enlist(ix);
+        self.tally(ix, 1);
+        ix
+    }
+
+    /// Puts an item that is in the context on the lists of what is pending and what will leave.
+    fn enlist(&mut self, ix: ItemIx) {
+        let item = &self.list[ix];
+        if item.settled.is_none() || item.entered.is_none() {
+            self.pending.insert((item.node, ix));
+        }
+        if item.ephemeral {
+            self.ephemeral.push(ix);
+        }
+        if item.kind == Kind::Thinking {
+            self.thinking.push(ix);
+        }
+    }
+
+    /// Adds an item in the context to the sums (1), or takes it out (-1).
+    fn tally(&mut self, ix: ItemIx, sign: i128) {
+        let item = &self.list[ix];
+        if let Some((tokens, _)) = item.settled {
+            self.settled.add(item, sign * i128::from(tokens));
+        } else if let Some(mut estimated) = self.estimated {
+            estimated.add(item, sign * i128::from(self.tokens(ix).0));
+            self.estimated = Some(estimated);
+        }
+    }
+
+    /// An item leaves the context, unless it has left; `request` is the first one without it.
+    pub(super) fn leave(&mut self, ix: ItemIx, why: Gone, request: RequestIx) {
+        if !self.list[ix].in_context() {
+            return;
+        }
+        if self.list[ix].settled.is_none() {
+            self.keep_previous(ix);
+        }
+        self.tally(ix, -1);
+        let item = &mut self.list[ix];
+        item.left = Some(Left {
+            request,
+            record: self.record,
+            why,
+        });
+        self.pending.remove(&(item.node, ix));
+        self.changes = self.changes.wrapping_add(1);
+    }
+
+    /// An item that left with its branch is in the context again; `request` is the next one.
+    pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
+        let item = &mut self.list[ix];
+        let with_branch =
+            |left: &Left| matches!(left.why, Gone::Rewind | Gone::Compaction | Gone::Clear);
+        let Some(left) = item.left.filter(with_branch) else {
+            return;
+        };
+        item.left = None;
+        item.away.push(Away {
+            from: left.request,
+            to: request,
+            gone: left.record,
+            back: self.record,
+        });
+        self.returned.insert(ix);
+        self.enlist(ix);
+        self.tally(ix, 1);
+        self.changes = self.changes.wrapping_add(1);
+    }
+
+    /// Settles an item's tokens, or takes that back.
+    pub(super) fn set_settled(&mut self, ix: ItemIx, settled: Option<(u64, Source)>) {
+        if self.list[ix].settled == settled {
+            return;
+        }
+        self.keep_previous(ix);
+        if !self.list[ix].in_context() {
+            self.list[ix].settled = settled;
+            return;
+        }
+        self.tally(ix, -1);
+        self.list[ix].settled = settled;
+        self.tally(ix, 1);
+        let item = &self.list[ix];
+        match settled.is_some() && item.entered.is_some() {
+            true => self.pending.remove(&(item.node, ix)),
+            false => self.pending.insert((item.node, ix)),
+        };
+    }
+
+    /// Takes all ephemeral items out of the context.
+    pub(super) fn drop_ephemeral(&mut self, request: RequestIx) {
+        for ix in std::mem::take(&mut self.ephemeral) {
+            self.leave(ix, Gone::TurnEnd, request);
+        }
+    }
+
+    /// Takes all thinking out of the context.
+    pub(super) fn strip_thinking(&mut self, request: RequestIx) {
+        for ix in std::mem::take(&mut self.thinking) {
+            self.leave(ix, Gone::Stripped, request);
+        }
+    }
+
+    /// A request sends what stands before its first node. Returns the items among them that are not
+    /// settled, in the order of the log; the provider's own numbers for single items are settled here.
+    /// Costs what has come since the request before.
+    pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
+        self.keep_unsettled();
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        let later = self.pending.split_off(&(start, 0));
+        let sent = std::mem::replace(&mut self.pending, later);
+        if self.newest_sent.0 != request {
+            self.newest_sent = (request, Vec::new());
+        }
+        let mut fresh = Vec::new();
+        for (_, ix) in sent {
+            let item = &mut self.list[ix];
+            if item.entered.is_none() {
+                item.entered = Some(request);
+                self.newest_sent.1.push(ix);
+            }
+            match (item.settled, item.size.reported) {
+                (Some(_), _) => {}
+                (None, 0) => fresh.push(ix),
+                (None, tokens) => self.set_settled(ix, Some((tokens, Source::Reported))),
+            }
+        }
+        fresh
+    }
+
+    /// Takes back what a request sent and settled, but not what was settled before it, nor what has
+    /// left since: it is about to be settled again. Costs what it settled, for the newest request; for
+    /// an older one, to which a rewind led back, a walk through all items.
+    pub(super) fn take_back(&mut self, request: RequestIx, start: NodeIx) {
+        let all = 0..self.list.len();
+        let sent = match self.newest_sent.0 == request {
+            true => self.newest_sent.1.clone(),
+            false => all.collect(),
+        };
+        for ix in sent {
+            let item = &mut self.list[ix];
+            if item.entered != Some(request) || !item.in_context() {
+                continue;
+            }
+            item.entered = None;
+            self.pending.insert((item.node, ix));
+            // An output keeps what was reported for it.
+            if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
+                self.set_settled(ix, None);
+            }
+        }
+        for ix in &self.returned {
+            let item = &mut self.list[*ix];
+            if item.in_context() && (item.node as NodeIx) < start {
+                for away in &mut item.away {
+                    if (away.from..away.to).contains(&request) {
+                        away.to = request;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The log names another model; `count_alike`: its tokenizer is the same. Costs what is not settled.
+    pub(super) fn use_model(&mut self, switch: impl FnOnce(&mut Calibrations)) {
+        self.keep_unsettled();
+        switch(&mut self.calibrations);
+        self.estimated = None;
+    }
+
+    /// Learns from what these items cost together, in tokens.
+    pub(super) fn learn(&mut self, items: &[ItemIx], reported: f64) {
+        let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
+        let samples: Vec<Sample> = samples.collect();
+        self.calibrations.current_mut().learn(&samples, reported);
+        self.estimated = None;
+    }
+
+    /// Keeps an item's size: this record is about to change it. Only sizes after whole records are
+    /// kept, so the first call of a record counts.
+    fn keep_previous(&mut self, ix: ItemIx) {
+        let until = self.record;
+        let item = &self.list[ix];
+        if item.record == until || item.previous.is_some_and(|size| size.until == until) {
+            return;
+        }
+        let (tokens, source) = self.tokens(ix);
+        let size = PreviousSize {
+            until,
+            source,
+            tokens,
+        };
+        self.changes = self.changes.wrapping_add(1);
+        let most = MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len();
+        let has_room = self.older_sizes.len() < most;
+        if let Some(older) = self.list[ix].previous.replace(size)
+            && has_room
+        {
+            let ix = u32::try_from(ix).unwrap_or(u32::MAX);
+            self.older_sizes.push((ix, older));
+        }
+    }
+
+    /// Keeps the sizes of what is not settled: its estimates are about to change.
+    fn keep_unsettled(&mut self) {
+        for ix in self.unsettled().collect::<Vec<_>>() {
+            self.keep_previous(ix);
+        }
+    }
+
+    /// Forgets the items that are not in the context. Returns the indices of those that stay, by live
+    /// node. Nothing can be added afterwards.
+    pub(super) fn keep_in_context(&mut self, chain: &Chain) -> Vec<Vec<ItemIx>> {
+        let mut kept = Vec::new();
+        let mut nodes = Vec::with_capacity(chain.live().len());
+        for (node, old) in chain.live().iter().enumerate() {
+            let from = kept.len();
+            let items = chain.items(*old).iter().map(|ix| &self.list[*ix]);
+            kept.extend(items.filter(|item| item.in_context()).map(|item| Item {
+                node: u32::try_from(node).unwrap_or(u32::MAX),
+                ..item.clone()
+            }));
+            nodes.push((from..kept.len()).collect());
+        }
+        kept.shrink_to_fit();
+        let calibrations = self.calibrations.clone();
+        *self = Items {
+            list: kept,
+            record: self.record,
+            changes: self.changes,
+            settled: self.settled,
+            ..Items::new(calibrations)
+        };
+        nodes
+    }
+}

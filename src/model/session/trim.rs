@@ -1,0 +1,62 @@
+//! Trims a session that nobody looks at and nobody writes to.
+//!
+//! A gigabyte of logs holds some hundred thousand items, most of them compacted away long ago. A trimmed
+//! session keeps what its gauge and its forecast need: the items in the context, the requests, the
+//! resets. It cannot be continued (a rewind may lead anywhere): when its log grows, it is read again.
+
+use super::Session;
+
+impl Session {
+    /// Forgets every item that is not in the context, and the session's earlier states. The context's
+    /// numbers stay as they are; nothing can be applied afterwards.
+    pub fn trim(&mut self) {
+        let nodes = self.ledger.keep_in_context(&self.chain);
+        self.chain.keep_only_live(nodes);
+        self.past.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::{Decoder, Input, claude_code::CLAUDE_CODE};
+    use crate::model::event::{ByLength, Place, Sink};
+    use crate::model::replay::Timeline;
+    use crate::model::session::Session;
+    use std::sync::Arc;
+
+    fn read(log: &str) -> Session {
+        let mut session = Session::new("claude-code", Arc::default());
+        let mut decoder: Box<dyn Decoder> = CLAUDE_CODE.decoder();
+        for (n, line) in log.lines().enumerate() {
+            let mut out = Sink::new(&ByLength);
+            let place = Place {
+                line: n as u64 + 1,
+                ..Place::default()
+            };
+            out.begin(place);
+            decoder.read(Input::Line(place, line.as_bytes()), &mut out);
+            out.entries.into_iter().for_each(|e| session.apply(e));
+        }
+        session
+    }
+
+    #[test]
+    fn the_context_stays_and_the_past_goes() {
+        let log = include_str!(
+            "../../../tests/fixtures/claude-code/compact_keeps_preserved_messages/log.jsonl"
+        );
+        let whole = read(log);
+        let mut trimmed = whole.clone();
+        trimmed.trim();
+        assert_eq!(trimmed.context(), whole.context());
+        assert_eq!(trimmed.limits(), whole.limits());
+        assert_eq!(trimmed.requests().len(), whole.requests().len());
+        assert!(trimmed.items().len() < whole.items().len());
+        assert!(trimmed.items().iter().all(|item| item.in_context()));
+        let timeline = Timeline::of(&trimmed);
+        assert_eq!(timeline.len(), 1, "the past is gone");
+        let last = trimmed.state_at(timeline.moment(0).unwrap());
+        assert_eq!(last.context, whole.context());
+        assert_eq!(last.items.len(), trimmed.items().len());
+    }
+}
