@@ -228,7 +228,7 @@ fn holds(session: &Session) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn the_sums_hold_for_any_input(events in events(), estimator in any_estimator()) {

@@ -6,10 +6,14 @@ use ctxgauge::config;
 use ctxgauge::model::Source;
 use ctxgauge::model::event::{ByLength, Event, Key, Lane, Place, Sink};
 use ctxgauge::model::session::Session;
+use ctxgauge::model::window::Rules;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+static LOGS: LazyLock<Vec<(&'static Format, Vec<Vec<u8>>)>> = LazyLock::new(logs);
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(config::rules().unwrap()));
 
 /// The lines of every hand-written log that is read line by line.
 fn logs() -> Vec<(&'static Format, Vec<Vec<u8>>)> {
@@ -39,9 +43,7 @@ proptest! {
 
     #[test]
     fn disorder_makes_no_known_tokens(log in any::<prop::sample::Index>(), order in disorder()) {
-        let logs = logs();
-        let (format, lines) = &logs[log.index(logs.len())];
-        let rules = Arc::new(config::rules().unwrap());
+        let (format, lines) = log.get(&LOGS);
         let mut decoder = format.decoder();
         let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
         // What was reported of each request, at most: lines of a response may differ.
@@ -60,7 +62,7 @@ proptest! {
                 }
                 let session = sessions
                     .entry(entry.lane)
-                    .or_insert_with(|| Session::new(format.id, Arc::clone(&rules)));
+                    .or_insert_with(|| Session::new(format.id, Arc::clone(&RULES)));
                 session.apply(entry);
             }
             for session in sessions.values() {

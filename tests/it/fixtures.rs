@@ -2,14 +2,10 @@
 //! folder `<case>` itself where `base_state.json` is in it, with the report expected of it beside it. A
 //! case is one trap of one format, by name.
 
-use crate::support::manifest_folder;
-use ctxgauge::paths::Folders;
-use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
-use ctxgauge::{agents, config};
+use crate::support::{json_report, manifest_folder};
 use insta::{Settings, assert_json_snapshot, glob};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
 
 #[test]
 fn every_fixture_reports_as_expected() {
@@ -17,26 +13,6 @@ fn every_fixture_reports_as_expected() {
     glob!("../fixtures", "*/*/base_state.json", |path| {
         check(path.parent().unwrap(), path);
     });
-}
-
-/// A file's report as JSON, without settings of this machine.
-fn json_report(path: &Path) -> Value {
-    let context = ReportContext {
-        formats: agents::ALL.to_vec(),
-        forced: None,
-        roots: Vec::new(),
-        rules: Arc::new(config::rules().unwrap()),
-        folders: Folders::default(),
-        now: jiff::Timestamp::now,
-    };
-    let json = FORMATS.iter().find(|format| format.name == "json");
-    let style = Style {
-        format: json.unwrap(),
-        charset: Charset::Unicode,
-    };
-    let mut out = Vec::new();
-    report::session::run(&context, path, None, style, &mut out).unwrap();
-    serde_json::from_slice(&out).unwrap()
 }
 
 /// Checks the report of a log. `file` stands in the folder of its case.

@@ -2,8 +2,8 @@
 
 mod svg;
 
+use crate::conversation::{Agent, Conversation, ledger, rows};
 use crate::support::manifest_folder;
-use crate::talk::{Talk, Writer, ledger, rows};
 use crate::terminal::Terminal;
 use std::fs;
 use std::path::PathBuf;
@@ -24,20 +24,20 @@ fn folder() -> PathBuf {
 /// A home with sessions at work, and some of the last days.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    let write = |ago: u64, talk: &Talk| {
+    let write = |ago: u64, talk: &Conversation| {
         let modified = SystemTime::now() - Duration::from_secs(ago);
         talk.write(home.path(), modified);
     };
     let plain = |writer, model, project: &'static str, tokens| {
         move |at| {
-            let mut talk = Talk::begin(writer, model, project, at);
+            let mut talk = Conversation::begin(writer, model, project, at);
             talk.user("Go on where we were.").look_around(tokens);
             talk
         }
     };
-    let gateway = plain(Writer::Codex, "gpt-5.5", "gateway", 231_000);
-    write(3, &Talk::ended(3, gateway));
-    let ledger = Talk::ended(20, ledger);
+    let gateway = plain(Agent::Codex, "gpt-5.5", "gateway", 231_000);
+    write(3, &Conversation::ended(3, gateway));
+    let ledger = Conversation::ended(20, ledger);
     write(20, &ledger);
     let agent = |at| {
         let mut agent = ledger.agent("claude-haiku-4-5-20251001", at);
@@ -46,34 +46,29 @@ fn home() -> tempfile::TempDir {
             .look_around(44_000);
         agent
     };
-    write(70, &Talk::ended(70, agent));
+    write(70, &Conversation::ended(70, agent));
     let shop = |at| {
-        let mut talk = plain(
-            Writer::Claude,
-            "claude-sonnet-4-5-20250929",
-            "shop",
-            167_000,
-        )(at);
+        let mut talk = plain(Agent::Claude, "claude-sonnet-4-5-20250929", "shop", 167_000)(at);
         talk.compact(&rows(120, "Step # is done, its tests too."))
             .user("On with step 121.");
         talk
     };
-    write(40, &Talk::ended(40, shop));
+    write(40, &Conversation::ended(40, shop));
     for (hours, writer, model, project, tokens) in [
-        (2, Writer::Pi, "claude-sonnet-4-5", "notes", 96_000),
-        (5, Writer::Codex, "gpt-5.5", "search", 61_000),
+        (2, Agent::Pi, "claude-sonnet-4-5", "notes", 96_000),
+        (5, Agent::Codex, "gpt-5.5", "search", 61_000),
         (
             26,
-            Writer::Claude,
+            Agent::Claude,
             "claude-opus-4-5-20251101",
             "ledger",
             139_000,
         ),
-        (75, Writer::Pi, "claude-sonnet-4-5", "blog", 31_000),
+        (75, Agent::Pi, "claude-sonnet-4-5", "blog", 31_000),
     ] {
         let ago: i64 = hours * 3_600;
         let talk = plain(writer, model, project, tokens);
-        write(ago.unsigned_abs(), &Talk::ended(ago, talk));
+        write(ago.unsigned_abs(), &Conversation::ended(ago, talk));
     }
     home
 }

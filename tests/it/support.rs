@@ -1,8 +1,12 @@
 //! What the tests share: the binary, run away from this machine's own logs and settings.
 
+use ctxgauge::paths::Folders;
+use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
+use ctxgauge::{agents, config};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 /// The project's folder.
 pub fn manifest_folder() -> PathBuf {
@@ -19,19 +23,22 @@ pub fn ctxgauge(home: &Path) -> Command {
     command
 }
 
-/// A file's report, read by the program.
+/// A file's report as JSON, without settings of this machine.
 pub fn json_report(path: &Path) -> Value {
-    let home = tempfile::tempdir().unwrap();
-    let output = ctxgauge(home.path())
-        .args(["report", "--json"])
-        .arg(path)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}: {}",
-        path.display(),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).unwrap()
+    let context = ReportContext {
+        formats: agents::ALL.to_vec(),
+        forced: None,
+        roots: Vec::new(),
+        rules: Arc::new(config::rules().unwrap()),
+        folders: Folders::default(),
+        now: jiff::Timestamp::now,
+    };
+    let json = FORMATS.iter().find(|format| format.name == "json");
+    let style = Style {
+        format: json.unwrap(),
+        charset: Charset::Unicode,
+    };
+    let mut out = Vec::new();
+    report::session::run(&context, path, None, style, &mut out).unwrap();
+    serde_json::from_slice(&out).unwrap()
 }

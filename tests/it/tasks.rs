@@ -1,7 +1,7 @@
 //! What people come for, each with the keys a newcomer would press.
 
+use crate::conversation::{failing_tests, home};
 use crate::support::ctxgauge;
-use crate::talk::{failing_tests, home};
 use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs;

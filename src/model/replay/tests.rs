@@ -108,7 +108,7 @@ impl Lived {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn a_moment_is_the_session_as_it_was_then(events in events(), estimator in any_estimator()) {

@@ -1,6 +1,6 @@
 //! Logs by what they hold: recognised, forced, refused, and told by a mapping of the user's own.
 
-use crate::support::{ctxgauge, manifest_folder};
+use crate::support::{ctxgauge, json_report, manifest_folder};
 use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -44,10 +44,10 @@ fn a_log_is_told_by_what_it_holds() {
         ("pi/usage/log.jsonl", "pi"),
     ] {
         let usual = manifest_folder().join("tests/fixtures").join(fixture);
-        let usual = json(&run(home.path(), &["report", "--json"], &usual));
+        let usual = json_report(&usual);
         for name in ["notes", "notes.txt", "notes.json", "notes.jsonl"] {
             let path = renamed(home.path(), fixture, name);
-            let report = json(&run(home.path(), &["report", "--json"], &path));
+            let report = json_report(&path);
             assert_eq!(report["session"]["agent"], agent, "{fixture} as {name}");
             assert_eq!(report["context"], usual["context"], "{fixture} as {name}");
             assert_eq!(

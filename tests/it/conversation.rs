@@ -16,15 +16,15 @@ const PACE: SignedDuration = SignedDuration::from_secs(3);
 
 /// Whose log it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writer {
+pub enum Agent {
     Claude,
     Codex,
     Pi,
 }
 
 /// A session in the writing.
-pub struct Talk {
-    writer: Writer,
+pub struct Conversation {
+    writer: Agent,
     model: &'static str,
     folder: String,
     id: String,
@@ -39,10 +39,10 @@ pub struct Talk {
     sent: u64,
 }
 
-impl Talk {
+impl Conversation {
     /// A session that begins at this time.
-    pub fn begin(writer: Writer, model: &'static str, project: &str, at: Timestamp) -> Talk {
-        let mut talk = Talk {
+    pub fn begin(writer: Agent, model: &'static str, project: &str, at: Timestamp) -> Conversation {
+        let mut talk = Conversation {
             writer,
             model,
             folder: format!("/home/ada/{project}"),
@@ -57,15 +57,15 @@ impl Talk {
         };
         let (id, folder, at) = (talk.id.clone(), talk.folder.clone(), talk.at.to_string());
         match writer {
-            Writer::Claude => {}
-            Writer::Codex => {
+            Agent::Claude => {}
+            Agent::Codex => {
                 talk.record(
                     "session_meta",
                     json!({"id": id, "timestamp": at, "cwd": folder, "originator": "codex_cli_rs",
                         "cli_version": "0.145.0", "source": "cli", "model_provider": "openai"}),
                 );
             }
-            Writer::Pi => {
+            Agent::Pi => {
                 let first = json!({"type": "session", "version": 3, "id": id, "timestamp": at,
                     "cwd": folder});
                 talk.lines.push(first.to_string());
@@ -75,28 +75,28 @@ impl Talk {
     }
 
     /// A sub-agent of Claude Code's, on behalf of this session.
-    pub fn agent(&self, model: &'static str, at: Timestamp) -> Talk {
-        Talk {
+    pub fn agent(&self, model: &'static str, at: Timestamp) -> Conversation {
+        Conversation {
             id: "agent-a1".to_owned(),
             folder: self.folder.clone(),
             parent: Some(self.id.clone()),
-            ..Talk::begin(Writer::Claude, model, "", at)
+            ..Conversation::begin(Agent::Claude, model, "", at)
         }
     }
 
     /// A session that ended so long ago, in seconds, with all that it says.
-    pub fn ended(ago: i64, talk: impl Fn(Timestamp) -> Talk) -> Talk {
+    pub fn ended(ago: i64, talk: impl Fn(Timestamp) -> Conversation) -> Conversation {
         let end = Timestamp::now() - SignedDuration::from_secs(ago);
         let took = talk(end).at.duration_since(end);
         talk(end - took)
     }
 
     /// A person says something.
-    pub fn user(&mut self, text: &str) -> &mut Talk {
+    pub fn user(&mut self, text: &str) -> &mut Conversation {
         self.grow(text);
         match self.writer {
-            Writer::Claude => self.message("user", json!({"role": "user", "content": text})),
-            Writer::Codex => {
+            Agent::Claude => self.message("user", json!({"role": "user", "content": text})),
+            Agent::Codex => {
                 let (folder, model) = (self.folder.clone(), self.model);
                 self.record(
                     "event_msg",
@@ -113,17 +113,17 @@ impl Talk {
                         "content": [{"type": "input_text", "text": text}]}),
                 );
             }
-            Writer::Pi => self.pi(json!({"role": "user",
+            Agent::Pi => self.pi(json!({"role": "user",
                 "content": [{"type": "text", "text": text}]})),
         }
         self
     }
 
     /// The model says something, which ends its turn.
-    pub fn say(&mut self, text: &str) -> &mut Talk {
+    pub fn say(&mut self, text: &str) -> &mut Conversation {
         match self.writer {
-            Writer::Claude => self.claude(json!({"type": "text", "text": text}), text),
-            Writer::Codex => {
+            Agent::Claude => self.claude(json!({"type": "text", "text": text}), text),
+            Agent::Codex => {
                 self.record(
                     "response_item",
                     json!({"type": "message", "role": "assistant",
@@ -131,17 +131,17 @@ impl Talk {
                 );
                 self.count(text);
             }
-            Writer::Pi => self.pi_request(json!({"type": "text", "text": text}), text),
+            Agent::Pi => self.pi_request(json!({"type": "text", "text": text}), text),
         }
         self
     }
 
     /// The model calls a tool, and the tool answers.
-    pub fn call(&mut self, tool: &str, input: Value, result: &str) -> &mut Talk {
+    pub fn call(&mut self, tool: &str, input: Value, result: &str) -> &mut Conversation {
         let call = format!("call_{}", self.requests);
         let said = input.to_string();
         match self.writer {
-            Writer::Claude => {
+            Agent::Claude => {
                 self.claude(
                     json!({"type": "tool_use", "id": call, "name": tool, "input": input}),
                     &said,
@@ -152,7 +152,7 @@ impl Talk {
                         {"type": "tool_result", "tool_use_id": call, "content": result}]}),
                 );
             }
-            Writer::Codex => {
+            Agent::Codex => {
                 self.record(
                     "response_item",
                     json!({"type": "function_call", "name": tool, "arguments": said,
@@ -164,7 +164,7 @@ impl Talk {
                     json!({"type": "function_call_output", "call_id": call, "output": result}),
                 );
             }
-            Writer::Pi => {
+            Agent::Pi => {
                 self.pi_request(
                     json!({"type": "toolCall", "id": call, "name": tool, "arguments": input}),
                     &said,
@@ -180,11 +180,11 @@ impl Talk {
     }
 
     /// The model reads one file after the other until its context has so many tokens.
-    pub fn look_around(&mut self, until: u64) -> &mut Talk {
+    pub fn look_around(&mut self, until: u64) -> &mut Conversation {
         let tool = match self.writer {
-            Writer::Claude => "Read",
-            Writer::Codex => "exec_command",
-            Writer::Pi => "read",
+            Agent::Claude => "Read",
+            Agent::Codex => "exec_command",
+            Agent::Pi => "read",
         };
         while self.context < until {
             let (n, size) = (self.requests, 80 + self.requests * 97 % 350);
@@ -200,7 +200,7 @@ impl Talk {
     }
 
     /// Claude Code compacts, unasked: this summary takes the place of all.
-    pub fn compact(&mut self, summary: &str) -> &mut Talk {
+    pub fn compact(&mut self, summary: &str) -> &mut Conversation {
         let before = self.context;
         self.line(
             json!({"type": "system", "subtype": "compact_boundary", "parentUuid": null,
@@ -218,14 +218,14 @@ impl Talk {
     pub fn write(&self, home: &Path, modified: SystemTime) -> PathBuf {
         let (id, project) = (&self.id, self.folder.replace('/', "-"));
         let log = home.join(match self.writer {
-            Writer::Claude => match &self.parent {
+            Agent::Claude => match &self.parent {
                 None => format!(".claude/projects/{project}/{id}.jsonl"),
                 Some(parent) => format!(".claude/projects/{project}/{parent}/subagents/{id}.jsonl"),
             },
-            Writer::Codex => {
+            Agent::Codex => {
                 format!(".codex/sessions/2026/05/04/rollout-2026-05-04T09-00-00-{id}.jsonl")
             }
-            Writer::Pi => {
+            Agent::Pi => {
                 format!(".pi/agent/sessions/{project}/2026-05-04T09-00-00-000Z_{id}.jsonl")
             }
         });
@@ -238,8 +238,8 @@ impl Talk {
     fn grow(&mut self, text: &str) {
         let counted = COUNTER.count(text).unwrap_or_default();
         self.context += match self.writer {
-            Writer::Codex => counted + 8,
-            Writer::Claude | Writer::Pi => counted * 118 / 100 + 15,
+            Agent::Codex => counted + 8,
+            Agent::Claude | Agent::Pi => counted * 118 / 100 + 15,
         };
     }
 
@@ -357,10 +357,10 @@ pub fn failing_tests() -> String {
 
 /// A session of Claude Code with two compactions: the largest result of all is gone, the largest in the
 /// context is [`failing_tests`], and a file was read twice.
-pub fn ledger(began: Timestamp) -> Talk {
+pub fn ledger(began: Timestamp) -> Conversation {
     let path = |path: &str| json!({"file_path": path});
     let parse = rows(240, "    let entry_# = Entry::parse(line(#))?;");
-    let mut talk = Talk::begin(Writer::Claude, "claude-opus-4-5-20251101", "ledger", began);
+    let mut talk = Conversation::begin(Agent::Claude, "claude-opus-4-5-20251101", "ledger", began);
     talk.user("The nightly import takes four hours. Find out why, and make it fast.")
         .call("Read", path("src/parse.rs"), &parse)
         .call(
@@ -430,7 +430,7 @@ pub fn home() -> tempfile::TempDir {
 
     // Each ends before the next begins, so that their order is the same however far they are read.
     ledger(minutes_ago(25)).write(here, live);
-    Talk::begin(Writer::Codex, "gpt-5.5", "gateway", minutes_ago(14))
+    Conversation::begin(Agent::Codex, "gpt-5.5", "gateway", minutes_ago(14))
         .user("Why does the gateway drop connections?")
         .call(
             "exec_command",
@@ -439,14 +439,14 @@ pub fn home() -> tempfile::TempDir {
         )
         .look_around(232_000)
         .write(here, live);
-    Talk::begin(Writer::Pi, "claude-sonnet-4-5", "notes", minutes_ago(5))
+    Conversation::begin(Agent::Pi, "claude-sonnet-4-5", "notes", minutes_ago(5))
         .user("Sort my notes.")
         .call("read", json!({"path": "notes.md"}), &rows(200, "- note #"))
         .look_around(40_000)
         .say("Sorted by date.")
         .write(here, live);
-    Talk::begin(
-        Writer::Claude,
+    Conversation::begin(
+        Agent::Claude,
         "claude-opus-4-5-20251101",
         "ledger",
         minutes_ago(240),
