@@ -21,7 +21,7 @@
 use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use crate::model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 use std::path::Path;
@@ -188,7 +188,11 @@ impl DroidDecoder {
             out.reset(Reset {
                 key: id.map(|id| Key::of_parts(&["reset", id])),
                 gone: Gone::Compaction,
-                cause: if anchor.is_some() { "auto" } else { "manual" }.into(),
+                cause: if anchor.is_some() {
+                    Cause::Automatic
+                } else {
+                    Cause::Manual
+                },
                 before: None,
                 after: None,
                 kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),

@@ -27,8 +27,8 @@ mod settings;
 use super::lenient::{self, Count, Piece, Pieces, Text};
 use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, image};
 use crate::model::event::{
-    Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    Sink, Usage,
+    Billed, Cause, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place,
+    Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
@@ -298,13 +298,13 @@ impl PiDecoder {
             Some(Key::of_number("pi", index))
         });
         let cause = match std::mem::take(&mut self.run) {
-            Run::Ended => "unknown",
-            Run::Calls | Run::Results => "auto",
+            Run::Ended => "unknown".into(),
+            Run::Calls | Run::Results => Cause::Automatic,
         };
         entry.push(Event::Reset(Box::new(Reset {
             key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
             gone: Gone::Compaction,
-            cause: cause.into(),
+            cause,
             before: record.tokens_before.0,
             after: None,
             kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),
@@ -628,7 +628,7 @@ mod tests {
         let resets: Vec<(u64, &str)> = session
             .resets()
             .iter()
-            .map(|r| (r.before, &*r.cause))
+            .map(|r| (r.before, r.cause.name()))
             .collect();
         assert_eq!(resets, [(3_060, "unknown"), (3_130, "auto")]);
         assert_eq!(

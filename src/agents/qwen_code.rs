@@ -38,7 +38,7 @@
 use super::lenient;
 use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
 use crate::model::event::{
-    Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
+    Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
@@ -405,15 +405,15 @@ impl Branch {
     fn compression(&mut self, payload: &Payload<'_>, uuid: &str, writer: &mut Writer<'_, '_>) {
         let sizes = payload.info.unwrap_or_default();
         let cause = match std::mem::take(&mut self.commanded) {
-            true => "manual",
-            false => "auto",
+            true => Cause::Manual,
+            false => Cause::Automatic,
         };
         self.request = None;
         self.unanswered = None;
         writer.push(Event::Reset(Box::new(Reset {
             key: Some(Key::of_parts(&["reset", uuid])),
             gone: Gone::Compaction,
-            cause: cause.into(),
+            cause,
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
             kept: Kept::Nothing,

@@ -24,7 +24,7 @@ mod wire;
 
 use super::snapshot::{Conversation, Writer};
 use super::{Claim, Decoder, Facts, Format, Input, Root, StoreKind, decoder, facts, head, lenient};
-use crate::model::event::{Billed, Event, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
+use crate::model::event::{Billed, Cause, Event, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -160,7 +160,7 @@ impl VscodeGatewayDecoder {
                         .get()
                         .map(|id| Key::of_parts(&["summarization", id])),
                     gone: Gone::Compaction,
-                    cause: "auto".into(),
+                    cause: Cause::Automatic,
                     before: None,
                     after: None,
                     kept: Kept::Nothing,

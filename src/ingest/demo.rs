@@ -280,7 +280,7 @@ mod tests {
                 "claude-code" => 167_000,
                 _ => 244_800,
             };
-            assert_eq!(&*reset.cause, "auto");
+            assert_eq!(reset.cause.name(), "auto");
             assert!(reset.before >= trigger, "{} < {trigger}", reset.before);
             let before = &session.requests()[reset.request - 1];
             assert!(before.prompt < trigger, "it was not late");

@@ -10,7 +10,7 @@ use crate::agents::{
     Base, Claim, Decoder, Facts, FolderSpec, Format, Input, Root, Settings, StoreKind, decoder,
 };
 use crate::model::event::{
-    Billed, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::window::Overrides;
 use crate::model::{Gone, Kind, Role, Source};
@@ -156,7 +156,7 @@ impl ToyDecoder {
             let reset = Reset {
                 key: None,
                 gone: Gone::Compaction,
-                cause: "auto".into(),
+                cause: Cause::Automatic,
                 before: None,
                 after: None,
                 kept: Kept::Nothing,

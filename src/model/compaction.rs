@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::model::Role;
     use crate::model::event::{
-        Billed, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
+        Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
     };
     use crate::model::session::ItemIx;
     use std::sync::Arc;
@@ -226,7 +226,7 @@ mod tests {
             self.event(Event::Reset(Box::new(Reset {
                 key: None,
                 gone: Gone::Compaction,
-                cause: "auto".into(),
+                cause: Cause::Automatic,
                 before,
                 after: None,
                 kept: Kept::Nodes(keys),

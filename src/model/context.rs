@@ -24,7 +24,8 @@ pub struct Share {
 }
 
 /// How the size of a context is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Basis {
     /// Reported, nothing has come since.
     Exact,
@@ -36,12 +37,8 @@ pub enum Basis {
 
 impl Basis {
     /// The word for it, as reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Basis::Exact => "exact",
-            Basis::Delta => "delta",
-            Basis::Estimated => "estimated",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -299,14 +299,46 @@ pub struct Reset {
     pub key: Option<Key>,
     /// Why: [`Gone::Compaction`] or [`Gone::Clear`].
     pub gone: Gone,
-    /// The agent's word for what caused it: `auto`, `manual`, …
-    pub cause: Box<str>,
+    /// What caused it.
+    pub cause: Cause,
     /// The size before, as the agent gives it.
     pub before: Option<u64>,
     /// The size after, as the agent gives it. Not always comparable with a prompt.
     pub after: Option<u64>,
     /// What stays, verbatim.
     pub kept: Kept,
+}
+
+/// What caused a compaction or clear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cause {
+    /// The agent compacted by itself, at its trigger.
+    Automatic,
+    /// The user asked for it.
+    Manual,
+    /// Anything else, as the log or its decoder names it.
+    Other(Box<str>),
+}
+
+impl Cause {
+    /// The cause's name, as reports write it.
+    pub fn name(&self) -> &str {
+        match self {
+            Cause::Automatic => "auto",
+            Cause::Manual => "manual",
+            Cause::Other(name) => name,
+        }
+    }
+}
+
+impl From<&str> for Cause {
+    fn from(name: &str) -> Cause {
+        match name {
+            "auto" => Cause::Automatic,
+            "manual" => Cause::Manual,
+            other => Cause::Other(other.into()),
+        }
+    }
 }
 
 /// What a reset leaves in the context.

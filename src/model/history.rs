@@ -1,6 +1,6 @@
 //! What a session remembers: its items, its requests, its resets, each with when it was there.
 
-use super::event::{Billed, Key, NewItem, Place};
+use super::event::{Billed, Cause, Key, NewItem, Place};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use std::ops::{Deref, Range};
@@ -181,8 +181,8 @@ pub struct PastReset {
     pub at: Option<Timestamp>,
     /// Compaction or clear.
     pub gone: Gone,
-    /// The agent's word for what caused it.
-    pub cause: Box<str>,
+    /// What caused it.
+    pub cause: Cause,
     /// The model at that time.
     pub model: Option<Arc<str>>,
     /// The size before.
@@ -201,4 +201,11 @@ pub struct PastReset {
     pub record: u32,
     /// Tokens that left, by role.
     pub dropped: [u64; 5],
+}
+
+impl PastReset {
+    /// Whether the agent compacted by itself.
+    pub fn is_automatic(&self) -> bool {
+        self.gone == Gone::Compaction && self.cause == Cause::Automatic
+    }
 }

@@ -1,6 +1,7 @@
 //! The window and the trigger of a session: now, and as they were known before.
 
 use super::context::Content;
+use super::event::Cause;
 use super::past::Facts;
 use super::session::{PastReset, Request, RequestIx, Session};
 use super::window::{Limits, Seen, WindowSource};
@@ -61,7 +62,7 @@ impl Session {
             .max();
         let past: Vec<u64> = resets
             .iter()
-            .filter(|r| &*r.cause == "auto" && same_model(&r.model))
+            .filter(|r| r.cause == Cause::Automatic && same_model(&r.model))
             .map(|r| r.before)
             .collect();
         self.rules().limits(&Seen {

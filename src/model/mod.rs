@@ -40,10 +40,14 @@ pub mod whatif;
 pub mod window;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Who put an item into the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Role {
     /// The unlogged prefix: system prompt, tool schemas, and text that no log shows.
     System,
@@ -68,14 +72,8 @@ impl Role {
     ];
 
     /// The role's word, as screens and reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::Container => "container",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// The role's place in [`Role::ALL`].
@@ -85,8 +83,11 @@ impl Role {
 }
 
 /// How a number is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Source {
     /// The provider gave this number for this item or request.
     Reported,
@@ -107,20 +108,17 @@ impl Source {
     }
 
     /// The source's word, as screens and reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Source::Reported => "reported",
-            Source::Derived => "derived",
-            Source::Shared => "shared",
-            Source::Agent => "agent",
-            Source::Estimated => "estimated",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 /// What an item is, beside whose it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Kind {
     /// Plain text of a user or the assistant.
     Text,
@@ -148,26 +146,17 @@ pub enum Kind {
 
 impl Kind {
     /// The kind's word, as screens and reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Text => "text",
-            Kind::Thinking => "thinking",
-            Kind::ToolCall => "tool_call",
-            Kind::ToolResult => "tool_result",
-            Kind::Summary => "summary",
-            Kind::Reminder => "reminder",
-            Kind::Skill => "skill",
-            Kind::ToolList => "tool_list",
-            Kind::Memory => "memory",
-            Kind::Prompt => "prompt",
-            Kind::Unlogged => "unlogged",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 /// Why an item is no longer in the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Gone {
     /// A compaction replaced it by a summary.
     Compaction,
@@ -187,15 +176,7 @@ pub enum Gone {
 
 impl Gone {
     /// The reason's word, as screens and reports write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Gone::Compaction => "compaction",
-            Gone::Clear => "clear",
-            Gone::Rewind => "rewind",
-            Gone::Cleared => "cleared",
-            Gone::Stripped => "stripped",
-            Gone::Replaced => "replaced",
-            Gone::TurnEnd => "turn_end",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }

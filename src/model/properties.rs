@@ -3,8 +3,8 @@
 use super::carried::Carried;
 use super::estimators::{Estimator, predictions};
 use super::event::{
-    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Size,
-    Usage,
+    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
+    Size, Usage,
 };
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;
@@ -153,7 +153,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
             Event::Reset(Box::new(Reset {
                 key: key.map(Key),
                 gone: Gone::Compaction,
-                cause: "auto".into(),
+                cause: Cause::Automatic,
                 before: None,
                 after: None,
                 kept,

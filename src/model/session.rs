@@ -10,7 +10,7 @@ use super::agent_estimate::{AgentEstimate, Logged};
 use super::calibrations::Calibrations;
 use super::chain::{BranchChange, Chain};
 use super::context::Context;
-use super::event::{Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Usage};
+use super::event::{Cause, Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Usage};
 pub use super::history::{Away, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem};
 use super::items::Items;
 use super::ledger::{Ledger, alive};
@@ -481,7 +481,7 @@ impl Session {
             let reset = Reset {
                 key: None,
                 gone: why,
-                cause: "auto".into(),
+                cause: Cause::Automatic,
                 before: None,
                 after: None,
                 kept: Kept::Nothing,

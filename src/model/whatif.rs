@@ -18,7 +18,7 @@ use super::session::{ItemIx, RequestIx, Session, SizedItem};
 use super::window::own::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
 use super::{Gone, Source};
-use course::{Change, Course, is_automatic};
+use course::{Change, Course};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -309,7 +309,7 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
     let mut past: Vec<u64> = session
         .resets()
         .iter()
-        .filter(|reset| is_automatic(reset) && reset.request < course.requests)
+        .filter(|reset| reset.is_automatic() && reset.request < course.requests)
         .filter(|reset| reset.after_source == Source::Reported)
         .filter_map(|reset| reset.after)
         .collect();

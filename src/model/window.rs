@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use own::Own;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// The models table: windows, tokenizers, policies.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -87,72 +88,52 @@ pub enum Thinking {
 }
 
 /// How the window's size is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum WindowSource {
     /// The log says it.
-    #[serde(rename = "log")]
     Log,
     /// The user set it.
-    #[serde(rename = "config")]
     Config,
     /// The agent's settings say it.
-    #[serde(rename = "settings")]
     Settings,
     /// The models table has the model.
-    #[serde(rename = "model table")]
+    #[strum(serialize = "model table")]
     ModelTable,
     /// Nobody says: the usual size, or the next one above what was seen in the context.
-    #[serde(rename = "guessed")]
     Guessed,
 }
 
 /// How the trigger is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum TriggerSource {
     /// The log says it.
-    #[serde(rename = "log")]
     Log,
     /// The user set the rule.
-    #[serde(rename = "config")]
     Config,
     /// The agent's settings change its rule.
-    #[serde(rename = "settings")]
     Settings,
     /// Where the session's own automatic compactions took place.
-    #[serde(rename = "past compactions")]
+    #[strum(serialize = "past compactions")]
     Past,
     /// The agent's documented rule.
-    #[serde(rename = "policy")]
     Policy,
     /// The agent is not known to compact before the window is full.
-    #[serde(rename = "none")]
     None,
 }
 
 impl WindowSource {
     /// The source's words, as screens and reports write them.
-    pub const fn name(self) -> &'static str {
-        match self {
-            WindowSource::Log => "log",
-            WindowSource::Config => "config",
-            WindowSource::Settings => "settings",
-            WindowSource::ModelTable => "model table",
-            WindowSource::Guessed => "guessed",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
 impl TriggerSource {
     /// The source's words, as screens and reports write them.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TriggerSource::Log => "log",
-            TriggerSource::Config => "config",
-            TriggerSource::Settings => "settings",
-            TriggerSource::Past => "past compactions",
-            TriggerSource::Policy => "policy",
-            TriggerSource::None => "none",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -4,7 +4,7 @@ mod said;
 mod session;
 
 use crate::model::event::is_unsafe_to_show;
-use crate::model::event::{Billed, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
+use crate::model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
 use crate::model::{Kind, Role, Source};
 use crate::tui::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
@@ -519,7 +519,7 @@ fn event() -> impl Strategy<Value = Event> {
         Event::Reset(Box::new(crate::model::event::Reset {
             key: None,
             gone: crate::model::Gone::Compaction,
-            cause: "auto".into(),
+            cause: Cause::Automatic,
             before: before.map(u64::from),
             after: None,
             kept: crate::model::event::Kept::Nothing,

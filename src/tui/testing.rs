@@ -1,7 +1,8 @@
 //! A fleet by hand, for tests of the screens: events as a decoder would write them.
 
 use crate::model::event::{
-    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
+    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
+    Usage,
 };
 use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use crate::model::session::Coverage;
@@ -198,7 +199,7 @@ impl Log {
         self.event(Event::Reset(Box::new(Reset {
             key: None,
             gone: Gone::Compaction,
-            cause: "auto".into(),
+            cause: Cause::Automatic,
             before: Some(before),
             after,
             kept: Kept::Nothing,

@@ -5,7 +5,7 @@ use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{Compacted, Item};
 use crate::agents::lenient;
-use crate::model::event::{Kept, Key, NewItem, Node, Part, Reset, Sink};
+use crate::model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 
@@ -110,7 +110,7 @@ impl CodexDecoder {
         out.reset(Reset {
             key: None,
             gone: Gone::Compaction,
-            cause: self.cause().into(),
+            cause: self.cause(),
             before: None,
             after: None,
             kept: Kept::Nodes(kept),
@@ -176,11 +176,11 @@ impl CodexDecoder {
 
     /// The cause of a compaction, which the log does not contain. Within a turn it is never the user;
     /// before the user's message it is, where the context was far from full.
-    fn cause(&self) -> &'static str {
+    fn cause(&self) -> Cause {
         let used = self.meter.last_total();
         match self.meta.window {
-            Some(window) if self.turns.is_waiting() && used < window / 10 * 9 => "manual",
-            _ => "auto",
+            Some(window) if self.turns.is_waiting() && used < window / 10 * 9 => Cause::Manual,
+            _ => Cause::Automatic,
         }
     }
 }

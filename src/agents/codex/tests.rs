@@ -143,7 +143,7 @@ fn tell(entries: &[Entry]) -> String {
                 )
                 .unwrap();
             }
-            Event::Reset(reset) => write!(story, "reset {}", reset.cause).unwrap(),
+            Event::Reset(reset) => write!(story, "reset {}", reset.cause.name()).unwrap(),
             Event::Rollback { turns } => write!(story, "rollback {turns}").unwrap(),
             Event::Skipped(kind) => write!(story, "skipped {kind}").unwrap(),
             Event::Unreadable(_) => story += "unreadable",

@@ -3,7 +3,7 @@
 use super::events::Data;
 use super::writer::Writer;
 use super::{CopilotCliDecoder, Thread};
-use crate::model::event::{Kept, Part, Reset};
+use crate::model::event::{Cause, Kept, Part, Reset};
 use crate::model::{Gone, Kind, Role};
 
 impl CopilotCliDecoder {
@@ -15,11 +15,11 @@ impl CopilotCliDecoder {
             return writer.skip("session.compaction_complete");
         }
         let cause = match (data.custom_instructions.get(), data.trigger.get()) {
-            (Some(_), _) => "manual",
-            (None, Some("threshold")) => "auto",
-            (None, Some(other)) => other,
-            (None, None) if thread.turn.is_some() => "auto",
-            (None, None) => "unknown",
+            (Some(_), _) => Cause::Manual,
+            (None, Some("threshold")) => Cause::Automatic,
+            (None, Some(other)) => other.into(),
+            (None, None) if thread.turn.is_some() => Cause::Automatic,
+            (None, None) => "unknown".into(),
         };
         let all = thread.messages.len();
         thread.messages.drain(..summarised.unwrap_or(all).min(all));
@@ -29,7 +29,7 @@ impl CopilotCliDecoder {
         writer.reset(Reset {
             key: None,
             gone: Gone::Compaction,
-            cause: cause.into(),
+            cause,
             before: data.pre_compaction_tokens.0,
             after,
             kept,

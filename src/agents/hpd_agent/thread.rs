@@ -3,7 +3,7 @@
 use super::wire::{Content, Message, Operation, Record, Usage as Numbers, objects, one, texts};
 use crate::agents::{image, lenient};
 use crate::model::event::{
-    Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
@@ -402,7 +402,11 @@ impl Thread {
                 .get()
                 .map(|id| Key::of_parts(&["compaction", id])),
             gone: Gone::Compaction,
-            cause: if self.in_turn { "auto" } else { "unknown" }.into(),
+            cause: if self.in_turn {
+                Cause::Automatic
+            } else {
+                "unknown".into()
+            },
             before: None,
             after: None,
             kept: Kept::Nodes(kept),

@@ -4,7 +4,7 @@ use super::Writer;
 use super::history::{History, Message as Said, Who};
 use super::message::{Content, Numbers, Part as Piece, ToolCall, fill, one, text_of};
 use crate::agents::lenient::{self, Count, Text};
-use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Part, Reset};
+use crate::model::event::{Cause, Event, Kept, Key, Lane, Meta, NewItem, Part, Reset};
 use crate::model::{Gone, Kind, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -242,13 +242,13 @@ impl Talk {
             return writer.skip("CompactionEnd");
         }
         let cause = match self.commanded {
-            true => "manual",
-            false => "auto",
+            true => Cause::Manual,
+            false => Cause::Automatic,
         };
         writer.push(Event::Reset(Box::new(Reset {
             key: None,
             gone: Gone::Compaction,
-            cause: cause.into(),
+            cause,
             before: None,
             after: None,
             kept: Kept::Nodes(self.history.keys().collect()),

@@ -387,7 +387,7 @@ impl Wire {
                 self.history.keep_after(gone.unwrap_or(usize::MAX));
             }
         }
-        let cause = self.cause.take().unwrap_or_else(|| "unknown".into());
+        let cause = self.cause.take().as_deref().unwrap_or("unknown").into();
         let kept = self.standing.iter().copied().chain(self.history.keys());
         writer.push(Event::Reset(Box::new(Reset {
             key: None,

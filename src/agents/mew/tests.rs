@@ -54,7 +54,7 @@ fn an_automatic_compaction_drops_as_much_as_it_says() {
         ]
     );
     let reset = &mew.resets()[0];
-    assert_eq!((&*reset.cause, reset.before), ("auto", 19_020));
+    assert_eq!((reset.cause.name(), reset.before), ("auto", 19_020));
 }
 
 #[test]

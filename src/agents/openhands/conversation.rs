@@ -307,7 +307,7 @@ impl OpenHandsDecoder {
         writer.push(Event::Reset(Box::new(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
             gone: Gone::Compaction,
-            cause: self.asked.take().unwrap_or_else(|| usual.into()),
+            cause: self.asked.take().as_deref().unwrap_or(usual).into(),
             before: None,
             after: None,
             kept: Kept::Nodes(stays),

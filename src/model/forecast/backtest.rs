@@ -1,7 +1,6 @@
 //! The forecast against the past: what it would have said before compactions that took place.
 
 use super::{Band, Growth, epoch_of};
-use crate::model::Gone;
 use crate::model::session::{RequestIx, Session};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -29,10 +28,7 @@ pub struct Point {
 /// compactions. Points for which there was no forecast, or less than one step had been seen, are left
 /// out.
 pub fn backtest(session: &Session) -> Vec<Point> {
-    let automatic = session
-        .resets()
-        .iter()
-        .filter(|reset| reset.gone == Gone::Compaction && &*reset.cause == "auto");
+    let automatic = session.resets().iter().filter(|reset| reset.is_automatic());
     automatic
         .flat_map(|reset| {
             BEFORE

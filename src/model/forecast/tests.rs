@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::event::{
-    Billed, Entry, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Usage,
+    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Usage,
 };
 use crate::model::session::Session;
 use crate::model::{Gone, Source};
@@ -222,7 +222,7 @@ impl Log {
         self.push(Event::Reset(Box::new(Reset {
             key: None,
             gone: Gone::Compaction,
-            cause: "auto".into(),
+            cause: Cause::Automatic,
             before: Some(before),
             after: None,
             kept: Kept::Nothing,

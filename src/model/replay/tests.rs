@@ -2,7 +2,7 @@ use super::*;
 use crate::agents::{self, Format, Input};
 use crate::model::estimators::Estimator;
 use crate::model::event::{
-    Billed, ByLength, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,
+    Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::forecast::{Forecast, NoForecast, forecast, forecast_at};
 use crate::model::properties::{any_estimator, events, session};
@@ -430,7 +430,7 @@ fn reset() -> Event {
     Event::Reset(Box::new(Reset {
         key: None,
         gone: Gone::Compaction,
-        cause: "auto".into(),
+        cause: Cause::Automatic,
         before: None,
         after: None,
         kept: Kept::Nothing,

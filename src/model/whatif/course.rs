@@ -2,7 +2,7 @@
 
 use crate::model::event::Key;
 use crate::model::session::{Coverage, PastReset, RequestIx, Session};
-use crate::model::{Gone, Kind, Role};
+use crate::model::{Kind, Role};
 use std::collections::HashMap;
 
 /// How a session has grown.
@@ -49,7 +49,7 @@ impl Course {
         for (ix, request) in reported.iter().enumerate() {
             let change = match first_of(&mut resets, ix) {
                 // Nobody knows what stood before the log.
-                Some(reset) if ix == 0 || !is_automatic(reset) => Change::To(request.prompt),
+                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
                 None => Change::By(difference(request.prompt, last)),
             };
@@ -61,7 +61,7 @@ impl Course {
         }
         if requests == session.requests().len()
             && let Some(reset) = first_of(&mut resets, requests)
-            && is_automatic(reset)
+            && reset.is_automatic()
         {
             steps.push(Step {
                 change: Change::By(difference(reset.before.max(last), last)),
@@ -85,15 +85,11 @@ fn first_of<'r>(
     let mut first: Option<&PastReset> = None;
     while let Some(reset) = resets.next_if(|reset| reset.request <= request) {
         // What the user did outweighs what the agent did.
-        if first.is_none_or(|first| is_automatic(first) && !is_automatic(reset)) {
+        if first.is_none_or(|first| first.is_automatic() && !reset.is_automatic()) {
             first = Some(reset);
         }
     }
     first
-}
-
-pub(super) fn is_automatic(reset: &PastReset) -> bool {
-    reset.gone == Gone::Compaction && &*reset.cause == "auto"
 }
 
 fn difference(now: u64, before: u64) -> i64 {

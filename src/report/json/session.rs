@@ -314,7 +314,7 @@ impl<'a> PastPart<'a> {
         PastPart {
             line: reset.place.line,
             at: reset.at,
-            cause: &reset.cause,
+            cause: reset.cause.name(),
             before: reset.before,
             after: reset.after,
             source: reset.before_source,

@@ -202,7 +202,11 @@ fn write_resets(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let sized = |size: u64, source: Source| format!("{} {}", tokens(size), source.name());
     for done in compactions(session) {
         let reset = &session.resets()[done.reset];
-        let (kind, cause, line) = (reset.gone.name(), inert(&reset.cause), reset.place.line);
+        let (kind, cause, line) = (
+            reset.gone.name(),
+            inert(reset.cause.name()),
+            reset.place.line,
+        );
         let before = sized(reset.before, reset.before_source);
         let after = done
             .after

@@ -40,7 +40,7 @@ pub enum Sign {
 
 impl Sign {
     /// What it stands for.
-    pub const fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Sign::Role(role) => role.name(),
             Sign::Known => "known",

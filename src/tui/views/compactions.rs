@@ -89,7 +89,7 @@ fn sizes(app: &App, done: &Compaction, reset: &PastReset, theme: Theme) -> Vec<S
         _ => (24, " · freed "),
     };
     let cause = match reset.gone {
-        Gone::Compaction => text::cut(&reset.cause, cause),
+        Gone::Compaction => text::cut(reset.cause.name(), cause),
         other => other.name().to_owned(),
     };
     let mut spans = vec![
