@@ -1,6 +1,6 @@
 //! Logs by what they hold: recognised, forced, refused, and told by a mapping of the user's own.
 
-use crate::support::{ctxgauge, json_report, manifest_folder};
+use crate::support::{ctxgauge, documentation, json_report, manifest_folder};
 use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -106,15 +106,14 @@ fn agents_are_listed_with_what_is_found() {
     assert!(told.contains("~/.codex/sessions (missing)"), "{told}");
 }
 
-/// What stands in the README's block of this name.
+/// The code in a block of the documentation.
 fn shown(name: &str) -> String {
-    let readme = fs::read_to_string(manifest_folder().join("README.md")).unwrap();
-    let (_, rest) = readme.split_once(&format!("<!-- {name} -->\n```")).unwrap();
-    let (_, rest) = rest.split_once('\n').unwrap();
+    let block = documentation("docs/custom-formats.md", name);
+    let (_, rest) = block.split_once('\n').unwrap();
     rest.split_once("```").unwrap().0.to_owned()
 }
 
-/// A home with the README's mapping and its log, up to a line.
+/// A home with the documented mapping and its log, up to a line.
 fn home_with_the_example(lines: usize) -> (tempfile::TempDir, PathBuf, String) {
     let home = tempfile::tempdir().unwrap();
     let mappings = home.path().join(".config/ctxgauge/agents");

@@ -10,6 +10,7 @@ mod disorder;
 mod fixtures;
 mod forecast;
 mod house;
+mod json;
 mod limits;
 mod paths;
 mod readme;

@@ -1,22 +1,11 @@
-//! The README's tables say what the program does.
+//! The tables of the README and of `docs/` are those of the program.
 
-use crate::support::manifest_folder;
+use crate::support::{documentation, manifest_folder};
 use ctxgauge::agents::{self, facts};
 use ctxgauge::config;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
-
-fn readme() -> String {
-    std::fs::read_to_string(manifest_folder().join("README.md")).unwrap()
-}
-
-/// What stands between a pair of markers.
-fn between<'a>(readme: &'a str, name: &str) -> &'a str {
-    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let (_, rest) = readme.split_once(&open).expect("an opening marker");
-    rest.split_once(&close).expect("a closing marker").0
-}
 
 /// The table of keys, as the bindings have it.
 fn keys() -> String {
@@ -35,27 +24,31 @@ fn keys() -> String {
 
 #[test]
 fn the_keys_are_those_of_the_program() {
-    let (readme, keys) = (readme(), keys());
+    let keys = keys();
     assert!(
-        between(&readme, "keys") == keys,
-        "the bindings have changed: put this between the README's `<!-- keys -->` markers:\n\n{keys}"
+        documentation("docs/keys.md", "keys") == keys,
+        "the bindings have changed: put this between the markers in docs/keys.md:\n\n{keys}"
     );
 }
 
 #[test]
 fn every_theme_has_a_row() {
-    let readme = readme();
+    let text = text("docs/configuration.md");
     for name in Themes::default().names() {
         let named = format!("`{name}`");
         let row = |line: &str| line.starts_with('|') && line.contains(&named);
-        assert!(readme.lines().any(row), "no row for the theme {name}");
+        assert!(text.lines().any(row), "no row for the theme {name}");
     }
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(manifest_folder().join(path)).unwrap()
 }
 
 /// The table of agents, as the formats and the models table have it.
 fn agents() -> String {
     let mut table =
-        "| agent | found by itself in | live | known | sub-agents | compactions | compacts at |\n\
+        "| agent | logs in | updated | known numbers | sub-agents | compactions | compacts at |\n\
         |---|---|---|---|---|---|---|\n"
             .to_owned();
     let rules = config::rules().unwrap();
@@ -66,7 +59,7 @@ fn agents() -> String {
         let places = facts::places(format);
         let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
         let places = match places.is_empty() {
-            true => "no: name the file".to_owned(),
+            true => "name the file".to_owned(),
             false => places.join(", "),
         };
         let cells = [
@@ -87,32 +80,49 @@ fn agents() -> String {
 
 #[test]
 fn the_agents_are_those_of_the_program() {
-    let (readme, agents) = (readme(), agents());
+    let agents = agents();
     assert!(
-        between(&readme, "agents") == agents,
-        "what formats say has changed: put this between the README's `<!-- agents -->` markers:\n\n{agents}"
+        documentation("README.md", "agents") == agents,
+        "the facts have changed: put this between the README's `<!-- agents -->` markers:\n\n{agents}"
     );
 }
 
 #[test]
-fn the_first_commands_run_and_test() {
-    let readme = readme();
-    let blocks: Vec<&str> = readme
-        .split("```sh\n")
-        .skip(1)
-        .filter_map(|rest| rest.split("```").next())
-        .collect();
-    assert_eq!(blocks[..2], ["cargo run --release\n", "cargo test\n"]);
+fn a_newcomer_first_builds_and_a_developer_tests() {
+    let readme = text("README.md");
+    let (_, first) = readme.split_once("```sh\n").unwrap();
+    assert!(first.starts_with("cargo build --release\n```"));
+    assert!(readme.contains("```sh\ncargo test\n```"));
 }
 
 #[test]
-fn the_configuration_that_is_shown_is_one() {
-    let readme = readme();
-    let (_, rest) = readme.split_once("```toml\n").unwrap();
-    let (example, _) = rest.split_once("```").unwrap();
-    let config: ctxgauge::config::Config = toml::from_str(example).unwrap();
-    assert_eq!((config.window.len(), config.policy.len()), (1, 1));
-    assert!(config.alerts.are_on() && config.oversized.is_some());
-    config.keymap().unwrap();
-    Themes::default().choose(&config.theme.unwrap()).unwrap();
+fn the_configurations_that_are_shown_are_valid() {
+    for path in ["README.md", "docs/configuration.md"] {
+        let text = text(path);
+        let (_, rest) = text.split_once("```toml\n").unwrap();
+        let (example, _) = rest.split_once("```").unwrap();
+        let config: ctxgauge::config::Config = toml::from_str(example).unwrap();
+        assert_eq!((config.window.len(), config.policy.len()), (1, 1), "{path}");
+        assert!(config.alerts.are_on() && config.oversized.is_some());
+        config.keymap().unwrap();
+        Themes::default().choose(&config.theme.unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for path in [
+        "README.md",
+        "docs/configuration.md",
+        "docs/custom-formats.md",
+        "docs/json.md",
+        "docs/keys.md",
+    ] {
+        let folder = manifest_folder().join(path);
+        for link in text(path).split("](").skip(1) {
+            let target = link.split([')', '#']).next().unwrap();
+            let exists = folder.parent().unwrap().join(target).exists();
+            assert!(exists || target.starts_with("http"), "{path}: {target}");
+        }
+    }
 }

@@ -42,3 +42,14 @@ pub fn json_report(path: &Path) -> Value {
     report::session::run(&context, path, None, style, &mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
 }
+
+/// The part of a document of the project between a pair of markers with this name.
+pub fn documentation(path: &str, name: &str) -> String {
+    let text = std::fs::read_to_string(manifest_folder().join(path)).unwrap();
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let rest = text.split_once(&open).expect("an opening marker").1;
+    rest.split_once(&close)
+        .expect("a closing marker")
+        .0
+        .to_owned()
+}
