@@ -165,6 +165,21 @@ pub enum StoreKind {
     Folder(&'static FolderSpec),
 }
 
+impl StoreKind {
+    /// Whether the path of such a log is that of a folder.
+    pub fn is_folder(self) -> bool {
+        matches!(self, StoreKind::Folder(_))
+    }
+
+    /// Whether a file of this name, in the folder that is the log, is part of it.
+    pub fn has_part(self, name: &str) -> bool {
+        match self {
+            StoreKind::Folder(spec) => (spec.number)(name).is_some(),
+            StoreKind::Lines | StoreKind::Document => false,
+        }
+    }
+}
+
 /// An array in a document, by its name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum List {

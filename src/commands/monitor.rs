@@ -5,7 +5,7 @@ use crate::cli::Monitor;
 use crate::config;
 use crate::config::state::Memory;
 use crate::ingest::discover::Scanner;
-use crate::ingest::spool::{Piped, STDIN};
+use crate::ingest::store::pipe::{Piped, STDIN};
 use crate::ingest::{self, Handle, demo};
 use crate::model::estimators::Estimator;
 use crate::model::fleet::Update;

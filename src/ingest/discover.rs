@@ -1,17 +1,15 @@
-//! Finds logs by walk and stat; looks inside a file only where its name does not tell whose it is.
+//! Finds logs by walking folders; looks into a file only if its name does not identify its format.
 
-use super::beside::SidecarStore;
-use super::bytes::{Bytes, Open};
-use super::folder::Folder;
 use super::problem;
 use super::roots::SearchRoot;
-use super::tail::Stamp;
+use super::sidecar::SidecarStore;
+use super::store::{self, Stamp, Store};
 use crate::agents::{Claim, Format, StoreKind, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, DirEntry, Metadata};
+use std::fs::{self, DirEntry, File, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -27,16 +25,14 @@ const DEPTH: usize = 48;
 /// A log that was found.
 #[derive(Clone)]
 pub struct LogFile {
-    /// What the file system and the path tell.
+    /// What is known from the file system and the path.
     pub facts: FileFacts,
-    /// Whose it is.
+    /// Its format.
     pub format: &'static Format,
-    /// How it is read.
-    pub store: StoreKind,
-    /// Its files, where it is a folder.
-    pub folder: Option<Arc<Folder>>,
-    /// What its agent writes beside its logs, if it does.
-    pub neighbours: Option<Arc<SidecarStore>>,
+    /// What it is kept in.
+    pub store: Arc<dyn Store>,
+    /// The sidecar files of its agent, if there can be any.
+    pub sidecar: Option<Arc<SidecarStore>>,
 }
 
 /// What a walk has found.
@@ -70,16 +66,16 @@ pub struct Scanner {
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
     /// Folders that are logs, by agent and path.
-    folders: HashMap<(&'static str, PathBuf), Arc<Folder>>,
-    /// What stands beside logs, by agent and folder.
-    neighbours: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
+    folders: HashMap<(&'static str, PathBuf), Arc<dyn Store>>,
+    /// Sidecar files, by agent and folder.
+    sidecars: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
 }
 
-/// What a file's first bytes tell.
+/// The format of a file and what it is kept in, by its first bytes.
 type Seen = (&'static Format, Option<StoreKind>);
 
 /// A folder that is a log.
-type FolderLog = (&'static Format, Claim, Arc<Folder>);
+type FolderLog = (&'static Format, Claim, Arc<dyn Store>);
 
 /// One walk.
 struct Walk<'s> {
@@ -98,11 +94,11 @@ impl Scanner {
             env,
             opened: HashMap::new(),
             folders: HashMap::new(),
-            neighbours: HashMap::new(),
+            sidecars: HashMap::new(),
         }
     }
 
-    fn neighbours(&mut self, format: &'static Format, log: &Path) -> Option<Arc<SidecarStore>> {
+    fn sidecar(&mut self, format: &'static Format, log: &Path) -> Option<Arc<SidecarStore>> {
         let spec = format.sidecar?;
         let key = (format.id, (spec.folder)(log));
         let env = self.env;
@@ -110,7 +106,7 @@ impl Scanner {
             let named = env(spec.env).filter(|path| !path.is_empty());
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
-        Some(Arc::clone(self.neighbours.entry(key).or_insert_with(new)))
+        Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
     }
 
     /// Looks up an environment variable.
@@ -158,39 +154,30 @@ impl Scanner {
         found
     }
 
-    /// The log that the folder at this path is, if it is one. In an agent's own place its name tells.
+    /// The log that the folder at this path is, if it is one. In an agent's own folder its name is enough.
     fn folder(&mut self, root: &SearchRoot, path: &Path) -> Option<FolderLog> {
-        let claimed = |format: &'static Format| {
-            let claim = format.claims(path)?;
-            match claim.store {
-                StoreKind::Folder(spec) => Some((format, claim, spec)),
-                StoreKind::Lines | StoreKind::Document => None,
-            }
+        let formats = match root {
+            SearchRoot::Usual(format, _) => std::slice::from_ref(format),
+            _ => &self.formats,
         };
-        let claims: Vec<_> = match root {
-            SearchRoot::Usual(format, _) => claimed(*format).into_iter().collect(),
-            _ => self.formats.iter().filter_map(|f| claimed(*f)).collect(),
-        };
-        claims.into_iter().find_map(|(format, claim, spec)| {
+        formats.iter().find_map(|format| {
+            let claim = format
+                .claims(path)
+                .filter(|claim| claim.store.is_folder())?;
             let key = (format.id, path.to_path_buf());
             if let Some(folder) = self.folders.get(&key) {
-                return Some((format, claim, Arc::clone(folder)));
+                return Some((*format, claim, Arc::clone(folder)));
             }
-            let folder = Arc::new(Folder::new(path, spec));
-            if !folder.is_log() {
-                return None;
-            }
-            if !matches!(root, SearchRoot::Usual(..)) {
-                let (joined, _) = folder.open().ok()?;
-                let head = head_of(Bytes::Folder(joined)).ok()?;
-                format.recognise(&head).then_some(())?;
-            }
+            let folder = store::open(claim.store, &Arc::new(path.to_path_buf()));
+            let head = folder.head().ok().filter(|head| !head.is_empty())?;
+            let is_log = matches!(root, SearchRoot::Usual(..)) || format.recognise(&head);
+            is_log.then_some(())?;
             self.folders.insert(key, Arc::clone(&folder));
-            Some((format, claim, folder))
+            Some((*format, claim, folder))
         })
     }
 
-    /// The format that a file's first bytes show, remembered.
+    /// The format by a file's first bytes, remembered.
     fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<Seen>> {
         if let Some((at, verdict)) = self.opened.get(path)
             && (*at == len || verdict.is_some())
@@ -208,13 +195,9 @@ impl Scanner {
 }
 
 /// A file's first bytes, enough to recognise it.
-pub fn read_head(path: &Path) -> io::Result<Vec<u8>> {
-    head_of(path.open()?.0)
-}
-
-fn head_of(bytes: Bytes) -> io::Result<Vec<u8>> {
+fn read_head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    bytes.take(HEAD as u64).read_to_end(&mut head)?;
+    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -275,11 +258,7 @@ impl Walk<'_> {
         };
         let formats = self.scanner.formats.iter();
         let mut claims = formats.filter_map(|format| format.claims(folder));
-        let is_numbered = claims.any(|claim| match claim.store {
-            StoreKind::Folder(spec) => (spec.number)(name).is_some(),
-            StoreKind::Lines | StoreKind::Document => false,
-        });
-        if !is_numbered {
+        if !claims.any(|claim| claim.store.has_part(name)) {
             return false;
         }
         // Where it is the watcher that names it, the folder goes by the name of its place.
@@ -421,34 +400,35 @@ impl Walk<'_> {
         format: &'static Format,
         claim: Claim,
         stamp: Stamp,
-        folder: Option<Arc<Folder>>,
+        store: Option<Arc<dyn Store>>,
     ) {
         if !self.files.insert(file) {
             return;
         }
-        let neighbours = self.scanner.neighbours(format, path);
+        let at = Arc::new(path.to_path_buf());
+        let store = store.unwrap_or_else(|| store::open(claim.store, &at));
+        let sidecar = self.scanner.sidecar(format, path);
         self.found.files.push(LogFile {
             facts: FileFacts {
                 file,
                 agent: format.id,
                 label: format.label,
-                path: Arc::new(path.to_path_buf()),
+                path: at,
                 id: claim.id,
                 parent: claim.parent,
-                len: stamp.len,
-                modified: stamp.modified.and_then(|at| Timestamp::try_from(at).ok()),
+                len: stamp.len(),
+                modified: stamp.modified().and_then(|at| Timestamp::try_from(at).ok()),
             },
             format,
-            store: claim.store,
-            folder,
-            neighbours,
+            store,
+            sidecar,
         });
     }
 }
 
 /// Whether a path is claimed as a file.
 fn is_file(claim: &Claim) -> bool {
-    !matches!(claim.store, StoreKind::Folder(_))
+    !claim.store.is_folder()
 }
 
 /// What the path tells of a log whose format is known, and its store, where its bytes told it.
@@ -495,6 +475,8 @@ mod tests {
     use super::super::testing::TOY;
     use super::*;
     use crate::agents::kimi::KIMI;
+    use crate::ingest::reader::first_records;
+    use crate::model::event::ByLength;
 
     fn look(roots: Vec<SearchRoot>) -> Found {
         Scanner::new(roots, vec![&TOY], |_| None).look()
@@ -605,13 +587,13 @@ mod tests {
         let given =
             ["lines.json", "notes.txt"].map(|name| SearchRoot::Given(dir.path().join(name)));
         let found = look(given.to_vec());
-        let stores: Vec<_> = found
-            .files
-            .iter()
-            .map(|log| (log.facts.len, log.store))
-            .collect();
-        assert!(stores.contains(&(20, StoreKind::Lines)), "{stores:?}");
-        assert!(stores.contains(&(12, StoreKind::Document)), "{stores:?}");
+        let entries = found.files.iter().map(|log| {
+            let entries = first_records(log, &ByLength, 9).unwrap();
+            (log.facts.len, entries.len())
+        });
+        let entries: HashMap<u64, usize> = entries.collect();
+        // Two requests in two lines; one document that cannot be read.
+        assert_eq!(entries, HashMap::from([(20, 4), (12, 1)]));
     }
 
     #[test]

@@ -6,24 +6,19 @@
 //! system's, gives hints of what was written; stat is the truth. A third lives as long as somebody
 //! waits for the text of an item.
 //!
-//! Headless faces use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
-//! [`reader::each_usage`] without a thread.
+//! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
+//! [`reader::each_usage`] without a thread. What a log is kept in is a [`store::Store`].
 
-mod backwards;
-pub mod beside;
-pub mod bytes;
 pub mod demo;
 pub mod discover;
-mod document;
 pub mod elide;
-pub mod folder;
 pub mod lines;
 mod problem;
 pub mod reader;
 pub mod roots;
 pub mod settings;
-pub mod spool;
-pub mod tail;
+pub mod sidecar;
+pub mod store;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -43,6 +38,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use store::pipe::{self, Piped};
 use text::Shelf;
 
 /// Hints and requests that may wait; beyond, everything is looked at instead.
@@ -55,7 +51,7 @@ pub struct Options {
     /// Where to look.
     pub roots: Vec<SearchRoot>,
     /// A log that comes through a pipe.
-    pub stdin: Option<spool::Piped>,
+    pub stdin: Option<Piped>,
     /// The models table.
     pub rules: Arc<Rules>,
     /// Counts tokens; loads its vocabulary when a session is looked at, not before.
@@ -144,8 +140,8 @@ pub fn start(
             Err(_) => ControlFlow::Break(()),
         };
         std::thread::Builder::new()
-            .name("spool".to_owned())
-            .spawn(move || spool::follow(piped, &formats, &counter, &rules, give))?;
+            .name("pipe".to_owned())
+            .spawn(move || pipe::follow(piped, &formats, &counter, &rules, give))?;
     }
     let handle = Handle {
         wanted: Arc::clone(&wanted),

@@ -1,54 +1,52 @@
-//! One log, from bytes to sessions: in passes that can be interrupted, then as it grows.
+//! One log, from bytes to sessions: readings that can be interrupted, then cursors as it grows.
 
-use super::beside::DecoderWithSidecar;
-use super::bytes::Open;
 use super::discover::LogFile;
-use super::document::{self, Document};
-use super::lines::{CHUNK, Line, Lines, OnLine, Step};
-use super::tail::{Cursor, Outcome};
-use crate::agents::{Decoder, Input, StateUpdate, StoreKind};
+use super::lines::Line;
+use super::store::{Cursor, End, News};
+use crate::agents::{Decoder, Input};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The sessions of one file.
+/// The sessions of one log.
 pub type Sessions = Vec<(Lane, Session)>;
 
-/// A file that was not written to for so long has no line that is still being written.
+/// An incomplete record at the end of a log is not written any more if nothing was written for so long.
 pub const SETTLED: Duration = Duration::from_secs(2);
-/// Bytes of lines in one batch of what was appended.
-const BATCH: u64 = 1 << 20;
+/// Bytes of records in one batch of what was appended.
+pub(super) const BATCH: u64 = 1 << 20;
 
-/// Entries folded into sessions by lane.
+/// The sessions of one log, by lane.
 #[derive(Clone)]
-pub(super) struct Fold {
+pub struct Lanes {
     agent: &'static str,
     rules: Arc<Rules>,
     coverage: Coverage,
-    /// The id of the session that the file is named for.
+    /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
     lanes: BTreeMap<Lane, Session>,
 }
 
-impl Fold {
-    pub(super) fn new(log: &LogFile, rules: &Arc<Rules>, coverage: Coverage) -> Fold {
-        let mut fold = Fold {
+impl Lanes {
+    /// The main session alone, with the facts in the log's path.
+    pub fn new(log: &LogFile, rules: &Arc<Rules>, coverage: Coverage) -> Lanes {
+        let mut lanes = Lanes {
             agent: log.format.id,
             rules: Arc::clone(rules),
             coverage,
             id: log.facts.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
-        let id = fold.id.clone();
-        let main = fold.lane(Lane::Main);
+        let id = lanes.id.clone();
+        let main = lanes.lane(Lane::Main);
         main.meta.id = id;
         main.meta.parent = log.facts.parent.as_deref().map(Into::into);
-        fold
+        lanes
     }
 
     pub(super) fn lane(&mut self, lane: Lane) -> &mut Session {
@@ -62,7 +60,8 @@ impl Fold {
         })
     }
 
-    pub(super) fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
+    /// Folds entries into the sessions.
+    pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
             self.lane(entry.lane).apply(entry);
         }
@@ -79,12 +78,13 @@ impl Fold {
         }
     }
 
-    pub(super) fn into_sessions(self) -> Sessions {
+    /// The sessions, the main one first.
+    pub fn into_sessions(self) -> Sessions {
         self.lanes.into_iter().collect()
     }
 }
 
-/// Gives a line to a decoder, or tells why it cannot be given.
+/// Gives a line to a decoder, or records why it cannot be given.
 pub(super) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
     let why = match line {
         Line::Bytes(bytes) => {
@@ -97,7 +97,7 @@ pub(super) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, ou
     out.push(Lane::Main, place, None, Event::Unreadable(why.into()));
 }
 
-/// Measures nothing, for whoever wants usage reports only.
+/// Measures nothing, if only usage reports are wanted.
 pub(super) struct Unmeasured;
 
 impl Measure for Unmeasured {
@@ -109,249 +109,100 @@ impl Measure for Unmeasured {
     }
 }
 
-/// A log that is being followed: where reading goes on.
-pub struct Follower {
-    log: LogFile,
-    state: State,
+/// A reading of a log, in steps, from some place to its end.
+pub struct Reading {
+    lanes: Lanes,
+    cursor: Box<dyn Cursor>,
 }
 
-enum State {
-    Lines(Cursor, DecoderWithSidecar),
-    Document(Box<Document>),
-}
-
-/// What has come since a log was last read.
-#[derive(Debug)]
-pub enum More {
-    /// These entries, perhaps none; all there is for now.
-    Entries(Vec<Entry>),
-    /// These entries, and there is more.
-    Batch(Vec<Entry>),
-    /// A document was rewritten: these are its sessions now.
-    Anew(Sessions),
-    /// It must be read afresh: it was truncated, replaced or rewritten.
-    Restart,
-}
-
-impl Follower {
-    pub(super) fn lines(log: &LogFile, cursor: Cursor, decoder: DecoderWithSidecar) -> Follower {
-        Follower {
-            log: log.clone(),
-            state: State::Lines(cursor, decoder),
-        }
-    }
-
-    pub(super) fn document(log: &LogFile, rules: &Arc<Rules>) -> Follower {
-        Follower {
-            log: log.clone(),
-            state: State::Document(Box::new(Document::new(log, rules))),
-        }
-    }
-
-    /// Lets go of what only makes the next reading quicker.
-    pub fn shed(&mut self) {
-        if let State::Document(document) = &mut self.state {
-            document.shed();
-        }
-    }
-
-    /// Whether the file ends in a line without its newline, to be looked at when it has settled.
-    pub fn is_inside_line(&self) -> bool {
-        match &self.state {
-            State::Lines(cursor, _) => cursor.is_inside_line(),
-            State::Document(_) => false,
-        }
-    }
-
-    /// Whether what stands beside the log has changed, so that it must be read afresh.
-    pub fn is_outdated(&self) -> bool {
-        match &self.state {
-            State::Lines(_, informed) => self.log.has_more_beside(informed),
-            State::Document(_) => false,
-        }
-    }
-
-    /// Whether the document beside the log has changed, of which the decoder is told as it reads on.
-    pub fn has_new_state(&self) -> bool {
-        match &self.state {
-            State::Lines(_, informed) => informed.has_new_state(),
-            State::Document(_) => false,
-        }
-    }
-
-    /// Reads what was appended, about a megabyte at most.
-    pub fn more(&mut self, measure: &dyn Measure) -> io::Result<More> {
-        if let State::Document(document) = &mut self.state {
-            return document.more(measure);
-        }
-        let mut out = Sink::new(measure);
-        let mut left = BATCH;
-        let outcome = self.read(&mut out, End::Open, &mut |bytes| {
-            left = left.saturating_sub(bytes);
-            if left == 0 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
-        Ok(match outcome {
-            Outcome::Drained => More::Entries(out.entries),
-            Outcome::More => More::Batch(out.entries),
-            Outcome::Restart => More::Restart,
-        })
-    }
-
-    /// Reads all there is, a last line without its newline too: nobody is writing to the file.
-    pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<More> {
-        if let State::Document(document) = &mut self.state {
-            return document.more(measure);
-        }
-        let mut out = Sink::new(measure);
-        let outcome = self.read(&mut out, End::Settled, &mut |_| ControlFlow::Continue(()))?;
-        Ok(match outcome {
-            Outcome::Restart => More::Restart,
-            _ => More::Entries(out.entries),
-        })
-    }
-
-    /// `pause` is asked after each line, with its bytes, whether to stop there.
-    fn read(
-        &mut self,
-        out: &mut Sink<'_>,
-        end: End,
-        pause: &mut dyn FnMut(u64) -> ControlFlow<()>,
-    ) -> io::Result<Outcome> {
-        if self.is_outdated() {
-            return Ok(Outcome::Restart);
-        }
-        let State::Lines(cursor, informed) = &mut self.state else {
-            return Ok(Outcome::Drained);
-        };
-        if informed.tell_state(out) == StateUpdate::RereadLog {
-            return Ok(Outcome::Restart);
-        }
-        let deliver: &mut OnLine<'_> = &mut |place, line| {
-            decode(informed.decoder.as_mut(), place, line, out);
-            pause(place.len)
-        };
-        match end {
-            End::Open => cursor.read_more(&self.log, deliver),
-            End::Settled => cursor.finish(&self.log, deliver),
-        }
-    }
-}
-
-/// How the end of a file is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// A line without its newline is still being written.
-    Open,
-    /// It is not.
-    Settled,
-}
-
-/// A reading of a log from some place to its end, in steps.
-pub struct Pass {
-    fold: Fold,
-    follower: Follower,
-}
-
-/// What a step of a [`Pass`] came to.
+/// The result of a step of a [`Reading`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// There is more to read.
     More,
-    /// The end is reached; [`Pass::finish`] gives the sessions.
+    /// The end is reached; [`Reading::finish`] returns the sessions.
     Done,
-    /// The file changed under the reading, or a document is only half written: begin again.
+    /// The log has changed meanwhile, or is being rewritten: read it again from its beginning.
     Restart,
 }
 
-impl Pass {
-    pub(super) fn new(fold: Fold, follower: Follower) -> Pass {
-        Pass { fold, follower }
+impl Reading {
+    /// A reading that continues at a cursor; the sessions contain everything before it.
+    pub fn new(lanes: Lanes, cursor: Box<dyn Cursor>) -> Reading {
+        Reading { lanes, cursor }
     }
 
-    /// From the beginning.
-    pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Pass {
-        let fold = Fold::new(log, rules, Coverage::Whole);
-        let follower = match log.store {
-            StoreKind::Lines | StoreKind::Folder(_) => {
-                Follower::lines(log, Cursor::start(), log.informed())
-            }
-            StoreKind::Document => Follower::document(log, rules),
-        };
-        Pass { fold, follower }
+    /// A reading from the beginning.
+    pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Reading {
+        Reading {
+            lanes: Lanes::new(log, rules, Coverage::Whole),
+            cursor: log.store.cursor(log, rules),
+        }
     }
 
     /// How much of the log this reading covers.
     pub fn coverage(&self) -> Coverage {
-        self.fold.coverage
+        self.lanes.coverage
     }
 
-    /// Reads on until `pause`, asked after each line, says to stop there. A document is read at once.
+    /// Reads on until `pause`, asked after each record, returns true.
     pub fn step(
         &mut self,
         measure: &dyn Measure,
         pause: &mut dyn FnMut() -> bool,
     ) -> io::Result<Progress> {
-        if let State::Document(document) = &mut self.follower.state {
-            match document.read(measure) {
-                Ok(Some(fold)) => self.fold = fold,
-                Ok(None) => {}
+        loop {
+            let (mut paused, mut bytes) = (false, 0);
+            // Entries are folded in small batches, so that only a megabyte of them is held.
+            let news = self.cursor.read(measure, End::Open, &mut |len| {
+                bytes += len;
+                paused = pause();
+                paused || bytes > BATCH
+            });
+            match news {
+                Ok(News::Batch(entries)) => {
+                    self.lanes.apply(entries);
+                    if paused {
+                        return Ok(Progress::More);
+                    }
+                }
+                Ok(News::Entries(entries)) => {
+                    self.lanes.apply(entries);
+                    return Ok(Progress::Done);
+                }
+                Ok(News::Rewritten(lanes)) => {
+                    self.lanes = lanes;
+                    return Ok(Progress::Done);
+                }
+                Ok(News::Restart) => return Ok(Progress::Restart),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(Progress::Restart),
                 Err(e) => return Err(e),
             }
-            return Ok(Progress::Done);
         }
-        let mut out = Sink::new(measure);
-        let fold = &mut self.fold;
-        loop {
-            let mut paused = false;
-            let mut bytes = 0;
-            // Entries are folded in small batches: none of them outlives its megabyte.
-            let outcome = self.follower.read(&mut out, End::Open, &mut |len| {
-                bytes += len;
-                paused = pause();
-                if paused || bytes > BATCH {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            })?;
-            fold.apply(out.entries.drain(..));
-            match outcome {
-                Outcome::More if !paused => {}
-                Outcome::More => return Ok(Progress::More),
-                Outcome::Drained => break,
-                Outcome::Restart => return Ok(Progress::Restart),
-            }
-        }
-        Ok(Progress::Done)
     }
 
-    /// Takes in a last line without its newline, if nobody has written to the file lately.
-    pub fn settle(&mut self, measure: &dyn Measure) -> io::Result<()> {
-        if self.follower.is_inside_line() && self.follower.log.stamp()?.age() >= SETTLED {
+    /// Reads an incomplete last record, if nobody has written to the log lately.
+    pub fn settle(&mut self, log: &LogFile, measure: &dyn Measure) -> io::Result<()> {
+        if self.cursor.is_incomplete() && log.store.stamp()?.age() >= SETTLED {
             self.settle_now(measure)?;
         }
         Ok(())
     }
 
     fn settle_now(&mut self, measure: &dyn Measure) -> io::Result<()> {
-        if let More::Entries(entries) = self.follower.finish(measure)? {
-            self.fold.apply(entries);
+        if let News::Entries(entries) = self.cursor.finish(measure)? {
+            self.lanes.apply(entries);
         }
         Ok(())
     }
 
-    /// The sessions, and where reading goes on.
-    pub fn finish(self) -> (Sessions, Follower) {
-        (self.fold.into_sessions(), self.follower)
+    /// The sessions, and a cursor where reading continues.
+    pub fn finish(self) -> (Sessions, Box<dyn Cursor>) {
+        (self.lanes.into_sessions(), self.cursor)
     }
 }
 
-/// Reads a log through, for reports: every line counts, the last one too.
+/// Reads a log through, for reports: every record counts, an incomplete last one too.
 pub fn read_whole(
     log: &LogFile,
     measure: &dyn Measure,
@@ -359,17 +210,17 @@ pub fn read_whole(
 ) -> io::Result<Sessions> {
     let mut tries = 0;
     loop {
-        let mut pass = Pass::whole(log, rules);
-        match pass.step(measure, &mut || false)? {
+        let mut reading = Reading::whole(log, rules);
+        match reading.step(measure, &mut || false)? {
             Progress::Restart if tries < 100 => {
                 tries += 1;
                 std::thread::sleep(Duration::from_millis(20));
             }
             _ => {
-                if pass.follower.is_inside_line() {
-                    pass.settle_now(measure)?;
+                if reading.cursor.is_incomplete() {
+                    reading.settle_now(measure)?;
                 }
-                return Ok(pass.finish().0);
+                return Ok(reading.finish().0);
             }
         }
     }
@@ -377,103 +228,48 @@ pub fn read_whole(
 
 /// Reads a log through and gives its usage reports, keeping nothing.
 pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
-    let is_usage = |entry: &Entry| matches!(entry.event, Event::Usage(_));
-    if log.store == StoreKind::Document {
-        let entries = document::entries(log, &Unmeasured)?;
-        entries.into_iter().filter(is_usage).for_each(give);
-        return Ok(());
-    }
-    let mut follower = Pass::whole(log, &Arc::default()).follower;
-    loop {
-        let (entries, end) = match follower.more(&Unmeasured)? {
-            More::Batch(entries) => (entries, false),
-            More::Entries(entries) => (entries, true),
-            More::Anew(_) | More::Restart => return Ok(()),
-        };
-        entries.into_iter().filter(is_usage).for_each(&mut *give);
-        if end {
-            break;
-        }
-    }
-    if let More::Entries(entries) = follower.finish(&Unmeasured)? {
-        entries.into_iter().filter(is_usage).for_each(give);
-    }
-    Ok(())
-}
-
-/// What the first `most` records of a log tell, for whoever wants to see how it is read.
-pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
-    let mut out = Sink::new(measure);
-    if log.store == StoreKind::Document {
-        out.entries = document::entries(log, measure)?;
-    } else {
-        let (mut bytes, _) = log.open()?;
-        let mut decoder = log.format.decoder();
-        let mut lines = Lines::at(0, 1, CHUNK as u64);
-        let mut left = most;
-        let deliver: &mut OnLine<'_> = &mut |place, line| {
-            decode(decoder.as_mut(), place, line, &mut out);
-            left = left.saturating_sub(1);
-            match left {
-                0 => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        };
-        loop {
-            match lines.step(&mut bytes, deliver)? {
-                Step::Read(_) => {}
-                Step::Stopped => break,
-                Step::End => {
-                    let _ = lines.finish(deliver);
-                    break;
-                }
-            }
-        }
-    }
-    let most = most as u64;
-    out.entries.retain(|entry| entry.place.line <= most);
-    Ok(out.entries)
-}
-
-/// Reads a stream to its end, for reports. `log` says what it is.
-pub fn read_stream(
-    source: &mut dyn Read,
-    log: &LogFile,
-    measure: &dyn Measure,
-    rules: &Arc<Rules>,
-) -> io::Result<Sessions> {
-    let mut fold = Fold::new(log, rules, Coverage::Whole);
-    if log.store == StoreKind::Document {
-        let mut out = Sink::new(measure);
-        document::decode(log.format, &document::bytes(source, 0)?, &mut out);
-        fold.apply(out.entries);
-        return Ok(fold.into_sessions());
-    }
-    let decoder = log.format.decoder();
-    super::spool::each_batch(source, decoder, measure, &mut |entries| {
-        fold.apply(entries);
+    log.store.entries(log, &Unmeasured, &mut |entries| {
+        let entries = entries.into_iter();
+        entries
+            .filter(|entry| matches!(entry.event, Event::Usage(_)))
+            .for_each(&mut *give);
         ControlFlow::Continue(())
+    })
+}
+
+/// The entries of the first `most` records of a log, to show how it is read.
+pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::Result<Vec<Entry>> {
+    let most = most as u64;
+    let mut first = Vec::new();
+    log.store.entries(log, measure, &mut |entries| {
+        let is_enough = entries.last().is_some_and(|entry| entry.place.line > most);
+        first.extend(entries.into_iter().filter(|entry| entry.place.line <= most));
+        match is_enough {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     })?;
-    Ok(fold.into_sessions())
+    Ok(first)
 }
 
 /// The end of a log, enough for its gauge.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    if log.store == StoreKind::Document {
-        return read_whole(log, &ByLength, rules);
-    }
-    let mut pass = super::backwards::tail(log, &ByLength, rules)?;
-    pass.settle(&ByLength)?;
-    Ok(pass.finish().0)
+    let mut reading = match log.store.tail(log, &ByLength, rules) {
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+            return read_whole(log, &ByLength, rules);
+        }
+        reading => reading?,
+    };
+    reading.settle(log, &ByLength)?;
+    Ok(reading.finish().0)
 }
 
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod tests {
-    use super::super::backwards;
-    use super::super::testing::toy_log;
     use super::*;
+    use crate::ingest::testing::toy_log;
     use proptest::prelude::*;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
@@ -533,8 +329,8 @@ mod tests {
             fs::write(&path, "").unwrap();
             let log = toy_log(&path);
             let rules = Arc::default();
-            let mut fold = Fold::new(&log, &rules, Coverage::Whole);
-            let mut follower = Pass::whole(&log, &rules).follower;
+            let mut lanes = Lanes::new(&log, &rules, Coverage::Whole);
+            let mut cursor = Reading::whole(&log, &rules).cursor;
             let finish = acts.len();
             for n in 0..=finish {
                 match acts.get(n) {
@@ -556,25 +352,25 @@ mod tests {
                 }
                 loop {
                     let more = match n == finish {
-                        true => follower.finish(&ByLength),
-                        false => follower.more(&ByLength),
+                        true => cursor.finish(&ByLength),
+                        false => cursor.more(&ByLength),
                     };
                     match more.unwrap() {
-                        More::Entries(entries) => {
-                            fold.apply(entries);
+                        News::Entries(entries) => {
+                            lanes.apply(entries);
                             break;
                         }
-                        More::Batch(entries) => fold.apply(entries),
-                        More::Restart => {
-                            let pass = backwards::tail(&log, &ByLength, &rules).unwrap();
-                            (fold, follower) = (pass.fold, pass.follower);
+                        News::Batch(entries) => lanes.apply(entries),
+                        News::Restart => {
+                            let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
+                            (lanes, cursor) = (reading.lanes, reading.cursor);
                         }
-                        More::Anew(_) => unreachable!("no document"),
+                        News::Rewritten(_) => unreachable!("no document"),
                     }
                 }
             }
             let fresh = read_whole(&log, &ByLength, &rules).unwrap();
-            let followed = fold.into_sessions();
+            let followed = lanes.into_sessions();
             prop_assert_eq!(followed.len(), fresh.len());
             for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
                 prop_assert_eq!(lane, other);
@@ -594,16 +390,16 @@ mod tests {
         fs::write(&path, line.repeat(3000)).unwrap();
         let log = toy_log(&path);
         let rules = Arc::default();
-        let mut follower = Pass::whole(&log, &rules).follower;
+        let mut cursor = Reading::whole(&log, &rules).cursor;
         let mut batches = 0;
-        while let More::Batch(entries) = follower.more(&ByLength).unwrap() {
+        while let News::Batch(entries) = cursor.more(&ByLength).unwrap() {
             assert!(!entries.is_empty());
             batches += 1;
         }
         assert_eq!(batches, 2);
-        let mut pass = Pass::whole(&log, &rules);
+        let mut reading = Reading::whole(&log, &rules);
         let (mut turns, mut lines) = (0, 0);
-        while pass
+        while reading
             .step(&ByLength, &mut || {
                 lines += 1;
                 lines % 100 == 0
@@ -614,7 +410,7 @@ mod tests {
             turns += 1;
         }
         assert_eq!((turns, lines), (30, 3000));
-        assert_eq!(pass.finish().0[0].1.items().len(), 3000);
+        assert_eq!(reading.finish().0[0].1.items().len(), 3000);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! none.
 
 use super::discover::LogFile;
-use super::tail::Stamp;
+use super::store::Stamp;
 use crate::agents::settings::SettingsFile;
 use crate::agents::{Format, Settings};
 use crate::model::window::Overrides;

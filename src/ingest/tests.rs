@@ -32,8 +32,8 @@ fn options(roots: Vec<SearchRoot>) -> Options {
     }
 }
 
-fn piped(source: &'static [u8]) -> spool::Piped {
-    spool::Piped {
+fn piped(source: &'static [u8]) -> Piped {
+    Piped {
         source: Box::new(source),
         format: None,
     }
@@ -301,7 +301,7 @@ fn standard_input_is_a_log_too() {
     let mut options = options(Vec::new());
     options.stdin = Some(piped(b"{\"toy\":100}\n{\"say\":\"x\"}\n{\"toy\":200}\n"));
     let mut watching = Watching::new(options);
-    let path = Path::new(spool::STDIN);
+    let path = Path::new(pipe::STDIN);
     watching.until_known(path, 201);
     assert_eq!(watching.session(path).requests().len(), 2);
 

@@ -1,8 +1,8 @@
-//! The text of one item, read when somebody looks at it, and held by nobody here.
+//! The text of one item, read when somebody looks at it.
 //!
-//! The item's line (or document) is read as it was at first, long lines elided, and the decoder gives
-//! the text again. Where a string was cut, what is missing is read from the log piece by piece: only the
-//! page that is wanted is ever held. Documents are held whole while they are read, as at first.
+//! The item's record is read as it was at first, long lines elided, and the decoder emits the text again.
+//! If a string was cut, the missing part is read from the log piece by piece, so that only the wanted page
+//! is ever held. Documents are held whole while they are read, as at first.
 
 mod job;
 mod pieces;
@@ -10,53 +10,31 @@ mod unescape;
 
 pub use job::{Done, TextJob};
 pub(super) use job::{Origin, Shelf, do_job};
+pub use pieces::Pieces;
 
-use super::bytes::{Bytes, Open};
-use super::discover::LogFile;
-use super::document;
 use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE};
 use super::reader::Unmeasured;
-use crate::agents::{Format, Input, StoreKind};
-use crate::model::event::{Place, Sink};
+use super::store::bytes::Bytes;
+use crate::agents::{Format, Input};
+use crate::model::event::Sink;
 use crate::model::text::TextRequest;
-use pieces::{Piece, Pieces};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, SeekFrom};
 
-/// Finds an item's text in its log.
-fn find(log: &LogFile, wanted: TextRequest) -> io::Result<Pieces<Bytes>> {
-    match log.store {
-        StoreKind::Lines | StoreKind::Folder(_) => {
-            let (bytes, _) = log.open()?;
-            find_in_line(bytes, log.format, wanted, wanted.place.offset)
-        }
-        StoreKind::Document => {
-            let mut file = File::open(log.facts.path.as_path())?;
-            let len = file.metadata()?.len();
-            let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
-            document::decode(log.format, &document::bytes(&mut file, len)?, &mut out);
-            let text = out.captured().ok_or_else(rewritten)?;
-            Ok(Pieces::new(Bytes::File(file), vec![Piece::Held(text)]))
-        }
-    }
-}
-
-/// Finds an item's text in its line, which begins at `offset`.
-fn find_in_line<R: Read + Seek>(
-    mut source: R,
+/// An item's text, from the line that begins at `offset`.
+pub(super) fn in_line(
+    mut source: Bytes,
     format: &Format,
     wanted: TextRequest,
     offset: u64,
-) -> io::Result<Pieces<R>> {
-    let Place { len, .. } = wanted.place;
+) -> io::Result<Pieces> {
+    let len = wanted.place.len;
     source.seek(SeekFrom::Start(offset))?;
     let mut rest = (&mut source).take(len);
     if len <= LONG_LINE as u64 {
         let mut line = Vec::new();
         rest.read_to_end(&mut line)?;
-        let text = capture(format, Input::Line(wanted.place, &line), wanted)?;
-        return Ok(Pieces::new(source, vec![Piece::Held(text)]));
+        return in_record(format, wanted, &line);
     }
     let mut elider = Elider::default();
     let mut chunk = vec![0; CHUNK];
@@ -69,14 +47,38 @@ fn find_in_line<R: Read + Seek>(
         }
     }
     let line = elider.line().ok_or_else(rewritten)?;
-    let text = capture(format, Input::Line(wanted.place, line), wanted)?;
+    let text = capture(wanted, |out| read(format, wanted, line, out))?;
     let pieces = pieces::split(text, line, elider.cuts(), offset);
     Ok(Pieces::new(source, pieces))
 }
 
-fn capture(format: &Format, input: Input<'_>, wanted: TextRequest) -> io::Result<String> {
+/// An item's text, from its record.
+pub(super) fn in_record(format: &Format, wanted: TextRequest, record: &[u8]) -> io::Result<Pieces> {
+    captured(wanted, |out| read(format, wanted, record, out))
+}
+
+/// An item's text, from a log that is decoded again.
+pub(super) fn captured(
+    wanted: TextRequest,
+    decode: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
+) -> io::Result<Pieces> {
+    capture(wanted, decode).map(Pieces::held)
+}
+
+fn read(format: &Format, wanted: TextRequest, record: &[u8], out: &mut Sink<'_>) -> io::Result<()> {
+    out.begin(wanted.place);
+    format
+        .decoder()
+        .read(Input::Line(wanted.place, record), out);
+    Ok(())
+}
+
+fn capture(
+    wanted: TextRequest,
+    decode: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
+) -> io::Result<String> {
     let mut out = Sink::capturing(&Unmeasured, wanted.place, wanted.hash);
-    format.decoder().read(input, &mut out);
+    decode(&mut out)?;
     out.captured().ok_or_else(rewritten)
 }
 

@@ -6,12 +6,11 @@ mod texts;
 
 use super::discover::{Found, LogFile, Scanner, file_id};
 use super::problem;
-use super::reader::{Follower, Pass, SETTLED};
+use super::reader::{Reading, SETTLED};
 use super::settings::SettingsReader;
-use super::tail::Stamp;
+use super::store::{Cursor, Stamp};
 use super::watch::{Hint, Watch};
 use super::{Wake, Wanted};
-use crate::agents::StoreKind;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
@@ -48,7 +47,7 @@ type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
 /// What the worker knows of a file.
 struct Known {
     log: LogFile,
-    follower: Option<Follower>,
+    cursor: Option<Box<dyn Cursor>>,
     /// As it was when last looked at.
     stamp: Option<Stamp>,
     /// Whether a write since would show in the stamp.
@@ -58,7 +57,7 @@ struct Known {
     /// How much of it was read with exact counts.
     counted: Coverage,
     /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
-    shed: bool,
+    trimmed: bool,
     missing_since: Option<Instant>,
     /// Not to be read before: it failed, or is being rewritten.
     not_before: Option<Instant>,
@@ -68,10 +67,10 @@ struct Known {
     overrides: Arc<Overrides>,
 }
 
-/// A reading under way.
-struct Reading {
+/// A reading that is not finished.
+struct InProgress {
     file: FileId,
-    pass: Pass,
+    reading: Reading,
 }
 
 /// Something to look at again.
@@ -95,9 +94,9 @@ pub(super) struct Worker {
     again: Vec<(Instant, Again)>,
     looked_at: Option<FileId>,
     /// With exact counts, of what is looked at.
-    foreground: Option<Reading>,
+    foreground: Option<InProgress>,
     /// By length, of all else.
-    background: Option<Reading>,
+    background: Option<InProgress>,
     caught_up: bool,
     next_walk: Instant,
     next_look: Instant,
@@ -264,11 +263,9 @@ impl Worker {
         self.take_in(found)
     }
 
-    /// The log that is the folder in which this file is.
+    /// The log that is the folder of this file.
     fn folder_of(&self, path: &Path) -> Option<FileId> {
-        let file = self.by_path.get(path.parent()?)?;
-        let log = &self.known.get(file)?.log;
-        matches!(log.store, StoreKind::Folder(_)).then_some(*file)
+        self.by_path.get(path.parent()?).copied()
     }
 
     /// Takes in what is new and looks at what has changed.
@@ -293,12 +290,12 @@ impl Worker {
                         facts.file,
                         Known {
                             log,
-                            follower: None,
+                            cursor: None,
                             stamp: None,
                             sure: false,
                             read: Coverage::Unread,
                             counted: Coverage::Unread,
-                            shed: false,
+                            trimmed: false,
                             missing_since: None,
                             not_before: None,
                             cwd: None,
@@ -390,7 +387,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let path = Arc::clone(&known.log.facts.path);
-        let stamp = match known.log.stamp() {
+        let stamp = match known.log.store.stamp() {
             Ok(stamp) => stamp,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let since = *known.missing_since.get_or_insert(now);
@@ -406,14 +403,13 @@ impl Worker {
         let changed = known.stamp != Some(stamp);
         let failed = known.not_before.is_some_and(|at| now < at);
         let settled = stamp.age() >= SETTLED;
-        let inside = known
-            .follower
-            .as_ref()
-            .is_some_and(Follower::is_inside_line);
-        let is_news = |follower: &Follower| follower.is_outdated() || follower.has_new_state();
-        let outdated = known.follower.as_ref().is_some_and(is_news);
-        let something = changed || outdated || !known.sure || (inside && settled);
-        if !something && known.follower.is_some() || failed {
+        let cursor = known.cursor.as_ref();
+        let incomplete = cursor.is_some_and(|cursor| cursor.is_incomplete());
+        let has_news = changed
+            || !known.sure
+            || (incomplete && settled)
+            || cursor.is_none_or(|cursor| cursor.has_news_beside());
+        if !has_news || failed {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();
@@ -424,12 +420,12 @@ impl Worker {
         }
         if changed && !first {
             let facts = &mut known.log.facts;
-            facts.len = stamp.len;
-            facts.modified = stamp.modified.and_then(|at| Timestamp::try_from(at).ok());
+            facts.len = stamp.len();
+            facts.modified = stamp.modified().and_then(|at| Timestamp::try_from(at).ok());
             let facts = facts.clone();
             (self.sink)(Update::Found(Box::new(facts)))?;
         }
-        self.read_appended(file, inside && settled)
+        self.read_appended(file, incomplete && settled)
     }
 
     /// Tells what the agent's settings say, if that is news.

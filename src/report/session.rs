@@ -2,10 +2,10 @@
 
 use super::{Output, ReportContext, Style, names};
 use crate::ingest::discover::{LogFile, Scanner};
-use crate::ingest::reader::{read_stream, read_whole};
+use crate::ingest::reader::read_whole;
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::settings::SettingsReader;
-use crate::ingest::spool::{self, Piped, STDIN};
+use crate::ingest::store::pipe::{self, Piped, STDIN};
 use crate::ingest::{self, Options};
 use crate::model::event::Lane;
 use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
@@ -62,13 +62,13 @@ pub fn run(
             source: Box::new(std::io::stdin()),
             format: context.forced,
         };
-        let spool = spool::recognise(piped, &context.formats);
-        let mut spool = match spool.context("cannot read standard input")? {
-            Ok(spool) => spool,
+        let log = pipe::recognise(piped, &context.formats);
+        let log = match log.context("cannot read standard input")? {
+            Ok(log) => log,
             Err(why) => bail!("standard input: {why}"),
         };
-        let sessions = read_stream(&mut spool.source, &spool.log, &counter, &context.rules)?;
-        (spool.log, sessions)
+        let sessions = read_whole(&log, &counter, &context.rules)?;
+        (log, sessions)
     } else {
         let log = find_one(context, path)?;
         let sessions =

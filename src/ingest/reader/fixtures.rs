@@ -1,9 +1,10 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
-use crate::agents;
+use crate::agents::{self, StoreKind};
 use crate::ingest::discover::Scanner;
 use crate::ingest::roots::SearchRoot;
+use crate::ingest::store;
 use crate::model::event::ByLength;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -53,17 +54,17 @@ impl Moment<'_> {
 
 /// What following a file through these moments ends in, and what a fresh reading gives.
 fn follow(log: &LogFile, moments: &[Moment<'_>]) {
-    let mut fold = Fold::new(log, &RULES, Coverage::Whole);
+    let mut lanes = Lanes::new(log, &RULES, Coverage::Whole);
     let mut document: Option<Sessions> = None;
-    let mut follower = Pass::whole(log, &RULES).follower;
+    let mut cursor = Reading::whole(log, &RULES).cursor;
     for n in 0..=moments.len() {
         if let Some(moment) = moments.get(n) {
             moment.come(&log.facts.path);
         }
         loop {
             let more = match n == moments.len() {
-                true => follower.finish(&ByLength),
-                false => follower.more(&ByLength),
+                true => cursor.finish(&ByLength),
+                false => cursor.more(&ByLength),
             };
             let more = match more {
                 // Half written: not there yet.
@@ -75,25 +76,25 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
                 more => more.unwrap(),
             };
             match more {
-                More::Anew(sessions) => {
-                    document = Some(sessions);
+                News::Rewritten(lanes) => {
+                    document = Some(lanes.into_sessions());
                     break;
                 }
-                More::Entries(entries) => {
-                    fold.apply(entries);
+                News::Entries(entries) => {
+                    lanes.apply(entries);
                     break;
                 }
-                More::Batch(entries) => fold.apply(entries),
-                More::Restart => {
-                    let mut pass = Pass::whole(log, &RULES);
-                    while pass.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
-                    (fold, follower) = (pass.fold, pass.follower);
+                News::Batch(entries) => lanes.apply(entries),
+                News::Restart => {
+                    let mut reading = Reading::whole(log, &RULES);
+                    while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+                    (lanes, cursor) = (reading.lanes, reading.cursor);
                 }
             }
         }
     }
     let fresh = read_whole(log, &ByLength, &RULES).unwrap();
-    let followed = document.unwrap_or_else(|| fold.into_sessions());
+    let followed = document.unwrap_or_else(|| lanes.into_sessions());
     assert_eq!(followed.len(), fresh.len());
     for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
         assert_eq!(lane, other);
@@ -105,13 +106,23 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
     }
 }
 
+fn is_folder(log: &LogFile) -> bool {
+    log.facts.path.is_dir()
+}
+
+fn is_document(log: &LogFile) -> bool {
+    let news = log.store.cursor(log, &RULES).more(&ByLength);
+    matches!(news, Ok(News::Rewritten(_)))
+}
+
 /// A log like this one, at a place of its own and empty.
-fn empty(log: &LogFile, folder: &Path) -> (LogFile, Vec<u8>) {
+fn empty(log: &LogFile, folder: &Path, kind: StoreKind) -> (LogFile, Vec<u8>) {
     let bytes = fs::read(&*log.facts.path).unwrap();
     let path: PathBuf = folder.join("log");
     fs::write(&path, "").unwrap();
     let mut log = log.clone();
     log.facts.path = Arc::new(path);
+    log.store = store::open(kind, &log.facts.path);
     (log, bytes)
 }
 
@@ -122,9 +133,9 @@ proptest! {
         which in any::<prop::sample::Index>(),
         mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| log.store == StoreKind::Lines).collect();
+        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| !is_folder(log) && !is_document(log)).collect();
         let dir = tempfile::tempdir().unwrap();
-        let (log, bytes) = empty(logs[which.index(logs.len())], dir.path());
+        let (log, bytes) = empty(logs[which.index(logs.len())], dir.path(), StoreKind::Lines);
         let mut at: Vec<usize> = cuts.drain(..).map(|cut| cut.index(bytes.len())).collect();
         at.extend([0, bytes.len()]);
         at.sort_unstable();
@@ -146,9 +157,9 @@ fn every_agents_logs_are_among_them() {
 
 #[test]
 fn a_document_that_was_torn_ends_as_a_fresh_one() {
-    for log in LOGS.iter().filter(|log| log.store == StoreKind::Document) {
+    for log in LOGS.iter().filter(|log| is_document(log)) {
         let dir = tempfile::tempdir().unwrap();
-        let (log, bytes) = empty(log, dir.path());
+        let (log, bytes) = empty(log, dir.path(), StoreKind::Document);
         let torn = &bytes[..bytes.len() / 2];
         follow(&log, &[Moment::Written(torn), Moment::Written(&bytes)]);
     }
@@ -162,7 +173,7 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 40),
         told in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
-        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| matches!(log.store, StoreKind::Folder(_))).collect();
+        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| is_folder(log)).collect();
         let log = logs[which.index(logs.len())];
         let folder = log.facts.path.as_path();
         let mut names: Vec<PathBuf> = fs::read_dir(folder)

@@ -1,15 +1,14 @@
-//! What is to be done with a text, and the doing of it.
+//! Requests for texts, and how they are fulfilled.
 
-use super::pieces::Pieces;
-use super::{find, find_in_line};
+use super::{Pieces, in_record};
 use crate::agents::Format;
 use crate::ingest::discover::LogFile;
 use crate::ingest::problem;
 use crate::model::fleet::Update;
 use crate::model::text::{TextPage, TextRequest};
-use std::io::{self, Cursor, Read, Seek, Write};
+use std::io::{self, Write};
 
-/// Is told how many bytes were written, or what is wrong and what to do about it.
+/// Called with the number of bytes written, or what is wrong and what to do about it.
 pub type Done = Box<dyn FnOnce(Result<u64, String>) + Send>;
 
 /// A text that is wanted.
@@ -34,7 +33,7 @@ impl TextJob {
 pub(in crate::ingest) struct Shelf(Vec<TextJob>);
 
 impl Shelf {
-    /// Adds a job; a page takes the place of another page, which nobody looks at any more.
+    /// Adds a job; a page replaces another page, which nobody looks at any more.
     pub(in crate::ingest) fn put(&mut self, job: TextJob) {
         if matches!(job, TextJob::Page(_)) {
             self.0.retain(|other| !matches!(other, TextJob::Page(_)));
@@ -42,7 +41,7 @@ impl Shelf {
         self.0.push(job);
     }
 
-    /// Takes a job: the last that came, since that is what is looked at.
+    /// Takes the newest job, since it is what is looked at.
     pub(in crate::ingest) fn take(&mut self) -> Option<TextJob> {
         self.0.pop()
     }
@@ -58,17 +57,17 @@ pub(in crate::ingest) enum Origin {
     None(String),
 }
 
-/// Reads a text and gives it to whoever wants it. Returns what is to be told.
+/// Reads a text and gives it to whoever wants it. Returns the update to send.
 pub(in crate::ingest) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
     let wanted = job.request();
     match origin {
-        Origin::Log(log) => give(job, find(&log, wanted)),
-        Origin::Line(format, line) => give(job, find_in_line(Cursor::new(line), format, wanted, 0)),
-        Origin::None(why) => give::<io::Empty>(job, Err(io::Error::other(why))),
+        Origin::Log(log) => give(job, log.store.text(&log, wanted)),
+        Origin::Line(format, line) => give(job, in_record(format, wanted, &line)),
+        Origin::None(why) => give(job, Err(io::Error::other(why))),
     }
 }
 
-fn give<R: Read + Seek>(job: TextJob, found: io::Result<Pieces<R>>) -> Option<Update> {
+fn give(job: TextJob, found: io::Result<Pieces>) -> Option<Update> {
     match job {
         TextJob::Page(of) => {
             let text = found.and_then(|mut pieces| pieces.page(of.page));

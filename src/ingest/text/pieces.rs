@@ -3,9 +3,10 @@
 use super::unescape::{Give, Unescape};
 use crate::ingest::elide::Cut;
 use crate::ingest::lines::CHUNK;
+use crate::ingest::store::bytes::Bytes;
 use crate::model::event::ELIDED;
 use crate::model::text::{PAGE_BYTES, Text, pages};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, SeekFrom};
 use std::ops::Range;
 
 /// The longest character in UTF-8, in bytes.
@@ -90,16 +91,20 @@ fn cut_before<'c>(
     such.max_by_key(alike)
 }
 
-/// A text, to be read through as often as it takes.
-#[derive(Debug)]
-pub(super) struct Pieces<R> {
-    source: R,
+/// A text, which can be read any number of times.
+pub struct Pieces {
+    source: Bytes,
     pieces: Vec<Piece>,
 }
 
-impl<R: Read + Seek> Pieces<R> {
-    pub(super) fn new(source: R, pieces: Vec<Piece>) -> Pieces<R> {
+impl Pieces {
+    pub(super) fn new(source: Bytes, pieces: Vec<Piece>) -> Pieces {
         Pieces { source, pieces }
+    }
+
+    /// A text that is held.
+    pub fn held(text: String) -> Pieces {
+        Pieces::new(Box::new(io::empty()), vec![Piece::Held(text)])
     }
 
     /// Gives the whole text, in parts that may end inside of a character. Returns its bytes.

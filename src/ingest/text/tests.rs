@@ -1,9 +1,9 @@
-use super::super::discover::Scanner;
-use super::super::reader::read_whole;
-use super::super::roots::SearchRoot;
-use super::super::testing::toy_log;
 use super::*;
 use crate::agents;
+use crate::ingest::discover::{LogFile, Scanner};
+use crate::ingest::reader::read_whole;
+use crate::ingest::roots::SearchRoot;
+use crate::ingest::testing::toy_log;
 use crate::model::event::ByLength;
 use crate::model::fleet::Update;
 use crate::model::session::Item;

@@ -1,8 +1,9 @@
 //! What the worker reads, and in which order.
 
-use super::{Again, Known, LIVE_LOOK, Reading, TURN, WALK, Worker, is_live};
-use crate::ingest::reader::{Follower, More, Pass, Progress, Sessions};
-use crate::ingest::{backwards, problem};
+use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
+use crate::ingest::problem;
+use crate::ingest::reader::{Progress, Reading, Sessions};
+use crate::ingest::store::News;
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
@@ -19,19 +20,21 @@ impl Worker {
         };
         let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
-            let Some(follower) = known.follower.as_mut().filter(|_| !known.shed) else {
+            let Some(cursor) = known.cursor.as_mut().filter(|_| !known.trimmed) else {
                 return self.read_end(file);
             };
             let more = if finish {
-                follower.finish(measure)
+                cursor.finish(measure)
             } else {
-                follower.more(measure)
+                cursor.more(measure)
             };
             let (entries, more) = match more {
-                Ok(More::Entries(entries)) => (entries, false),
-                Ok(More::Batch(entries)) => (entries, true),
-                Ok(More::Anew(sessions)) => return self.rewritten(file, sessions),
-                Ok(More::Restart) => return self.read_end(file),
+                Ok(News::Entries(entries)) => (entries, false),
+                Ok(News::Batch(entries)) => (entries, true),
+                Ok(News::Rewritten(lanes)) => {
+                    return self.rewritten(file, lanes.into_sessions());
+                }
+                Ok(News::Restart) => return self.read_end(file),
                 Err(e) => return self.failed(file, &e),
             };
             if let Some(cwd) = newest_cwd(&entries) {
@@ -67,8 +70,8 @@ impl Worker {
         } else {
             &ByLength
         };
-        match backwards::tail(&known.log, measure, &self.rules) {
-            Ok(pass) => self.rebuilt(file, pass, looked_at),
+        match known.log.store.tail(&known.log, measure, &self.rules) {
+            Ok(reading) => self.rebuilt(file, reading, looked_at),
             Err(e) => self.failed(file, &e),
         }
     }
@@ -85,25 +88,28 @@ impl Worker {
     }
 
     /// The sessions of a file, read anew.
-    fn rebuilt(&mut self, file: FileId, mut pass: Pass, exact: bool) -> ControlFlow<()> {
+    fn rebuilt(&mut self, file: FileId, mut reading: Reading, exact: bool) -> ControlFlow<()> {
         let measure: &dyn Measure = if exact {
             self.counter.as_ref()
         } else {
             &ByLength
         };
-        let settled = pass.settle(measure);
-        let (mut sessions, follower) = pass.finish();
+        let settled = self
+            .known
+            .get(&file)
+            .map_or(Ok(()), |known| reading.settle(&known.log, measure));
+        let (mut sessions, cursor) = reading.finish();
         let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
         if let Some(known) = self.known.get_mut(&file) {
             known.read = main.map_or(Coverage::Unread, |(_, session)| session.coverage);
             known.counted = if exact { known.read } else { Coverage::Unread };
-            known.follower = Some(follower);
+            known.cursor = Some(cursor);
             known.not_before = None;
             known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
-            known.shed = !exact && known.read == Coverage::Whole && !is_live(known);
-            if known.shed {
+            known.trimmed = !exact && known.read == Coverage::Whole && !is_live(known);
+            if known.trimmed {
                 sessions.iter_mut().for_each(|(_, session)| session.trim());
-                known.follower.iter_mut().for_each(Follower::shed);
+                known.cursor.iter_mut().for_each(|cursor| cursor.trim());
             }
         }
         self.tell_settings(file)?;
@@ -122,29 +128,21 @@ impl Worker {
         {
             // What was read through already is not taken back for the sake of a quicker count.
             let epoch_first = known.counted < Coverage::Epoch && known.read < Coverage::Whole;
-            let under_way = self
-                .foreground
-                .take()
-                .filter(|reading| reading.file == file);
-            let reading = match under_way {
-                Some(reading) => Ok(reading),
-                None if epoch_first => {
-                    backwards::epoch(&known.log, &self.rules).map(|pass| Reading { file, pass })
-                }
-                None => Ok(Reading {
-                    file,
-                    pass: Pass::whole(&known.log, &self.rules),
-                }),
+            let begun = self.foreground.take().filter(|begun| begun.file == file);
+            let reading = match begun {
+                Some(begun) => Ok(begun.reading),
+                None if epoch_first => known.log.store.epoch(&known.log, &self.rules),
+                None => Ok(Reading::whole(&known.log, &self.rules)),
             };
             return self.turn(file, reading, true);
         }
         self.foreground = None;
-        let under_way = self.background.take().filter(|reading| {
-            let known = self.known.get(&reading.file);
+        let begun = self.background.take().filter(|begun| {
+            let known = self.known.get(&begun.file);
             known.is_some_and(|known| known.read < Coverage::Whole && may_read(known))
         });
-        if let Some(reading) = under_way {
-            return self.turn(reading.file, Ok(reading), false);
+        if let Some(begun) = begun {
+            return self.turn(begun.file, Ok(begun.reading), false);
         }
         let unread = self
             .known
@@ -155,8 +153,8 @@ impl Worker {
             .max_by_key(|known| known.log.facts.modified);
         if let Some(known) = next {
             let file = known.log.facts.file;
-            let pass = Pass::whole(&known.log, &self.rules);
-            return self.turn(file, Ok(Reading { file, pass }), false);
+            let reading = Reading::whole(&known.log, &self.rules);
+            return self.turn(file, Ok(reading), false);
         }
         if !self.caught_up {
             self.caught_up = true;
@@ -178,9 +176,7 @@ impl Worker {
             &ByLength
         };
         let step = reading.and_then(|mut reading| {
-            let progress = reading
-                .pass
-                .step(measure, &mut || Instant::now() >= until)?;
+            let progress = reading.step(measure, &mut || Instant::now() >= until)?;
             Ok((reading, progress))
         });
         match step {
@@ -190,9 +186,9 @@ impl Worker {
                 } else {
                     &mut self.background
                 };
-                *slot = Some(reading);
+                *slot = Some(InProgress { file, reading });
             }
-            Ok((reading, Progress::Done)) => self.rebuilt(file, reading.pass, exact)?,
+            Ok((reading, Progress::Done)) => self.rebuilt(file, reading, exact)?,
             Ok((_, Progress::Restart)) => self.rest(file, LIVE_LOOK),
             Err(e) => self.failed(file, &e)?,
         }
@@ -218,7 +214,7 @@ impl Worker {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
-        known.follower = None;
+        known.cursor = None;
         if error.kind() == io::ErrorKind::NotFound {
             return ControlFlow::Continue(());
         }

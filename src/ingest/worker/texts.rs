@@ -4,7 +4,7 @@ use super::Worker;
 use crate::ingest::Wake;
 use crate::ingest::discover::file_id;
 use crate::ingest::problem;
-use crate::ingest::spool::STDIN;
+use crate::ingest::store::pipe::{NO_TEXT, STDIN};
 use crate::ingest::text::{Origin, do_job};
 use crate::model::fleet::FileId;
 use std::path::Path;
@@ -40,10 +40,7 @@ impl Worker {
     fn origin(&self, file: FileId) -> Origin {
         match self.known.get(&file) {
             Some(known) => Origin::Log(known.log.clone()),
-            None if file == file_id(Path::new(STDIN)) => Origin::None(
-                "it came through a pipe, which cannot be read twice: save the log to a file and open that"
-                    .to_owned(),
-            ),
+            None if file == file_id(Path::new(STDIN)) => Origin::None(NO_TEXT.to_owned()),
             None => Origin::None(problem::GONE.to_owned()),
         }
     }

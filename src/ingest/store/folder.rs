@@ -5,9 +5,10 @@
 //! Files are written once: one that was not written to lately is not looked at again. Behind the newest
 //! stands a newline only once it is whole; it may still be being written.
 
-use super::reader::SETTLED;
-use super::tail::Stamp;
+use super::Stamp;
+use super::bytes::{Bytes, Open};
 use crate::agents::FolderSpec;
+use crate::ingest::reader::SETTLED;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A folder of numbered files.
 pub struct Folder {
-    path: PathBuf,
+    path: Arc<PathBuf>,
     spec: &'static FolderSpec,
     listing: Mutex<Listing>,
 }
@@ -49,35 +50,22 @@ struct Part {
 
 impl Folder {
     /// The folder at a path.
-    pub fn new(path: &Path, spec: &'static FolderSpec) -> Folder {
+    pub fn new(path: &Arc<PathBuf>, spec: &'static FolderSpec) -> Folder {
         Folder {
-            path: path.to_path_buf(),
+            path: Arc::clone(path),
             spec,
             listing: Mutex::default(),
         }
-    }
-
-    /// Whether any numbered file is there.
-    pub fn is_log(&self) -> bool {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let mut names = entries.map(|entry| entry.file_name());
-        names.any(|name| self.number(&name).is_some())
     }
 
     fn number(&self, name: &OsString) -> Option<u64> {
         (self.spec.number)(name.to_str()?)
     }
 
-    /// What the file system tells of it now.
-    pub fn stamp(&self) -> io::Result<Stamp> {
-        self.look().map(|(_, stamp)| stamp)
-    }
-
-    /// Its bytes as they are now.
-    pub fn open(&self) -> io::Result<(Joined, Stamp)> {
+    fn joined(&self) -> io::Result<(Joined, Stamp)> {
         let (parts, stamp) = self.look()?;
         let joined = Joined {
-            folder: self.path.clone(),
+            folder: Arc::clone(&self.path),
             parts,
             len: stamp.len,
             at: 0,
@@ -114,7 +102,7 @@ impl Folder {
             listing.newest = Some(stamp).filter(Stamp::is_sure);
         }
         let stamp = Stamp {
-            file: folder.file,
+            version: folder.version,
             len: part.start + part.len + listing.newline,
             ..stamp
         };
@@ -124,7 +112,7 @@ impl Folder {
     /// The files that are there now. `known` are those that were there before.
     fn list(&self, known: &[Part]) -> io::Result<Vec<Part>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(&self.path)? {
+        for entry in fs::read_dir(&*self.path)? {
             let name = entry?.file_name();
             found.extend(self.number(&name).map(|number| (number, name)));
         }
@@ -162,7 +150,22 @@ impl Folder {
     }
 }
 
-/// Whether a file holds all of its JSON.
+impl Open for Folder {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let (joined, stamp) = self.joined()?;
+        Ok((Box::new(joined), stamp))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.look().map(|(_, stamp)| stamp)
+    }
+
+    fn state_file(&self) -> Option<PathBuf> {
+        (self.spec.state)(&self.path)
+    }
+}
+
+/// Whether a file contains complete JSON.
 fn is_whole(path: &Path) -> io::Result<bool> {
     let file = BufReader::new(File::open(path)?);
     match serde_json::from_reader::<_, IgnoredAny>(file) {
@@ -183,7 +186,7 @@ fn changed(error: io::Error) -> io::Error {
 
 /// The bytes of a folder's files, one after the other.
 pub struct Joined {
-    folder: PathBuf,
+    folder: Arc<PathBuf>,
     parts: Arc<[Part]>,
     len: u64,
     at: u64,
@@ -258,13 +261,12 @@ impl Seek for Joined {
 
 #[cfg(test)]
 mod tests {
-    use super::super::backwards;
-    use super::super::discover::{LogFile, Scanner};
-    use super::super::reader::{Follower, More, Pass, Progress, read_whole};
-    use super::super::roots::SearchRoot;
-    use super::super::testing::{PARTS, TOY};
     use super::*;
-    use crate::agents::StoreKind;
+    use crate::ingest::discover::{LogFile, Scanner};
+    use crate::ingest::reader::{Progress, Reading, read_whole};
+    use crate::ingest::roots::SearchRoot;
+    use crate::ingest::store::{Cursor, News, bytes::head};
+    use crate::ingest::testing::{PARTS, TOY};
     use crate::model::event::ByLength;
     use crate::model::session::Session;
     use proptest::prelude::*;
@@ -294,8 +296,11 @@ mod tests {
     #[test]
     fn files_are_lines_in_the_order_of_their_numbers() {
         let (_home, path) = home();
-        let folder = Folder::new(&path, &PARTS);
-        assert_eq!((bytes(&folder).as_str(), folder.is_log()), ("", false));
+        let folder = Folder::new(&Arc::new(path.clone()), &PARTS);
+        assert_eq!(
+            (bytes(&folder).as_str(), !head(&folder).unwrap().is_empty()),
+            ("", false)
+        );
         put(&path, 10, "{\"toy\":3}");
         put(&path, 2, "{\"toy\":\r\n 2}\n");
         fs::write(path.join("notes.json"), "x").unwrap();
@@ -311,7 +316,7 @@ mod tests {
         assert_eq!(stamp.len, bytes(&folder).len() as u64);
         // Any place can be sought, in any order.
         let whole = bytes(&folder);
-        let (mut joined, _) = folder.open().unwrap();
+        let (mut joined, _) = folder.joined().unwrap();
         for at in (0..whole.len()).rev() {
             let mut rest = String::new();
             joined.seek(SeekFrom::Start(at as u64)).unwrap();
@@ -340,7 +345,7 @@ mod tests {
             let found = found(root);
             assert_eq!(found.len(), 1, "{named}");
             let facts = &found[0].facts;
-            assert_eq!(found[0].store, StoreKind::Folder(&PARTS), "{named}");
+            assert!(found[0].facts.path.is_dir(), "{named}");
             assert_eq!((facts.id.as_deref(), facts.len), (Some("talk"), 20));
             assert!(facts.path.ends_with("talk/parts"), "{named}");
         }
@@ -363,7 +368,7 @@ mod tests {
         assert_eq!(found(usual).len(), 1);
         let lone = home.path().join("part-7.json");
         fs::write(&lone, "{\"toy\":1}\n").unwrap();
-        assert_eq!(found(SearchRoot::Given(lone))[0].store, StoreKind::Document);
+        assert_eq!(*found(SearchRoot::Given(lone.clone()))[0].facts.path, lone);
     }
 
     /// What may happen to a folder.
@@ -402,40 +407,40 @@ mod tests {
     struct Followed {
         log: LogFile,
         session: Session,
-        follower: Follower,
+        cursor: Box<dyn Cursor>,
     }
 
     impl Followed {
         fn begin(log: LogFile) -> Followed {
-            let mut pass = Pass::whole(&log, &Arc::default());
-            while pass.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
-            Followed::after(log, pass)
+            let mut reading = Reading::whole(&log, &Arc::default());
+            while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+            Followed::after(log, reading)
         }
 
-        fn after(log: LogFile, pass: Pass) -> Followed {
-            let (mut sessions, follower) = pass.finish();
+        fn after(log: LogFile, reading: Reading) -> Followed {
+            let (mut sessions, cursor) = reading.finish();
             let session = sessions.remove(0).1;
             Followed {
                 log,
                 session,
-                follower,
+                cursor,
             }
         }
 
         fn go_on(&mut self, is_end: bool) {
             loop {
                 let more = match is_end {
-                    true => self.follower.finish(&ByLength),
-                    false => self.follower.more(&ByLength),
+                    true => self.cursor.finish(&ByLength),
+                    false => self.cursor.more(&ByLength),
                 };
                 let (entries, is_all) = match more.unwrap() {
-                    More::Entries(entries) => (entries, true),
-                    More::Batch(entries) => (entries, false),
-                    More::Anew(_) => panic!("a folder is no document"),
-                    More::Restart => {
+                    News::Entries(entries) => (entries, true),
+                    News::Batch(entries) => (entries, false),
+                    News::Rewritten(_) => panic!("a folder is no document"),
+                    News::Restart => {
                         let log = self.log.clone();
-                        let pass = backwards::tail(&log, &ByLength, &Arc::default()).unwrap();
-                        *self = Followed::after(log, pass);
+                        let reading = log.store.tail(&log, &ByLength, &Arc::default()).unwrap();
+                        *self = Followed::after(log, reading);
                         continue;
                     }
                 };

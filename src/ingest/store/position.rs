@@ -1,82 +1,30 @@
-//! A place in a growing file of lines: reads what was appended, and notices when the file is no longer
+//! A position in a growing log of lines: reads what was appended, and notices when the log is no longer
 //! the one that was read before.
 
+use super::Stamp;
 use super::bytes::{Bytes, Open};
-use super::lines::{Lines, OnLine, Step};
-use std::fs::Metadata;
+use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 /// Bytes at the file's beginning that are remembered by hash.
 const HEAD: u64 = 1 << 10;
 /// Bytes before the cursor that are remembered by hash.
 const BEFORE: u64 = 4 << 10;
-/// File systems keep the time of writing in ticks of up to 10 ms: what was written in the same tick as
-/// what was read shows by no stamp.
-const TICK: Duration = Duration::from_millis(20);
-
-/// What the file system tells of a file: as long as it stays the same, nothing was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    /// The device and the file on it; zeros where the system has no such numbers.
-    pub file: (u64, u64),
-    /// Bytes.
-    pub len: u64,
-    /// When it was last written, to the nanosecond.
-    pub modified: Option<SystemTime>,
-}
-
-impl Stamp {
-    /// The stamp of a file, a symbolic link followed.
-    pub fn of(path: &Path) -> io::Result<Stamp> {
-        std::fs::metadata(path).map(|meta| Stamp::from(&meta))
-    }
-
-    /// How long the file has not been written to; zero where that is not known.
-    pub fn age(&self) -> Duration {
-        let since = self.modified.and_then(|at| at.elapsed().ok());
-        since.unwrap_or_default()
-    }
-
-    /// Whether a later write is sure to change the stamp.
-    pub fn is_sure(&self) -> bool {
-        self.age() >= TICK
-    }
-}
-
-impl From<&Metadata> for Stamp {
-    fn from(meta: &Metadata) -> Stamp {
-        #[cfg(unix)]
-        let file = {
-            use std::os::unix::fs::MetadataExt;
-            (meta.dev(), meta.ino())
-        };
-        #[cfg(not(unix))]
-        let file = (0, 0);
-        Stamp {
-            file,
-            len: meta.len(),
-            modified: meta.modified().ok(),
-        }
-    }
-}
-
-/// What reading on came to.
+/// The result of reading on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything up to the last newline was delivered.
     Drained,
-    /// The taker of the lines had enough; there is more.
+    /// The receiver of the lines stopped; there is more.
     More,
     /// The file was truncated, replaced or rewritten: what was read of it no longer holds.
     Restart,
 }
 
-/// Where reading goes on.
+/// Where reading continues.
 #[derive(Debug, Clone)]
-pub struct Cursor {
+pub struct Position {
     /// After the last newline that was delivered.
     offset: u64,
     /// The number of the line that begins there; 0: not known.
@@ -86,23 +34,23 @@ pub struct Cursor {
     /// Whether a write since would show in the stamp.
     sure: bool,
     seal: Seal,
-    /// No newline stands between `offset` and here: a line in many pieces is not read again and again.
+    /// There is no newline between `offset` and here: a line in many pieces is not read again and again.
     scanned: u64,
     end: End,
 }
 
-/// How the file ended for this cursor.
+/// How the file ended at this position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// There may be more lines.
     Open,
-    /// All was read; the bytes after `offset`, if any, are no whole line yet.
+    /// All was read; the bytes after `offset`, if any, are not a complete line yet.
     Drained,
     /// A last line without its newline was delivered.
     Cut,
 }
 
-/// Hashes of what was read, to tell a rewritten file.
+/// Hashes of what was read, to notice a rewritten file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Seal {
     end: u64,
@@ -140,15 +88,15 @@ fn hash(file: &mut Bytes, from: u64, len: u64) -> io::Result<u64> {
     Ok(hasher.finish())
 }
 
-impl Cursor {
+impl Position {
     /// At the file's beginning.
-    pub fn start() -> Cursor {
-        Cursor::at(0, 1)
+    pub fn start() -> Position {
+        Position::at(0, 1)
     }
 
     /// At a line's first byte, with the line's number (0: not known).
-    pub fn at(offset: u64, number: u64) -> Cursor {
-        Cursor {
+    pub fn at(offset: u64, number: u64) -> Position {
+        Position {
             offset,
             number,
             seen: None,
@@ -169,7 +117,7 @@ impl Cursor {
         self.end == End::Drained && self.seen.is_some_and(|seen| seen.len > self.offset)
     }
 
-    /// Takes note that everything up to `offset` was read from an open file by other means.
+    /// Records that everything up to the end of `lines` was read from an open file by other means.
     pub fn read_up_to(&mut self, file: &mut Bytes, stamp: Stamp, lines: &Lines) -> io::Result<()> {
         self.offset = lines.offset();
         self.number = lines.number();
@@ -182,11 +130,7 @@ impl Cursor {
     }
 
     /// Delivers the complete lines that have not been delivered yet.
-    pub fn read_more(
-        &mut self,
-        log: &(impl Open + ?Sized),
-        deliver: &mut OnLine<'_>,
-    ) -> io::Result<Outcome> {
+    pub fn read_more(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
         let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Outcome::Restart);
         };
@@ -197,7 +141,7 @@ impl Cursor {
             return Ok(Outcome::Restart);
         }
         if self.end == End::Cut {
-            // Nothing stands behind the last line yet.
+            // Nothing follows the last line yet.
             self.seen = Some(stamp);
             self.sure = stamp.is_sure();
             return Ok(Outcome::Drained);
@@ -230,13 +174,9 @@ impl Cursor {
         Ok(Outcome::Drained)
     }
 
-    /// Delivers everything, a last line without its newline too, as [`super::lines::Line::Unfinished`]
+    /// Delivers everything, a last line without its newline too, as [`crate::ingest::lines::Line::Unfinished`]
     /// where it is not whole. For files nobody is writing to.
-    pub fn finish(
-        &mut self,
-        log: &(impl Open + ?Sized),
-        deliver: &mut OnLine<'_>,
-    ) -> io::Result<Outcome> {
+    pub fn finish(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
         loop {
             match self.read_more(log, deliver)? {
                 Outcome::More => {}
@@ -263,15 +203,15 @@ impl Cursor {
         Ok(Outcome::Drained)
     }
 
-    /// Opens the file; `None`: it is another one, or shorter than what was read.
-    fn open(&self, log: &(impl Open + ?Sized)) -> io::Result<Option<(Bytes, Stamp)>> {
+    /// Opens the log; `None`: it is another one, or shorter than what was read.
+    fn open(&self, log: &dyn Open) -> io::Result<Option<(Bytes, Stamp)>> {
         let (file, stamp) = log.open()?;
-        let same = self.seen.is_none_or(|seen| seen.file == stamp.file);
+        let same = self.seen.is_none_or(|seen| seen.version == stamp.version);
         Ok((same && stamp.len >= self.offset).then_some((file, stamp)))
     }
 
-    /// Whether what was read still stands there; also whether a last line that had no newline has got
-    /// one since, rather than going on.
+    /// Whether what was read is still there, and whether a last line without a newline has ended since,
+    /// rather than continued.
     fn holds(&mut self, file: &mut Bytes) -> io::Result<bool> {
         if self.seen.is_none() {
             return Ok(true);
@@ -299,7 +239,7 @@ impl Cursor {
     fn finds_newline(&mut self, file: &mut Bytes, len: u64) -> io::Result<bool> {
         file.seek(SeekFrom::Start(self.scanned))?;
         let mut source = file.take(len.saturating_sub(self.scanned));
-        let mut chunk = vec![0; super::lines::CHUNK.min(source.limit() as usize)];
+        let mut chunk = vec![0; CHUNK.min(source.limit() as usize)];
         loop {
             let n = source.read(&mut chunk)?;
             if n == 0 {
@@ -319,8 +259,8 @@ impl Cursor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::Line;
     use super::*;
+    use crate::ingest::lines::Line;
     use crate::model::event::Place;
     use proptest::prelude::*;
     use std::fs::{self, OpenOptions};
@@ -331,7 +271,7 @@ mod tests {
     struct Log {
         _dir: tempfile::TempDir,
         path: PathBuf,
-        cursor: Cursor,
+        cursor: Position,
         seen: Vec<(Place, String)>,
     }
 
@@ -343,7 +283,7 @@ mod tests {
             Log {
                 _dir: dir,
                 path,
-                cursor: Cursor::start(),
+                cursor: Position::start(),
                 seen: Vec::new(),
             }
         }
@@ -450,7 +390,9 @@ mod tests {
         assert_eq!(log.lines(), ["{\"a\":1}", "{\"b\":2}"]);
         assert_eq!(log.go(true), Outcome::Drained);
         let touched = OpenOptions::new().write(true).open(&log.path).unwrap();
-        touched.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        touched
+            .set_modified(std::time::SystemTime::UNIX_EPOCH)
+            .unwrap();
         assert_eq!(log.more(), Outcome::Drained);
         log.append(b"\n{\"c\":3}\n");
         assert_eq!(log.more(), Outcome::Drained);
@@ -489,7 +431,7 @@ mod tests {
         let end = (5_u64 << 30) + 7;
         file.set_len(end).unwrap();
         log.append(b"\n{\"a\":1}\n");
-        log.cursor = Cursor::at(end + 1, 0);
+        log.cursor = Position::at(end + 1, 0);
         assert_eq!(log.more(), Outcome::Drained);
         log.append(b"{\"b\":2}\n");
         assert_eq!(log.more(), Outcome::Drained);

@@ -1,11 +1,12 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
-use super::bytes::{Bytes, Open};
-use super::discover::LogFile;
-use super::lines::{CHUNK, Lines, OnLine, Step};
-use super::reader::{Fold, Follower, Pass, Progress, Unmeasured, decode};
-use super::tail::Cursor;
-use crate::agents::StoreKind;
+use super::bytes::Bytes;
+use super::lines::LineLog;
+use super::position::Position;
+use crate::ingest::discover::LogFile;
+use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
+use crate::ingest::reader::{Lanes, Reading, Unmeasured, decode};
+use crate::ingest::sidecar::DecoderWithSidecar;
 use crate::model::Gone;
 use crate::model::event::{Entry, Event, Lane, Measure, Sink};
 use crate::model::session::Coverage;
@@ -17,28 +18,30 @@ use std::sync::Arc;
 /// The first piece of a file's end that is read. Each next one is [`GROWTH`] times as long.
 const FIRST: u64 = 64 << 10;
 const GROWTH: u64 = 4;
-/// So much of a file's end is held, so that growing reads only what is missing; of more, it is read
-/// again as it streams by.
+/// So much of a file's end is held, so that a larger piece reads only what is missing; a piece larger
+/// than this is streamed.
 const HELD: u64 = 4 << 20;
-/// Where a report's own output may not be logged at all: no further than this for it.
+/// A report's own output, which may not be logged at all, is searched no further than this.
 const FOR_OUTPUT: u64 = 4 << 20;
-/// No further than this for a report.
+/// A report is searched no further than this.
 const FOR_REPORT: u64 = 64 << 20;
-/// So much of a file that holds several sessions is read at once: all of most of them.
+/// So much of a file with several sessions is read at once, which is all of most such files.
 const FOR_SEVERAL: u64 = 16 << 20;
 /// The file's beginning, for its facts.
 const HEAD: u64 = 32 << 10;
-/// A first line may be longer than that: instructions stand in it.
+/// A first line may be longer than that, since it may contain instructions.
 const LONG_HEAD: u64 = 1 << 20;
 /// Read at once in search of the last reset.
 const BLOCK: u64 = 1 << 20;
 
 /// Reads the end of a log, as far back as its gauge needs.
-pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Pass> {
-    if log.store == StoreKind::Document {
-        return document(log, measure, rules);
-    }
-    let (mut file, stamp) = log.open()?;
+pub fn tail(
+    store: &LineLog,
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Reading> {
+    let (mut file, stamp) = store.open()?;
     let len = stamp.len;
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
@@ -46,25 +49,25 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
     let mut head: Option<Vec<Entry>> = None;
     loop {
         let start = len.saturating_sub(size);
-        let mut fold = Fold::new(log, rules, Coverage::Tail);
+        let mut lanes = Lanes::new(log, rules, Coverage::Tail);
         if start > 0 {
-            // Whose facts would they be?
+            // With several sessions, facts in the first lines may be about any of them.
             if head.is_none() && !several {
                 head = Some(head_facts(log, &mut file)?);
             }
-            fold.apply(head.iter().flatten().cloned());
+            lanes.apply(head.iter().flatten().cloned());
         } else {
-            fold.cover(Coverage::Whole);
+            lanes.cover(Coverage::Whole);
         }
-        let mut informed = log.informed();
+        let mut decoder = DecoderWithSidecar::new(log);
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
         let mut out = Sink::new(measure);
-        informed.tell_state(&mut out);
+        decoder.read_state(&mut out);
         let deliver: &mut OnLine<'_> = &mut |place, line| {
-            // What stands before the first newline is the end of a line, or nothing.
+            // Before the first newline there is the end of a line, or nothing.
             if start == 0 || place.offset > start {
-                decode(informed.decoder.as_mut(), place, line, &mut out);
-                fold.apply(out.entries.drain(..));
+                decode(decoder.decoder.as_mut(), place, line, &mut out);
+                lanes.apply(out.entries.drain(..));
             }
             ControlFlow::Continue(())
         };
@@ -78,25 +81,25 @@ pub fn tail(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Res
             let mut source = (&mut file).take(len - start);
             while let Step::Read(_) = lines.step(&mut source, deliver)? {}
         }
-        if start == 0 || is_enough(&mut fold, size) {
-            let mut cursor = Cursor::start();
+        if start == 0 || is_enough(&mut lanes, size) {
+            let mut position = Position::start();
             if start > 0 && lines.offset() == start {
-                // All of the end is one unfinished line, and nobody knows where it begins: the
-                // follower will read the file from its beginning.
-                fold = Fold::new(log, rules, Coverage::Whole);
-                informed = log.informed();
+                // The end is one unfinished line whose beginning is not known: the cursor will
+                // read the file from its beginning.
+                lanes = Lanes::new(log, rules, Coverage::Whole);
+                decoder = DecoderWithSidecar::new(log);
             } else {
-                cursor.read_up_to(&mut file, stamp, &lines)?;
+                position.read_up_to(&mut file, stamp, &lines)?;
             }
-            return Ok(Pass::new(fold, Follower::lines(log, cursor, informed)));
+            return Ok(Reading::new(lanes, store.cursor_at(position, decoder)));
         }
         size = size.saturating_mul(GROWTH);
     }
 }
 
-/// Whether the gauge stands: the newest report and its own output are there.
-fn is_enough(fold: &mut Fold, size: u64) -> bool {
-    let main = fold.lane(Lane::Main);
+/// Whether there is enough for a gauge: the newest report and its own output are there.
+fn is_enough(lanes: &mut Lanes, size: u64) -> bool {
+    let main = lanes.lane(Lane::Main);
     match main.anchor().map(|anchor| anchor.key) {
         Some(key) => {
             size >= FOR_OUTPUT
@@ -122,7 +125,7 @@ fn prepend(file: &mut Bytes, start: u64, len: u64, held: &mut Vec<u8>) -> io::Re
     Ok(())
 }
 
-/// What the first lines tell of the session.
+/// The facts about the session in the first lines.
 fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);
@@ -148,24 +151,23 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
 }
 
 /// A reading from the last reset to the end; from the beginning where there is none.
-pub fn epoch(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Pass> {
-    if log.store == StoreKind::Document || log.format.holds_several {
-        return Ok(Pass::whole(log, rules));
+pub fn epoch(store: &LineLog, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
+    if log.format.holds_several {
+        return Ok(Reading::whole(log, rules));
     }
-    let (mut file, _) = log.open()?;
-    let Some(start) = last_reset(log, &mut file)? else {
-        return Ok(Pass::whole(log, rules));
+    let (mut file, _) = store.open()?;
+    let start = last_reset(log, &mut file)?.filter(|start| *start > 0);
+    let Some(start) = start else {
+        return Ok(Reading::whole(log, rules));
     };
-    if start == 0 {
-        return Ok(Pass::whole(log, rules));
-    }
-    let mut fold = Fold::new(log, rules, Coverage::Epoch);
-    fold.apply(head_facts(log, &mut file)?);
-    let follower = Follower::lines(log, Cursor::at(start, 0), log.informed());
-    Ok(Pass::new(fold, follower))
+    let mut lanes = Lanes::new(log, rules, Coverage::Epoch);
+    lanes.apply(head_facts(log, &mut file)?);
+    let decoder = DecoderWithSidecar::new(log);
+    let cursor = store.cursor_at(Position::at(start, 0), decoder);
+    Ok(Reading::new(lanes, cursor))
 }
 
-/// Where the line of the last reset begins.
+/// The first byte of the line of the last reset.
 fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
     let marks: Vec<&[u8]> = log
         .format
@@ -203,7 +205,7 @@ fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Where the line begins that `at` is in; `before` are the bytes before `at` that are at hand.
+/// The first byte of the line that contains `at`; `before` are the bytes before `at` that were read.
 fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
     if let Some(newline) = memchr::memrchr(b'\n', before) {
         return Ok(at - (before.len() - newline - 1) as u64);
@@ -223,7 +225,7 @@ fn line_start(file: &mut Bytes, at: u64, before: &[u8]) -> io::Result<u64> {
     Ok(0)
 }
 
-/// Whether the line that begins here resets the main conversation: its mark may stand in any text.
+/// Whether the line that begins here resets the main conversation: its mark may occur in any text.
 fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     let mut decoder = log.format.decoder();
     let mut out = Sink::new(&Unmeasured);
@@ -244,23 +246,14 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
     }))
 }
 
-/// A document has no end that could be read alone. One that is half written is not there yet
-/// ([`io::ErrorKind::WouldBlock`]): what was known of it holds.
-fn document(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Pass> {
-    let mut pass = Pass::whole(log, rules);
-    match pass.step(measure, &mut || false)? {
-        Progress::Done => Ok(pass),
-        _ => Err(io::ErrorKind::WouldBlock.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::discover::Scanner;
-    use super::super::reader::{More, Sessions, read_whole};
-    use super::super::roots::SearchRoot;
-    use super::super::testing::toy_log;
     use super::*;
+    use crate::ingest::discover::Scanner;
+    use crate::ingest::reader::{Progress, Sessions, read_whole};
+    use crate::ingest::roots::SearchRoot;
+    use crate::ingest::store::{Cursor, News};
+    use crate::ingest::testing::toy_log;
     use crate::model::event::ByLength;
     use crate::model::session::Session;
     use std::io::Write;
@@ -288,8 +281,10 @@ mod tests {
             toy_log(&self.path)
         }
 
-        fn tail(&self) -> (Sessions, Follower) {
-            tail(&self.log(), &ByLength, &self.rules).unwrap().finish()
+        fn tail(&self) -> (Sessions, Box<dyn Cursor>) {
+            let log = self.log();
+            let reading = log.store.tail(&log, &ByLength, &self.rules).unwrap();
+            reading.finish()
         }
 
         fn whole(&self) -> Sessions {
@@ -297,9 +292,10 @@ mod tests {
         }
 
         fn epoch(&self) -> Sessions {
-            let mut pass = epoch(&self.log(), &self.rules).unwrap();
-            while pass.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
-            pass.finish().0
+            let log = self.log();
+            let mut reading = log.store.epoch(&log, &self.rules).unwrap();
+            while reading.step(&ByLength, &mut || true).unwrap() != Progress::Done {}
+            reading.finish().0
         }
     }
 
@@ -336,7 +332,7 @@ mod tests {
                 text.push_str(&say(10_000));
             }
             let case = Case::new(&text);
-            let (sessions, mut follower) = case.tail();
+            let (sessions, mut cursor) = case.tail();
             let (tail, whole) = (main(&sessions), case.whole());
             assert_eq!(tail.project(), "proj", "from the head");
             assert_eq!(tail.anchor().unwrap().prompt, 100, "{behind}");
@@ -350,7 +346,7 @@ mod tests {
                 .open(&case.path)
                 .unwrap();
             file.write_all(b"{\"toy\":200}\n").unwrap();
-            let More::Entries(entries) = follower.more(&ByLength).unwrap() else {
+            let News::Entries(entries) = cursor.more(&ByLength).unwrap() else {
                 panic!("restart")
             };
             assert_eq!(entries.len(), 2);
@@ -376,10 +372,11 @@ mod tests {
         let found = Scanner::new(vec![SearchRoot::Given(path)], vec![format], |_| None).look();
         let log = &found.files[0];
         let rules = Arc::default();
-        for pass in [tail(log, &ByLength, &rules), epoch(log, &rules)] {
-            let mut pass = pass.unwrap();
-            while pass.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
-            let (sessions, _) = pass.finish();
+        let tail = log.store.tail(log, &ByLength, &rules);
+        for reading in [tail, log.store.epoch(log, &rules)] {
+            let mut reading = reading.unwrap();
+            while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+            let (sessions, _) = reading.finish();
             let told = sessions.iter().map(|(_, session)| {
                 let id = session.meta.id.as_deref().unwrap();
                 (id, session.anchor().unwrap().prompt)
@@ -448,15 +445,16 @@ mod tests {
         std::fs::write(&path, "[{\"toy\":5}]").unwrap();
         let log = toy_log(&path);
         let rules = Arc::default();
-        let (sessions, mut follower) = tail(&log, &ByLength, &rules).unwrap().finish();
+        let reading = log.store.tail(&log, &ByLength, &rules).unwrap();
+        let (sessions, mut cursor) = reading.finish();
         assert_eq!(main(&sessions).anchor().unwrap().prompt, 5);
         // Half written: not taken for what it is.
         std::fs::write(&path, "[{\"toy\":5},{\"to").unwrap();
-        let error = follower.more(&ByLength).unwrap_err();
+        let error = cursor.more(&ByLength).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
-        let mut pass = Pass::whole(&log, &rules);
+        let mut reading = Reading::whole(&log, &rules);
         assert_eq!(
-            pass.step(&ByLength, &mut || false).unwrap(),
+            reading.step(&ByLength, &mut || false).unwrap(),
             Progress::Restart
         );
         // Nobody goes on: it is what it is.
@@ -471,10 +469,10 @@ mod tests {
             main(&read_whole(&log, &ByLength, &rules).unwrap()).unreadable,
             1
         );
-        let More::Anew(sessions) = follower.more(&ByLength).unwrap() else {
+        let News::Rewritten(lanes) = cursor.more(&ByLength).unwrap() else {
             panic!("it was rewritten");
         };
-        assert_eq!(main(&sessions).unreadable, 1);
-        assert!(matches!(follower.more(&ByLength).unwrap(), More::Entries(e) if e.is_empty()));
+        assert_eq!(main(&lanes.into_sessions()).unreadable, 1);
+        assert!(matches!(cursor.more(&ByLength).unwrap(), News::Entries(e) if e.is_empty()));
     }
 }

@@ -41,14 +41,14 @@ impl Written {
         fs::rename(other, &self.path).unwrap();
     }
 
-    fn follower(&self) -> Document {
-        Document::new(&self.log, &Arc::default())
+    fn cursor(&self) -> DocumentCursor {
+        DocumentCursor::new(&self.log, &Arc::default())
     }
 
     fn fresh(&self) -> Sessions {
-        let document = self.follower();
+        let document = self.cursor();
         let read = document.read_whole(&mut File::open(&self.path).unwrap(), 0, &ByLength);
-        read.unwrap().fold.into_sessions()
+        read.unwrap().lanes.into_sessions()
     }
 }
 
@@ -89,17 +89,17 @@ fn same(a: &Sessions, b: &Sessions) {
     }
 }
 
-fn main_of(fold: Fold) -> Session {
-    fold.into_sessions().remove(0).1
+fn main_of(lanes: Lanes) -> Session {
+    lanes.into_sessions().remove(0).1
 }
 
 #[test]
 fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
     let mut said = messages(30);
     let file = Written::gemini(&said);
-    let mut document = file.follower();
-    document.read(&ByLength).unwrap().unwrap();
-    let checkpoint = |document: &Document| document.checkpoint.as_ref().unwrap().elements;
+    let mut document = file.cursor();
+    document.rewritten(&ByLength).unwrap().unwrap();
+    let checkpoint = |document: &DocumentCursor| document.checkpoint.as_ref().unwrap().elements;
     assert_eq!(checkpoint(&document), 30 - LATE);
 
     said[29] = message(29, "more");
@@ -108,7 +108,7 @@ fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
     let mut open = File::open(&file.path).unwrap();
     assert!(matches!(
         document.read_on(&mut open, &ByLength).unwrap(),
-        Standing::Read(reading) if reading.checkpoint.as_ref().unwrap().elements == 31 - LATE
+        Continued::Read(contents) if contents.checkpoint.as_ref().unwrap().elements == 31 - LATE
     ));
 }
 
@@ -116,14 +116,14 @@ fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
 fn one_that_changed_before_is_read_whole() {
     let mut said = messages(30);
     let file = Written::gemini(&said);
-    let mut document = file.follower();
+    let mut document = file.cursor();
     let mut changes = |change: &dyn Fn(&mut Vec<String>) -> String| {
-        document.read(&ByLength).unwrap();
+        document.rewritten(&ByLength).unwrap();
         let text = change(&mut said);
         file.write(&text);
         let mut open = File::open(&file.path).unwrap();
-        let standing = document.read_on(&mut open, &ByLength).unwrap();
-        assert!(matches!(standing, Standing::Changed));
+        let continued = document.read_on(&mut open, &ByLength).unwrap();
+        assert!(matches!(continued, Continued::Changed));
     };
     changes(&|said| {
         said[3] = message(3, "text ]}\" x");
@@ -141,33 +141,33 @@ fn one_that_changed_before_is_read_whole() {
 fn one_that_is_half_written_is_not_there_yet() {
     let said = messages(30);
     let file = Written::gemini(&said);
-    let mut document = file.follower();
-    document.read(&ByLength).unwrap().unwrap();
+    let mut document = file.cursor();
+    document.rewritten(&ByLength).unwrap().unwrap();
     let text = gemini(&messages(33));
     for part in [text.len() / 2, text.len() - 2] {
         file.write(&text[..part]);
-        let error = document.read(&ByLength).err().unwrap();
+        let error = document.rewritten(&ByLength).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
     }
     file.write(&text);
-    let read = main_of(document.read(&ByLength).unwrap().unwrap());
+    let read = main_of(document.rewritten(&ByLength).unwrap().unwrap());
     assert_eq!(read.items().len(), 33);
 }
 
 #[test]
 fn one_that_is_too_large_is_refused_however_it_was_read_before() {
     let file = Written::gemini(&messages(30));
-    let mut document = file.follower();
-    document.read(&ByLength).unwrap().unwrap();
+    let mut document = file.cursor();
+    document.rewritten(&ByLength).unwrap().unwrap();
     let open = File::options().write(true).open(&file.path).unwrap();
     open.set_len(LARGEST + 1).unwrap();
-    let error = document.read(&ByLength).err().unwrap();
+    let error = document.rewritten(&ByLength).err().unwrap();
     assert!(error.to_string().contains("64 MiB"), "{error}");
 }
 
 #[test]
 fn a_document_is_the_conversation_that_its_lines_would_be() {
-    let text = include_str!("../../../tests/fixtures/gemini-cli/document/log.json");
+    let text = include_str!("../../../../tests/fixtures/gemini-cli/document/log.json");
     let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
     let session = file.fresh().remove(0).1;
     let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
@@ -201,7 +201,7 @@ proptest! {
     ) {
         let mut said = messages(12);
         let file = Written::gemini(&said);
-        let mut document = file.follower();
+        let mut document = file.cursor();
         for (act, at, text) in acts {
             match act {
                 0 => said.truncate(at),
@@ -219,7 +219,7 @@ proptest! {
                 }
             }
             file.write(&gemini(&said));
-            let read = document.read(&ByLength).unwrap();
+            let read = document.rewritten(&ByLength).unwrap();
             if let Some(read) = read {
                 same(&read.into_sessions(), &file.fresh());
             }

@@ -1,58 +1,130 @@
-//! Documents, which are rewritten as a whole: read through at first, then on from where they have not
-//! changed.
+//! Documents, which are rewritten as a whole: read through at first, then on from the first change.
 //!
-//! Of a document that is mostly a list ([`Format::list`]) the decoder is given what stands around the
-//! list, then each element. A few elements before the end, what the reading has come to is kept beside
-//! a hash of the list's bytes up to there. While they stay the same, and so does what the decoder says
-//! of what is around the list, only the bytes after them are decoded and folded: of 50 MB the rest is
-//! but hashed.
+//! If a format names the array that holds a document's records ([`Format::list`]), the decoder is given
+//! the document with that array emptied, then each of its elements. The state of the reading a few
+//! elements before the end is kept as a checkpoint, with a hash of the array's bytes up to there. While
+//! that hash stays the same, and so does what the decoder makes of the rest of the document, only the
+//! elements after the checkpoint are decoded again: most of 50 MB is only hashed.
 
 mod list;
 
-use super::discover::LogFile;
-use super::reader::{Fold, More};
-use super::tail::Stamp;
+use super::bytes::head;
+use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::{Decoder, Format, Input, List};
+use crate::ingest::discover::LogFile;
+use crate::ingest::reader::Lanes;
+use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Entry, Measure, Place, Sink};
 use crate::model::session::Coverage;
+use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use list::Elements;
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Larger documents are not read.
-pub(super) const LARGEST: u64 = 64 << 20;
-/// A document that was written to so lately may be half there.
+/// Larger documents are not read, in bytes.
+pub const LARGEST: u64 = 64 << 20;
+/// A document that was written to so lately may be incomplete.
 const TORN: Duration = Duration::from_secs(1);
-/// So many elements at the end of a list may change yet: agents write messages anew while calls run.
+/// So many elements at the end of an array may still change: agents rewrite messages while calls run.
 const LATE: usize = 8;
 /// Bytes hashed at once: they stay in the processor's cache.
 const BLOCK: usize = 128 << 10;
 
+/// A document.
+pub struct Document {
+    path: Arc<PathBuf>,
+}
+
+impl Document {
+    /// The document at a path.
+    pub fn new(path: Arc<PathBuf>) -> Document {
+        Document { path }
+    }
+
+    fn decode(&self, format: &Format, out: &mut Sink<'_>) -> io::Result<()> {
+        let mut file = File::open(&*self.path)?;
+        let len = file.metadata()?.len();
+        decode(format, &bytes(&mut file, len)?, out);
+        Ok(())
+    }
+}
+
+impl Store for Document {
+    fn stamp(&self) -> io::Result<Stamp> {
+        Stamp::of(&self.path)
+    }
+
+    fn head(&self) -> io::Result<Vec<u8>> {
+        head(&*self.path)
+    }
+
+    fn cursor(&self, log: &LogFile, rules: &Arc<Rules>) -> Box<dyn Cursor> {
+        Box::new(DocumentCursor::new(log, rules))
+    }
+
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+        text::captured(wanted, |out| self.decode(log.format, out))
+    }
+
+    fn entries(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let mut out = Sink::new(measure);
+        self.decode(log.format, &mut out)?;
+        let _ = give(out.entries);
+        Ok(())
+    }
+}
+
 /// A document that is followed.
-pub(super) struct Document {
+struct DocumentCursor {
     log: LogFile,
     rules: Arc<Rules>,
-    /// It as it was when last read, where a write since would show.
+    /// Its stamp when it was last read, if that is sure to change with a later write.
     seen: Option<Stamp>,
     checkpoint: Option<Checkpoint>,
 }
 
-/// What a reading came to.
-struct Reading {
-    fold: Fold,
-    /// Where the next one may begin.
+/// The result of reading a document.
+struct Contents {
+    lanes: Lanes,
+    /// Where the next reading may begin.
     checkpoint: Option<Checkpoint>,
     /// Bytes of the document.
     len: usize,
 }
 
-impl Document {
-    pub(super) fn new(log: &LogFile, rules: &Arc<Rules>) -> Document {
-        Document {
+impl Cursor for DocumentCursor {
+    /// A document is read at once, or not at all if it is not complete yet.
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        _: End,
+        _: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        Ok(match self.rewritten(measure)? {
+            Some(lanes) => News::Rewritten(lanes),
+            None => News::Entries(Vec::new()),
+        })
+    }
+
+    fn trim(&mut self) {
+        self.checkpoint = None;
+    }
+}
+
+impl DocumentCursor {
+    fn new(log: &LogFile, rules: &Arc<Rules>) -> DocumentCursor {
+        DocumentCursor {
             log: log.clone(),
             rules: Arc::clone(rules),
             seen: None,
@@ -60,60 +132,46 @@ impl Document {
         }
     }
 
-    /// What a document holds that was written to since it was last read; `None`: it was not. One that
-    /// is half written is not there yet: [`io::ErrorKind::WouldBlock`].
-    pub(super) fn read(&mut self, measure: &dyn Measure) -> io::Result<Option<Fold>> {
-        let mut file = File::open(self.log.facts.path.as_path())?;
+    /// The sessions, if the document was written to since it was last read.
+    fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Lanes>> {
+        let mut file = File::open(&*self.log.facts.path)?;
         let stamp = Stamp::from(&file.metadata()?);
         if self.seen == Some(stamp) {
             return Ok(None);
         }
         admit(stamp.len)?;
-        let young = stamp.modified.is_some() && stamp.age() < TORN;
-        let reading = match self.read_on(&mut file, measure)? {
-            Standing::Read(reading) => *reading,
-            Standing::Torn if young => return Err(io::ErrorKind::WouldBlock.into()),
+        let is_young = stamp.modified.is_some() && stamp.age() < TORN;
+        let contents = match self.read_on(&mut file, measure)? {
+            Continued::Read(contents) => *contents,
+            Continued::Incomplete if is_young => return Err(io::ErrorKind::WouldBlock.into()),
             _ => self.read_whole(&mut file, stamp.len, measure)?,
         };
-        self.checkpoint = reading.checkpoint;
-        let torn = reading.len as u64 != stamp.len || reading.fold.has_unreadable();
-        if torn && young {
+        self.checkpoint = contents.checkpoint;
+        let is_torn = contents.len as u64 != stamp.len || contents.lanes.has_unreadable();
+        if is_torn && is_young {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.seen = stamp.is_sure().then_some(stamp);
-        Ok(Some(reading.fold))
+        Ok(Some(contents.lanes))
     }
 
-    /// The same, for who follows it.
-    pub(super) fn more(&mut self, measure: &dyn Measure) -> io::Result<More> {
-        Ok(match self.read(measure)? {
-            Some(fold) => More::Anew(fold.into_sessions()),
-            None => More::Entries(Vec::new()),
-        })
-    }
-
-    /// Lets go of what only makes the next reading quicker.
-    pub(super) fn shed(&mut self) {
-        self.checkpoint = None;
-    }
-
-    fn read_whole(&self, file: &mut File, len: u64, measure: &dyn Measure) -> io::Result<Reading> {
+    fn read_whole(&self, file: &mut File, len: u64, measure: &dyn Measure) -> io::Result<Contents> {
         file.rewind()?;
         let document = bytes(file, len)?;
-        let mut fold = Fold::new(&self.log, &self.rules, Coverage::Whole);
+        let mut lanes = Lanes::new(&self.log, &self.rules, Coverage::Whole);
         let mut decoder = self.log.format.decoder();
         let mut out = Sink::new(measure);
         let Some(parts) = Parts::of(self.log.format, &document) else {
             decoder.read(Input::Document(&document), &mut out);
-            fold.apply(out.entries);
-            return Ok(Reading {
-                fold,
+            lanes.apply(out.entries);
+            return Ok(Contents {
+                lanes,
                 checkpoint: None,
                 len: document.len(),
             });
         };
         decoder.read(Input::Document(&parts.around), &mut out);
-        fold.apply(out.entries.clone());
+        lanes.apply(out.entries.clone());
         let beginning = Checkpoint {
             list: parts.list,
             start: parts.before.len(),
@@ -122,26 +180,26 @@ impl Document {
             hash: Xxh3::new(),
             elements: 0,
             decoder,
-            fold,
+            lanes,
         };
         Ok(beginning.go_on(parts.rest, &parts.elements, measure))
     }
 
-    fn read_on(&mut self, file: &mut File, measure: &dyn Measure) -> io::Result<Standing> {
+    fn read_on(&mut self, file: &mut File, measure: &dyn Measure) -> io::Result<Continued> {
         let Some(from) = &self.checkpoint else {
-            return Ok(Standing::Changed);
+            return Ok(Continued::Changed);
         };
         let mut before = vec![0; from.start];
         if !fill(file, &mut before)?
             || list::start(from.list, &before) != Some(from.start)
-            || !from.stands(file)?
+            || !from.is_unchanged(file)?
         {
-            return Ok(Standing::Changed);
+            return Ok(Continued::Changed);
         }
         let rest = bytes(file, 0)?;
         let elements = list::elements(from.list, &rest);
         if elements.end.is_none() {
-            return Ok(Standing::Torn);
+            return Ok(Continued::Incomplete);
         }
         let mut out = Sink::new(measure);
         let around = [&before, elements.after(&rest)].concat();
@@ -149,28 +207,28 @@ impl Document {
         decoder.read(Input::Document(&around), &mut out);
         let from = self.checkpoint.take();
         Ok(match from.filter(|from| from.around == out.entries) {
-            Some(from) => Standing::Read(Box::new(from.go_on(&rest, &elements, measure))),
-            None => Standing::Changed,
+            Some(from) => Continued::Read(Box::new(from.go_on(&rest, &elements, measure))),
+            None => Continued::Changed,
         })
     }
 }
 
-/// Whether a document stands as it was up to the checkpoint.
-enum Standing {
-    /// It does, and this is what it holds now.
-    Read(Box<Reading>),
-    /// It does, and it ends too early.
-    Torn,
-    /// It does not, or there is no checkpoint.
+/// The result of reading on from the checkpoint.
+enum Continued {
+    /// The contents now.
+    Read(Box<Contents>),
+    /// The document ends too early.
+    Incomplete,
+    /// The document has changed before the checkpoint, or there is none.
     Changed,
 }
 
-/// A document with a list: what is around it, and its elements.
+/// A document with an array of records: the rest of the document, and the elements.
 struct Parts<'d> {
     list: List,
     before: &'d [u8],
     around: Vec<u8>,
-    /// The document from the list's beginning on.
+    /// The document from the beginning of the array.
     rest: &'d [u8],
     elements: Elements,
 }
@@ -190,25 +248,25 @@ impl<'d> Parts<'d> {
     }
 }
 
-/// What the reading of a list has come to before some element.
+/// The state of reading an array before one of its elements.
 struct Checkpoint {
     list: List,
-    /// Bytes before the list.
+    /// Bytes before the array.
     start: usize,
-    /// What the decoder said of what is around it.
+    /// What the decoder makes of the rest of the document.
     around: Vec<Entry>,
-    /// The list's bytes up to here.
+    /// The array's bytes up to here.
     len: usize,
     hash: Xxh3,
     /// Elements up to here.
     elements: usize,
     decoder: Box<dyn Decoder>,
-    fold: Fold,
+    lanes: Lanes,
 }
 
 impl Checkpoint {
-    /// Whether these still are the bytes that were read. The file is read up to here.
-    fn stands(&self, file: &mut File) -> io::Result<bool> {
+    /// Whether the bytes that were read are still the same. Reads the file up to here.
+    fn is_unchanged(&self, file: &mut File) -> io::Result<bool> {
         let mut hash = Xxh3::new();
         let mut block = vec![0; BLOCK];
         let mut left = self.len;
@@ -223,8 +281,8 @@ impl Checkpoint {
         Ok(hash.digest128() == self.hash.digest128())
     }
 
-    /// Reads these elements, of which `rest` holds the bytes from here on.
-    fn go_on(mut self, rest: &[u8], elements: &Elements, measure: &dyn Measure) -> Reading {
+    /// Reads these elements; `rest` are the bytes of the document from here on.
+    fn go_on(mut self, rest: &[u8], elements: &Elements, measure: &dyn Measure) -> Contents {
         let len = self.start + self.len + rest.len();
         let mut out = Sink::new(measure);
         let (early, late) = elements
@@ -240,8 +298,8 @@ impl Checkpoint {
         for range in late {
             self.read(&rest[range.clone()], &mut out);
         }
-        Reading {
-            fold: self.fold,
+        Contents {
+            lanes: self.lanes,
             checkpoint,
             len,
         }
@@ -252,7 +310,7 @@ impl Checkpoint {
         out.begin(place(self.elements));
         self.decoder
             .read(Input::Line(place(self.elements), element), out);
-        self.fold.apply(out.entries.drain(..));
+        self.lanes.apply(out.entries.drain(..));
     }
 
     fn copy(&self) -> Option<Checkpoint> {
@@ -264,7 +322,7 @@ impl Checkpoint {
             hash: self.hash.clone(),
             elements: self.elements,
             decoder: self.decoder.copy()?,
-            fold: self.fold.clone(),
+            lanes: self.lanes.clone(),
         })
     }
 }
@@ -282,15 +340,7 @@ pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
     }
 }
 
-/// All that a document tells.
-pub(super) fn entries(log: &LogFile, measure: &dyn Measure) -> io::Result<Vec<Entry>> {
-    let mut file = File::open(log.facts.path.as_path())?;
-    let mut out = Sink::new(measure);
-    decode(log.format, &bytes(&mut file, log.facts.len)?, &mut out);
-    Ok(out.entries)
-}
-
-/// Where an element stands: by its number, from 1 on.
+/// The place of an element: its number, counted from 1.
 fn place(element: usize) -> Place {
     Place {
         line: element as u64,

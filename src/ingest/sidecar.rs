@@ -1,0 +1,292 @@
+//! Files that agents write beside their logs.
+//!
+//! A sidecar file is about all sessions. It is read once for all of them, and on as it grows; the decoder
+//! of each session is given its records. When there are new ones, the log is read again from its
+//! beginning, since they concern requests that were read before.
+//!
+//! The state file of a log ([`Store::state_file`]) is given to the decoder, and again whenever it has
+//! changed; the decoder decides whether what it has read still holds.
+//!
+//! [`Store::state_file`]: super::store::Store::state_file
+
+use super::discover::LogFile;
+use super::lines::Line;
+use super::store::Stamp;
+use super::store::document;
+use super::store::position::{Outcome, Position};
+use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
+use crate::model::event::Sink;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The sidecar files of the logs in one folder.
+pub struct SidecarStore {
+    spec: &'static SidecarSpec,
+    folder: Option<PathBuf>,
+    /// The file that the environment names.
+    named: Option<PathBuf>,
+    files: Mutex<BTreeMap<PathBuf, SidecarFile>>,
+}
+
+/// A file as far as it was read.
+struct SidecarFile {
+    position: Position,
+    by_session: HashMap<Box<str>, Vec<SidecarRecord>>,
+    /// How often it was read from its beginning.
+    readings: u64,
+}
+
+/// How much is known of a session, to notice that there is more, or something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Extent {
+    records: usize,
+    readings: u64,
+}
+
+impl SidecarStore {
+    /// The sidecar files of this log. `named` is the file that the environment names.
+    pub fn new(spec: &'static SidecarSpec, log: &Path, named: Option<PathBuf>) -> SidecarStore {
+        SidecarStore {
+            spec,
+            folder: (spec.folder)(log),
+            named,
+            files: Mutex::default(),
+        }
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let entries = self.folder.iter().filter_map(|dir| fs::read_dir(dir).ok());
+        let files = entries.flatten().flatten().map(|entry| entry.path());
+        let lines = files.filter(|path| path.extension().is_some_and(|ext| ext == "jsonl"));
+        let mut paths: Vec<PathBuf> = lines.chain(self.named.clone()).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    /// Gives the records of a session as of now, file by file. A file that cannot be read has none.
+    fn records(&self, session: &str, give: &mut dyn FnMut(&[SidecarRecord])) -> Extent {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut extent = Extent::default();
+        for path in self.paths() {
+            let file = files
+                .entry(path.clone())
+                .or_insert_with(|| SidecarFile::new(1));
+            file.read_on(&path, self.spec);
+            if let Some(records) = file.by_session.get(session) {
+                give(records);
+                extent.records += records.len();
+                extent.readings += file.readings;
+            }
+        }
+        extent
+    }
+}
+
+impl SidecarFile {
+    fn new(readings: u64) -> SidecarFile {
+        SidecarFile {
+            position: Position::start(),
+            by_session: HashMap::new(),
+            readings,
+        }
+    }
+
+    fn read_on(&mut self, path: &PathBuf, spec: &SidecarSpec) {
+        for _ in 0..2 {
+            let by_session = &mut self.by_session;
+            let outcome = self.position.read_more(path, &mut |_, line| {
+                if let Line::Bytes(bytes) = line
+                    && let Some(record) = (spec.read)(bytes)
+                {
+                    let records = by_session.entry(record.session.clone());
+                    records.or_default().push(record);
+                }
+                ControlFlow::Continue(())
+            });
+            match outcome {
+                Ok(Outcome::Restart) => *self = SidecarFile::new(self.readings + 1),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// A decoder that is given what is beside its log.
+pub(super) struct DecoderWithSidecar {
+    pub(super) decoder: Box<dyn Decoder>,
+    /// The sidecar files, and the session's id in them.
+    sidecar: Option<(Arc<SidecarStore>, Box<str>)>,
+    given: Extent,
+    /// The state file, and its stamp when the decoder was given it.
+    state: Option<(PathBuf, Option<Stamp>)>,
+}
+
+impl DecoderWithSidecar {
+    /// A decoder for this log, which was given the sidecar records but not the state file.
+    pub(super) fn new(log: &LogFile) -> DecoderWithSidecar {
+        let mut decoder = log.format.decoder();
+        let id = log.facts.id.as_deref();
+        let sidecar = log.sidecar.clone().zip(id.map(Into::into));
+        let mut records = Vec::new();
+        let given = extent(sidecar.as_ref(), &mut |more| {
+            records.extend_from_slice(more)
+        });
+        if !records.is_empty() {
+            decoder.read_sidecar(&records);
+        }
+        DecoderWithSidecar {
+            decoder,
+            sidecar,
+            given,
+            state: log.store.state_file().map(|path| (path, None)),
+        }
+    }
+
+    /// Whether there are other sidecar records than the decoder was given.
+    pub(super) fn is_outdated(&self) -> bool {
+        extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
+    }
+
+    /// Whether the state file has changed.
+    pub(super) fn has_new_state(&self) -> bool {
+        let state = self.state.as_ref();
+        state.is_some_and(|(path, seen)| Stamp::of(path).is_ok_and(|now| *seen != Some(now)))
+    }
+
+    /// Gives the state file to the decoder if it has changed. One that cannot be read is ignored.
+    pub(super) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
+        let Some((path, seen)) = &mut self.state else {
+            return StateUpdate::Accepted;
+        };
+        let Ok(now) = Stamp::of(path) else {
+            return StateUpdate::Accepted;
+        };
+        if *seen == Some(now) || now.len() > document::LARGEST {
+            return StateUpdate::Accepted;
+        }
+        let Ok(document) = fs::read(path) else {
+            return StateUpdate::Accepted;
+        };
+        let update = self.decoder.read_state(&document, out);
+        // A second write in the same tick does not change the stamp.
+        *seen = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
+        update
+    }
+}
+
+fn extent(
+    sidecar: Option<&(Arc<SidecarStore>, Box<str>)>,
+    give: &mut dyn FnMut(&[SidecarRecord]),
+) -> Extent {
+    sidecar.map_or(Extent::default(), |(store, session)| {
+        store.records(session, give)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::copilot_cli::COPILOT_CLI;
+    use crate::ingest::discover::Scanner;
+    use crate::ingest::reader::{Progress, Reading, read_whole};
+    use crate::ingest::roots::SearchRoot;
+    use crate::ingest::store::{Cursor, News};
+    use crate::model::event::ByLength;
+    use crate::model::session::Session;
+    use proptest::prelude::*;
+    use std::fs::OpenOptions;
+    use std::io::Write;
+
+    const LOG: &str =
+        include_str!("../../tests/fixtures/copilot-cli/telemetry_tells_prompts/log.jsonl");
+    const SPANS: &str =
+        include_str!("../../tests/fixtures/copilot-cli/telemetry_tells_prompts/otel.jsonl");
+
+    /// A session's log and the file of its telemetry, and the log as it is found.
+    fn home(log: &str, spans: &str) -> (tempfile::TempDir, [PathBuf; 2], LogFile) {
+        let home = tempfile::tempdir().unwrap();
+        let state = home.path().join("session-state");
+        let paths = [
+            state.join("5e000000-0000-4000-8000-000000000007/events.jsonl"),
+            home.path().join("otel/spans.jsonl"),
+        ];
+        for (path, text) in paths.iter().zip([log, spans]) {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let mut scanner =
+            Scanner::new(vec![SearchRoot::Usual(&COPILOT_CLI, state)], vec![], |_| {
+                None
+            });
+        let found = scanner.look().files.remove(0);
+        (home, paths, found)
+    }
+
+    /// Reads a log from its beginning.
+    fn begin(log: &LogFile) -> (Session, Box<dyn Cursor>) {
+        let mut reading = Reading::whole(log, &Arc::default());
+        let progress = reading.step(&ByLength, &mut || false).unwrap();
+        assert_eq!(progress, Progress::Done);
+        let (mut sessions, cursor) = reading.finish();
+        (sessions.remove(0).1, cursor)
+    }
+
+    fn prompts(log: &LogFile) -> Vec<u64> {
+        let (session, _) = begin(log);
+        session.requests().iter().map(|r| r.prompt).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn whatever_comes_first_it_ends_in_the_same_state(
+            pieces in prop::collection::vec((0_usize..2, 1_usize..900), 0..30),
+        ) {
+            let (_home, paths, log) = home("", "");
+            let (mut session, mut cursor) = begin(&log);
+            let mut left = [LOG, SPANS];
+            for (which, len) in pieces.into_iter().chain([(0, usize::MAX), (1, usize::MAX)]) {
+                let (now, later) = left[which].split_at(len.min(left[which].len()));
+                left[which] = later;
+                let mut file = OpenOptions::new().append(true).open(&paths[which]).unwrap();
+                file.write_all(now.as_bytes()).unwrap();
+                loop {
+                    match cursor.more(&ByLength).unwrap() {
+                        News::Restart => (session, cursor) = begin(&log),
+                        News::Entries(new) | News::Batch(new) if !new.is_empty() => {
+                            new.into_iter().for_each(|entry| session.apply(entry));
+                        }
+                        _ => break,
+                    }
+                }
+            }
+            let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap().remove(0).1;
+            prop_assert_eq!(fresh.requests().len(), 2);
+            prop_assert_eq!(&session.requests(), &fresh.requests());
+            prop_assert_eq!(&session.items(), &fresh.items());
+            prop_assert_eq!(session.context(), fresh.context());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_is_read_anew_and_one_that_goes_tells_nothing() {
+        let (home, [_, spans], log) = home(LOG, SPANS);
+        assert_eq!(prompts(&log), [22_799, 23_610]);
+        let (_, cursor) = begin(&log);
+        assert!(!cursor.has_news_beside());
+
+        let other = home.path().join("other");
+        fs::write(&other, SPANS.replace(":22799,", ":22899,")).unwrap();
+        fs::rename(&other, &spans).unwrap();
+        assert!(cursor.has_news_beside());
+        assert_eq!(prompts(&log), [22_899, 23_610]);
+
+        fs::remove_file(&spans).unwrap();
+        assert!(cursor.has_news_beside());
+        assert_eq!(prompts(&log), [0; 0]);
+    }
+}

@@ -1,0 +1,49 @@
+//! The bytes of a log that is kept in files.
+
+use super::Stamp;
+use crate::ingest::discover::HEAD;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::PathBuf;
+
+/// Bytes that can be read from any place.
+pub trait Source: Read + Seek {}
+
+impl<S: Read + Seek> Source for S {}
+
+/// An opened log.
+pub type Bytes = Box<dyn Source>;
+
+/// What can be opened as one file of bytes.
+pub trait Open: Send + Sync {
+    /// Its bytes, and its stamp when they were opened.
+    fn open(&self) -> io::Result<(Bytes, Stamp)>;
+
+    /// Its stamp now.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// See [`super::Store::state_file`].
+    fn state_file(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+impl Open for PathBuf {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let file = File::open(self)?;
+        let stamp = Stamp::from(&file.metadata()?);
+        Ok((Box::new(file), stamp))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        Stamp::of(self)
+    }
+}
+
+/// The first bytes, enough to recognise a format.
+pub fn head(source: &dyn Open) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let (bytes, _) = source.open()?;
+    bytes.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}

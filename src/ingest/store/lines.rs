@@ -1,0 +1,129 @@
+//! Logs of lines that grow at their end: a file, or a folder of numbered files.
+
+use super::bytes::{Bytes, Open, head};
+use super::position::{Outcome, Position};
+use super::{Cursor, End, News, Stamp, Store, backwards};
+use crate::agents::StateUpdate;
+use crate::ingest::discover::LogFile;
+use crate::ingest::lines::OnLine;
+use crate::ingest::reader::{Reading, decode};
+use crate::ingest::sidecar::DecoderWithSidecar;
+use crate::ingest::text::{self, Pieces};
+use crate::model::event::{Measure, Sink};
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A log of lines.
+pub struct LineLog {
+    source: Arc<dyn Open>,
+}
+
+impl LineLog {
+    /// The log with these bytes.
+    pub fn new(source: Arc<dyn Open>) -> LineLog {
+        LineLog { source }
+    }
+
+    pub(super) fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        self.source.open()
+    }
+
+    /// A cursor at a position, with a decoder that has read everything before it.
+    pub(super) fn cursor_at(
+        &self,
+        position: Position,
+        decoder: DecoderWithSidecar,
+    ) -> Box<dyn Cursor> {
+        Box::new(LineCursor {
+            source: Arc::clone(&self.source),
+            position,
+            decoder,
+        })
+    }
+}
+
+impl Store for LineLog {
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.source.stamp()
+    }
+
+    fn head(&self) -> io::Result<Vec<u8>> {
+        head(&*self.source)
+    }
+
+    fn cursor(&self, log: &LogFile, _: &Arc<Rules>) -> Box<dyn Cursor> {
+        self.cursor_at(Position::start(), DecoderWithSidecar::new(log))
+    }
+
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+        let (bytes, _) = self.open()?;
+        text::in_line(bytes, log.format, wanted, wanted.place.offset)
+    }
+
+    fn tail(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        backwards::tail(self, log, measure, rules)
+    }
+
+    fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
+        backwards::epoch(self, log, rules)
+    }
+
+    fn state_file(&self) -> Option<PathBuf> {
+        self.source.state_file()
+    }
+}
+
+struct LineCursor {
+    source: Arc<dyn Open>,
+    position: Position,
+    decoder: DecoderWithSidecar,
+}
+
+impl Cursor for LineCursor {
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut out = Sink::new(measure);
+        if self.decoder.is_outdated() || self.decoder.read_state(&mut out) == StateUpdate::RereadLog
+        {
+            return Ok(News::Restart);
+        }
+        let decoder = self.decoder.decoder.as_mut();
+        let deliver: &mut OnLine<'_> = &mut |place, line| {
+            decode(decoder, place, line, &mut out);
+            match pause(place.len) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let outcome = match end {
+            End::Open => self.position.read_more(&*self.source, deliver),
+            End::Settled => self.position.finish(&*self.source, deliver),
+        };
+        Ok(match outcome? {
+            Outcome::Drained => News::Entries(out.entries),
+            Outcome::More => News::Batch(out.entries),
+            Outcome::Restart => News::Restart,
+        })
+    }
+
+    fn is_incomplete(&self) -> bool {
+        self.position.is_inside_line()
+    }
+
+    fn has_news_beside(&self) -> bool {
+        self.decoder.is_outdated() || self.decoder.has_new_state()
+    }
+}

@@ -1,0 +1,257 @@
+//! What a log is kept in: one trait, and its implementations.
+//!
+//! A file of lines and a folder of numbered files are [`lines`], a document that is rewritten is a
+//! [`document`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
+//! code outside of this module asks for it. Places and cursors are interpreted by the store that made
+//! them.
+
+mod backwards;
+pub mod bytes;
+pub mod document;
+pub mod folder;
+pub mod lines;
+pub mod pipe;
+pub mod position;
+#[cfg(test)]
+mod tests;
+
+use super::discover::LogFile;
+use super::reader::{BATCH, Lanes, Progress, Reading};
+use super::text::Pieces;
+use crate::agents::StoreKind;
+use crate::model::event::{Entry, Measure};
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
+use document::Document;
+use folder::Folder;
+use lines::LineLog;
+use std::fs::Metadata;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// The store of this kind at a path.
+pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Arc<dyn Store> {
+    match kind {
+        StoreKind::Lines => Arc::new(LineLog::new(Arc::<PathBuf>::clone(path))),
+        StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(path, spec)))),
+        StoreKind::Document => Arc::new(Document::new(Arc::clone(path))),
+    }
+}
+
+/// What a log is kept in.
+///
+/// The only methods that every store needs are those without a default: its stamp, its first bytes, a
+/// cursor at its beginning, and the text of an item. `log` is the log that is kept in it.
+pub trait Store: Send + Sync {
+    /// What can be seen of the log without reading it.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// The first bytes, enough to recognise the format; empty: it contains nothing yet.
+    fn head(&self) -> io::Result<Vec<u8>>;
+
+    /// A cursor at the beginning.
+    fn cursor(&self, log: &LogFile, rules: &Arc<Rules>) -> Box<dyn Cursor>;
+
+    /// The text of an item.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
+
+    /// Reads as much of the end as a first gauge needs. By default: all.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if the log is being rewritten: what was read before still counts.
+    fn tail(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        let mut reading = Reading::whole(log, rules);
+        match reading.step(measure, &mut || false)? {
+            Progress::Done => Ok(reading),
+            _ => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    /// A reading of what came since the last reset. By default: of all.
+    fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
+        Ok(Reading::whole(log, rules))
+    }
+
+    /// All entries, in batches, until `give` breaks.
+    fn entries(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let mut cursor = self.cursor(log, &Arc::default());
+        loop {
+            let (entries, is_last) = match cursor.more(measure)? {
+                News::Batch(entries) => (entries, false),
+                News::Entries(entries) => (entries, true),
+                News::Rewritten(_) | News::Restart => return Ok(()),
+            };
+            if give(entries).is_break() {
+                return Ok(());
+            }
+            if is_last {
+                break;
+            }
+        }
+        if let News::Entries(entries) = cursor.finish(measure)? {
+            let _ = give(entries);
+        }
+        Ok(())
+    }
+
+    /// The document beside the log that says more about it, if the format has one.
+    fn state_file(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// Where reading continues.
+pub trait Cursor: Send {
+    /// Reads what is new. `pause` is asked after each record, with its size in bytes, whether to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if the log is being rewritten; try again later.
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News>;
+
+    /// Whether the log ends in a record that is not complete. It is read with [`End::Settled`] when
+    /// nobody has written for some time.
+    fn is_incomplete(&self) -> bool {
+        false
+    }
+
+    /// Whether a file beside the log has changed, so that there is something to read although the log
+    /// itself has not.
+    fn has_news_beside(&self) -> bool {
+        false
+    }
+
+    /// Drops what only makes the next reading faster.
+    fn trim(&mut self) {}
+}
+
+impl dyn Cursor {
+    /// Reads what is new, about a megabyte at most.
+    pub fn more(&mut self, measure: &dyn Measure) -> io::Result<News> {
+        let mut bytes = 0;
+        self.read(measure, End::Open, &mut |len| {
+            bytes += len;
+            bytes >= BATCH
+        })
+    }
+
+    /// Reads all there is, an incomplete last record too: nobody is writing to the log.
+    pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<News> {
+        self.read(measure, End::Settled, &mut |_| false)
+    }
+}
+
+/// What has come since a log was last read.
+pub enum News {
+    /// These entries, perhaps none; all there is for now.
+    Entries(Vec<Entry>),
+    /// These entries, and there is more.
+    Batch(Vec<Entry>),
+    /// The log was rewritten: these are its sessions now.
+    Rewritten(Lanes),
+    /// It must be read again from its beginning: it was truncated, replaced or rewritten.
+    Restart,
+}
+
+/// How the end of a log is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// An incomplete record is still being written.
+    Open,
+    /// It is not.
+    Settled,
+}
+
+/// File systems keep the time of writing in ticks of up to 10 ms: a second write in the same tick does
+/// not change a file's stamp.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What can be seen of a store without reading it. As long as it stays the same and
+/// [`is_sure`](Stamp::is_sure), nothing was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// For a file: the device and the file on it, zeros if the system has no such numbers.
+    version: (u64, u64),
+    len: u64,
+    modified: Option<SystemTime>,
+    is_exact: bool,
+}
+
+impl Stamp {
+    /// The stamp of a store that counts its versions: every write changes one of these numbers.
+    pub fn exact(version: (u64, u64)) -> Stamp {
+        Stamp {
+            version,
+            len: 0,
+            modified: None,
+            is_exact: true,
+        }
+    }
+
+    /// The stamp of the file at a path; symbolic links are followed.
+    pub fn of(path: &Path) -> io::Result<Stamp> {
+        std::fs::metadata(path).map(|meta| Stamp::from(&meta))
+    }
+
+    /// The size in bytes; 0 if that is not known.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// When it was last written.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
+    }
+
+    /// How long nothing was written; zero if that is not known.
+    pub fn age(&self) -> Duration {
+        let since = self.modified.and_then(|at| at.elapsed().ok());
+        since.unwrap_or_default()
+    }
+
+    /// Whether a later write is sure to change the stamp.
+    pub fn is_sure(&self) -> bool {
+        self.is_exact || self.age() >= TICK
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(meta: &Metadata) -> Stamp {
+        #[cfg(unix)]
+        let version = {
+            use std::os::unix::fs::MetadataExt;
+            (meta.dev(), meta.ino())
+        };
+        #[cfg(not(unix))]
+        let version = (0, 0);
+        Stamp {
+            version,
+            len: meta.len(),
+            modified: meta.modified().ok(),
+            is_exact: false,
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
+
+use super::{Cursor, End, News, Stamp, Store, document};
+use crate::agents::{Decoder, Format, StoreKind, facts};
+use crate::ingest::discover::{HEAD, LogFile, file_id};
+use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
+use crate::ingest::problem;
+use crate::ingest::reader::{Lanes, decode};
+use crate::ingest::text::Pieces;
+use crate::model::event::{Measure, Sink};
+use crate::model::fleet::{FileFacts, Update};
+use crate::model::session::Coverage;
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
+use crate::tokens::Counter;
+use jiff::Timestamp;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The path that means standard input.
+pub const STDIN: &str = "-";
+
+/// Why a text cannot be shown.
+pub(in crate::ingest) const NO_TEXT: &str =
+    "it came through a pipe, which cannot be read twice: save the log to a file and open that";
+
+/// The bytes of a pipe, and their format if the user named it.
+pub struct Piped {
+    /// The bytes.
+    pub source: Box<dyn Read + Send>,
+    /// The format, whatever the bytes are; `None`: it is recognised.
+    pub format: Option<&'static Format>,
+}
+
+/// Recognises a log by the first bytes of its stream, or says why it has none of these formats.
+pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result<LogFile, String>> {
+    let Piped { mut source, format } = piped;
+    let mut head = Vec::new();
+    let mut chunk = vec![0; HEAD];
+    let format = loop {
+        let read = match source.read(&mut chunk) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        head.extend_from_slice(&chunk[..read]);
+        // A named format too needs the first line, to know whether it is a document.
+        let is_enough = read == 0 || head.len() >= HEAD || head.contains(&b'\n');
+        if let Some(format) = format.filter(|_| is_enough) {
+            break format;
+        }
+        let mut asked = formats.iter().filter(|_| format.is_none());
+        if let Some(format) = asked.find(|format| format.recognise(&head)) {
+            break *format;
+        }
+        if read == 0 || head.len() >= HEAD {
+            return Ok(Err(facts::refusal(formats, &head)));
+        }
+    };
+    let path = Path::new(STDIN);
+    let pipe = Pipe {
+        kind: format.store(&head).unwrap_or(StoreKind::Lines),
+        source: Mutex::new(Box::new(io::Cursor::new(head).chain(source))),
+    };
+    Ok(Ok(LogFile {
+        facts: FileFacts {
+            file: file_id(path),
+            agent: format.id,
+            label: format.label,
+            path: Arc::new(PathBuf::from(path)),
+            id: None,
+            parent: None,
+            len: 0,
+            modified: Some(Timestamp::now()),
+        },
+        format,
+        store: Arc::new(pipe),
+        sidecar: None,
+    }))
+}
+
+type Stream = Box<dyn Read + Send>;
+
+/// A pipe, until a cursor takes its bytes.
+struct Pipe {
+    kind: StoreKind,
+    source: Mutex<Stream>,
+}
+
+impl Store for Pipe {
+    fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::exact((0, 0)))
+    }
+
+    fn head(&self) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn cursor(&self, log: &LogFile, _: &Arc<Rules>) -> Box<dyn Cursor> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = std::mem::replace(&mut *source, Box::new(io::empty()));
+        match self.kind {
+            StoreKind::Document => Box::new(PipedDocument {
+                source,
+                format: log.format,
+            }),
+            StoreKind::Lines | StoreKind::Folder(_) => Box::new(PipedLines {
+                source,
+                lines: Lines::at(0, 1, CHUNK as u64),
+                decoder: log.format.decoder(),
+            }),
+        }
+    }
+
+    fn text(&self, _: &LogFile, _: TextRequest) -> io::Result<Pieces> {
+        Err(io::Error::other(NO_TEXT))
+    }
+}
+
+struct PipedLines {
+    source: Stream,
+    lines: Lines,
+    decoder: Box<dyn Decoder>,
+}
+
+impl Cursor for PipedLines {
+    /// What was read cannot be read again, so it pauses only between two reads of the pipe.
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        _: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut out = Sink::new(measure);
+        let mut is_paused = false;
+        loop {
+            let deliver: &mut OnLine<'_> = &mut |place, line| {
+                decode(self.decoder.as_mut(), place, line, &mut out);
+                is_paused |= pause(place.len);
+                ControlFlow::Continue(())
+            };
+            if self.lines.step(&mut self.source, deliver)? == Step::End {
+                let _ = self.lines.finish(deliver);
+                return Ok(News::Entries(out.entries));
+            }
+            if is_paused {
+                return Ok(News::Batch(out.entries));
+            }
+        }
+    }
+}
+
+struct PipedDocument {
+    source: Stream,
+    format: &'static Format,
+}
+
+impl Cursor for PipedDocument {
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        _: End,
+        _: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut out = Sink::new(measure);
+        let document = document::bytes(&mut self.source, 0)?;
+        if !document.is_empty() {
+            document::decode(self.format, &document, &mut out);
+        }
+        Ok(News::Entries(out.entries))
+    }
+}
+
+/// Follows a pipe until it ends. Its texts cannot be read again, so they are counted at once.
+pub(in crate::ingest) fn follow(
+    piped: Piped,
+    formats: &[&'static Format],
+    counter: &Counter,
+    rules: &Arc<Rules>,
+    mut give: impl FnMut(Update) -> ControlFlow<()>,
+) {
+    let read = recognise(piped, formats).and_then(|log| match log {
+        Ok(log) => read(&log, counter, rules, &mut give),
+        Err(why) => Err(io::Error::other(why)),
+    });
+    if let Err(e) = read {
+        let what = match e.kind() {
+            io::ErrorKind::Other => e.to_string(),
+            _ => problem::unreadable(&e, "read standard input"),
+        };
+        let path = PathBuf::from(STDIN);
+        let _ = give(Update::Problem { path, what });
+    }
+}
+
+fn read(
+    log: &LogFile,
+    counter: &Counter,
+    rules: &Arc<Rules>,
+    give: &mut dyn FnMut(Update) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let file = log.facts.file;
+    let sessions = Lanes::new(log, rules, Coverage::Whole).into_sessions();
+    let found = Update::Found(Box::new(log.facts.clone()));
+    if give(found).is_break() || give(Update::Rebuilt { file, sessions }).is_break() {
+        return Ok(());
+    }
+    let mut cursor = log.store.cursor(log, rules);
+    loop {
+        // What one read of the pipe brought is passed on at once.
+        let (entries, is_last) = match cursor.read(counter, End::Open, &mut |_| true)? {
+            News::Batch(entries) => (entries, false),
+            News::Entries(entries) => (entries, true),
+            News::Rewritten(_) | News::Restart => return Ok(()),
+        };
+        let is_empty = entries.is_empty();
+        if (!is_empty && give(Update::Appended { file, entries }).is_break()) || is_last {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::reader::read_whole;
+    use crate::ingest::testing::TOY;
+    use crate::model::event::ByLength;
+
+    fn piped(source: &'static [u8]) -> Piped {
+        Piped {
+            source: Box::new(source),
+            format: None,
+        }
+    }
+
+    #[test]
+    fn a_piped_log_is_recognised_and_read() {
+        let text: &[u8] = b"{\"toy\":100}\n{\"say\":\"hello\"}\n{\"toy\":200}";
+        let log = recognise(piped(text), &[&TOY]).unwrap().unwrap();
+        assert_eq!(log.facts.path.as_path(), Path::new("-"));
+        let sessions = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+        let session = &sessions[0].1;
+        assert_eq!(session.requests().len(), 2);
+        assert_eq!(session.coverage, Coverage::Whole);
+        assert_eq!(session.anchor().unwrap().place.line, 3);
+    }
+
+    #[test]
+    fn other_streams_are_not_and_are_told_why() {
+        let why = |source| recognise(piped(source), &[&TOY]).unwrap().err().unwrap();
+        assert!(why(&b"hello\n"[..]).contains("toy (no first line"));
+        assert!(why(&[b'x'; HEAD]).contains("no JSON"));
+        assert!(why(&b""[..]).contains("empty"));
+    }
+
+    #[test]
+    fn a_forced_one_is_read_whatever_it_holds() {
+        let text: &[u8] = b"hello\n{\"say\":\"you\"}\n";
+        let forced = Piped {
+            format: Some(&TOY),
+            ..piped(text)
+        };
+        let log = recognise(forced, &[]).unwrap().unwrap();
+        let sessions = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+        assert_eq!(sessions[0].1.unreadable, 1);
+        assert_eq!(sessions[0].1.items().len(), 1);
+    }
+}
