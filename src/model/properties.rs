@@ -190,7 +190,12 @@ pub(super) fn events() -> impl Strategy<Value = Vec<Event>> {
     )
 }
 
-fn holds(session: &Session) {
+fn holds(session: &mut Session) {
+    let sized: Vec<_> = session.in_context().collect();
+    let walked: u64 = sized.iter().map(|(_, tokens, _)| *tokens).sum();
+    let (running, _) = session.ledger_mut().items_mut().tokens_in_context();
+    assert_eq!(running, walked, "the running sums are those of a walk");
+
     let context = session.context();
     let roles: u64 = context.roles.iter().map(|share| share.tokens).sum();
     assert_eq!(roles, context.used, "roles sum to the total");
@@ -236,7 +241,7 @@ proptest! {
             let mut session = session(estimator);
             for event in &events {
                 session.apply(entry(event.clone()));
-                holds(&session);
+                holds(&mut session);
             }
         }
     }
