@@ -1,18 +1,19 @@
-//! What a decoder tells: the few things that can happen to a conversation, the same for every agent.
+//! The events that decoders emit: what can happen to a conversation, the same for every agent.
 //!
-//! A decoder keeps no tokens and draws no conclusions. It says that a [`Node`] was written, that a
-//! [`Usage`] report came, that the context was [`Event::Reset`]; [`super::session`] draws the conclusions.
+//! A decoder keeps no tokens and draws no conclusions. It emits that a [`Node`] was written, that a
+//! [`Usage`] report came, that there was an [`Event::Reset`]; [`super::session`] draws the conclusions.
 
 mod capture;
+mod sink;
 mod size;
 
 use super::{Gone, Kind, Role, Source};
-use capture::Capture;
 use jiff::Timestamp;
+pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
 pub use size::{ByLength, Measure, Size};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The identity of something that a log names: a record, a request, a tool call. A 64-bit hash of
+/// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
 /// the id's text, since a gigabyte of logs holds a million of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub u64);
@@ -29,7 +30,7 @@ impl Key {
         Key(parts.iter().fold(0, hash))
     }
 
-    /// The key of the n-th thing of its kind, for logs that give no ids.
+    /// The key of the n-th thing of its kind, for logs without ids.
     pub fn of_number(namespace: &str, n: u64) -> Key {
         Key(xxh3_64_with_seed(namespace.as_bytes(), n))
     }
@@ -68,7 +69,7 @@ impl Place {
     }
 }
 
-/// One event with where and when it happened.
+/// One event, with its place and time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The conversation it belongs to.
@@ -100,11 +101,11 @@ pub enum Event {
         /// Why the others left.
         cause: Gone,
     },
-    /// The conversation goes on from this node, as far as the log tells.
+    /// The conversation continues from this node, according to the log.
     Leaf {
         /// The node.
         key: Key,
-        /// Whether what stands after it on the same branch leaves too.
+        /// Whether later nodes of the same branch leave too.
         rewound: bool,
     },
     /// This node and all that came after it leave. An unknown key: everything leaves.
@@ -123,7 +124,7 @@ pub enum Event {
         /// Tool results, by the id of their call.
         calls: Vec<Key>,
     },
-    /// A record that is meant to be passed over, by its type.
+    /// A record that is skipped on purpose, by its type.
     Skipped(Box<str>),
     /// A field of another type than expected was passed over: its name in the log.
     Lost(&'static str),
@@ -131,12 +132,12 @@ pub enum Event {
     Unreadable(Box<str>),
 }
 
-/// Facts about a session. `None`: not said.
+/// Facts about a session. `None`: not in this record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Meta {
-    /// The session's id as the agent gives it.
+    /// The session's id, as the agent writes it.
     pub id: Option<Box<str>>,
-    /// A title that the agent or the user gave, or a sub-agent's type.
+    /// A title that the agent or the user chose, or a sub-agent's type.
     pub title: Option<Box<str>>,
     /// The working directory.
     pub cwd: Option<Box<str>>,
@@ -146,9 +147,9 @@ pub struct Meta {
     pub version: Option<Box<str>>,
     /// The id of the session that started this one.
     pub parent: Option<Box<str>>,
-    /// The most tokens the agent says it can use: a window already, not a raw size.
+    /// The most tokens the agent can use, according to its log: a window, not a raw size.
     pub window: Option<u64>,
-    /// The size at which the agent says it will compact.
+    /// The size at which the agent compacts, according to its log.
     pub trigger: Option<u64>,
 }
 
@@ -174,31 +175,31 @@ impl Meta {
     }
 }
 
-/// How a node hangs in the tree.
+/// The parent of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Parent {
-    /// After whatever came before: logs that are lists.
+    /// The record before it: logs that are lists.
     #[default]
     Previous,
-    /// Nothing stands before it.
+    /// None: it is the first.
     Root,
-    /// After the record of this key.
+    /// The record with this key.
     Key(Key),
 }
 
-/// What part of the exchange a node is; decides how it may hang beside the chain.
+/// What part of the exchange a node is. Decides which nodes belong to a branch beside its chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Part {
-    /// Of the conversation's chain, but not in the context.
+    /// A link of the conversation's chain, not in the context.
     #[default]
     Link,
     /// Written by the model.
     Output,
-    /// Results of tool calls: hangs beside the chain when calls ran in parallel.
+    /// Results of tool calls: beside the chain where calls ran in parallel.
     Result,
-    /// Put in by the harness.
+    /// Added by the harness.
     Injected,
-    /// Said by the user.
+    /// Written by the user.
     Input,
 }
 
@@ -215,14 +216,14 @@ pub struct Node {
     pub request: Option<Key>,
     /// Whether it begins a new user turn.
     pub turn: bool,
-    /// What it puts into the context.
+    /// The items that it adds to the context.
     pub items: Vec<NewItem>,
 }
 
 /// One piece of context, measured where it was read; the text itself stays in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewItem {
-    /// Whose it is.
+    /// Who added it.
     pub role: Role,
     /// What it is.
     pub kind: Kind,
@@ -232,13 +233,13 @@ pub struct NewItem {
     pub call: Option<Key>,
     /// How large it is.
     pub size: Size,
-    /// Its beginning, at most [`PREVIEW_BYTES`] long, white space folded, control characters gone.
+    /// Its beginning, at most [`PREVIEW_BYTES`] long, white space collapsed, without control characters.
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,
     /// Whether it leaves at the end of its turn.
     pub ephemeral: bool,
-    /// Which of its record's items it is, counted from 0, to find its text again.
+    /// Its index among the items of its record, to find its text again.
     pub nth: u32,
 }
 
@@ -255,7 +256,7 @@ pub struct Usage {
     pub cached: u64,
     /// The output, thinking included; `None` where the log's number is a placeholder.
     pub output: Option<u64>,
-    /// The part of `output` that was thinking, where the provider says it.
+    /// The part of `output` that was thinking, where the provider reports it.
     pub reasoning: Option<u64>,
     /// [`Source::Reported`], or [`Source::Agent`] for an agent's own estimate.
     pub source: Source,
@@ -301,9 +302,9 @@ pub struct Reset {
     pub gone: Gone,
     /// What caused it.
     pub cause: Cause,
-    /// The size before, as the agent gives it.
+    /// The size before, as the agent logs it.
     pub before: Option<u64>,
-    /// The size after, as the agent gives it. Not always comparable with a prompt.
+    /// The size after, as the agent logs it. Not always comparable with a prompt.
     pub after: Option<u64>,
     /// What stays, verbatim.
     pub kept: Kept,
@@ -356,353 +357,4 @@ pub enum Kept {
         /// The last node that stays.
         last: Option<Key>,
     },
-}
-
-/// The longest preview, in bytes.
-pub const PREVIEW_BYTES: usize = 120;
-
-/// Collects what a decoder emits. It holds the lane, the place and the time of the record that is
-/// being read, so that a decoder sets them once.
-pub struct Sink<'m> {
-    measure: &'m dyn Measure,
-    /// What has happened, in order.
-    pub entries: Vec<Entry>,
-    /// The text of one item, for whoever wants to read it.
-    capture: Option<Capture>,
-    lane: Lane,
-    place: Place,
-    at: Option<Timestamp>,
-    /// The items of this record so far.
-    items: u32,
-}
-
-impl<'m> Sink<'m> {
-    /// A sink that measures items with `measure`.
-    pub fn new(measure: &'m dyn Measure) -> Sink<'m> {
-        Sink {
-            measure,
-            entries: Vec::new(),
-            capture: None,
-            lane: Lane::Main,
-            place: Place::default(),
-            at: None,
-            items: 0,
-        }
-    }
-
-    /// A sink that keeps the text of one item: the one of this hash in this place.
-    pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> Sink<'m> {
-        Sink {
-            capture: Some(Capture {
-                place,
-                hash,
-                finished: Vec::new(),
-                text: None,
-            }),
-            place,
-            ..Sink::new(measure)
-        }
-    }
-
-    /// The text that [`Sink::capturing`] asked for: its parts with a newline between them, and marks
-    /// ([`ELIDED`]) where the reader cut them. `None`: there is no such item.
-    pub fn captured(&mut self) -> Option<String> {
-        self.capture.as_mut()?.text.take()
-    }
-
-    /// Begins a record: of the main lane and without a time, until the decoder sets others.
-    pub fn begin(&mut self, place: Place) {
-        if self.place != place {
-            self.items = 0;
-        }
-        (self.lane, self.place, self.at) = (Lane::Main, place, None);
-    }
-
-    /// The place of the record that is being read.
-    pub fn place(&self) -> Place {
-        self.place
-    }
-
-    /// The lane of the record that is being read.
-    pub fn lane(&self) -> Lane {
-        self.lane
-    }
-
-    /// The time of the record that is being read.
-    pub fn time(&self) -> Option<Timestamp> {
-        self.at
-    }
-
-    /// Sets the lane of what is emitted until the next record begins.
-    pub fn set_lane(&mut self, lane: Lane) {
-        self.lane = lane;
-    }
-
-    /// Sets the time of what is emitted until the next record begins.
-    pub fn set_time(&mut self, at: Option<Timestamp>) {
-        self.at = at;
-    }
-
-    /// Emits an event of the record that is being read.
-    pub fn emit(&mut self, mut event: Event) {
-        if let Event::Node(node) = &mut event {
-            for item in &mut node.items {
-                item.nth = self.items;
-                self.items += 1;
-                if let Some(capture) = &mut self.capture {
-                    capture.look_at(self.place, item);
-                }
-            }
-            if let Some(capture) = &mut self.capture {
-                capture.finished.clear();
-            }
-        }
-        self.entries.push(Entry {
-            lane: self.lane,
-            place: self.place,
-            at: self.at,
-            event,
-        });
-    }
-
-    /// Emits facts about the session, if there are any.
-    pub fn meta(&mut self, meta: Meta) {
-        if meta != Meta::default() {
-            self.emit(Event::Meta(Box::new(meta)));
-        }
-    }
-
-    /// Emits a record of the conversation.
-    pub fn node(&mut self, node: Node) {
-        self.emit(Event::Node(Box::new(node)));
-    }
-
-    /// Emits a usage report.
-    pub fn usage(&mut self, usage: Usage) {
-        self.emit(Event::Usage(Box::new(usage)));
-    }
-
-    /// Emits a reset.
-    pub fn reset(&mut self, reset: Reset) {
-        self.emit(Event::Reset(Box::new(reset)));
-    }
-
-    /// Counts a record that is passed over on purpose, by its type.
-    pub fn skip(&mut self, kind: impl Into<Box<str>>) {
-        self.emit(Event::Skipped(kind.into()));
-    }
-
-    /// Counts a record that could not be read.
-    pub fn unreadable(&mut self, why: impl Into<Box<str>>) {
-        self.emit(Event::Unreadable(why.into()));
-    }
-
-    /// Emits an event of any lane, place and time.
-    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, event: Event) {
-        self.begin(place);
-        (self.lane, self.at) = (lane, at);
-        self.emit(event);
-    }
-
-    /// Begins an item.
-    pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
-        ItemBuilder {
-            text: self.capture.as_ref().map(|_| String::new()),
-            item: NewItem {
-                role,
-                kind,
-                tool: None,
-                call: None,
-                size: Size {
-                    counted: true,
-                    ..Size::default()
-                },
-                preview: Box::default(),
-                hash: 0,
-                ephemeral: false,
-                nth: 0,
-            },
-            preview: String::new(),
-            sink: self,
-        }
-    }
-}
-
-/// Builds one item from its parts; [`ItemBuilder::done`] finishes it.
-pub struct ItemBuilder<'s, 'm> {
-    sink: &'s mut Sink<'m>,
-    item: NewItem,
-    preview: String,
-    text: Option<String>,
-}
-
-impl ItemBuilder<'_, '_> {
-    /// Adds text that the model gets.
-    #[must_use]
-    pub fn text(mut self, text: &str) -> Self {
-        let (shown, cut) = split_elided(text);
-        let mut size = self.sink.measure.text(shown);
-        if cut > 0 {
-            size += Size::unseen(cut);
-        }
-        self.item.size += size;
-        self.fingerprint(shown, cut);
-        fold_preview(&mut self.preview, shown);
-        self.keep(text);
-        self
-    }
-
-    /// Adds a part to the item's hash.
-    fn fingerprint(&mut self, text: &str, number: u64) {
-        let seed = self.item.hash.rotate_left(1) ^ number;
-        self.item.hash = xxh3_64_with_seed(text.as_bytes(), seed);
-    }
-
-    /// Adds a line to the text that is kept for a reader, if it is.
-    fn keep(&mut self, text: &str) {
-        if let Some(kept) = &mut self.text {
-            if !kept.is_empty() {
-                kept.push('\n');
-            }
-            kept.push_str(text);
-        }
-    }
-
-    /// Adds the tokens of an image or document, by formula. Whoever reads the text sees its label.
-    #[must_use]
-    pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
-        self.item.size.fixed += tokens;
-        self.fingerprint(label, 0);
-        fold_preview(&mut self.preview, label);
-        if !label.is_empty() {
-            self.keep(label);
-        }
-        self
-    }
-
-    /// Adds text of which the log tells how many bytes it has, and `digest` what tells it apart. There
-    /// is nothing to be read of it, so no bytes are counted.
-    #[must_use]
-    pub fn unseen(mut self, bytes: u64, digest: &str) -> Self {
-        let bytes = bytes.min(MOST_UNSEEN);
-        self.item.size += Size {
-            bytes: 0,
-            ..Size::unseen(bytes)
-        };
-        self.fingerprint(digest, bytes);
-        let label = match bytes {
-            0 => "(not in the log)".to_owned(),
-            bytes => format!("({bytes} bytes, not in the log)"),
-        };
-        fold_preview(&mut self.preview, &label);
-        self
-    }
-
-    /// Adds tokens that the provider reported for this item alone.
-    #[must_use]
-    pub fn reported(mut self, tokens: u64, label: &str) -> Self {
-        self.item.size.reported += tokens;
-        self.fingerprint(label, tokens);
-        fold_preview(&mut self.preview, label);
-        self
-    }
-
-    /// Adds hidden content of which only the size shows.
-    #[must_use]
-    pub fn opaque(mut self, bytes: u64) -> Self {
-        self.item.size.opaque += bytes;
-        self.fingerprint("", bytes);
-        self
-    }
-
-    /// Names the tool.
-    #[must_use]
-    pub fn tool(mut self, name: Option<&str>) -> Self {
-        self.item.tool = name.map(Into::into);
-        self
-    }
-
-    /// Names the tool call.
-    #[must_use]
-    pub fn call(mut self, id: Option<&str>) -> Self {
-        self.item.call = id.map(Key::of);
-        self
-    }
-
-    /// Says that the item leaves at the end of its turn.
-    #[must_use]
-    pub fn ephemeral(mut self) -> Self {
-        self.item.ephemeral = true;
-        self
-    }
-
-    /// Puts words before the preview that are no part of the text, such as a file's name.
-    #[must_use]
-    pub fn label(mut self, label: &str) -> Self {
-        let mut preview = String::new();
-        fold_preview(&mut preview, label);
-        fold_preview(&mut preview, &self.preview);
-        self.preview = preview;
-        self
-    }
-
-    /// The finished item.
-    #[must_use]
-    pub fn done(mut self) -> NewItem {
-        if let (Some(capture), Some(text)) = (&mut self.sink.capture, self.text.take()) {
-            capture.finished.push((self.item.hash, text));
-        }
-        self.item.preview = self.preview.into_boxed_str();
-        self.item
-    }
-}
-
-/// No text is a terabyte long: a larger number is forged.
-const MOST_UNSEEN: u64 = 1 << 40;
-
-/// Appends `text` to a preview: one line, white space folded, control and format characters gone,
-/// so that no preview can drive a terminal.
-fn fold_preview(preview: &mut String, text: &str) {
-    let mut gap = !preview.is_empty();
-    for c in text.chars().take(PREVIEW_BYTES * 4) {
-        if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
-            return;
-        }
-        if c.is_whitespace() {
-            gap = !preview.is_empty();
-        } else if !is_unsafe_to_show(c) {
-            if gap {
-                preview.push(' ');
-                gap = false;
-            }
-            preview.push(c);
-        }
-    }
-}
-
-/// Whether a character could drive a terminal or reorder a line: controls, bidi marks, invisible
-/// format characters.
-pub fn is_unsafe_to_show(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{61c}')
-}
-
-/// What stands where a reader cut a very long string out of a very long line: the mark, the number of
-/// bytes that are missing, the mark. A private-use character keeps it out of ordinary text; a log that
-/// forges it lies about its own local counts alone, never about a known number.
-pub const ELIDED: char = '\u{f8e1}';
-
-/// A string's text and the bytes that a reader cut from its end.
-pub fn split_elided(text: &str) -> (&str, u64) {
-    let Some(body) = text.strip_suffix(ELIDED) else {
-        return (text, 0);
-    };
-    match body.rsplit_once(ELIDED) {
-        Some((shown, digits)) => match digits.parse::<u64>() {
-            Ok(cut) if cut < MOST_UNSEEN => (shown, cut),
-            _ => (text, 0),
-        },
-        None => (text, 0),
-    }
 }

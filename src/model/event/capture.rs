@@ -1,4 +1,4 @@
-//! Catches the text of one item as its line is decoded again.
+//! Captures the text of one item while its line is decoded again.
 
 use super::{NewItem, Place};
 
@@ -12,7 +12,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Whether an item that is being told is the one; takes its text if so.
+    /// Takes the text of an item that is being emitted, if it is the one looked for.
     pub(super) fn look_at(&mut self, place: Place, item: &NewItem) {
         if place != self.place || item.hash != self.hash {
             return;

@@ -1,0 +1,356 @@
+//! Where decoders put what they read: events, and items built from their parts.
+
+use super::capture::Capture;
+use super::{Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage};
+use crate::model::{Kind, Role};
+use jiff::Timestamp;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The longest preview, in bytes.
+pub const PREVIEW_BYTES: usize = 120;
+
+/// Collects what a decoder emits. It holds the lane, the place and the time of the record that is
+/// being read, so that a decoder sets them once.
+pub struct Sink<'m> {
+    measure: &'m dyn Measure,
+    /// What has happened, in order.
+    pub entries: Vec<Entry>,
+    /// Set while the text of one item is being looked for.
+    capture: Option<Capture>,
+    lane: Lane,
+    place: Place,
+    at: Option<Timestamp>,
+    /// The items of this record so far.
+    items: u32,
+}
+
+impl<'m> Sink<'m> {
+    /// A sink that measures items with `measure`.
+    pub fn new(measure: &'m dyn Measure) -> Sink<'m> {
+        Sink {
+            measure,
+            entries: Vec::new(),
+            capture: None,
+            lane: Lane::Main,
+            place: Place::default(),
+            at: None,
+            items: 0,
+        }
+    }
+
+    /// A sink that keeps the text of one item: the one with this hash at this place.
+    pub fn capturing(measure: &'m dyn Measure, place: Place, hash: u64) -> Sink<'m> {
+        Sink {
+            capture: Some(Capture {
+                place,
+                hash,
+                finished: Vec::new(),
+                text: None,
+            }),
+            place,
+            ..Sink::new(measure)
+        }
+    }
+
+    /// The text that [`Sink::capturing`] asked for: its parts with a newline between them, and marks
+    /// ([`ELIDED`]) where the reader cut them. `None`: there is no such item.
+    pub fn captured(&mut self) -> Option<String> {
+        self.capture.as_mut()?.text.take()
+    }
+
+    /// Begins a record: of the main lane and without a time, until the decoder sets others.
+    pub fn begin(&mut self, place: Place) {
+        if self.place != place {
+            self.items = 0;
+        }
+        (self.lane, self.place, self.at) = (Lane::Main, place, None);
+    }
+
+    /// The place of the record that is being read.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// The lane of the record that is being read.
+    pub fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// The time of the record that is being read.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.at
+    }
+
+    /// Sets the lane of what is emitted until the next record begins.
+    pub fn set_lane(&mut self, lane: Lane) {
+        self.lane = lane;
+    }
+
+    /// Sets the time of what is emitted until the next record begins.
+    pub fn set_time(&mut self, at: Option<Timestamp>) {
+        self.at = at;
+    }
+
+    /// Emits an event of the record that is being read.
+    pub fn emit(&mut self, mut event: Event) {
+        if let Event::Node(node) = &mut event {
+            for item in &mut node.items {
+                item.nth = self.items;
+                self.items += 1;
+                if let Some(capture) = &mut self.capture {
+                    capture.look_at(self.place, item);
+                }
+            }
+            if let Some(capture) = &mut self.capture {
+                capture.finished.clear();
+            }
+        }
+        self.entries.push(Entry {
+            lane: self.lane,
+            place: self.place,
+            at: self.at,
+            event,
+        });
+    }
+
+    /// Emits facts about the session, if there are any.
+    pub fn meta(&mut self, meta: Meta) {
+        if meta != Meta::default() {
+            self.emit(Event::Meta(Box::new(meta)));
+        }
+    }
+
+    /// Emits a record of the conversation.
+    pub fn node(&mut self, node: Node) {
+        self.emit(Event::Node(Box::new(node)));
+    }
+
+    /// Emits a usage report.
+    pub fn usage(&mut self, usage: Usage) {
+        self.emit(Event::Usage(Box::new(usage)));
+    }
+
+    /// Emits a reset.
+    pub fn reset(&mut self, reset: Reset) {
+        self.emit(Event::Reset(Box::new(reset)));
+    }
+
+    /// Counts a record that is passed over on purpose, by its type.
+    pub fn skip(&mut self, kind: impl Into<Box<str>>) {
+        self.emit(Event::Skipped(kind.into()));
+    }
+
+    /// Counts a record that could not be read.
+    pub fn unreadable(&mut self, why: impl Into<Box<str>>) {
+        self.emit(Event::Unreadable(why.into()));
+    }
+
+    /// Emits an event of any lane, place and time.
+    pub fn push(&mut self, lane: Lane, place: Place, at: Option<Timestamp>, event: Event) {
+        self.begin(place);
+        (self.lane, self.at) = (lane, at);
+        self.emit(event);
+    }
+
+    /// Begins an item.
+    pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
+        ItemBuilder {
+            text: self.capture.as_ref().map(|_| String::new()),
+            item: NewItem {
+                role,
+                kind,
+                tool: None,
+                call: None,
+                size: Size {
+                    counted: true,
+                    ..Size::default()
+                },
+                preview: Box::default(),
+                hash: 0,
+                ephemeral: false,
+                nth: 0,
+            },
+            preview: String::new(),
+            sink: self,
+        }
+    }
+}
+
+/// Builds one item from its parts; [`ItemBuilder::done`] finishes it.
+pub struct ItemBuilder<'s, 'm> {
+    sink: &'s mut Sink<'m>,
+    item: NewItem,
+    preview: String,
+    text: Option<String>,
+}
+
+impl ItemBuilder<'_, '_> {
+    /// Adds text that is sent to the model.
+    #[must_use]
+    pub fn text(mut self, text: &str) -> Self {
+        let (shown, cut) = split_elided(text);
+        let mut size = self.sink.measure.text(shown);
+        if cut > 0 {
+            size += Size::unseen(cut);
+        }
+        self.item.size += size;
+        self.fingerprint(shown, cut);
+        fold_preview(&mut self.preview, shown);
+        self.keep(text);
+        self
+    }
+
+    /// Adds a part to the item's hash.
+    fn fingerprint(&mut self, text: &str, number: u64) {
+        let seed = self.item.hash.rotate_left(1) ^ number;
+        self.item.hash = xxh3_64_with_seed(text.as_bytes(), seed);
+    }
+
+    /// Adds a line to the text that is being captured, if any is.
+    fn keep(&mut self, text: &str) {
+        if let Some(kept) = &mut self.text {
+            if !kept.is_empty() {
+                kept.push('\n');
+            }
+            kept.push_str(text);
+        }
+    }
+
+    /// Adds the tokens of an image or document, by formula. In the text its label stands for it.
+    #[must_use]
+    pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
+        self.item.size.fixed += tokens;
+        self.fingerprint(label, 0);
+        fold_preview(&mut self.preview, label);
+        if !label.is_empty() {
+            self.keep(label);
+        }
+        self
+    }
+
+    /// Adds text that the log does not contain, only its length in bytes. `digest` distinguishes it from
+    /// others. It cannot be read, so no bytes are counted.
+    #[must_use]
+    pub fn unseen(mut self, bytes: u64, digest: &str) -> Self {
+        let bytes = bytes.min(MOST_UNSEEN);
+        self.item.size += Size {
+            bytes: 0,
+            ..Size::unseen(bytes)
+        };
+        self.fingerprint(digest, bytes);
+        let label = match bytes {
+            0 => "(not in the log)".to_owned(),
+            bytes => format!("({bytes} bytes, not in the log)"),
+        };
+        fold_preview(&mut self.preview, &label);
+        self
+    }
+
+    /// Adds tokens that the provider reported for this item alone.
+    #[must_use]
+    pub fn reported(mut self, tokens: u64, label: &str) -> Self {
+        self.item.size.reported += tokens;
+        self.fingerprint(label, tokens);
+        fold_preview(&mut self.preview, label);
+        self
+    }
+
+    /// Adds hidden content of which only the size is logged.
+    #[must_use]
+    pub fn opaque(mut self, bytes: u64) -> Self {
+        self.item.size.opaque += bytes;
+        self.fingerprint("", bytes);
+        self
+    }
+
+    /// Names the tool.
+    #[must_use]
+    pub fn tool(mut self, name: Option<&str>) -> Self {
+        self.item.tool = name.map(Into::into);
+        self
+    }
+
+    /// Names the tool call.
+    #[must_use]
+    pub fn call(mut self, id: Option<&str>) -> Self {
+        self.item.call = id.map(Key::of);
+        self
+    }
+
+    /// Marks the item as leaving at the end of its turn.
+    #[must_use]
+    pub fn ephemeral(mut self) -> Self {
+        self.item.ephemeral = true;
+        self
+    }
+
+    /// Puts a label before the preview that is not part of the text, such as a file's name.
+    #[must_use]
+    pub fn label(mut self, label: &str) -> Self {
+        let mut preview = String::new();
+        fold_preview(&mut preview, label);
+        fold_preview(&mut preview, &self.preview);
+        self.preview = preview;
+        self
+    }
+
+    /// The finished item.
+    #[must_use]
+    pub fn done(mut self) -> NewItem {
+        if let (Some(capture), Some(text)) = (&mut self.sink.capture, self.text.take()) {
+            capture.finished.push((self.item.hash, text));
+        }
+        self.item.preview = self.preview.into_boxed_str();
+        self.item
+    }
+}
+
+/// No text is a terabyte long; a larger number is forged.
+const MOST_UNSEEN: u64 = 1 << 40;
+
+/// Appends `text` to a preview: on one line, white space collapsed, without control and format
+/// characters, so that no preview can control a terminal.
+fn fold_preview(preview: &mut String, text: &str) {
+    let mut gap = !preview.is_empty();
+    for c in text.chars().take(PREVIEW_BYTES * 4) {
+        if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+            return;
+        }
+        if c.is_whitespace() {
+            gap = !preview.is_empty();
+        } else if !is_unsafe_to_show(c) {
+            if gap {
+                preview.push(' ');
+                gap = false;
+            }
+            preview.push(c);
+        }
+    }
+}
+
+/// Whether a character could control a terminal or reorder a line: controls, bidi marks, invisible
+/// format characters.
+pub fn is_unsafe_to_show(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{61c}')
+}
+
+/// Marks where a reader cut a very long string out of a very long line: the mark, the number of missing
+/// bytes, the mark. A private-use character, so that ordinary text does not contain it. A log that forges
+/// it changes its own local counts, never a known number.
+pub const ELIDED: char = '\u{f8e1}';
+
+/// A string's text and the bytes that a reader cut from its end.
+pub fn split_elided(text: &str) -> (&str, u64) {
+    let Some(body) = text.strip_suffix(ELIDED) else {
+        return (text, 0);
+    };
+    match body.rsplit_once(ELIDED) {
+        Some((shown, digits)) => match digits.parse::<u64>() {
+            Ok(cut) if cut < MOST_UNSEEN => (shown, cut),
+            _ => (text, 0),
+        },
+        None => (text, 0),
+    }
+}
