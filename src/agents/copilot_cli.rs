@@ -9,7 +9,7 @@
 //! * No event on disk tells a prompt: `assistant.usage` and `session.usage_info` are ephemeral, only
 //!   `outputTokens` is written. The prompts are in the OpenTelemetry file, where the user has one
 //!   written; see `spans`. A response is there by its `apiCallId`, or else by its interaction and turn.
-//! * `currentTokens`, and the parts that compactions tell, are counted by the agent: a span with
+//! * `currentTokens`, and the parts in compactions, are counted by the agent: a span with
 //!   22,799 input tokens says 22,526. They are the agent's, not known.
 //! * `transformedContent` is what the model gets of a user's message, `content` what he typed.
 //!   `result.content` is what it gets of a result, `detailedContent` is for the screen. Reasoning is
@@ -33,17 +33,16 @@ mod events;
 mod media;
 mod resets;
 mod spans;
-mod writer;
 
+use super::anthropic::ToolNames;
 use super::lenient::{self, Count, Piece};
-use super::{Claim, Decoder, Facts, Format, Input, Root, SidecarRecord, decoder, facts, head};
-use crate::model::event::{Event, Key, Lane, Meta, NewItem, Part, Sink, Usage};
-use crate::model::{Kind, Role};
+use super::{Claim, Decoder, Facts, Format, Root, SidecarRecord, decoder, facts, head};
+use crate::model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
+use crate::model::{Kind, Role, Source};
 use events::{Data, Record, Request};
-use media::{Speaks, picture, pictures};
+use media::{Formula, picture, pictures};
 use std::collections::HashMap;
 use std::path::Path;
-use writer::Writer;
 
 /// The format.
 pub static COPILOT_CLI: Format = Format {
@@ -96,7 +95,7 @@ fn recognise(head: &[u8]) -> bool {
     head::is_object(head) && marks.iter().all(|mark| head::has(head, mark))
 }
 
-/// The names by which a request is told from others: of the response, and of the turn.
+/// The keys of a request: of its response, and of its turn.
 fn response_key(id: &str) -> Key {
     Key::of_parts(&["copilot response", id])
 }
@@ -119,30 +118,31 @@ struct Thread {
     turn: Option<Key>,
 }
 
-/// Reads one session.
+/// Decodes one session.
 #[derive(Default)]
 struct CopilotCliDecoder {
     threads: HashMap<Lane, Thread>,
     /// Sub-agents that were started, by the call that did.
     started: HashMap<Key, Meta>,
-    /// Tool names by call.
-    tools: HashMap<Key, Box<str>>,
+    tools: ToolNames,
     /// How often each skill was invoked.
     skills: HashMap<Box<str>, u64>,
+    /// The key of the event that is being read.
+    event: Option<Key>,
     /// The largest prompt.
     window: Option<u64>,
-    asides: Vec<SidecarRecord>,
-    /// Which of them a name means; `None`: it means several.
+    sidecar: Vec<SidecarRecord>,
+    /// The sidecar record of each key; `None`: there are several.
     by_key: HashMap<Key, Option<usize>>,
 }
 
 impl Decoder for CopilotCliDecoder {
-    fn read_sidecar(&mut self, asides: &[SidecarRecord]) {
-        self.asides = asides.to_vec();
+    fn read_sidecar(&mut self, records: &[SidecarRecord]) {
+        self.sidecar = records.to_vec();
         self.by_key.clear();
-        for (ix, aside) in asides.iter().enumerate() {
-            for key in &aside.keys {
-                let same = |other: usize| asides[other].usage.request == aside.usage.request;
+        for (ix, record) in records.iter().enumerate() {
+            for key in &record.keys {
+                let same = |other: usize| records[other].usage.request == record.usage.request;
                 self.by_key
                     .entry(*key)
                     .and_modify(|slot| *slot = slot.filter(|other| same(*other)).map(|_| ix))
@@ -151,47 +151,29 @@ impl Decoder for CopilotCliDecoder {
         }
     }
 
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
             return;
         };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        let record: Record<'_> = match lenient::object(line) {
-            Ok(record) => record,
-            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
-        };
-        let lane = self.lane(&record);
-        let mut writer = Writer {
-            lane,
-            key: record.id.get().map(Key::of),
-            place,
-            at: record.timestamp.time(),
-            out,
-        };
-        self.begin(&record, &mut writer);
-        self.record(&record, &mut writer);
+        out.set_time(record.timestamp.time());
+        out.set_lane(lane_of(&record));
+        self.event = record.id.key();
+        self.begin(&record, out);
+        self.record(&record, out);
     }
 }
 
 impl CopilotCliDecoder {
-    fn lane(&self, record: &Record<'_>) -> Lane {
-        let agent = record.agent_id.get();
-        let agent = agent.or(record.data.parent_tool_call_id.get());
-        agent.map_or(Lane::Main, |id| Lane::Side(Key::of(id)))
-    }
-
-    /// The first event of a sub-agent tells whose it is.
-    fn begin(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-        if writer.lane == Lane::Main || self.threads.contains_key(&writer.lane) {
+    /// Emits the facts of a sub-agent, at its first event.
+    fn begin(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        if out.lane() == Lane::Main || self.threads.contains_key(&out.lane()) {
             return;
         }
         let call = record.data.parent_tool_call_id.get();
         let call = call.or(record.agent_id.get()).map(Key::of);
         let known = call.and_then(|call| self.started.get(&call)).cloned();
         let id = record.agent_id.boxed();
-        writer.meta(Meta {
+        out.meta(Meta {
             id: id.or(record.data.parent_tool_call_id.boxed()),
             ..known.unwrap_or_default()
         });
@@ -201,114 +183,110 @@ impl CopilotCliDecoder {
         self.threads.entry(lane).or_default()
     }
 
-    fn record(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let data = &record.data;
         match record.kind.or_empty() {
             "session.start" | "session.resume" => {
-                let context = data.context.0.iter().find_map(|piece| match piece {
-                    Piece::Part(context) => context.cwd.boxed(),
-                    Piece::Text(_) => None,
-                });
-                writer.meta(Meta {
+                let mut context = data.context.parts();
+                out.meta(Meta {
                     id: data.session_id.boxed(),
-                    cwd: context,
+                    cwd: context.find_map(|context| context.cwd.boxed()),
                     version: data.copilot_version.boxed(),
                     ..Meta::default()
                 });
-                self.model(data.selected_model.get(), writer);
+                self.model(data.selected_model.get(), out);
             }
-            "session.model_change" => self.model(data.new_model.get(), writer),
-            "session.auto_mode_resolved" => self.model(data.chosen_model.get(), writer),
-            "session.context_changed" => writer.meta(Meta {
+            "session.model_change" => self.model(data.new_model.get(), out),
+            "session.auto_mode_resolved" => self.model(data.chosen_model.get(), out),
+            "session.context_changed" => out.meta(Meta {
                 cwd: data.cwd.boxed(),
                 ..Meta::default()
             }),
-            "session.title_changed" => writer.meta(Meta {
+            "session.title_changed" => out.meta(Meta {
                 title: data.title.boxed(),
                 ..Meta::default()
             }),
-            "system.message" => self.system(data, writer),
-            "user.message" => self.user(data, writer),
+            "system.message" => self.system(data, out),
+            "user.message" => self.user(data, out),
             "assistant.turn_start" => {
                 let turn = turn_of(data);
-                self.thread(writer.lane).turn = turn;
-                self.model_of(data, writer);
-                writer.skip("assistant.turn_start");
+                self.thread(out.lane()).turn = turn;
+                self.model_of(data, out);
+                out.skip("assistant.turn_start");
             }
             "assistant.turn_end" => {
-                self.thread(writer.lane).turn = None;
-                writer.skip("assistant.turn_end");
+                self.thread(out.lane()).turn = None;
+                out.skip("assistant.turn_end");
             }
-            "assistant.message" => self.assistant(data, writer),
+            "assistant.message" => self.assistant(data, out),
             "tool.execution_start" => {
-                if let (Some(call), Some(name)) = (data.tool_call_id.get(), data.tool_name.boxed())
-                {
-                    self.tools.insert(Key::of(call), name);
+                if let Some(name) = data.tool_name.get() {
+                    self.tools.insert(data.tool_call_id.get(), name);
                 }
-                writer.skip("tool.execution_start");
+                out.skip("tool.execution_start");
             }
             "tool.execution_complete" => {
-                self.model_of(data, writer);
-                self.result(data, writer);
+                self.model_of(data, out);
+                self.result(data, out);
             }
-            "skill.invoked" => self.skill(data, writer),
+            "skill.invoked" => self.skill(data, out),
             "system.notification" => {
-                let item = writer.out.item(Role::Container, Kind::Reminder);
+                let item = out.item(Role::Container, Kind::Reminder);
                 let item = item.text(data.content.or_empty()).done();
-                self.message(Part::Injected, vec![item], writer);
+                self.message(Part::Injected, vec![item], out);
             }
             "subagent.started" => {
-                if let Some(call) = data.tool_call_id.get() {
+                if let Some(call) = data.tool_call_id.key() {
                     let meta = Meta {
                         title: data.agent_display_name.boxed().or(data.agent_name.boxed()),
                         model: data.model.boxed(),
                         ..Meta::default()
                     };
-                    self.started.insert(Key::of(call), meta);
+                    self.started.insert(call, meta);
                 }
-                writer.skip("subagent.started");
+                out.skip("subagent.started");
             }
             "session.compaction_start" => {
-                self.window(data.token_limit, writer);
-                let thread = self.thread(writer.lane);
+                self.window(data.token_limit, out);
+                let thread = self.thread(out.lane());
                 thread.summarised = Some(thread.messages.len());
                 let size = data.parts().or(data.current_tokens.0);
-                writer.says("session.compaction_start", size);
+                report_size("session.compaction_start", size, out);
             }
-            "session.compaction_complete" => self.compaction(data, writer),
-            "session.context_cleared" => self.clear(writer),
-            "session.truncation" => self.truncation(data, writer),
-            "session.shutdown" => writer.says("session.shutdown", data.current_tokens.0),
-            "" => writer.push(Event::Unreadable("no type".into())),
-            other => writer.skip(other),
+            "session.compaction_complete" => self.compaction(data, out),
+            "session.context_cleared" => self.clear(out),
+            "session.truncation" => self.truncation(data, out),
+            "session.shutdown" => report_size("session.shutdown", data.current_tokens.0, out),
+            "" => out.unreadable("no type"),
+            other => out.skip(other),
         }
     }
 
     /// The model of what comes next. `auto` stands for one that is not chosen yet.
-    fn model(&mut self, id: Option<&str>, writer: &mut Writer<'_, '_>) {
+    fn model(&mut self, id: Option<&str>, out: &mut Sink<'_>) {
         let model: Option<Box<str>> = id.filter(|id| !matches!(*id, "" | "auto")).map(Into::into);
         if model.is_some() {
-            self.thread(writer.lane).model.clone_from(&model);
+            self.thread(out.lane()).model.clone_from(&model);
         }
-        writer.meta(Meta {
+        out.meta(Meta {
             model,
             ..Meta::default()
         });
     }
 
-    /// The model that events tell in passing, where nothing else has told one.
-    fn model_of(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
-        if self.thread(writer.lane).model.is_none() && data.model.boxed().is_some() {
-            self.model(data.model.get(), writer);
+    /// The model that is named by another event, where none has been named before.
+    fn model_of(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        if self.thread(out.lane()).model.is_none() && data.model.boxed().is_some() {
+            self.model(data.model.get(), out);
         }
     }
 
     /// The largest prompt of the main conversation.
-    fn window(&mut self, limit: Count, writer: &mut Writer<'_, '_>) {
+    fn window(&mut self, limit: Count, out: &mut Sink<'_>) {
         let limit = limit.0.filter(|limit| *limit > 0);
-        if limit.is_some() && limit != self.window && writer.lane == Lane::Main {
+        if limit.is_some() && limit != self.window && out.lane() == Lane::Main {
             self.window = limit;
-            writer.meta(Meta {
+            out.meta(Meta {
                 window: limit,
                 ..Meta::default()
             });
@@ -316,36 +294,36 @@ impl CopilotCliDecoder {
     }
 
     /// Writes a message of the conversation.
-    fn message(&mut self, part: Part, items: Vec<NewItem>, writer: &mut Writer<'_, '_>) {
-        self.thread(writer.lane).messages.extend(writer.key);
-        writer.node(part, None, items);
+    fn message(&mut self, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
+        let event = self.event;
+        self.thread(out.lane()).messages.extend(event);
+        out.node(node(self.event, part, items));
     }
 
     /// A system prompt takes the place of the one before it.
-    fn system(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
-        let item = writer.out.item(Role::Container, Kind::Prompt);
+    fn system(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        let item = out.item(Role::Container, Kind::Prompt);
         let item = item.text(data.content.or_empty()).done();
         let key = Key::of_parts(&["copilot system", data.name.or_empty()]);
-        let system = &mut self.thread(writer.lane).system;
+        let system = &mut self.thread(out.lane()).system;
         if !system.contains(&key) {
             system.push(key);
         }
-        writer.key = Some(key);
-        writer.node(Part::Injected, None, vec![item]);
+        out.node(node(Some(key), Part::Injected, vec![item]));
     }
 
-    fn user(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
+    fn user(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let typed = data.content.or_empty();
         let sent = data.transformed_content.get().unwrap_or(typed);
         let source = data.source.get().filter(|source| *source != "user");
         if let Some(skill) = source.and_then(|source| source.strip_prefix("skill-")) {
-            return self.skill_text(skill, sent, writer);
+            return self.skill_text(skill, sent, out);
         }
         let own = source.is_none() && data.is_autopilot_continuation != Some(true);
         let mut items = Vec::new();
         let mut add = |role, kind, text: &str| {
             if !text.trim().is_empty() {
-                items.push(writer.out.item(role, kind).text(text).done());
+                items.push(out.item(role, kind).text(text).done());
             }
         };
         match sent.find(typed).filter(|_| own && !typed.is_empty()) {
@@ -357,88 +335,81 @@ impl CopilotCliDecoder {
             None if own => add(Role::User, Kind::Text, sent),
             None => add(Role::Container, Kind::Reminder, sent),
         }
-        let claude = self.speaks_claude(writer.lane);
-        for piece in &data.attachments.0 {
-            if let Piece::Part(media) = piece
-                && media.is_inline()
-            {
-                let item = writer.out.item(Role::User, Kind::Text);
-                items.push(picture(item, media, claude).done());
-            }
+        let formula = self.formula(out.lane());
+        for media in data.attachments.parts().filter(|media| media.is_inline()) {
+            let item = out.item(Role::User, Kind::Text);
+            items.push(picture(item, media, formula).done());
         }
-        self.message(
-            if own { Part::Input } else { Part::Injected },
-            items,
-            writer,
-        );
+        let part = if own { Part::Input } else { Part::Injected };
+        self.message(part, items, out);
     }
 
-    fn speaks_claude(&self, lane: Lane) -> Speaks {
+    fn formula(&self, lane: Lane) -> Formula {
         let thread = self.threads.get(&lane);
         match thread.and_then(|thread| thread.model.as_deref()) {
-            Some(id) if id.starts_with("claude") => Speaks::Claude,
-            _ => Speaks::Other,
+            Some(id) if id.starts_with("claude") => Formula::Claude,
+            _ => Formula::Other,
         }
     }
 
-    fn skill(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
+    fn skill(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let name = data.name.or_empty();
         *self.skills.entry(name.into()).or_default() += 1;
-        self.skill_text(name, data.content.or_empty(), writer);
+        self.skill_text(name, data.content.or_empty(), out);
     }
 
-    fn skill_text(&mut self, name: &str, text: &str, writer: &mut Writer<'_, '_>) {
+    fn skill_text(&mut self, name: &str, text: &str, out: &mut Sink<'_>) {
         let time = self.skills.get(name).copied().unwrap_or(0).to_string();
-        let item = writer.out.item(Role::Container, Kind::Skill);
+        let item = out.item(Role::Container, Kind::Skill);
         let item = item.tool(Some(name)).text(text).done();
         let key = Key::of_parts(&["copilot skill", name, &time]);
-        writer.key = Some(key);
-        let messages = &mut self.thread(writer.lane).messages;
+        let messages = &mut self.thread(out.lane()).messages;
         if !messages.contains(&key) {
             messages.push(key);
         }
-        writer.node(Part::Injected, None, vec![item]);
+        out.node(node(Some(key), Part::Injected, vec![item]));
     }
 
-    fn assistant(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
-        let known = self.thread(writer.lane).model.as_deref();
+    fn assistant(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        let known = self.thread(out.lane()).model.as_deref();
         if data.model.get().is_some_and(|id| known != Some(id)) {
-            self.model(data.model.get(), writer);
+            self.model(data.model.get(), out);
         }
         let mut items = Vec::new();
         let hidden = [&data.reasoning_opaque, &data.encrypted_content];
         let hidden: usize = hidden.iter().map(|text| text.or_empty().len()).sum();
         if data.reasoning_text.boxed().is_some() || hidden > 0 {
-            let item = writer.out.item(Role::Assistant, Kind::Thinking);
+            let item = out.item(Role::Assistant, Kind::Thinking);
             let item = item.text(data.reasoning_text.or_empty());
             items.push(item.opaque(hidden as u64).done());
         }
         if let Some(text) = data.content.get().filter(|text| !text.is_empty()) {
-            let item = writer.out.item(Role::Assistant, Kind::Text);
+            let item = out.item(Role::Assistant, Kind::Text);
             items.push(item.text(text).done());
         }
-        for piece in &data.tool_requests.0 {
-            if let Piece::Part(request) = piece {
-                items.push(self.call(request, writer));
-            }
+        for request in data.tool_requests.parts() {
+            items.push(self.call(request, out));
         }
         let names = [&data.api_call_id, &data.message_id];
         let name = names.into_iter().find_map(|name| name.get());
         let request = name.map(|name| Key::of_parts(&["copilot", name]));
-        let request = request.or(writer.key);
-        self.thread(writer.lane).messages.extend(writer.key);
-        writer.node(Part::Output, request, items);
+        let request = request.or(self.event);
+        let event = self.event;
+        self.thread(out.lane()).messages.extend(event);
+        out.node(Node {
+            request,
+            ..node(self.event, Part::Output, items)
+        });
         if let Some(request) = request {
-            self.report(data, request, writer);
+            self.report(data, request, out);
         }
     }
 
-    fn call(&mut self, request: &Request<'_>, writer: &mut Writer<'_, '_>) -> NewItem {
-        if let (Some(call), Some(name)) = (request.tool_call_id.get(), request.name.boxed()) {
-            self.tools.insert(Key::of(call), name);
+    fn call(&mut self, request: &Request<'_>, out: &mut Sink<'_>) -> NewItem {
+        if let Some(name) = request.name.get() {
+            self.tools.insert(request.tool_call_id.get(), name);
         }
-        let item = writer
-            .out
+        let item = out
             .item(Role::Assistant, Kind::ToolCall)
             .tool(request.name.get())
             .call(request.tool_call_id.get())
@@ -453,32 +424,31 @@ impl CopilotCliDecoder {
         }
     }
 
-    /// What telemetry tells of a response.
-    fn report(&mut self, data: &Data<'_>, request: Key, writer: &mut Writer<'_, '_>) {
-        let open = self
-            .threads
-            .get(&writer.lane)
-            .and_then(|thread| thread.turn);
+    /// Reports a response's usage from telemetry.
+    fn report(&mut self, data: &Data<'_>, request: Key, out: &mut Sink<'_>) {
+        let open = self.thread(out.lane()).turn;
         let names = [
             data.api_call_id.get().map(response_key),
             turn_of(data),
             open,
         ];
         let found = |key| self.by_key.get(&key).copied().flatten();
-        let Some(aside) = names.into_iter().flatten().find_map(found) else {
+        let Some(found) = names.into_iter().flatten().find_map(found) else {
             return;
         };
-        let (window, usage) = (self.asides[aside].window, self.asides[aside].usage.clone());
-        self.window(Count(window), writer);
-        writer.push(Event::Usage(Box::new(Usage { request, ..usage })));
+        let (window, usage) = (
+            self.sidecar[found].window,
+            self.sidecar[found].usage.clone(),
+        );
+        self.window(Count(window), out);
+        out.usage(Usage { request, ..usage });
     }
 
-    fn result(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
+    fn result(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let call = data.tool_call_id.get();
-        let name = call.and_then(|call| self.tools.get(&Key::of(call)));
-        let claude = self.speaks_claude(writer.lane);
-        let item = writer.out.item(Role::Tool, Kind::ToolResult);
-        let mut item = item.tool(name.map(|name| &**name)).call(call);
+        let formula = self.formula(out.lane());
+        let item = out.item(Role::Tool, Kind::ToolResult);
+        let mut item = item.tool(self.tools.get(call)).call(call);
         // A failure has no result but a message.
         let outcome = if data.result.0.is_empty() {
             &data.error
@@ -491,12 +461,41 @@ impl CopilotCliDecoder {
                 Piece::Part(outcome) => {
                     let text = outcome.content.get().or(outcome.message.get());
                     let item = item.text(text.unwrap_or_default());
-                    pictures(item, &outcome.binary_results_for_llm, claude)
+                    pictures(item, &outcome.binary_results_for_llm, formula)
                 }
             };
         }
         let item = item.done();
-        self.message(Part::Result, vec![item], writer);
+        self.message(Part::Result, vec![item], out);
+    }
+}
+
+/// The conversation of an event: the main one, or a sub-agent's.
+fn lane_of(record: &Record<'_>) -> Lane {
+    let agent = record.agent_id.key();
+    let agent = agent.or(record.data.parent_tool_call_id.key());
+    agent.map_or(Lane::Main, Lane::Side)
+}
+
+fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
+    Node {
+        key,
+        part,
+        turn: part == Part::Input,
+        items,
+        ..Node::default()
+    }
+}
+
+/// Reports the agent's own number for the whole context, where an event of this kind has one.
+fn report_size(kind: &str, tokens: Option<u64>, out: &mut Sink<'_>) {
+    match tokens.filter(|tokens| *tokens > 0) {
+        Some(prompt) => out.usage(Usage {
+            request: Key::of_number("copilot says", out.place().offset),
+            source: Source::Agent,
+            ..spans::usage(prompt)
+        }),
+        None => out.skip(kind),
     }
 }
 

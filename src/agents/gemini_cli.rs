@@ -20,27 +20,26 @@
 //! * Tool results stand beside their calls; after a checkpoint in messages of the user too, and the
 //!   results of parallel calls then hold each other's.
 
-use super::genai::{Call, Response, parts};
-use super::lenient::{self, Piece, Text};
-use super::{Claim, Decoder, Format, Input, List, Root, StoreKind, decoder, head};
+use super::genai::{Call, Response};
+use super::lenient::{self, Text};
+use super::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use crate::model::event::{
-    Billed, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink, Usage,
+    Billed, Event, ItemBuilder, Key, Meta, NewItem, Node, Part, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
-use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 mod record;
 mod settings;
-use record::{Facts, Message, Record, Tokens, media};
+use record::{Facts, Record, Tokens, media};
 
-/// What a summary begins with.
+/// The beginning of a summary.
 const SNAPSHOT: &str = "<state_snapshot>";
-/// What stands where a tool result was.
+/// The beginning of what replaces a tool result.
 const MASKED: &str = "<tool_output_masked>";
-/// How the notes begin that the harness writes as the user's: now, and in older versions.
+/// The beginnings of the harness's notes in the user's name: now, and in older versions.
 const NOTES: [&str; 2] = ["<session_context>", "This is the Gemini CLI."];
 
 /// The format.
@@ -139,37 +138,56 @@ impl History {
     }
 
     /// Whether a message is missing from this list. Notices to the user always are.
-    fn lost_some(&self, listed: &HashSet<Key>) -> bool {
-        let lost = |(key, part): (&Key, &Part)| *part != Part::Link && !listed.contains(key);
-        self.parts.iter().any(lost)
+    fn lacks_some(&self, listed: &HashSet<Key>) -> bool {
+        let lacks = |(key, part): (&Key, &Part)| *part != Part::Link && !listed.contains(key);
+        self.parts.iter().any(lacks)
     }
 }
 
-/// Reads one session.
+/// Decodes one session.
 #[derive(Clone, Default)]
 struct GeminiCliDecoder {
     history: History,
     /// The results seen next to their calls, by the call, with a hash of their text.
     results: HashMap<Key, u64>,
-    /// Messages of which the tokens of built-in tools were told.
+    /// Messages whose tokens of built-in tools have been read.
     built_in: HashSet<Key>,
-    model: Option<Box<str>>,
+    /// The newest facts.
+    meta: Meta,
 }
 
 impl Decoder for GeminiCliDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        match input {
-            Input::Line(_, line) if line.trim_ascii().is_empty() => {}
-            Input::Line(place, line) => {
-                if let Err(why) = self.line(place, line, out) {
-                    out.push(Lane::Main, place, None, Event::Unreadable(why));
-                }
+    /// The order of these questions is the agent's own.
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+            return;
+        };
+        if let Some(key) = record.rewind_to.key() {
+            self.history.rewind(key);
+            out.emit(Event::RewindTo(key));
+        } else if record.id.get().is_some() {
+            self.message(&record, Report::New, out);
+        } else if let Some(facts) = &record.set {
+            meta(facts, out);
+            if let Some(messages) = &facts.messages {
+                self.checkpoint(messages, out);
             }
-            Input::Document(bytes) => {
-                if let Err(why) = document(bytes, out) {
-                    out.push(Lane::Main, Place::default(), None, Event::Unreadable(why));
-                }
+        } else if let Some(facts) = lenient::read_object::<Facts<'_>>(line, out) {
+            match facts.session_id.get() {
+                Some(_) => meta(&facts, out),
+                None => out.unreadable("neither a message nor about the session"),
             }
+        }
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        if let Some(mut facts) = lenient::read_object::<Facts<'_>>(document, out) {
+            if facts.messages.is_none() {
+                return out.unreadable("no messages");
+            }
+            // The document's newest time is not that of its beginning.
+            facts.last_updated = Text::default();
+            meta(&facts, out);
         }
     }
 
@@ -179,98 +197,55 @@ impl Decoder for GeminiCliDecoder {
 }
 
 impl GeminiCliDecoder {
-    /// The order of these questions is the agent's own.
-    fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
-        let record: Record<'_> = lenient::object(line)?;
-        if let Some(id) = record.rewind_to.get() {
-            let key = Key::of(id);
-            self.history.rewind(key);
-            out.push(Lane::Main, place, None, Event::RewindTo(key));
-        } else if record.id.get().is_some() {
-            self.message(&lenient::object(line)?, Report::New, place, out);
-        } else if let Some(facts) = record.set {
-            meta(&facts, place, out);
-            if let Some(messages) = &facts.messages {
-                self.checkpoint(messages, facts.last_updated.time(), place, out);
-            }
-        } else {
-            let facts: Facts<'_> = lenient::object(line)?;
-            if facts.session_id.get().is_none() {
-                return Err("neither a message nor about the session".into());
-            }
-            meta(&facts, place, out);
-        }
-        Ok(())
-    }
-
-    /// The history is this list and no other.
-    fn checkpoint(
-        &mut self,
-        messages: &[&RawValue],
-        at: Option<Timestamp>,
-        place: Place,
-        out: &mut Sink<'_>,
-    ) {
-        let mut read: Vec<Message<'_>> = Vec::new();
-        for message in messages {
-            match lenient::object(message.get().as_bytes()) {
-                Ok(message) => read.push(message),
-                Err(why) => out.push(Lane::Main, place, at, Event::Unreadable(why)),
-            }
-        }
-        let ids: Vec<&str> = read.iter().filter_map(|m| m.id.get()).collect();
+    /// Reads a checkpoint: the history is this list and no other.
+    fn checkpoint(&mut self, messages: &[&RawValue], out: &mut Sink<'_>) {
+        let records: Vec<Record<'_>> = messages
+            .iter()
+            .filter_map(|raw| lenient::value(Some(raw), "messages", out))
+            .collect();
+        let ids: Vec<&str> = records.iter().filter_map(|m| m.id.get()).collect();
         let listed: HashSet<Key> = ids.iter().map(|id| Key::of(id)).collect();
-        let lost = self.history.lost_some(&listed);
-        let tells = |text: &str| messages.iter().any(|m| m.get().contains(text));
-        let compacted = lost && (tells(SNAPSHOT) || !tells(MASKED));
-        // A reader that begins here has seen none of the reports that these messages repeat.
-        let fresh = self.history.order.is_empty() && !tells(SNAPSHOT);
-        let report = if fresh { Report::New } else { Report::Stale };
-        out.push(
-            Lane::Main,
-            place,
-            at,
-            Event::Retain {
-                keys: ids
-                    .iter()
-                    .flat_map(|id| [Key::of(id), results_of(id)])
-                    .collect(),
-                cause: if compacted {
-                    Gone::Compaction
-                } else {
-                    Gone::Cleared
-                },
+        let is_shorter = self.history.lacks_some(&listed);
+        let contains = |text: &str| messages.iter().any(|m| m.get().contains(text));
+        let is_compacted = is_shorter && (contains(SNAPSHOT) || !contains(MASKED));
+        // A reader that begins here has not read the reports that these messages repeat.
+        let report = match self.history.order.is_empty() && !contains(SNAPSHOT) {
+            true => Report::New,
+            false => Report::Stale,
+        };
+        let keys = ids.iter().flat_map(|id| [Key::of(id), results_of(id)]);
+        out.emit(Event::Retain {
+            keys: keys.collect(),
+            cause: match is_compacted {
+                true => Gone::Compaction,
+                false => Gone::Cleared,
             },
-        );
+        });
         self.history = History::default();
-        for message in &read {
-            self.message(message, report, place, out);
+        for record in &records {
+            self.message(record, report, out);
         }
     }
 
-    fn message(&mut self, message: &Message<'_>, report: Report, place: Place, out: &mut Sink<'_>) {
-        let mut writer = Writer {
-            key: message.id.get().map(Key::of),
-            place,
-            at: message.timestamp.time(),
-            out,
-        };
+    fn message(&mut self, message: &Record<'_>, report: Report, out: &mut Sink<'_>) {
+        out.set_time(message.timestamp.time());
+        let key = message.id.key();
         let part = match message.kind.or_empty() {
-            "user" => self.user(message, &mut writer),
-            "gemini" => self.gemini(message, report, &mut writer),
-            "" => return writer.push(Event::Unreadable("no type".into())),
+            "user" => self.user(message, out),
+            "gemini" => self.gemini(message, report, out),
+            "" => return out.unreadable("no type"),
             other => {
-                writer.push(Event::Skipped(other.into()));
-                writer.node(Part::Link, None, Vec::new());
+                out.skip(other);
+                out.node(node(key, Part::Link, Vec::new()));
                 Part::Link
             }
         };
-        if let Some(key) = writer.key {
+        if let Some(key) = key {
             self.history.add(key, part);
         }
     }
 
-    fn user(&mut self, message: &Message<'_>, writer: &mut Writer<'_, '_>) -> Part {
+    fn user(&mut self, message: &Record<'_>, out: &mut Sink<'_>) -> Part {
         let mut items: Vec<NewItem> = Vec::new();
         let text: String = message.texts().collect();
         let start = text.trim_start();
@@ -281,103 +256,81 @@ impl GeminiCliDecoder {
         } else {
             (Role::User, Kind::Text)
         };
-        let media: Vec<_> = message.parts().filter_map(media).collect();
-        if !text.is_empty() || !media.is_empty() {
+        let media: Vec<_> = message.content.parts().filter_map(media).collect();
+        let has_content = !text.is_empty() || !media.is_empty();
+        if has_content {
             let item = message
                 .texts()
-                .fold(writer.out.item(role, kind), |item, text| item.text(text));
+                .fold(out.item(role, kind), ItemBuilder::text);
             let item = media
                 .into_iter()
                 .fold(item, |item, (tokens, label)| item.fixed(tokens, label));
             items.push(item.done());
         }
-        let said = !items.is_empty();
-        for response in message.parts().filter_map(|p| p.function_response.as_ref()) {
-            // It stands next to its call already.
-            let known = |id: &str| self.results.contains_key(&Key::of(id));
-            if !response.id.get().is_some_and(known) {
-                items.push(writer.response(response, None));
+        let parts = message.content.parts();
+        for response in parts.filter_map(|part| part.function_response.as_ref()) {
+            // It may be next to its call already.
+            let is_known = |key: Key| self.results.contains_key(&key);
+            if !response.id.key().is_some_and(is_known) {
+                items.push(result(response, None, out));
             }
         }
-        let part = match (role, said) {
+        let part = match (role, has_content) {
             (Role::User, true) => Part::Input,
             (_, true) => Part::Injected,
             (_, false) if items.is_empty() => Part::Link,
             (_, false) => Part::Result,
         };
-        writer.node(part, None, items);
+        out.node(node(message.id.key(), part, items));
         part
     }
 
-    fn gemini(
-        &mut self,
-        message: &Message<'_>,
-        report: Report,
-        writer: &mut Writer<'_, '_>,
-    ) -> Part {
-        if message.model.get().is_some() && message.model.get() != self.model.as_deref() {
-            self.model = message.model.boxed();
-            let model = self.model.clone();
-            writer.push(Event::Meta(Box::new(Meta {
-                model,
-                ..Meta::default()
-            })));
-        }
+    fn gemini(&mut self, message: &Record<'_>, report: Report, out: &mut Sink<'_>) -> Part {
+        let model = Meta {
+            model: message.model.boxed(),
+            ..Meta::default()
+        };
+        out.meta(model.changes(&mut self.meta));
         let report = match report {
             Report::New => message.tokens.filter(|tokens| tokens.input.or_zero() > 0),
             Report::Stale => None,
         };
         let built_in = message.id.get().and_then(|id| {
             let tokens = report.map_or(0, |tokens| tokens.tool.or_zero());
-            self.built_in(id, tokens, writer)
+            self.built_in(id, tokens, out)
         });
-        let mut said: Vec<NewItem> = Vec::new();
+        let mut items: Vec<NewItem> = Vec::new();
         if message.texts().any(|text| !text.is_empty()) {
-            let item = writer.out.item(Role::Assistant, Kind::Text);
-            said.push(
-                message
-                    .texts()
-                    .fold(item, |item, text| item.text(text))
-                    .done(),
-            );
+            let item = out.item(Role::Assistant, Kind::Text);
+            items.push(message.texts().fold(item, ItemBuilder::text).done());
         }
         let listed: HashSet<&str> = message.calls().filter_map(|call| call.id.get()).collect();
         // After a checkpoint the content repeats the calls.
-        let repeats = |call: &Call<'_>| match call.id.get() {
+        let repeats = |call: &&Call<'_>| match call.id.get() {
             Some(id) => listed.contains(id),
             None => !listed.is_empty(),
         };
-        for call in message.parts().filter_map(|p| p.function_call.as_ref()) {
-            if !repeats(call) {
-                said.push(writer.call(call));
-            }
+        let parts = message.content.parts();
+        let calls = parts.filter_map(|part| part.function_call.as_ref());
+        for call in calls.filter(|call| !repeats(call)).chain(message.calls()) {
+            let item = out.item(Role::Assistant, Kind::ToolCall);
+            items.push(call.add_to(item).done());
         }
-        said.extend(message.calls().map(|call| writer.call(call)));
         let request = message.id.get().map(|id| Key::of_parts(&["gemini", id]));
-        writer.node(Part::Output, request, said);
+        out.node(Node {
+            request,
+            ..node(message.id.key(), Part::Output, items)
+        });
 
-        let mut results: Vec<NewItem> = Vec::new();
-        for call in message.calls() {
-            let responses = parts(&call.result).filter_map(|p| p.function_response.as_ref());
-            let own = |response: &&Response<'_>| {
-                response.id.get().is_none() || response.id.get() == call.id.get()
-            };
-            for response in responses.filter(own) {
-                let item = writer.response(response, Some(call));
-                self.masks(call, &item, writer);
-                results.push(item);
-            }
-        }
+        let results = self.results(message, out);
         if let (Some(id), false) = (message.id.get(), results.is_empty()) {
-            let key = writer.key.replace(results_of(id));
-            writer.node(Part::Result, None, results);
-            writer.key = key;
+            out.node(node(Some(results_of(id)), Part::Result, results));
         }
         if let (Some(tokens), Some(request)) = (report, request) {
-            writer.usage(tokens, request, message);
+            out.usage(usage(tokens, request, message));
         }
         if let Some(key) = built_in {
-            writer.push(Event::Cleared {
+            out.emit(Event::Cleared {
                 nodes: vec![key],
                 calls: Vec::new(),
             });
@@ -385,33 +338,50 @@ impl GeminiCliDecoder {
         Part::Output
     }
 
-    /// What the provider's own tools gave back, before the output that was made of it. Its place is
-    /// kept as soon as there is a message: its tokens may come later. Returns what is to leave again.
-    fn built_in(&mut self, id: &str, tokens: u64, writer: &mut Writer<'_, '_>) -> Option<Key> {
-        let place = Key::of_parts(&["built-in", id]);
-        let is_new = tokens > 0 && self.built_in.insert(place);
+    /// The results next to the calls of a message.
+    fn results(&mut self, message: &Record<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+        let mut results: Vec<NewItem> = Vec::new();
+        for call in message.calls() {
+            let parts = call.result.parts();
+            let responses = parts.filter_map(|part| part.function_response.as_ref());
+            let is_own = |response: &&Response<'_>| {
+                response.id.get().is_none() || response.id.get() == call.id.get()
+            };
+            for response in responses.filter(is_own) {
+                let item = result(response, Some(call), out);
+                self.masks(call, &item, out);
+                results.push(item);
+            }
+        }
+        results
+    }
+
+    /// What the provider's own tools returned, before the output that was made of it. Its node is
+    /// emitted as soon as there is a message: its tokens may come later. Returns the node that is to
+    /// leave again.
+    fn built_in(&mut self, id: &str, tokens: u64, out: &mut Sink<'_>) -> Option<Key> {
+        let key = Key::of_parts(&["built-in", id]);
+        let is_new = tokens > 0 && self.built_in.insert(key);
         let item = is_new.then(|| {
-            let item = writer.out.item(Role::Tool, Kind::ToolResult);
+            let item = out.item(Role::Tool, Kind::ToolResult);
             item.tool(Some("built-in"))
                 .reported(tokens, "(not in the log)")
                 .done()
         });
         if is_new || !self.history.parts.contains_key(&Key::of(id)) {
-            let key = writer.key.replace(place);
-            writer.node(Part::Link, None, item.into_iter().collect());
-            writer.key = key;
+            out.node(node(Some(key), Part::Link, item.into_iter().collect()));
         }
-        is_new.then_some(place)
+        is_new.then_some(key)
     }
 
     /// Where a result became a stub, its text was cleared, not replaced by the model's doing.
-    fn masks(&mut self, call: &Call<'_>, item: &NewItem, writer: &mut Writer<'_, '_>) {
-        let Some(key) = call.id.get().map(Key::of) else {
+    fn masks(&mut self, call: &Call<'_>, item: &NewItem, out: &mut Sink<'_>) {
+        let Some(key) = call.id.key() else {
             return;
         };
         let old = self.results.insert(key, item.hash);
         if old.is_some_and(|old| old != item.hash) && item.preview.contains(MASKED) {
-            writer.push(Event::Cleared {
+            out.emit(Event::Cleared {
                 nodes: Vec::new(),
                 calls: vec![key],
             });
@@ -419,122 +389,79 @@ impl GeminiCliDecoder {
     }
 }
 
-/// Writes what one message says.
-struct Writer<'w, 'm> {
-    key: Option<Key>,
-    place: Place,
-    at: Option<Timestamp>,
-    out: &'w mut Sink<'m>,
-}
-
-impl Writer<'_, '_> {
-    fn push(&mut self, event: Event) {
-        self.out.push(Lane::Main, self.place, self.at, event);
-    }
-
-    fn node(&mut self, part: Part, request: Option<Key>, items: Vec<NewItem>) {
-        self.push(Event::Node(Box::new(Node {
-            key: self.key,
-            part,
-            request,
-            turn: part == Part::Input,
-            items,
-            ..Node::default()
-        })));
-    }
-
-    fn call(&mut self, call: &Call<'_>) -> NewItem {
-        let item = self
-            .out
-            .item(Role::Assistant, Kind::ToolCall)
-            .tool(call.name.get())
-            .call(call.id.get())
-            .text(call.name.or_empty());
-        match call.args {
-            Some(args) => lenient::raw(item, args).done(),
-            None => item.done(),
-        }
-    }
-
-    /// A tool's result, with what was sent beside it.
-    fn response(&mut self, response: &Response<'_>, call: Option<&Call<'_>>) -> NewItem {
-        let name = response
-            .name
-            .get()
-            .or(call.and_then(|call| call.name.get()));
-        let (role, kind) = match name {
-            Some("activate_skill") => (Role::Container, Kind::Skill),
-            _ => (Role::Tool, Kind::ToolResult),
-        };
-        let id = response.id.get().or(call.and_then(|call| call.id.get()));
-        let mut item = self.out.item(role, kind).tool(name).call(id);
-        if let Some(value) = response.response {
-            item = lenient::strings(item, value);
-        }
-        for part in call.into_iter().flat_map(|call| parts(&call.result)) {
-            item = item.text(part.text.or_empty());
-            if let Some((tokens, label)) = media(part) {
-                item = item.fixed(tokens, label);
-            }
-        }
-        item.done()
-    }
-
-    fn usage(&mut self, tokens: Tokens, request: Key, message: &Message<'_>) {
-        let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
-        self.push(Event::Usage(Box::new(Usage {
-            request,
-            model: message.model.boxed(),
-            prompt,
-            cached: tokens.cached.or_zero().min(prompt),
-            output: tokens.output.0,
-            reasoning: None,
-            source: Source::Reported,
-            billed: Billed {
-                input: prompt,
-                cache_creation: 0,
-                cache_read: tokens.cached.or_zero(),
-                output: tokens.output.or_zero(),
-                reasoning: tokens.thoughts.or_zero(),
-            },
-        })));
+fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
+    Node {
+        key,
+        part,
+        turn: part == Part::Input,
+        items,
+        ..Node::default()
     }
 }
 
-/// The key of a message's tool results: they are in the prompt after it, so they stand by themselves.
+/// A tool's result, with what was sent beside it.
+fn result(response: &Response<'_>, call: Option<&Call<'_>>, out: &mut Sink<'_>) -> NewItem {
+    let name = response.name.get();
+    let name = name.or(call.and_then(|call| call.name.get()));
+    let (role, kind) = match name {
+        Some("activate_skill") => (Role::Container, Kind::Skill),
+        _ => (Role::Tool, Kind::ToolResult),
+    };
+    let id = response.id.get();
+    let id = id.or(call.and_then(|call| call.id.get()));
+    let mut item = out.item(role, kind).tool(name).call(id);
+    if let Some(value) = response.response {
+        item = lenient::strings(item, value);
+    }
+    for part in call.into_iter().flat_map(|call| call.result.parts()) {
+        item = item.text(part.text.or_empty());
+        if let Some((tokens, label)) = media(part) {
+            item = item.fixed(tokens, label);
+        }
+    }
+    item.done()
+}
+
+fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
+    let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
+    Usage {
+        request,
+        model: message.model.boxed(),
+        prompt,
+        cached: tokens.cached.or_zero().min(prompt),
+        output: tokens.output.0,
+        reasoning: None,
+        source: Source::Reported,
+        billed: Billed {
+            input: prompt,
+            cache_creation: 0,
+            cache_read: tokens.cached.or_zero(),
+            output: tokens.output.or_zero(),
+            reasoning: tokens.thoughts.or_zero(),
+        },
+    }
+}
+
+/// The key of a message's tool results: they are in the prompt after it, so their node is not its own.
 fn results_of(id: &str) -> Key {
     Key::of_parts(&["results", id])
 }
 
-/// What a document tells beside its messages. Its newest time is not that of its beginning.
-fn document(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
-    let mut facts: Facts<'_> = lenient::object(bytes)?;
-    if facts.messages.is_none() {
-        return Err("no messages".into());
-    }
-    facts.last_updated = Text::default();
-    meta(&facts, Place::default(), out);
-    Ok(())
-}
-
-fn meta(facts: &Facts<'_>, place: Place, out: &mut Sink<'_>) {
-    let cwd = facts.directories.0.iter().find_map(|piece| match piece {
-        Piece::Text(text) => Some(Box::from(&**text)),
-        Piece::Part(_) => None,
-    });
-    let meta = Meta {
+fn meta(facts: &Facts<'_>, out: &mut Sink<'_>) {
+    out.set_time(facts.last_updated.time().or(facts.start_time.time()));
+    // Even an empty one counts as a record, and its time is the session's.
+    out.emit(Event::Meta(Box::new(Meta {
         id: facts.session_id.boxed(),
         title: facts.summary.boxed(),
-        cwd,
+        cwd: facts.directories.iter().next().map(Box::from),
         ..Meta::default()
-    };
-    let at = facts.last_updated.time().or(facts.start_time.time());
-    out.push(Lane::Main, place, at, Event::Meta(Box::new(meta)));
+    })));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::testing;
     use crate::model::event::{ByLength, Entry};
     use crate::model::session::Session;
     use std::sync::Arc;
@@ -546,26 +473,13 @@ mod tests {
         session
     }
 
-    fn lines<'l>(reader: &mut GeminiCliDecoder, log: impl Iterator<Item = &'l str>) -> Vec<Entry> {
-        let mut out = Sink::new(&ByLength);
-        for (line, text) in (1..).zip(log) {
-            let place = Place {
-                line,
-                ..Place::default()
-            };
-            out.begin(place);
-            reader.read(Input::Line(place, text.as_bytes()), &mut out);
-        }
-        out.entries
-    }
-
     fn session(log: &str) -> Session {
-        fold(lines(&mut GeminiCliDecoder::default(), log.lines()))
+        fold(testing::read(&GEMINI_CLI, log.lines()))
     }
 
     fn document(log: &str) -> Session {
         let mut out = Sink::new(&ByLength);
-        GeminiCliDecoder::default().read(Input::Document(log.as_bytes()), &mut out);
+        GeminiCliDecoder::default().read_document(log, &mut out);
         fold(out.entries)
     }
 
@@ -695,11 +609,10 @@ mod tests {
 
     #[test]
     fn the_first_tokens_after_a_compaction_are_an_anchor() {
-        let mut reader = GeminiCliDecoder::default();
         let after =
             r#"{"id":"n9","type":"gemini","content":"Go.","tokens":{"input":12050,"output":5}}"#;
         let log = case!("compaction").lines().chain([after]);
-        let session = fold(lines(&mut reader, log));
+        let session = fold(testing::read(&GEMINI_CLI, log));
         assert_eq!(session.context().known, 12_055);
         assert_eq!(session.resets()[0].after, Some(12_050));
     }
@@ -749,7 +662,8 @@ mod tests {
     #[test]
     fn hostile_lines_are_counted() {
         let session = session(case!("hostile"));
-        assert_eq!(session.unreadable, 6);
+        assert_eq!(session.unreadable, 5);
+        assert_eq!(session.lost_fields.get("messages"), Some(&1));
         assert_eq!(prompts(&session), [1_000]);
         assert_eq!(session.requests()[0].output, None);
         assert_eq!(document("[]").unreadable, 1);

@@ -1,73 +1,61 @@
 //! Contents as Google's GenAI interface has them, which Gemini CLI and Qwen Code write to their logs
 //! (googleapis/js-genai, `src/types.ts`: `Content`, `Part`).
 
-use super::lenient::{Piece, Pieces, Text};
-use serde::Deserialize;
+use super::lenient::{self, Pieces, Text, record};
+use crate::model::event::ItemBuilder;
 use serde_json::value::RawValue;
 
-/// A part of a content.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Parts<'a> {
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-    pub(super) thought: Option<bool>,
-    #[serde(borrow)]
-    pub(super) function_call: Option<Call<'a>>,
-    #[serde(borrow)]
-    pub(super) function_response: Option<Response<'a>>,
-    #[serde(borrow)]
-    pub(super) inline_data: Option<Media<'a>>,
-    #[serde(borrow)]
-    pub(super) file_data: Option<Media<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Call<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) result: Pieces<'a, Parts<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Response<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) response: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Media<'a> {
-    #[serde(borrow)]
-    pub(super) mime_type: Text<'a>,
-    #[serde(borrow)]
-    pub(super) data: Text<'a>,
-}
-
-impl<'a> Parts<'a> {
-    /// What is no text: in the log, or a reference to it.
-    pub(super) fn media(&self) -> Option<&Media<'a>> {
-        self.inline_data.as_ref().or(self.file_data.as_ref())
+record! {
+    /// A part of a content.
+    pub(super) struct Parts<'a> {
+        pub(super) text: Text<'a>,
+        pub(super) thought: Option<bool>,
+        pub(super) function_call: Option<Call<'a>> = "functionCall",
+        pub(super) function_response: Option<Response<'a>> = "functionResponse",
+        pub(super) inline_data: Option<Media<'a>> = "inlineData",
+        pub(super) file_data: Option<Media<'a>> = "fileData",
     }
 }
 
-/// The parts of a content that are more than bare text.
-pub(super) fn parts<'p, 'a>(
-    content: &'p Pieces<'a, Parts<'a>>,
-) -> impl Iterator<Item = &'p Parts<'a>> {
-    content.0.iter().filter_map(|piece| match piece {
-        Piece::Part(part) => Some(part),
-        Piece::Text(_) => None,
-    })
+record! {
+    pub(super) struct Call<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) name: Text<'a>,
+        pub(super) args: Option<&'a RawValue>,
+        pub(super) result: Pieces<'a, Parts<'a>>,
+    }
+}
+
+impl Call<'_> {
+    /// Adds the call to an item.
+    pub(super) fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
+        let item = item.tool(self.name.get()).call(self.id.get());
+        let item = item.text(self.name.or_empty());
+        match self.args {
+            Some(args) => lenient::raw(item, args),
+            None => item,
+        }
+    }
+}
+
+record! {
+    pub(super) struct Response<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) name: Text<'a>,
+        pub(super) response: Option<&'a RawValue>,
+    }
+}
+
+record! {
+    pub(super) struct Media<'a> {
+        pub(super) mime_type: Text<'a> = "mimeType",
+        pub(super) data: Text<'a>,
+    }
+}
+
+impl<'a> Parts<'a> {
+    /// A file: its bytes, or a reference to it.
+    pub(super) fn media(&self) -> Option<&Media<'a>> {
+        self.inline_data.as_ref().or(self.file_data.as_ref())
+    }
 }

@@ -24,15 +24,13 @@
 
 mod settings;
 
-use super::lenient::{self, Count, Piece, Pieces, Text};
-use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, image};
+use super::lenient::{self, Count, Piece, Pieces, Text, record};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, image};
 use crate::model::event::{
-    Billed, Cause, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place,
-    Reset, Sink, Usage,
+    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
+    Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
-use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::Path;
 
@@ -90,89 +88,62 @@ pub(super) fn begins_with_a_header(head: &[u8]) -> bool {
     start.starts_with(br#"{"type":"session","#)
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    parent_id: Text<'a>,
-    #[serde(borrow)]
-    timestamp: Text<'a>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    #[serde(borrow)]
-    content: Pieces<'a, Block<'a>>,
-    #[serde(borrow)]
-    summary: Text<'a>,
-    tokens_before: Count,
-    #[serde(borrow)]
-    first_kept_entry_id: Text<'a>,
-    first_kept_entry_index: Count,
-    #[serde(borrow)]
-    cwd: Text<'a>,
-    #[serde(borrow)]
-    model_id: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
+record! {
+    struct Record<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        parent_id: Text<'a> = "parentId",
+        timestamp: Text<'a>,
+        message: Option<Message<'a>>,
+        content: Pieces<'a, Block<'a>>,
+        summary: Text<'a>,
+        tokens_before: Count = "tokensBefore",
+        first_kept_entry_id: Text<'a> = "firstKeptEntryId",
+        first_kept_entry_index: Count = "firstKeptEntryIndex",
+        cwd: Text<'a>,
+        model_id: Text<'a> = "modelId",
+        name: Text<'a>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Text<'a>,
-    #[serde(borrow)]
-    content: Pieces<'a, Block<'a>>,
-    #[serde(borrow)]
-    provider: Text<'a>,
-    #[serde(borrow)]
-    model: Text<'a>,
-    usage: Option<Numbers>,
-    #[serde(borrow)]
-    stop_reason: Text<'a>,
-    #[serde(borrow)]
-    tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    tool_name: Text<'a>,
-    #[serde(borrow)]
-    command: Text<'a>,
-    #[serde(borrow)]
-    output: Text<'a>,
-    exclude_from_context: Option<bool>,
+record! {
+    struct Message<'a> {
+        role: Text<'a>,
+        content: Pieces<'a, Block<'a>>,
+        provider: Text<'a>,
+        model: Text<'a>,
+        usage: Option<Numbers>,
+        stop_reason: Text<'a> = "stopReason",
+        tool_call_id: Text<'a> = "toolCallId",
+        tool_name: Text<'a> = "toolName",
+        command: Text<'a>,
+        output: Text<'a>,
+        exclude_from_context: Option<bool> = "excludeFromContext",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    data: Text<'a>,
-    #[serde(borrow)]
-    thinking: Text<'a>,
-    #[serde(borrow)]
-    thinking_signature: Text<'a>,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
+record! {
+    struct Block<'a> {
+        kind: Text<'a> = "type",
+        text: Text<'a>,
+        data: Text<'a>,
+        thinking: Text<'a>,
+        thinking_signature: Text<'a> = "thinkingSignature",
+        id: Text<'a>,
+        name: Text<'a>,
+        arguments: Option<&'a RawValue>,
+    }
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Numbers {
-    input: Count,
-    output: Count,
-    cache_read: Count,
-    cache_write: Count,
-    reasoning: Count,
+record! {
+    #[derive(Copy)]
+    struct Numbers {
+        input: Count,
+        output: Count,
+        cache_read: Count = "cacheRead",
+        cache_write: Count = "cacheWrite",
+        reasoning: Count,
+    }
 }
 
 impl Numbers {
@@ -181,310 +152,257 @@ impl Numbers {
     }
 }
 
-/// How the newest message left the run.
+/// The state of the run after the newest message.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Run {
-    /// The model has the floor no longer.
+    /// The model answered, or has not run.
     #[default]
     Ended,
     /// Tools were called.
     Calls,
-    /// Results are there, the model is to go on.
+    /// Tools returned: the model is to go on.
     Results,
 }
 
-/// Reads one session.
+/// Decodes one session.
 #[derive(Default)]
 struct PiDecoder {
     /// The entry before this one.
     last: Option<Key>,
-    /// The entry that holds the newest summary.
+    /// The entry that contains the newest summary.
     summary: Option<Key>,
     run: Run,
 }
 
 impl Decoder for PiDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
             return;
         };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        let record: Record<'_> = match lenient::object(line) {
-            Ok(record) => record,
-            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
-        };
-        let mut entry = Writer {
-            key: key_of(&record, place),
-            place,
-            at: record.timestamp.time(),
-            out,
+        out.set_time(record.timestamp.time());
+        let node = Node {
+            key: key_of(&record, out.place()),
+            parent: parent_of(&record),
+            ..Node::default()
         };
         match record.kind.or_empty() {
-            "session" => return entry.push(header(&record)),
-            "compaction" => return self.compaction(&record, &mut entry),
-            _ => self.branch(&record, &mut entry),
+            "session" => return out.meta(header(&record)),
+            "compaction" => return self.compaction(&record, node, out),
+            _ => self.branch(&node, out),
         }
         match record.kind.or_empty() {
-            "message" => self.message(&record, &mut entry),
-            "custom_message" => entry.injected(&record, Kind::Reminder, &record.content),
-            "branch_summary" => entry.injected(&record, Kind::Summary, &of_text(&record.summary)),
-            "model_change" => entry.facts(&record, |meta| meta.model = record.model_id.boxed()),
-            "session_info" => entry.facts(&record, |meta| meta.title = record.name.boxed()),
-            "" => entry.push(Event::Unreadable("no type".into())),
-            other => entry.skipped(&record, other),
+            "message" => match &record.message {
+                Some(message) => self.message(&record, message, node, out),
+                None => out.unreadable("a message entry without a message"),
+            },
+            "custom_message" => inject(node, Kind::Reminder, &record.content, out),
+            "branch_summary" => inject(node, Kind::Summary, &content_of(&record.summary), out),
+            "model_change" | "session_info" => {
+                out.meta(Meta {
+                    model: record.model_id.boxed(),
+                    title: record.name.boxed(),
+                    ..Meta::default()
+                });
+                out.node(node);
+            }
+            "" => out.unreadable("no type"),
+            other => skip(other, node, out),
         }
     }
 }
 
 impl PiDecoder {
     /// Each entry hangs below the one before it, unless the user went back: then all since leaves.
-    fn branch(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
-        if let (Some(last), Parent::Key(key)) = (self.last, parent_of(record))
+    fn branch(&mut self, node: &Node, out: &mut Sink<'_>) {
+        if let (Some(last), Parent::Key(key)) = (self.last, node.parent)
             && key != last
         {
             let rewound = true;
-            entry.push(Event::Leaf { key, rewound });
+            out.emit(Event::Leaf { key, rewound });
         }
-        self.last = entry.key.or(self.last);
+        self.last = node.key.or(self.last);
     }
 
-    fn message(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
-        let Some(message) = &record.message else {
-            return entry.push(Event::Unreadable(
-                "a message entry without a message".into(),
-            ));
-        };
-        let run = std::mem::take(&mut self.run);
+    fn message(
+        &mut self,
+        record: &Record<'_>,
+        message: &Message<'_>,
+        mut node: Node,
+        out: &mut Sink<'_>,
+    ) {
         match message.role.or_empty() {
             "user" => {
-                let item = entry.one(Role::User, Kind::Text, &message.content);
-                entry.node(record, Part::Input, |node| {
-                    // A message that is put in while the run goes on begins no turn.
-                    node.turn = run != Run::Results;
-                    node.items.extend(item);
-                });
+                node.part = Part::Input;
+                // A message that is put in while the run goes on begins no turn.
+                node.turn = self.run != Run::Results;
+                node.items
+                    .extend(one_item(Role::User, Kind::Text, &message.content, out));
+                self.run = Run::Ended;
+                out.node(node);
             }
             // Shown in a channel, never sent.
             "assistant" if message.provider.get() == Some("openclaw") => {
-                self.run = run;
-                entry.skipped(record, message.model.or_empty());
+                skip(message.model.or_empty(), node, out);
             }
-            "assistant" => self.run = entry.assistant(record, message),
+            "assistant" => self.run = assistant(record, message, node, out),
             "toolResult" => {
                 self.run = Run::Results;
-                entry.result(record, message);
+                let item = out.item(Role::Tool, Kind::ToolResult);
+                let item = item.tool(message.tool_name.get());
+                let item = item.call(message.tool_call_id.get());
+                node.part = Part::Result;
+                node.items.push(add_content(item, &message.content).done());
+                out.node(node);
             }
-            "custom" | "hookMessage" => {
-                self.run = run;
-                entry.injected(record, Kind::Reminder, &message.content);
-            }
+            "custom" | "hookMessage" => inject(node, Kind::Reminder, &message.content, out),
+            // A command that the user ran: the model gets it and its output as his message.
             "bashExecution" if message.exclude_from_context != Some(true) => {
-                self.run = run;
-                entry.command(record, message);
+                let item = out.item(Role::User, Kind::Text).tool(Some("bash"));
+                let item = item.text(message.command.or_empty());
+                node.part = Part::Input;
+                node.items.push(item.text(message.output.or_empty()).done());
+                out.node(node);
             }
-            other => {
-                self.run = run;
-                entry.skipped(record, other);
-            }
+            other => skip(other, node, out),
         }
     }
 
-    fn compaction(&mut self, record: &Record<'_>, entry: &mut Writer<'_, '_>) {
-        self.branch(record, entry);
-        let first = record.first_kept_entry_id.get().map(Key::of).or_else(|| {
-            let index = record.first_kept_entry_index.0?;
-            Some(Key::of_number("pi", index))
-        });
+    fn compaction(&mut self, record: &Record<'_>, mut node: Node, out: &mut Sink<'_>) {
+        self.branch(&node, out);
+        let index = || Some(Key::of_number("pi", record.first_kept_entry_index.0?));
+        let first = record.first_kept_entry_id.key().or_else(index);
         let cause = match std::mem::take(&mut self.run) {
             Run::Ended => "unknown".into(),
             Run::Calls | Run::Results => Cause::Automatic,
         };
-        entry.push(Event::Reset(Box::new(Reset {
+        out.reset(Reset {
             key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
             gone: Gone::Compaction,
             cause,
             before: record.tokens_before.0,
             after: None,
             kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),
-        })));
-        // What is kept may reach back beyond the summary before this one, which it never holds.
-        if let Some(old) = std::mem::replace(&mut self.summary, entry.key) {
-            entry.push(Event::Cleared {
+        });
+        // What is kept may reach back beyond the summary before this one, which is never kept.
+        if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
+            out.emit(Event::Cleared {
                 nodes: vec![old],
                 calls: Vec::new(),
             });
         }
-        let item = entry.one(Role::Container, Kind::Summary, &of_text(&record.summary));
-        entry.add(Node {
-            part: Part::Injected,
-            items: item.into_iter().collect(),
-            ..Node::default()
-        });
+        node.parent = Parent::Previous;
+        inject(node, Kind::Summary, &content_of(&record.summary), out);
     }
 }
 
-/// Writes what one entry says.
-struct Writer<'w, 'm> {
-    key: Option<Key>,
-    place: Place,
-    at: Option<Timestamp>,
-    out: &'w mut Sink<'m>,
+/// Passes an entry over; the chain includes it.
+fn skip(kind: &str, node: Node, out: &mut Sink<'_>) {
+    out.skip(kind);
+    out.node(node);
 }
 
-impl Writer<'_, '_> {
-    fn push(&mut self, event: Event) {
-        self.out.push(Lane::Main, self.place, self.at, event);
-    }
+/// Emits what the harness put in.
+fn inject(mut node: Node, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) {
+    node.part = Part::Injected;
+    node.items
+        .extend(one_item(Role::Container, kind, content, out));
+    out.node(node);
+}
 
-    fn add(&mut self, node: Node) {
-        let key = self.key;
-        self.push(Event::Node(Box::new(Node { key, ..node })));
-    }
+/// A whole content as one item; none where it is empty.
+fn one_item(role: Role, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
+    (!content.0.is_empty()).then(|| add_content(out.item(role, kind), content).done())
+}
 
-    fn node(&mut self, record: &Record<'_>, part: Part, fill: impl FnOnce(&mut Node)) {
-        let mut node = Node {
-            parent: parent_of(record),
-            part,
-            ..Node::default()
-        };
-        fill(&mut node);
-        self.add(node);
-    }
-
-    fn facts(&mut self, record: &Record<'_>, fill: impl FnOnce(&mut Meta)) {
-        let mut meta = Meta::default();
-        fill(&mut meta);
-        self.push(Event::Meta(Box::new(meta)));
-        self.node(record, Part::Link, |_| {});
-    }
-
-    fn skipped(&mut self, record: &Record<'_>, kind: &str) {
-        self.push(Event::Skipped(kind.into()));
-        self.node(record, Part::Link, |_| {});
-    }
-
-    fn injected(&mut self, record: &Record<'_>, kind: Kind, content: &Content<'_>) {
-        let item = self.one(Role::Container, kind, content);
-        self.node(record, Part::Injected, |node| node.items.extend(item));
-    }
-
-    /// A whole content as one item; none where it is empty.
-    fn one(&mut self, role: Role, kind: Kind, content: &Content<'_>) -> Option<NewItem> {
-        if content.0.is_empty() {
-            return None;
+/// Emits a response. Returns how it left the run.
+fn assistant(
+    record: &Record<'_>,
+    message: &Message<'_>,
+    mut node: Node,
+    out: &mut Sink<'_>,
+) -> Run {
+    let numbers = message.usage.unwrap_or_default();
+    let request = request_of(record, out.place(), numbers);
+    let broken = matches!(message.stop_reason.get(), Some("aborted" | "error"));
+    if !broken {
+        for piece in &message.content.0 {
+            node.items.extend(output_item(piece, out));
         }
-        Some(fill(self.out.item(role, kind), content).done())
     }
-
-    fn result(&mut self, record: &Record<'_>, message: &Message<'_>) {
-        let item = self
-            .out
-            .item(Role::Tool, Kind::ToolResult)
-            .tool(message.tool_name.get())
-            .call(message.tool_call_id.get());
-        let item = fill(item, &message.content).done();
-        self.node(record, Part::Result, |node| node.items.push(item));
-    }
-
-    /// A command that the user ran: the model gets it and its output as a message of his.
-    fn command(&mut self, record: &Record<'_>, message: &Message<'_>) {
-        let item = self
-            .out
-            .item(Role::User, Kind::Text)
-            .tool(Some("bash"))
-            .text(message.command.or_empty())
-            .text(message.output.or_empty())
-            .done();
-        self.node(record, Part::Input, |node| node.items.push(item));
-    }
-
-    /// A response. Returns how it left the run.
-    fn assistant(&mut self, record: &Record<'_>, message: &Message<'_>) -> Run {
-        let numbers = message.usage.unwrap_or_default();
-        let request = request_of(record, self.place, numbers);
-        let broken = matches!(message.stop_reason.get(), Some("aborted" | "error"));
-        let mut items = Vec::new();
-        if !broken {
-            for piece in &message.content.0 {
-                items.extend(self.said(piece));
-            }
-        }
-        let calls = items.iter().any(|item| item.kind == Kind::ToolCall);
-        self.node(record, Part::Output, |node| {
-            node.request = Some(request);
-            node.items = items;
+    let run = match node.items.iter().any(|item| item.kind == Kind::ToolCall) {
+        true => Run::Calls,
+        false => Run::Ended,
+    };
+    node.part = Part::Output;
+    node.request = Some(request);
+    out.node(node);
+    if numbers.prompt() > 0 {
+        out.usage(Usage {
+            request,
+            model: message.model.boxed(),
+            prompt: numbers.prompt(),
+            cached: numbers.cache_read.or_zero(),
+            output: numbers.output.0.filter(|_| !broken),
+            reasoning: numbers.reasoning.0.filter(|_| !broken),
+            source: Source::Reported,
+            billed: Billed {
+                input: numbers.input.or_zero(),
+                cache_creation: numbers.cache_write.or_zero(),
+                cache_read: numbers.cache_read.or_zero(),
+                output: numbers.output.or_zero(),
+                reasoning: numbers.reasoning.or_zero(),
+            },
         });
-        if numbers.prompt() > 0 {
-            let known = |n: Count| if broken { None } else { n.0 };
-            self.push(Event::Usage(Box::new(Usage {
-                request,
-                model: message.model.boxed(),
-                prompt: numbers.prompt(),
-                cached: numbers.cache_read.or_zero(),
-                output: known(numbers.output),
-                reasoning: known(numbers.reasoning),
-                source: Source::Reported,
-                billed: Billed {
-                    input: numbers.input.or_zero(),
-                    cache_creation: numbers.cache_write.or_zero(),
-                    cache_read: numbers.cache_read.or_zero(),
-                    output: numbers.output.or_zero(),
-                    reasoning: numbers.reasoning.or_zero(),
-                },
-            })));
-        }
-        if calls { Run::Calls } else { Run::Ended }
     }
+    run
+}
 
-    fn said(&mut self, piece: &Piece<'_, Block<'_>>) -> Option<NewItem> {
-        let block = match piece {
-            Piece::Text(text) => {
-                return Some(self.out.item(Role::Assistant, Kind::Text).text(text).done());
+/// A piece of the model's output; `None`: of an unknown type.
+fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewItem> {
+    let block = match piece {
+        Piece::Text(text) => {
+            return Some(out.item(Role::Assistant, Kind::Text).text(text).done());
+        }
+        Piece::Part(block) => block,
+    };
+    let item = match block.kind.or_empty() {
+        "text" => out
+            .item(Role::Assistant, Kind::Text)
+            .text(block.text.or_empty()),
+        "thinking" => out
+            .item(Role::Assistant, Kind::Thinking)
+            .text(block.thinking.or_empty())
+            .opaque(block.thinking_signature.or_empty().len() as u64),
+        "toolCall" => {
+            let call = out
+                .item(Role::Assistant, Kind::ToolCall)
+                .tool(block.name.get())
+                .call(block.id.get())
+                .text(block.name.or_empty());
+            match block.arguments {
+                Some(arguments) => lenient::raw(call, arguments),
+                None => call,
             }
-            Piece::Part(block) => block,
-        };
-        let out = &mut *self.out;
-        let item = match block.kind.or_empty() {
-            "text" => out
-                .item(Role::Assistant, Kind::Text)
-                .text(block.text.or_empty()),
-            "thinking" => out
-                .item(Role::Assistant, Kind::Thinking)
-                .text(block.thinking.or_empty())
-                .opaque(block.thinking_signature.or_empty().len() as u64),
-            "toolCall" => {
-                let call = out
-                    .item(Role::Assistant, Kind::ToolCall)
-                    .tool(block.name.get())
-                    .call(block.id.get())
-                    .text(block.name.or_empty());
-                match block.arguments {
-                    Some(arguments) => lenient::raw(call, arguments),
-                    None => call,
-                }
-            }
-            _ => return None,
-        };
-        Some(item.done())
-    }
+        }
+        _ => return None,
+    };
+    Some(item.done())
 }
 
 type Content<'a> = Pieces<'a, Block<'a>>;
 
-/// A text as a content: nothing where it is empty.
-fn of_text<'a>(text: &'a Text<'_>) -> Content<'a> {
+/// A text as a content, which is empty where the text is.
+fn content_of<'a>(text: &'a Text<'_>) -> Content<'a> {
     let text = text.get().filter(|text| !text.is_empty());
     Pieces(
-        text.map(|text| Piece::Text(text.into()))
-            .into_iter()
+        text.into_iter()
+            .map(|text| Piece::Text(text.into()))
             .collect(),
     )
 }
 
 /// Adds texts and images to an item.
-fn fill<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
+fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
     content.0.iter().fold(item, |item, piece| match piece {
         Piece::Text(text) => item.text(text),
         // Most models that pi is used with are Claude's.
@@ -497,13 +415,13 @@ fn fill<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder
     })
 }
 
-fn header(record: &Record<'_>) -> Event {
-    Event::Meta(Box::new(Meta {
+fn header(record: &Record<'_>) -> Meta {
+    Meta {
         id: record.id.boxed(),
         cwd: record.cwd.boxed(),
         model: record.model_id.boxed(),
         ..Meta::default()
-    }))
+    }
 }
 
 /// An entry's id, or its index in the file, which the oldest format's compactions refer to.
@@ -539,24 +457,14 @@ fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{ByLength, Entry};
+    use crate::agents::testing;
+    use crate::model::event::Entry;
     use crate::model::session::Session;
     use crate::model::window::Rules;
     use std::sync::Arc;
 
     fn events(log: &str) -> Vec<Entry> {
-        let mut out = Sink::new(&ByLength);
-        let mut reader = PiDecoder::default();
-        let (mut line, mut offset) = (0, 0);
-        for text in log.lines() {
-            line += 1;
-            let len = text.len() as u64;
-            let place = Place { line, offset, len };
-            out.begin(place);
-            reader.read(Input::Line(place, text.as_bytes()), &mut out);
-            offset += len + 1;
-        }
-        out.entries
+        testing::read(&PI, log.lines())
     }
 
     fn session(log: &str) -> Session {

@@ -35,13 +35,12 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
-use super::lenient;
-use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
+use super::lenient::{self, Pieces};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{
-    Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
+    Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink,
 };
 use crate::model::{Gone, Kind, Role};
-use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -51,7 +50,7 @@ mod record;
 mod settings;
 #[cfg(test)]
 mod tests;
-use items::{Speaker, items};
+use items::{Author, items};
 use record::{Content, Payload, Record};
 
 /// The format.
@@ -115,7 +114,7 @@ fn recognise(head: &[u8]) -> bool {
         .any(|mark| has(mark))
 }
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Default)]
 struct QwenCodeDecoder {
     /// Whether the whole file is a sub-agent's; settled by its first record.
@@ -123,21 +122,21 @@ struct QwenCodeDecoder {
     branches: HashMap<Lane, Branch>,
 }
 
-/// What is to be remembered of a conversation.
+/// The state of one conversation.
 #[derive(Default)]
 struct Branch {
-    /// What was last said of it.
-    said: Meta,
+    /// The newest facts.
+    meta: Meta,
     /// The record before this one.
     last: Option<Key>,
     /// The uuids of all records.
     seen: HashSet<Key>,
-    /// Under which key the newest part of a record stands that came in several lines.
+    /// The key of the newest part of each record that came in several lines.
     newest: HashMap<Key, Key>,
     /// The request whose output the newest message is.
     request: Option<Key>,
-    /// What the user has said, by hash.
-    words: HashSet<u64>,
+    /// The user's messages, by hash.
+    user_messages: HashSet<u64>,
     /// Whether the user has just asked for a compression.
     commanded: bool,
     /// The user's newest message and its text, while nothing has answered it: it may turn out to have
@@ -146,53 +145,41 @@ struct Branch {
 }
 
 impl Decoder for QwenCodeDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
-            return;
-        };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        if let Ok(record) = lenient::object(line) {
-            return self.record(&record, place, out);
-        }
-        // Several in one line, the last of them perhaps torn; or none.
-        for raw in serde_json::Deserializer::from_slice(line).into_iter::<&RawValue>() {
-            let raw = raw.map_err(|error| Box::from(error.to_string()));
-            match raw.and_then(|raw| lenient::object(raw.get().as_bytes())) {
-                Ok(record) => self.record(&record, place, out),
-                Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        // There may be several in one line, the last of them perhaps torn.
+        for json in serde_json::Deserializer::from_str(line).into_iter::<&RawValue>() {
+            match json {
+                Ok(json) => {
+                    if let Some(record) = lenient::read_object(json.get(), out) {
+                        self.record(&record, out);
+                    }
+                }
+                Err(error) => return out.unreadable(error.to_string()),
             }
         }
     }
 }
 
 impl QwenCodeDecoder {
-    fn record(&mut self, record: &Record<'_>, place: Place, out: &mut Sink<'_>) {
+    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let lane = self.lane(record);
-        let mut writer = Writer {
-            lane,
-            key: None,
-            parent: Parent::Previous,
-            place,
-            at: record.timestamp.time(),
-            out,
-        };
+        out.set_lane(lane);
+        out.set_time(record.timestamp.time());
         let Some(uuid) = record.uuid.get() else {
-            return writer.push(Event::Unreadable("a record without a uuid".into()));
+            return out.unreadable("a record without a uuid");
         };
-        let whole_file = self.of_subagent == Some(true);
+        let is_sub_agent = self.of_subagent == Some(true) || lane != Lane::Main;
         let branch = self.branches.entry(lane).or_default();
-        branch.tell(record, whole_file || lane != Lane::Main, &mut writer);
-        let again = branch.hang(uuid, record.parent_uuid.get(), &mut writer);
+        branch.meta(record, is_sub_agent, out);
+        let (node, again) = branch.hang(uuid, record.parent_uuid.get(), out);
         match (record.kind.or_empty(), record.subtype.get()) {
-            ("", _) => writer.push(Event::Unreadable("no type".into())),
-            ("user" | "assistant", Some(subtype @ "realtime_message")) => writer.skip(subtype),
-            ("user", subtype) => branch.user(record, subtype, &mut writer),
-            ("assistant", _) => branch.assistant(record, again, uuid, &mut writer),
-            ("tool_result", _) => branch.result(record, &mut writer),
-            ("system", Some(subtype)) => branch.system(record, subtype, uuid, &mut writer),
-            (other, _) => writer.skip(other),
+            ("", _) => out.unreadable("no type"),
+            ("user" | "assistant", Some(subtype @ "realtime_message")) => skip(subtype, node, out),
+            ("user", subtype) => branch.user(record, subtype, node, out),
+            ("assistant", _) => branch.assistant(record, again, uuid, node, out),
+            ("tool_result", _) => branch.result(record, node, out),
+            ("system", Some(subtype)) => branch.system(record, subtype, uuid, node, out),
+            (other, _) => skip(other, node, out),
         }
     }
 
@@ -201,8 +188,8 @@ impl QwenCodeDecoder {
     fn lane(&mut self, record: &Record<'_>) -> Lane {
         let side = record.is_sidechain == Some(true);
         let of_subagent = *self.of_subagent.get_or_insert(side);
-        match record.agent_id.get() {
-            Some(agent) if side && !of_subagent => Lane::Side(Key::of(agent)),
+        match record.agent_id.key() {
+            Some(agent) if side && !of_subagent => Lane::Side(agent),
             _ => Lane::Main,
         }
     }
@@ -215,44 +202,41 @@ enum Again {
     Yes,
 }
 
+/// Passes a record over; the chain includes it.
+fn skip(kind: &str, node: Node, out: &mut Sink<'_>) {
+    out.skip(kind);
+    out.node(node);
+}
+
 impl Branch {
-    /// Says what a record tells of its session, where that is new.
-    fn tell(&mut self, record: &Record<'_>, of_subagent: bool, writer: &mut Writer<'_, '_>) {
-        let fresh = |said: &mut Option<Box<str>>, now: Option<Box<str>>| {
-            let now = now.filter(|now| said.as_ref() != Some(now))?;
-            *said = Some(now.clone());
-            Some(now)
-        };
-        let (id, parent) = match of_subagent {
+    /// Emits what a record contains about its session, where that is new.
+    fn meta(&mut self, record: &Record<'_>, is_sub_agent: bool, out: &mut Sink<'_>) {
+        let (id, parent) = match is_sub_agent {
             true => (record.agent_id.boxed(), record.session_id.boxed()),
             false => (record.session_id.boxed(), None),
         };
-        let window = record.context_window_size.0.filter(|window| *window > 0);
-        let news = Meta {
-            id: fresh(&mut self.said.id, id),
-            parent: fresh(&mut self.said.parent, parent),
-            title: fresh(&mut self.said.title, record.agent_name.boxed()),
-            cwd: fresh(&mut self.said.cwd, record.cwd.boxed()),
-            version: fresh(&mut self.said.version, record.version.boxed()),
-            model: fresh(&mut self.said.model, record.model.boxed()),
-            window: window.filter(|window| self.said.window != Some(*window)),
+        let meta = Meta {
+            id,
+            parent,
+            title: record.agent_name.boxed(),
+            cwd: record.cwd.boxed(),
+            version: record.version.boxed(),
+            model: record.model.boxed(),
+            window: record.context_window_size.0.filter(|window| *window > 0),
             trigger: None,
         };
-        self.said.window = news.window.or(self.said.window);
-        if news != Meta::default() {
-            writer.push(Event::Meta(Box::new(news)));
-        }
+        out.meta(meta.changes(&mut self.meta));
     }
 
-    /// Finds a record's place in the tree. Each hangs below the one before it, unless the user went
-    /// back: then all since leaves.
-    fn hang(&mut self, uuid: &str, parent: Option<&str>, writer: &mut Writer<'_, '_>) -> Again {
+    /// Finds a record's place in the tree and returns its node. Each hangs below the one before it,
+    /// unless the user went back: then all since leaves.
+    fn hang(&mut self, uuid: &str, parent: Option<&str>, out: &mut Sink<'_>) -> (Node, Again) {
         let own = Key::of(uuid);
         let again = !self.seen.insert(own);
         let below = |id: Key| self.newest.get(&id).copied().unwrap_or(id);
         let (key, parent) = match (again, parent) {
             (true, _) => {
-                let key = Key::of_number(uuid, writer.place.offset);
+                let key = Key::of_number(uuid, out.place().offset);
                 (key, Parent::Key(below(own)))
             }
             (false, None) => (own, Parent::Root),
@@ -267,36 +251,46 @@ impl Branch {
             && key != last
         {
             let rewound = true;
-            writer.push(Event::Leaf { key, rewound });
+            out.emit(Event::Leaf { key, rewound });
         }
         self.last = Some(key);
-        (writer.key, writer.parent) = (Some(key), parent);
-        if again { Again::Yes } else { Again::No }
+        let node = Node {
+            key: Some(key),
+            parent,
+            ..Node::default()
+        };
+        (node, if again { Again::Yes } else { Again::No })
     }
 
-    fn user(&mut self, record: &Record<'_>, subtype: Option<&str>, writer: &mut Writer<'_, '_>) {
+    fn user(
+        &mut self,
+        record: &Record<'_>,
+        subtype: Option<&str>,
+        mut node: Node,
+        out: &mut Sink<'_>,
+    ) {
         self.request = None;
         self.commanded = false;
-        let told = matches!(subtype, None | Some("mid_turn_user_message"))
+        let is_typed = matches!(subtype, None | Some("mid_turn_user_message"))
             && record.external_input_kind.get() != Some("notification");
         let Some(message) = record.message.as_ref() else {
-            return writer.skip("user");
+            return skip("user", node, out);
         };
-        if !told {
-            let items = items(message, Speaker::Harness(Kind::Reminder), writer.out);
-            return writer.node(Part::Injected, |node| node.items = items);
-        }
-        let items = items(message, Speaker::User, writer.out);
-        let own = items.iter().filter(|item| item.role == Role::User);
-        self.words.extend(own.map(|item| item.hash));
-        if let (Some(key), None) = (writer.key, subtype) {
-            let text: String = message.parts.0.iter().filter_map(said).collect();
-            self.unanswered = Some((key, text.into()));
-        }
-        writer.node(Part::Input, |node| {
+        if is_typed {
+            node.part = Part::Input;
             node.turn = subtype.is_none();
-            node.items = items;
-        });
+            node.items = items(message, Author::User, out);
+            let own = node.items.iter().filter(|item| item.role == Role::User);
+            self.user_messages.extend(own.map(|item| item.hash));
+            if let (Some(key), None) = (node.key, subtype) {
+                let text: String = message.texts().collect();
+                self.unanswered = Some((key, text.into()));
+            }
+        } else {
+            node.part = Part::Injected;
+            node.items = items(message, Author::Harness(Kind::Reminder), out);
+        }
+        out.node(node);
     }
 
     fn assistant(
@@ -304,39 +298,39 @@ impl Branch {
         record: &Record<'_>,
         again: Again,
         uuid: &str,
-        writer: &mut Writer<'_, '_>,
+        mut node: Node,
+        out: &mut Sink<'_>,
     ) {
         self.commanded = false;
         self.unanswered = None;
         let report = record.usage_metadata;
-        let own = Key::of_parts(&["qwen", uuid]);
         // Calls in records of their own belong to the response before them.
         let request = match (again, self.request, report) {
             (Again::No, Some(request), None) => request,
-            _ => own,
+            _ => Key::of_parts(&["qwen", uuid]),
         };
         self.request = Some(request);
-        let items = record.message.as_ref().map_or_else(Vec::new, |message| {
-            items(message, Speaker::Model, writer.out)
-        });
-        writer.node(Part::Output, |node| {
-            node.request = Some(request);
-            node.items = items;
-        });
-        let model = self.said.model.clone();
+        node.part = Part::Output;
+        node.request = Some(request);
+        if let Some(message) = &record.message {
+            node.items = items(message, Author::Model, out);
+        }
+        out.node(node);
+        let model = self.meta.model.clone();
         if let Some(usage) = report.and_then(|numbers| numbers.usage(request, model)) {
-            writer.push(Event::Usage(Box::new(usage)));
+            out.usage(usage);
         }
     }
 
-    fn result(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn result(&mut self, record: &Record<'_>, mut node: Node, out: &mut Sink<'_>) {
         self.request = None;
         self.unanswered = None;
         let Some(message) = record.message.as_ref() else {
-            return writer.skip("tool_result");
+            return skip("tool_result", node, out);
         };
-        let items = items(message, Speaker::Tool, writer.out);
-        writer.node(Part::Result, |node| node.items = items);
+        node.part = Part::Result;
+        node.items = items(message, Author::Tool, out);
+        out.node(node);
     }
 
     fn system(
@@ -344,9 +338,10 @@ impl Branch {
         record: &Record<'_>,
         subtype: &str,
         uuid: &str,
-        writer: &mut Writer<'_, '_>,
+        mut node: Node,
+        out: &mut Sink<'_>,
     ) {
-        let useful = matches!(
+        let is_read = matches!(
             subtype,
             "chat_compression"
                 | "agent_bootstrap"
@@ -355,43 +350,39 @@ impl Branch {
                 | "parent_session"
                 | "session_model"
         );
-        let payload: Payload<'_> = record
-            .system_payload
-            .filter(|_| useful)
-            .and_then(|payload| lenient::object(payload.get().as_bytes()).ok())
-            .unwrap_or_default();
+        let payload = record.system_payload.filter(|_| is_read);
+        let payload: Payload<'_> = lenient::value(payload, "systemPayload", out);
         match subtype {
             "chat_compression" if payload.has_history() => {
-                return self.compression(&payload, uuid, writer);
+                return self.compression(&payload, uuid, node, out);
             }
             "agent_bootstrap" => {
-                let items = self.history(&payload.history, Speaker::User, writer.out);
-                return writer.node(Part::Injected, |node| node.items = items);
+                node.part = Part::Injected;
+                node.items = self.history(&payload.history, Author::User, out);
+                return out.node(node);
             }
-            "slash_command" => self.command(&payload, writer),
-            "custom_title" => writer.fact(|meta| meta.title = payload.custom_title.boxed()),
-            "parent_session" => writer.fact(|meta| meta.parent = payload.parent_session_id.boxed()),
-            "session_model" => {
-                self.said.model = payload.model_id.boxed().or(self.said.model.take());
-                writer.fact(|meta| meta.model = payload.model_id.boxed());
-            }
+            "slash_command" => self.command(&payload, out),
             _ => {}
         }
-        writer.skip(subtype);
+        let meta = Meta {
+            title: payload.custom_title.boxed(),
+            parent: payload.parent_session_id.boxed(),
+            model: payload.model_id.boxed(),
+            ..Meta::default()
+        };
+        out.meta(meta.changes(&mut self.meta));
+        skip(subtype, node, out);
     }
 
-    /// A command that the user gave. Where it has an answer of its own, its words were recorded as a
-    /// message that the model never gets.
-    fn command(&mut self, payload: &Payload<'_>, writer: &mut Writer<'_, '_>) {
+    /// A command of the user. Where it has an answer of its own, it was recorded as a message that the
+    /// model never gets.
+    fn command(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
         let command = payload.raw_command.or_empty();
         match payload.phase.get() {
             Some("result") if payload.sent_to_model != Some(true) => {
-                let asked = self
-                    .unanswered
-                    .take()
-                    .filter(|(_, text)| **text == *command);
-                if let Some((key, _)) = asked {
-                    writer.push(Event::Cleared {
+                let unanswered = self.unanswered.take();
+                if let Some((key, _)) = unanswered.filter(|(_, text)| **text == *command) {
+                    out.emit(Event::Cleared {
                         nodes: vec![key],
                         calls: Vec::new(),
                     });
@@ -402,7 +393,13 @@ impl Branch {
         }
     }
 
-    fn compression(&mut self, payload: &Payload<'_>, uuid: &str, writer: &mut Writer<'_, '_>) {
+    fn compression(
+        &mut self,
+        payload: &Payload<'_>,
+        uuid: &str,
+        mut node: Node,
+        out: &mut Sink<'_>,
+    ) {
         let sizes = payload.info.unwrap_or_default();
         let cause = match std::mem::take(&mut self.commanded) {
             true => Cause::Manual,
@@ -410,91 +407,45 @@ impl Branch {
         };
         self.request = None;
         self.unanswered = None;
-        writer.push(Event::Reset(Box::new(Reset {
+        out.reset(Reset {
             key: Some(Key::of_parts(&["reset", uuid])),
             gone: Gone::Compaction,
             cause,
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
             kept: Kept::Nothing,
-        })));
-        writer.parent = Parent::Previous;
-        let summary = Speaker::Harness(Kind::Summary);
-        let items = self.history(&payload.compressed_history, summary, writer.out);
-        writer.node(Part::Injected, |node| node.items = items);
+        });
+        node.parent = Parent::Previous;
+        node.part = Part::Injected;
+        let summary = Author::Harness(Kind::Summary);
+        node.items = self.history(&payload.compressed_history, summary, out);
+        out.node(node);
     }
 
-    /// A history as a whole, its first content being `first`'s. What follows a summary answers it.
+    /// The items of a whole history, whose first content is by `first`. What follows a summary answers
+    /// it.
     fn history(
         &self,
-        contents: &lenient::Pieces<'_, Content<'_>>,
-        first: Speaker,
+        contents: &Pieces<'_, Content<'_>>,
+        first: Author,
         out: &mut Sink<'_>,
     ) -> Vec<NewItem> {
-        let summarised = first != Speaker::User;
+        let is_summary = first != Author::User;
         let mut all = Vec::new();
-        for (nth, piece) in contents.0.iter().enumerate() {
-            let lenient::Piece::Part(content) = piece else {
-                continue;
-            };
-            let speaker = match (nth, Speaker::of(content)) {
+        for (nth, content) in contents.parts().enumerate() {
+            let author = match (nth, Author::of(content)) {
                 (0, _) => first,
-                (1, Speaker::Model) if summarised => Speaker::Harness(Kind::Reminder),
-                (_, speaker) => speaker,
+                (1, Author::Model) if is_summary => Author::Harness(Kind::Reminder),
+                (_, author) => author,
             };
-            for mut item in items(content, speaker, out) {
-                if summarised && item.role == Role::User && !self.words.contains(&item.hash) {
+            for mut item in items(content, author, out) {
+                let is_users = item.role == Role::User;
+                if is_summary && is_users && !self.user_messages.contains(&item.hash) {
                     (item.role, item.kind) = (Role::Container, Kind::Memory);
                 }
                 all.push(item);
             }
         }
         all
-    }
-}
-
-fn said<'p>(piece: &'p lenient::Piece<'_, super::genai::Parts<'_>>) -> Option<&'p str> {
-    match piece {
-        lenient::Piece::Text(text) => Some(text),
-        lenient::Piece::Part(part) => part.text.get(),
-    }
-}
-
-/// Writes what one record says.
-struct Writer<'w, 'm> {
-    lane: Lane,
-    key: Option<Key>,
-    parent: Parent,
-    place: Place,
-    at: Option<Timestamp>,
-    out: &'w mut Sink<'m>,
-}
-
-impl Writer<'_, '_> {
-    fn push(&mut self, event: Event) {
-        self.out.push(self.lane, self.place, self.at, event);
-    }
-
-    fn node(&mut self, part: Part, fill: impl FnOnce(&mut Node)) {
-        let mut node = Node {
-            key: self.key,
-            parent: self.parent,
-            part,
-            ..Node::default()
-        };
-        fill(&mut node);
-        self.push(Event::Node(Box::new(node)));
-    }
-
-    fn fact(&mut self, fill: impl FnOnce(&mut Meta)) {
-        let mut meta = Meta::default();
-        fill(&mut meta);
-        self.push(Event::Meta(Box::new(meta)));
-    }
-
-    /// Passes a record over; the chain goes through it.
-    fn skip(&mut self, kind: &str) {
-        self.push(Event::Skipped(kind.into()));
-        self.node(Part::Link, |_| {});
     }
 }

@@ -6,7 +6,7 @@ use crate::model::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What these lines of a log tell.
+/// The entries of these lines of a log.
 pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) -> Vec<Entry> {
     let mut decoder = format.decoder();
     let mut out = Sink::new(&ByLength);
@@ -16,13 +16,15 @@ pub fn read<L: AsRef<str>>(format: &Format, lines: impl IntoIterator<Item = L>) 
         let len = bytes.len() as u64;
         let place = Place { line, offset, len };
         out.begin(place);
-        decoder.read(Input::Line(place, bytes), &mut out);
+        if !bytes.trim_ascii().is_empty() {
+            decoder.read(Input::Line(place, bytes), &mut out);
+        }
         offset += len + 1;
     }
     out.entries
 }
 
-/// The sessions that these lines make.
+/// The sessions of these lines.
 pub fn sessions<L: AsRef<str>>(
     format: &Format,
     lines: impl IntoIterator<Item = L>,
@@ -38,7 +40,7 @@ pub fn sessions<L: AsRef<str>>(
     sessions
 }
 
-/// The first words of what is in a context.
+/// The previews of what is in a context.
 pub fn previews(session: &Session) -> Vec<&str> {
     let alive = session.alive().into_iter();
     alive.map(|ix| &*session.items()[ix].preview).collect()

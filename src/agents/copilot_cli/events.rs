@@ -1,150 +1,103 @@
-//! What Copilot CLI's events hold, as far as it is of use.
+//! The events as they are written.
 
-use crate::agents::lenient::{Count, Pieces, Text};
-use serde::Deserialize;
+use crate::agents::lenient::{Count, Pieces, Text, record};
 use serde_json::value::RawValue;
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Record<'a> {
-    #[serde(borrow, rename = "type")]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) timestamp: Text<'a>,
-    #[serde(borrow)]
-    pub(super) agent_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) data: Data<'a>,
+record! {
+    pub(super) struct Record<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) id: Text<'a>,
+        pub(super) timestamp: Text<'a>,
+        pub(super) agent_id: Text<'a> = "agentId",
+        pub(super) data: Data<'a>,
+    }
 }
 
-/// The data of an event, whatever its type: a name means the same in all of them.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Data<'a> {
-    #[serde(borrow)]
-    pub(super) session_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) copilot_version: Text<'a>,
-    #[serde(borrow)]
-    pub(super) selected_model: Text<'a>,
-    #[serde(borrow)]
-    pub(super) new_model: Text<'a>,
-    #[serde(borrow)]
-    pub(super) chosen_model: Text<'a>,
-    #[serde(borrow)]
-    pub(super) model: Text<'a>,
-    #[serde(borrow)]
-    pub(super) context: Pieces<'a, Context<'a>>,
-    #[serde(borrow)]
-    pub(super) cwd: Text<'a>,
-    #[serde(borrow)]
-    pub(super) title: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) content: Text<'a>,
-    #[serde(borrow)]
-    pub(super) transformed_content: Text<'a>,
-    #[serde(borrow)]
-    pub(super) source: Text<'a>,
-    pub(super) is_autopilot_continuation: Option<bool>,
-    #[serde(borrow)]
-    pub(super) attachments: Pieces<'a, Binary<'a>>,
-    #[serde(borrow)]
-    pub(super) message_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) api_call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) interaction_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) turn_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) reasoning_text: Text<'a>,
-    #[serde(borrow)]
-    pub(super) reasoning_opaque: Text<'a>,
-    #[serde(borrow)]
-    pub(super) encrypted_content: Text<'a>,
-    #[serde(borrow)]
-    pub(super) tool_requests: Pieces<'a, Request<'a>>,
-    #[serde(borrow)]
-    pub(super) tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) parent_tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) tool_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) result: Pieces<'a, Outcome<'a>>,
-    #[serde(borrow)]
-    pub(super) error: Pieces<'a, Outcome<'a>>,
-    #[serde(borrow)]
-    pub(super) agent_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) agent_display_name: Text<'a>,
-    pub(super) success: Option<bool>,
-    #[serde(borrow)]
-    pub(super) custom_instructions: Text<'a>,
-    #[serde(borrow)]
-    pub(super) trigger: Text<'a>,
-    #[serde(borrow)]
-    pub(super) summary_content: Text<'a>,
-    pub(super) pre_compaction_tokens: Count,
-    pub(super) post_compaction_tokens: Count,
-    pub(super) system_tokens: Count,
-    pub(super) conversation_tokens: Count,
-    pub(super) tool_definitions_tokens: Count,
-    pub(super) current_tokens: Count,
-    pub(super) token_limit: Count,
-    pub(super) messages_removed_during_truncation: Count,
+record! {
+    /// The data of an event, whatever its type: a name means the same in all of them.
+    pub(super) struct Data<'a> {
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) copilot_version: Text<'a> = "copilotVersion",
+        pub(super) selected_model: Text<'a> = "selectedModel",
+        pub(super) new_model: Text<'a> = "newModel",
+        pub(super) chosen_model: Text<'a> = "chosenModel",
+        pub(super) model: Text<'a>,
+        pub(super) context: Pieces<'a, Context<'a>>,
+        pub(super) cwd: Text<'a>,
+        pub(super) title: Text<'a>,
+        pub(super) name: Text<'a>,
+        pub(super) content: Text<'a>,
+        pub(super) transformed_content: Text<'a> = "transformedContent",
+        pub(super) source: Text<'a>,
+        pub(super) is_autopilot_continuation: Option<bool> = "isAutopilotContinuation",
+        pub(super) attachments: Pieces<'a, Binary<'a>>,
+        pub(super) message_id: Text<'a> = "messageId",
+        pub(super) api_call_id: Text<'a> = "apiCallId",
+        pub(super) interaction_id: Text<'a> = "interactionId",
+        pub(super) turn_id: Text<'a> = "turnId",
+        pub(super) reasoning_text: Text<'a> = "reasoningText",
+        pub(super) reasoning_opaque: Text<'a> = "reasoningOpaque",
+        pub(super) encrypted_content: Text<'a> = "encryptedContent",
+        pub(super) tool_requests: Pieces<'a, Request<'a>> = "toolRequests",
+        pub(super) tool_call_id: Text<'a> = "toolCallId",
+        pub(super) parent_tool_call_id: Text<'a> = "parentToolCallId",
+        pub(super) tool_name: Text<'a> = "toolName",
+        pub(super) result: Pieces<'a, Outcome<'a>>,
+        pub(super) error: Pieces<'a, Outcome<'a>>,
+        pub(super) agent_name: Text<'a> = "agentName",
+        pub(super) agent_display_name: Text<'a> = "agentDisplayName",
+        pub(super) success: Option<bool>,
+        pub(super) custom_instructions: Text<'a> = "customInstructions",
+        pub(super) trigger: Text<'a>,
+        pub(super) summary_content: Text<'a> = "summaryContent",
+        pub(super) pre_compaction_tokens: Count = "preCompactionTokens",
+        pub(super) post_compaction_tokens: Count = "postCompactionTokens",
+        pub(super) system_tokens: Count = "systemTokens",
+        pub(super) conversation_tokens: Count = "conversationTokens",
+        pub(super) tool_definitions_tokens: Count = "toolDefinitionsTokens",
+        pub(super) current_tokens: Count = "currentTokens",
+        pub(super) token_limit: Count = "tokenLimit",
+        pub(super) messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",
+    }
 }
 
 impl Data<'_> {
-    /// The size of the context, told by its parts: system prompt, tools and conversation.
+    /// The size of the context as the sum of its parts: system prompt, tools and conversation.
     pub(super) fn parts(&self) -> Option<u64> {
         let rest = self.system_tokens.or_zero() + self.tool_definitions_tokens.or_zero();
         Some(self.conversation_tokens.0? + rest)
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Context<'a> {
-    #[serde(borrow)]
-    pub(super) cwd: Text<'a>,
+record! {
+    pub(super) struct Context<'a> {
+        pub(super) cwd: Text<'a>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Request<'a> {
-    #[serde(borrow)]
-    pub(super) tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) arguments: Option<&'a RawValue>,
+record! {
+    pub(super) struct Request<'a> {
+        pub(super) tool_call_id: Text<'a> = "toolCallId",
+        pub(super) name: Text<'a>,
+        pub(super) arguments: Option<&'a RawValue>,
+    }
 }
 
-/// What came of a call: its result, or its error.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Outcome<'a> {
-    #[serde(borrow)]
-    pub(super) content: Text<'a>,
-    #[serde(borrow)]
-    pub(super) message: Text<'a>,
-    #[serde(borrow)]
-    pub(super) binary_results_for_llm: Pieces<'a, Binary<'a>>,
+record! {
+    /// The outcome of a call: its result, or its error.
+    pub(super) struct Outcome<'a> {
+        pub(super) content: Text<'a>,
+        pub(super) message: Text<'a>,
+        pub(super) binary_results_for_llm: Pieces<'a, Binary<'a>> = "binaryResultsForLlm",
+    }
 }
 
-/// An image, or something else that is no text.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Binary<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) data: Text<'a>,
+record! {
+    /// An image or another file.
+    pub(super) struct Binary<'a> {
+        kind: Text<'a> = "type",
+        pub(super) data: Text<'a>,
+    }
 }
 
 impl Binary<'_> {

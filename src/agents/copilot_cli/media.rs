@@ -3,12 +3,12 @@
 
 use super::events::Binary;
 use crate::agents::image;
-use crate::agents::lenient::{Piece, Pieces};
+use crate::agents::lenient::Pieces;
 use crate::model::event::ItemBuilder;
 
-/// Whose formula holds for images.
+/// The maker whose formula applies to images.
 #[derive(Clone, Copy)]
-pub(super) enum Speaks {
+pub(super) enum Formula {
     Claude,
     Other,
 }
@@ -16,22 +16,21 @@ pub(super) enum Speaks {
 pub(super) fn pictures<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
     binaries: &Pieces<'_, Binary<'_>>,
-    speaks: Speaks,
+    formula: Formula,
 ) -> ItemBuilder<'s, 'm> {
-    binaries.0.iter().fold(item, |item, piece| match piece {
-        Piece::Part(media) => picture(item, media, speaks),
-        Piece::Text(_) => item,
-    })
+    binaries
+        .parts()
+        .fold(item, |item, media| picture(item, media, formula))
 }
 
 pub(super) fn picture<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
     media: &Binary<'_>,
-    speaks: Speaks,
+    formula: Formula,
 ) -> ItemBuilder<'s, 'm> {
-    let tokens = match (image::dimensions(media.data.or_empty()), speaks) {
-        (Some((width, height)), Speaks::Claude) => image::claude(width, height),
-        (Some((width, height)), Speaks::Other) => image::openai(width, height),
+    let tokens = match (image::dimensions(media.data.or_empty()), formula) {
+        (Some((width, height)), Formula::Claude) => image::claude(width, height),
+        (Some((width, height)), Formula::Other) => image::openai(width, height),
         (None, _) => image::DEFAULT,
     };
     item.fixed(tokens, "[image]")

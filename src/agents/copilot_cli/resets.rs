@@ -1,18 +1,17 @@
-//! What takes messages away: compactions, clears, truncations.
+//! Events that remove messages: compactions, clears, truncations.
 
 use super::events::Data;
-use super::writer::Writer;
-use super::{CopilotCliDecoder, Thread};
-use crate::model::event::{Cause, Kept, Part, Reset};
+use super::{CopilotCliDecoder, Thread, node, report_size};
+use crate::model::event::{Cause, Kept, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 
 impl CopilotCliDecoder {
-    pub(super) fn compaction(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
-        self.window(data.token_limit, writer);
-        let thread = self.thread(writer.lane);
+    pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        self.window(data.token_limit, out);
+        let thread = self.thread(out.lane());
         let summarised = thread.summarised.take();
         if data.success == Some(false) {
-            return writer.skip("session.compaction_complete");
+            return out.skip("session.compaction_complete");
         }
         let cause = match (data.custom_instructions.get(), data.trigger.get()) {
             (Some(_), _) => Cause::Manual,
@@ -25,8 +24,7 @@ impl CopilotCliDecoder {
         thread.messages.drain(..summarised.unwrap_or(all).min(all));
         let kept = thread.kept();
         let after = data.parts().or(data.post_compaction_tokens.0);
-        let id = writer.key;
-        writer.reset(Reset {
+        out.reset(Reset {
             key: None,
             gone: Gone::Compaction,
             cause,
@@ -36,22 +34,23 @@ impl CopilotCliDecoder {
         });
         let mut items = Vec::new();
         if let Some(text) = data.summary_content.get().filter(|text| !text.is_empty()) {
-            let item = writer.out.item(Role::Container, Kind::Summary);
+            let item = out.item(Role::Container, Kind::Summary);
             items.push(item.text(text).done());
         }
-        self.thread(writer.lane).messages.extend(id);
-        writer.node(Part::Injected, None, items);
+        let event = self.event;
+        self.thread(out.lane()).messages.extend(event);
+        out.node(node(self.event, Part::Injected, items));
         if after.is_some() {
-            writer.says("session.compaction_complete", after);
+            report_size("session.compaction_complete", after, out);
         }
     }
 
-    pub(super) fn clear(&mut self, writer: &mut Writer<'_, '_>) {
-        let thread = self.thread(writer.lane);
+    pub(super) fn clear(&mut self, out: &mut Sink<'_>) {
+        let thread = self.thread(out.lane());
         thread.messages.clear();
         thread.summarised = None;
         let kept = thread.kept();
-        writer.reset(Reset {
+        out.reset(Reset {
             key: None,
             gone: Gone::Clear,
             cause: "clear".into(),
@@ -61,20 +60,20 @@ impl CopilotCliDecoder {
         });
     }
 
-    pub(super) fn truncation(&mut self, data: &Data<'_>, writer: &mut Writer<'_, '_>) {
+    pub(super) fn truncation(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let removed = data.messages_removed_during_truncation.or_zero();
-        self.window(data.token_limit, writer);
+        self.window(data.token_limit, out);
         if removed == 0 {
-            return writer.skip("session.truncation");
+            return out.skip("session.truncation");
         }
-        let thread = self.thread(writer.lane);
+        let thread = self.thread(out.lane());
         let removed = usize::try_from(removed).unwrap_or(usize::MAX);
         thread.messages.drain(..removed.min(thread.messages.len()));
         if let Some(summarised) = &mut thread.summarised {
             *summarised = summarised.saturating_sub(removed);
         }
         let kept = thread.kept();
-        writer.reset(Reset {
+        out.reset(Reset {
             key: None,
             gone: Gone::Compaction,
             cause: "truncation".into(),

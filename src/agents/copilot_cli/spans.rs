@@ -1,4 +1,4 @@
-//! What Copilot CLI's OpenTelemetry file tells of its requests.
+//! The requests in Copilot CLI's OpenTelemetry file.
 //!
 //! Where the user has it written, `COPILOT_OTEL_FILE_EXPORTER_PATH` names a JSON Lines file of spans, of
 //! all sessions and in the order in which they end; `otel` in Copilot's folder is where people put it
@@ -10,14 +10,13 @@
 //!   13,013 and 9,776 and 10. Reasoning is part of the output.
 //! * `gen_ai.response.id` is the event's `apiCallId`; `github.copilot.interaction_id` and `turn_id` are
 //!   its `interactionId` and `turnId`, in older builds all there is to go by.
-//! * The event `github.copilot.session.usage_info` tells the window, and the agent's own count.
+//! * The event `github.copilot.session.usage_info` contains the window, and the agent's own count.
 
 use super::{response_key, turn_key};
-use crate::agents::lenient::{self, Count, Piece, Pieces, Text};
+use crate::agents::lenient::{self, Count, Pieces, Text, record};
 use crate::agents::{SidecarRecord, SidecarSpec};
 use crate::model::Source;
-use crate::model::event::{Billed, Key, Usage};
-use serde::Deserialize;
+use crate::model::event::{Billed, ByLength, Key, Sink, Usage};
 use std::path::Path;
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
@@ -29,67 +28,49 @@ pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
     read,
 };
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Span<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    span_id: Text<'a>,
-    #[serde(borrow)]
-    trace_id: Text<'a>,
-    attributes: Attributes<'a>,
-    #[serde(borrow)]
-    events: Pieces<'a, SpanEvent>,
+record! {
+    struct Span<'a> {
+        name: Text<'a>,
+        span_id: Text<'a> = "spanId",
+        trace_id: Text<'a> = "traceId",
+        attributes: Attributes<'a>,
+        events: Pieces<'a, SpanEvent>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Attributes<'a> {
-    #[serde(borrow, rename = "gen_ai.operation.name")]
-    operation: Text<'a>,
-    #[serde(borrow, rename = "gen_ai.conversation.id")]
-    conversation: Text<'a>,
-    #[serde(borrow, rename = "gen_ai.response.id")]
-    response: Text<'a>,
-    #[serde(borrow, rename = "gen_ai.response.model")]
-    response_model: Text<'a>,
-    #[serde(borrow, rename = "gen_ai.request.model")]
-    request_model: Text<'a>,
-    #[serde(borrow, rename = "github.copilot.interaction_id")]
-    interaction: Text<'a>,
-    #[serde(borrow, rename = "github.copilot.turn_id")]
-    turn: Text<'a>,
-    #[serde(rename = "gen_ai.usage.input_tokens")]
-    input: Count,
-    #[serde(rename = "gen_ai.usage.output_tokens")]
-    output: Count,
-    #[serde(rename = "gen_ai.usage.cache_read.input_tokens")]
-    cache_read: Count,
-    #[serde(rename = "gen_ai.usage.cache_creation.input_tokens")]
-    cache_creation: Count,
-    #[serde(rename = "gen_ai.usage.cache_write.input_tokens")]
-    cache_write: Count,
-    #[serde(rename = "gen_ai.usage.reasoning.output_tokens")]
-    reasoning: Count,
+record! {
+    struct Attributes<'a> {
+        operation: Text<'a> = "gen_ai.operation.name",
+        conversation: Text<'a> = "gen_ai.conversation.id",
+        response: Text<'a> = "gen_ai.response.id",
+        response_model: Text<'a> = "gen_ai.response.model",
+        request_model: Text<'a> = "gen_ai.request.model",
+        interaction: Text<'a> = "github.copilot.interaction_id",
+        turn: Text<'a> = "github.copilot.turn_id",
+        input: Count = "gen_ai.usage.input_tokens",
+        output: Count = "gen_ai.usage.output_tokens",
+        cache_read: Count = "gen_ai.usage.cache_read.input_tokens",
+        cache_creation: Count = "gen_ai.usage.cache_creation.input_tokens",
+        cache_write: Count = "gen_ai.usage.cache_write.input_tokens",
+        reasoning: Count = "gen_ai.usage.reasoning.output_tokens",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct SpanEvent {
-    attributes: Sizes,
+record! {
+    struct SpanEvent {
+        attributes: Sizes,
+    }
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct Sizes {
-    #[serde(rename = "github.copilot.token_limit")]
-    limit: Count,
-    #[serde(rename = "github.copilot.current_tokens")]
-    current: Count,
+record! {
+    #[derive(Copy)]
+    struct Sizes {
+        limit: Count = "github.copilot.token_limit",
+        current: Count = "github.copilot.current_tokens",
+    }
 }
 
-/// Numbers of a prompt of this size, of which nothing else is known.
+/// The usage of a prompt of this size, about which nothing else is known.
 pub(super) fn usage(prompt: u64) -> Usage {
     Usage {
         request: Key(0),
@@ -103,44 +84,45 @@ pub(super) fn usage(prompt: u64) -> Usage {
     }
 }
 
-/// What a line tells of a request; `None`: it is of something else.
+/// Reads a line; `None`: it does not concern a request.
 fn read(line: &[u8]) -> Option<SidecarRecord> {
     // Most lines are of tools, and of metrics.
     memchr::memmem::find(line, b"\"gen_ai.conversation.id\"")?;
-    let span: Span<'_> = lenient::object(line).ok()?;
-    let said = &span.attributes;
-    let is_chat = said.operation.get() == Some("chat") || span.name.or_empty().starts_with("chat ");
-    let session = said.conversation.boxed().filter(|_| is_chat)?;
-    let sizes = span.events.0.iter().filter_map(|piece| match piece {
-        Piece::Part(event) => Some(event.attributes),
-        Piece::Text(_) => None,
-    });
+    let line = String::from_utf8_lossy(line);
+    let span: Span<'_> = lenient::read_object(&line, &mut Sink::new(&ByLength))?;
+    let attributes = &span.attributes;
+    let is_chat =
+        attributes.operation.get() == Some("chat") || span.name.or_empty().starts_with("chat ");
+    let session = attributes.conversation.boxed().filter(|_| is_chat)?;
     let above = |count: Count| count.0.filter(|tokens| *tokens > 0);
-    let sizes: Vec<Sizes> = sizes.collect();
+    let sizes: Vec<Sizes> = span.events.parts().map(|event| event.attributes).collect();
     let window = sizes.iter().rev().find_map(|sizes| above(sizes.limit));
-    let usage = match above(said.input) {
+    let usage = match above(attributes.input) {
         Some(prompt) => Usage {
-            model: said.response_model.boxed().or(said.request_model.boxed()),
-            cached: said.cache_read.or_zero().min(prompt),
-            output: said.output.0,
-            reasoning: said.reasoning.0,
+            model: attributes
+                .response_model
+                .boxed()
+                .or(attributes.request_model.boxed()),
+            cached: attributes.cache_read.or_zero().min(prompt),
+            output: attributes.output.0,
+            reasoning: attributes.reasoning.0,
             source: Source::Reported,
             billed: Billed {
                 input: prompt,
-                cache_creation: said
+                cache_creation: attributes
                     .cache_creation
                     .or_zero()
-                    .max(said.cache_write.or_zero()),
-                cache_read: said.cache_read.or_zero(),
-                output: said.output.or_zero(),
-                reasoning: said.reasoning.or_zero(),
+                    .max(attributes.cache_write.or_zero()),
+                cache_read: attributes.cache_read.or_zero(),
+                output: attributes.output.or_zero(),
+                reasoning: attributes.reasoning.or_zero(),
             },
             ..usage(prompt)
         },
         None => usage(sizes.iter().rev().find_map(|sizes| above(sizes.current))?),
     };
-    let response = said.response.get();
-    let turn = said.interaction.get().zip(said.turn.get());
+    let response = attributes.response.get();
+    let turn = attributes.interaction.get().zip(attributes.turn.get());
     let keys = [
         response.map(response_key),
         turn.map(|(interaction, turn)| turn_key(interaction, turn)),
@@ -164,10 +146,10 @@ mod tests {
     #[test]
     fn only_requests_are_taken() {
         let chat = br#"{"type":"span","traceId":"t","spanId":"s","name":"chat claude-opus-4.6","attributes":{"gen_ai.operation.name":"chat","gen_ai.conversation.id":"one","gen_ai.usage.input_tokens":22799,"gen_ai.usage.output_tokens":77,"gen_ai.usage.cache_read.input_tokens":13013,"gen_ai.usage.cache_creation.input_tokens":9776,"gen_ai.response.model":"claude-opus-4.6","gen_ai.response.id":"msg_1","github.copilot.turn_id":"0","github.copilot.interaction_id":"i"},"events":[{"name":"github.copilot.session.usage_info","attributes":{"github.copilot.token_limit":200000,"github.copilot.current_tokens":22526}}]}"#;
-        let aside = read(chat).unwrap();
-        assert_eq!((&*aside.session, aside.window), ("one", Some(200_000)));
-        assert_eq!(aside.keys, [response_key("msg_1"), turn_key("i", "0")]);
-        let usage = aside.usage;
+        let record = read(chat).unwrap();
+        assert_eq!((&*record.session, record.window), ("one", Some(200_000)));
+        assert_eq!(record.keys, [response_key("msg_1"), turn_key("i", "0")]);
+        let usage = record.usage;
         assert_eq!(
             (usage.prompt, usage.cached, usage.output),
             (22_799, 13_013, Some(77))

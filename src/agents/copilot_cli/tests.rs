@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::Source;
-use crate::model::event::{ByLength, Place};
+use crate::model::event::{ByLength, Event};
 
 #[test]
 fn logs_are_told_by_name_and_by_content() {
@@ -36,15 +36,10 @@ fn prompts(asides: &[SidecarRecord], response: Option<&str>) -> Vec<u64> {
     let line = format!(
         r#"{{"type":"assistant.message","id":"e1","data":{{{call}"messageId":"m1","interactionId":"i","turnId":"0","content":"x"}}}}"#
     );
-    let mut reader = CopilotCliDecoder::default();
-    reader.read_sidecar(asides);
+    let mut decoder = CopilotCliDecoder::default();
+    decoder.read_sidecar(asides);
     let mut out = Sink::new(&ByLength);
-    let place = Place {
-        line: 1,
-        ..Place::default()
-    };
-    out.begin(place);
-    reader.read(Input::Line(place, line.as_bytes()), &mut out);
+    decoder.read_line(&line, &mut out);
     let usages = out.entries.iter().filter_map(|entry| match &entry.event {
         Event::Usage(usage) => Some(usage.prompt),
         _ => None,

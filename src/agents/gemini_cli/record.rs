@@ -1,84 +1,56 @@
-//! What Gemini CLI's records hold, as far as it is of use.
+//! The records as they are written.
 
-use crate::agents::genai::{self, Call, Parts};
+use crate::agents::genai::{Call, Parts};
 use crate::agents::image;
-use crate::agents::lenient::{Count, Piece, Pieces, Text};
-use serde::Deserialize;
+use crate::agents::lenient::{Count, Piece, Pieces, Text, Texts, record};
 use serde_json::value::RawValue;
 
-/// What Gemini CLI counts for an image: for those whose size cannot be read, and whatever else is no
-/// text.
+/// What Gemini CLI counts for an image whose size cannot be read, and for other files.
 const IMAGE_TOKENS: u64 = 3_000;
 /// What Gemini CLI counts for a PDF.
 const PDF_TOKENS: u64 = 25_800;
 
-/// What tells lines apart.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Record<'a> {
-    #[serde(borrow, rename = "$rewindTo")]
-    pub(super) rewind_to: Text<'a>,
-    #[serde(borrow, rename = "$set")]
-    pub(super) set: Option<Facts<'a>>,
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
+record! {
+    /// A message, or a change to the session.
+    pub(super) struct Record<'a> {
+        pub(super) rewind_to: Text<'a> = "$rewindTo",
+        pub(super) set: Option<Facts<'a>> = "$set",
+        pub(super) id: Text<'a>,
+        pub(super) timestamp: Text<'a>,
+        pub(super) kind: Text<'a> = "type",
+        pub(super) content: Pieces<'a, Parts<'a>>,
+        pub(super) tool_calls: Pieces<'a, Call<'a>> = "toolCalls",
+        pub(super) tokens: Option<Tokens>,
+        pub(super) model: Text<'a>,
+    }
 }
 
-/// The head of a session, a change to it, or a whole document.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Facts<'a> {
-    #[serde(borrow)]
-    pub(super) session_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) start_time: Text<'a>,
-    #[serde(borrow)]
-    pub(super) last_updated: Text<'a>,
-    #[serde(borrow)]
-    pub(super) summary: Text<'a>,
-    #[serde(borrow)]
-    pub(super) directories: Pieces<'a, Nothing>,
-    #[serde(borrow)]
-    pub(super) messages: Option<Vec<&'a RawValue>>,
+record! {
+    /// The head of a session, a change to it, or a whole document.
+    pub(super) struct Facts<'a> {
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) start_time: Text<'a> = "startTime",
+        pub(super) last_updated: Text<'a> = "lastUpdated",
+        pub(super) summary: Text<'a>,
+        pub(super) directories: Texts<'a>,
+        pub(super) messages: Option<Vec<&'a RawValue>>,
+    }
 }
 
-#[derive(Deserialize)]
-pub(super) struct Nothing {}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Message<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) timestamp: Text<'a>,
-    #[serde(borrow, rename = "type")]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) content: Pieces<'a, Parts<'a>>,
-    #[serde(borrow)]
-    pub(super) tool_calls: Pieces<'a, Call<'a>>,
-    pub(super) tokens: Option<Tokens>,
-    #[serde(borrow)]
-    pub(super) model: Text<'a>,
+record! {
+    #[derive(Copy)]
+    pub(super) struct Tokens {
+        pub(super) input: Count,
+        pub(super) output: Count,
+        pub(super) cached: Count,
+        pub(super) thoughts: Count,
+        pub(super) tool: Count,
+    }
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Tokens {
-    pub(super) input: Count,
-    pub(super) output: Count,
-    pub(super) cached: Count,
-    pub(super) thoughts: Count,
-    pub(super) tool: Count,
-}
-
-impl Message<'_> {
+impl Record<'_> {
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'_>> {
-        self.tool_calls.0.iter().filter_map(|piece| match piece {
-            Piece::Part(call) => Some(call),
-            Piece::Text(_) => None,
-        })
+        self.tool_calls.parts()
     }
 
     /// The texts that the model gets, thoughts left out.
@@ -89,13 +61,9 @@ impl Message<'_> {
             Piece::Part(part) => part.text.get(),
         })
     }
-
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Parts<'_>> {
-        genai::parts(&self.content)
-    }
 }
 
-/// The tokens of what is no text, and its name.
+/// The tokens of a file, and its label.
 pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
     let media = part.media()?;
     Some(match media.mime_type.or_empty() {

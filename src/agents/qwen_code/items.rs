@@ -16,34 +16,34 @@ const NOTES: [&str; 3] = [
     "<system-reminder>",
 ];
 
-/// Whose a text is where nothing else tells it.
+/// Who wrote a text, where the text itself does not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum Author {
     User,
     Model,
-    /// A tool: what stands beside its result.
+    /// A tool: a text beside its result.
     Tool,
     /// The harness.
     Harness(Kind),
 }
 
-impl Speaker {
-    /// By the content's own role.
-    pub(super) fn of(content: &Content<'_>) -> Speaker {
+impl Author {
+    /// The author by the content's own role.
+    pub(super) fn of(content: &Content<'_>) -> Author {
         match content.role.get() {
-            Some("model") => Speaker::Model,
-            _ => Speaker::User,
+            Some("model") => Author::Model,
+            _ => Author::User,
         }
     }
 }
 
 /// The items of a content.
-pub(super) fn items(content: &Content<'_>, speaker: Speaker, out: &mut Sink<'_>) -> Vec<NewItem> {
+pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
     let parts: Vec<(Role, Kind, &Piece<'_, Parts<'_>>)> = content
         .parts
         .0
         .iter()
-        .filter_map(|piece| class(piece, speaker).map(|(role, kind)| (role, kind, piece)))
+        .filter_map(|piece| class(piece, author).map(|(role, kind)| (role, kind, piece)))
         .collect();
     parts
         .chunk_by(|(role, kind, _), (next_role, next_kind, next)| {
@@ -60,10 +60,10 @@ pub(super) fn items(content: &Content<'_>, speaker: Speaker, out: &mut Sink<'_>)
         .collect()
 }
 
-/// Whose a piece is and what it is; `None`: it holds nothing.
-fn class(piece: &Piece<'_, Parts<'_>>, speaker: Speaker) -> Option<(Role, Kind)> {
+/// The role and kind of a piece; `None`: it is empty.
+fn class(piece: &Piece<'_, Parts<'_>>, author: Author) -> Option<(Role, Kind)> {
     let part = match piece {
-        Piece::Text(text) => return of_text(text, speaker),
+        Piece::Text(text) => return of_text(text, author),
         Piece::Part(part) => part,
     };
     if part.function_call.is_some() {
@@ -79,28 +79,28 @@ fn class(piece: &Piece<'_, Parts<'_>>, speaker: Speaker) -> Option<(Role, Kind)>
         return Some((Role::Assistant, Kind::Thinking));
     }
     if part.media().is_some() {
-        return Some(said_by(speaker));
+        return Some(class_of(author));
     }
-    of_text(part.text.or_empty(), speaker)
+    of_text(part.text.or_empty(), author)
 }
 
-fn of_text(text: &str, speaker: Speaker) -> Option<(Role, Kind)> {
+fn of_text(text: &str, author: Author) -> Option<(Role, Kind)> {
     if text.is_empty() {
         return None;
     }
     let noted = NOTES.iter().any(|note| text.trim_start().starts_with(note));
-    Some(match speaker {
-        Speaker::User if noted => (Role::Container, Kind::Reminder),
-        _ => said_by(speaker),
+    Some(match author {
+        Author::User if noted => (Role::Container, Kind::Reminder),
+        _ => class_of(author),
     })
 }
 
-fn said_by(speaker: Speaker) -> (Role, Kind) {
-    match speaker {
-        Speaker::User => (Role::User, Kind::Text),
-        Speaker::Model => (Role::Assistant, Kind::Text),
-        Speaker::Tool => (Role::Tool, Kind::ToolResult),
-        Speaker::Harness(kind) => (Role::Container, kind),
+fn class_of(author: Author) -> (Role, Kind) {
+    match author {
+        Author::User => (Role::User, Kind::Text),
+        Author::Model => (Role::Assistant, Kind::Text),
+        Author::Tool => (Role::Tool, Kind::ToolResult),
+        Author::Harness(kind) => (Role::Container, kind),
     }
 }
 
@@ -117,14 +117,7 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, piece: &Piece<'_, Parts<'_>>) -> ItemB
         Piece::Part(part) => part,
     };
     if let Some(call) = &part.function_call {
-        let item = item
-            .tool(call.name.get())
-            .call(call.id.get())
-            .text(call.name.or_empty());
-        return match call.args {
-            Some(args) => lenient::raw(item, args),
-            None => item,
-        };
+        return call.add_to(item);
     }
     if let Some(response) = &part.function_response {
         let item = item.tool(response.name.get()).call(response.id.get());

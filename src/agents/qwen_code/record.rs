@@ -1,112 +1,94 @@
-//! What Qwen Code's records hold, as far as it is of use.
+//! The records as they are written.
 
 use crate::agents::genai::Parts;
-use crate::agents::lenient::{Count, Piece, Pieces, Text};
+use crate::agents::lenient::{Count, Piece, Pieces, Text, record};
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Record<'a> {
-    #[serde(borrow)]
-    pub(super) uuid: Text<'a>,
-    #[serde(borrow)]
-    pub(super) parent_uuid: Text<'a>,
-    #[serde(borrow)]
-    pub(super) session_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) timestamp: Text<'a>,
-    #[serde(borrow, rename = "type")]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) subtype: Text<'a>,
-    #[serde(borrow)]
-    pub(super) cwd: Text<'a>,
-    #[serde(borrow)]
-    pub(super) version: Text<'a>,
-    #[serde(borrow)]
-    pub(super) message: Option<Content<'a>>,
-    #[serde(borrow)]
-    pub(super) model: Text<'a>,
-    pub(super) usage_metadata: Option<Numbers>,
-    pub(super) context_window_size: Count,
-    /// Read only where its subtype is of use: it can be large.
-    #[serde(borrow)]
-    pub(super) system_payload: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) agent_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) agent_name: Text<'a>,
-    pub(super) is_sidechain: Option<bool>,
-    #[serde(borrow)]
-    pub(super) external_input_kind: Text<'a>,
-}
-
-/// What one side says.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Content<'a> {
-    #[serde(borrow)]
-    pub(super) role: Text<'a>,
-    #[serde(borrow)]
-    pub(super) parts: Pieces<'a, Parts<'a>>,
-}
-
-/// What stands beside a system record.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Payload<'a> {
-    pub(super) info: Option<Sizes>,
-    #[serde(borrow)]
-    pub(super) compressed_history: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) history: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) custom_title: Text<'a>,
-    #[serde(borrow)]
-    pub(super) parent_session_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) model_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) phase: Text<'a>,
-    #[serde(borrow)]
-    pub(super) raw_command: Text<'a>,
-    pub(super) sent_to_model: Option<bool>,
-}
-
-impl Payload<'_> {
-    /// Whether it holds the history after a compression.
-    pub(super) fn has_history(&self) -> bool {
-        let contents = &self.compressed_history.0;
-        contents.iter().any(|piece| matches!(piece, Piece::Part(_)))
+record! {
+    pub(super) struct Record<'a> {
+        pub(super) uuid: Text<'a>,
+        pub(super) parent_uuid: Text<'a> = "parentUuid",
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) timestamp: Text<'a>,
+        pub(super) kind: Text<'a> = "type",
+        pub(super) subtype: Text<'a>,
+        pub(super) cwd: Text<'a>,
+        pub(super) version: Text<'a>,
+        pub(super) message: Option<Content<'a>>,
+        pub(super) model: Text<'a>,
+        pub(super) usage_metadata: Option<Numbers> = "usageMetadata",
+        pub(super) context_window_size: Count = "contextWindowSize",
+        /// Read only where its subtype is of use: it can be large.
+        pub(super) system_payload: Option<&'a RawValue> = "systemPayload",
+        pub(super) agent_id: Text<'a> = "agentId",
+        pub(super) agent_name: Text<'a> = "agentName",
+        pub(super) is_sidechain: Option<bool> = "isSidechain",
+        pub(super) external_input_kind: Text<'a> = "externalInputKind",
     }
 }
 
-/// The sizes before and after a compression, the second one estimated.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Sizes {
-    pub(super) original_token_count: Count,
-    pub(super) new_token_count: Count,
+record! {
+    /// A message's content.
+    pub(super) struct Content<'a> {
+        pub(super) role: Text<'a>,
+        pub(super) parts: Pieces<'a, Parts<'a>>,
+    }
 }
 
-/// The numbers of a response, by the names of the GenAI interface or by those of the first builds that
-/// kept such records.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Numbers {
-    #[serde(alias = "input")]
-    prompt_token_count: Count,
-    #[serde(alias = "output")]
-    candidates_token_count: Count,
-    #[serde(alias = "thoughts")]
-    thoughts_token_count: Count,
-    #[serde(alias = "total")]
-    total_token_count: Count,
-    #[serde(alias = "cached")]
-    cached_content_token_count: Count,
+record! {
+    /// The payload of a system record.
+    pub(super) struct Payload<'a> {
+        pub(super) info: Option<Sizes>,
+        pub(super) compressed_history: Pieces<'a, Content<'a>> = "compressedHistory",
+        pub(super) history: Pieces<'a, Content<'a>>,
+        pub(super) custom_title: Text<'a> = "customTitle",
+        pub(super) parent_session_id: Text<'a> = "parentSessionId",
+        pub(super) model_id: Text<'a> = "modelId",
+        pub(super) phase: Text<'a>,
+        pub(super) raw_command: Text<'a> = "rawCommand",
+        pub(super) sent_to_model: Option<bool> = "sentToModel",
+    }
+}
+
+impl Content<'_> {
+    /// Its texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.0.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(&**text),
+            Piece::Part(part) => part.text.get(),
+        })
+    }
+}
+
+impl Payload<'_> {
+    /// Whether it contains the history after a compression.
+    pub(super) fn has_history(&self) -> bool {
+        self.compressed_history.parts().next().is_some()
+    }
+}
+
+record! {
+    /// The sizes before and after a compression, the second one estimated.
+    #[derive(Copy)]
+    pub(super) struct Sizes {
+        pub(super) original_token_count: Count = "originalTokenCount",
+        pub(super) new_token_count: Count = "newTokenCount",
+    }
+}
+
+record! {
+    /// The numbers of a response, by the names of the GenAI interface or by those of the first builds that
+    /// kept such records.
+    #[derive(Copy)]
+    pub(super) struct Numbers {
+        prompt_token_count: Count = "promptTokenCount" | "input",
+        candidates_token_count: Count = "candidatesTokenCount" | "output",
+        thoughts_token_count: Count = "thoughtsTokenCount" | "thoughts",
+        total_token_count: Count = "totalTokenCount" | "total",
+        cached_content_token_count: Count = "cachedContentTokenCount" | "cached",
+    }
 }
 
 impl Numbers {

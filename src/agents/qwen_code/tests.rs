@@ -1,21 +1,11 @@
 //! What the fixtures' reports do not show: lanes, claims, recognition.
 
 use super::*;
-use crate::agents;
-use crate::model::event::{ByLength, Entry};
+use crate::agents::{self, testing};
+use crate::model::event::Entry;
 
 fn entries(log: &str) -> Vec<Entry> {
-    let mut out = Sink::new(&ByLength);
-    let mut reader = QwenCodeDecoder::default();
-    for (line, text) in (1..).zip(log.lines()) {
-        let place = Place {
-            line,
-            ..Place::default()
-        };
-        out.begin(place);
-        reader.read(Input::Line(place, text.as_bytes()), &mut out);
-    }
-    out.entries
+    testing::read(&QWEN_CODE, log.lines())
 }
 
 macro_rules! case {
