@@ -5,7 +5,7 @@ mod record;
 pub mod scan;
 
 pub use crate::lenient_record as record;
-pub use record::{At, Field, Lost, Record, object as read_object, value};
+pub use record::{At, Field, Lost, Record, object as read_object, parse, value};
 
 use crate::model::event::{ELIDED, ItemBuilder, Key};
 use jiff::Timestamp;

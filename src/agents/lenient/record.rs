@@ -41,7 +41,7 @@ impl<'l> At<'l> {
     /// Notes that a value was not read, unless it is null.
     fn note(self, value: &RawValue, read: Option<()>) {
         if read.is_none() && value.get() != "null" {
-            self.lost.0.borrow_mut().push(self.name);
+            self.lost.note(self.name);
         }
     }
 }
@@ -62,18 +62,32 @@ pub trait Record<'a>: Default {
 /// Fields that are lost are reported as [`Event::Lost`].
 pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T> {
     let lost = Lost::default();
+    match parse(line, &lost) {
+        Ok(record) => {
+            lost.report(out);
+            Some(record)
+        }
+        Err(why) => {
+            out.unreadable(why);
+            None
+        }
+    }
+}
+
+/// Reads text that holds one JSON object. What is lost is noted, for [`Lost::report`].
+///
+/// # Errors
+///
+/// Why the text is no JSON object.
+pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str>> {
+    if !json.trim_start().starts_with('{') {
+        return Err("not a JSON object".into());
+    }
     let mut record = T::default();
     let at = lost.at("");
-    if !line.trim_start().starts_with('{') {
-        out.unreadable("not a JSON object");
-        return None;
-    }
-    if let Err(error) = each_field(line, &mut |name, value| record.set(name, value, at)) {
-        out.unreadable(error.to_string());
-        return None;
-    }
-    lost.report(out);
-    Some(record)
+    each_field(json, &mut |name, value| record.set(name, value, at))
+        .map_err(|error| error.to_string())?;
+    Ok(record)
 }
 
 /// Reads a value that was kept as it is written. `name` is its field's, for the report of losses.
@@ -94,6 +108,11 @@ impl Lost {
     /// A value of the field of this name, whose losses are noted here.
     pub fn at(&self, name: &'static str) -> At<'_> {
         At { name, lost: self }
+    }
+
+    /// Notes that a field of this name was lost.
+    pub fn note(&self, name: &'static str) {
+        self.0.borrow_mut().push(name);
     }
 
     /// Adds the losses that were noted elsewhere.
