@@ -22,11 +22,13 @@
 //! the templates give them (`human`), or by `user`; whoever speaks, asks, thinks or is spoken to
 //! otherwise is an agent. Tools answer only.
 
-mod envelope;
-mod talk;
+mod space;
+mod wire;
 
-use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
+use super::lenient::{self, Lost};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::Sink;
+use space::Space;
 use std::path::Path;
 
 /// The format.
@@ -63,17 +65,20 @@ fn recognise(head: &[u8]) -> bool {
     line.starts_with(b"{") && marks.iter().all(|mark| head::has(line, mark))
 }
 
-/// Reads the history of one space.
+/// Decodes the history of one space.
 #[derive(Default)]
-struct MewDecoder(talk::Talk);
+struct MewDecoder {
+    space: Space,
+}
 
 impl Decoder for MewDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        if let Input::Line(place, line) = input
-            && !line.trim_ascii().is_empty()
-        {
-            self.0.line(place, line, out);
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match lenient::parse(line, &lost) {
+            Ok(line) => self.space.line(&line, out),
+            Err(why) => out.unreadable(why),
         }
+        lost.report(out);
     }
 }
 

@@ -1,0 +1,432 @@
+//! The participants of a space, and which envelopes each of them has in its context.
+
+use super::wire::{Envelope, Line, Payload, ToolResult};
+use crate::agents::lenient::{self, Piece};
+use crate::model::event::{
+    Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role, Source};
+use serde_json::value::RawValue;
+use std::collections::{HashMap, HashSet};
+
+/// A participant that has a context.
+struct Participant {
+    id: Box<str>,
+    lane: Lane,
+    /// Envelopes that it holds, in the order in which they came, with their tokens by its own count.
+    held: Vec<(Key, u64)>,
+    /// Envelopes that it has received.
+    received: HashSet<Key>,
+    /// Its own newest count of its context, in tokens.
+    tokens: Option<u64>,
+    /// The count before that.
+    tokens_before: Option<u64>,
+    /// Its count after a compaction on request, held back until it has reported how much was freed.
+    compacted: Option<Usage>,
+}
+
+impl Participant {
+    fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut Sink<'_>) {
+        self.received.insert(key);
+        self.held.push((key, own_tokens(&item)));
+        out.set_lane(self.lane);
+        out.node(node(key, item, part));
+    }
+
+    /// How many of the oldest envelopes hold so many tokens.
+    fn oldest(&self, mut tokens: u64) -> usize {
+        let gone = self.held.iter().take_while(|(_, own)| {
+            let goes = tokens > 0;
+            tokens = tokens.saturating_sub(*own);
+            goes
+        });
+        gone.count()
+    }
+
+    fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut Sink<'_>) {
+        self.held.drain(..loss.oldest.min(self.held.len()));
+        let is_larger = |before: &u64| Some(*before) > self.tokens;
+        out.set_lane(self.lane);
+        out.reset(Reset {
+            key: Some(Key::of_number("reset", key.0)),
+            gone: loss.gone,
+            cause: loss.cause.into(),
+            before: self.tokens_before.filter(is_larger),
+            after: None,
+            kept: Kept::Nodes(self.held.iter().map(|(key, _)| *key).collect()),
+        });
+    }
+
+    /// Emits the count that was held back.
+    fn flush(&mut self, out: &mut Sink<'_>) {
+        out.set_lane(self.lane);
+        self.compacted
+            .take()
+            .into_iter()
+            .for_each(|usage| out.usage(usage));
+    }
+}
+
+/// A message by the participants' own count: four characters a token.
+fn own_tokens(item: &NewItem) -> u64 {
+    item.size.chars.div_ceil(4)
+}
+
+/// All participants of a space.
+#[derive(Default)]
+pub(super) struct Space {
+    participants: Vec<Participant>,
+    /// Requests and proposals, by their ids.
+    requests: HashMap<Key, Request>,
+    /// Envelopes that were read.
+    seen: HashSet<Key>,
+    /// Envelopes from before the first participant had a context.
+    early: Vec<(Key, u64)>,
+    id: Option<Box<str>>,
+}
+
+/// A request or a proposal.
+#[derive(Clone)]
+struct Request {
+    /// The participant whose request it is.
+    by: Box<str>,
+    /// The tool, where it is a call of one.
+    tool: Option<Box<str>>,
+}
+
+/// What a context loses: how many of the oldest envelopes, and why.
+struct Loss<'l> {
+    gone: Gone,
+    cause: &'l str,
+    oldest: usize,
+}
+
+/// Whether a participant is a person, by the names that people are given.
+fn is_person(id: &str) -> bool {
+    ["human", "user"].iter().any(|name| id.starts_with(name))
+}
+
+fn is_gateway(id: &str) -> bool {
+    id.is_empty() || id == "gateway" || id == "system" || id.starts_with("system:")
+}
+
+impl Space {
+    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.timestamp.time());
+        let Some(envelope) = &line.envelope else {
+            return out.skip(line.event.get().unwrap_or("line without an envelope"));
+        };
+        if !matches!(line.event.or_empty(), "received" | "delivered") {
+            return out.skip(line.event.get().unwrap_or("no event"));
+        }
+        self.id = self.id.take().or(line.space_id.boxed());
+        out.set_time(out.time().or(envelope.ts.time()));
+        let id = envelope.id.key().or(line.id.key());
+        let key = id.unwrap_or(Key::of_number("mew", out.place().offset));
+        self.envelope(key, envelope, out);
+    }
+
+    fn envelope(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+        let (from, kind) = (envelope.from.or_empty(), envelope.kind.or_empty());
+        let payload = &envelope.payload;
+        let is_new = self.seen.insert(key);
+        if is_new && kind != "participant/compact-done" {
+            let sender = self.participants.iter_mut().find(|one| &*one.id == from);
+            sender.into_iter().for_each(|one| one.flush(out));
+        }
+        let is_participant = match kind {
+            "chat" | "reasoning/thought" | "mcp/request" | "mcp/proposal" => true,
+            "participant/status" => payload.max_tokens.or_zero() > 0,
+            _ => false,
+        };
+        if is_participant {
+            self.participant(from, out);
+        }
+        match kind {
+            "chat" => {
+                for name in envelope.to.iter() {
+                    self.participant(name, out);
+                }
+                self.chat(key, from, payload.text.or_empty(), out);
+            }
+            "reasoning/thought" => {
+                let text = payload.reasoning.get().or(payload.message.get());
+                let text = text.or(payload.text.get()).unwrap_or_default();
+                let item = out.item(Role::Assistant, Kind::Thinking).text(text).done();
+                self.add(key, from, item, Part::Output, out);
+            }
+            "mcp/request" | "mcp/proposal" => self.request(key, envelope, out),
+            "mcp/response" => self.result(key, envelope, out),
+            "participant/status" if is_new => self.status(key, envelope, out),
+            "participant/compact-done" if is_new => {
+                let freed = payload.freed_messages.or_zero();
+                let loss = Loss {
+                    gone: Gone::Compaction,
+                    cause: "manual",
+                    oldest: usize::try_from(freed).unwrap_or(usize::MAX),
+                };
+                if let Some(participant) = self.participant(from, out) {
+                    if payload.skipped != Some(true) {
+                        participant.reset(&loss, key, out);
+                    }
+                    participant.flush(out);
+                }
+            }
+            "participant/clear" | "participant/restart" if is_new => {
+                let loss = Loss {
+                    gone: Gone::Clear,
+                    cause: kind.trim_start_matches("participant/"),
+                    oldest: usize::MAX,
+                };
+                for name in envelope.to.iter() {
+                    if let Some(participant) = self.participant(name, out) {
+                        participant.reset(&loss, key, out);
+                    }
+                }
+            }
+            "participant/forget" if is_new => {
+                for name in envelope.to.iter() {
+                    self.forget(name, payload, out);
+                }
+            }
+            "" if is_new => out.skip("no kind"),
+            kind if is_new => out.skip(kind),
+            _ => {}
+        }
+    }
+
+    /// The participant of this name, if it has a context: it begins when it is first seen.
+    fn participant(&mut self, id: &str, out: &mut Sink<'_>) -> Option<&mut Participant> {
+        if is_person(id) || is_gateway(id) {
+            return None;
+        }
+        let known = self.participants.iter().position(|one| &*one.id == id);
+        let ix = known.unwrap_or_else(|| {
+            let lane = match self.participants.is_empty() {
+                true => Lane::Main,
+                false => Lane::Side(Key::of(id)),
+            };
+            out.set_lane(lane);
+            out.meta(Meta {
+                id: Some(format!("{}/{id}", self.id.as_deref().unwrap_or("space")).into()),
+                title: Some(id.into()),
+                ..Meta::default()
+            });
+            // The first one has received what was sent before.
+            let early = std::mem::take(&mut self.early);
+            self.participants.push(Participant {
+                id: id.into(),
+                lane,
+                received: early.iter().map(|(key, _)| *key).collect(),
+                held: early,
+                tokens: None,
+                tokens_before: None,
+                compacted: None,
+            });
+            self.participants.len() - 1
+        });
+        self.participants.get_mut(ix)
+    }
+
+    /// A chat message, which everybody receives.
+    fn chat(&mut self, key: Key, from: &str, text: &str, out: &mut Sink<'_>) {
+        if self.participants.is_empty() && self.early.iter().all(|(early, _)| *early != key) {
+            let item = out.item(Role::User, Kind::Text).text(text).done();
+            self.early.push((key, own_tokens(&item)));
+            out.set_lane(Lane::Main);
+            out.node(node(key, item, Part::Input));
+        }
+        for participant in &mut self.participants {
+            let (role, part) = match &*participant.id == from {
+                true => (Role::Assistant, Part::Output),
+                false => (Role::User, Part::Input),
+            };
+            if !participant.received.contains(&key) {
+                let item = out.item(role, Kind::Text).text(text).done();
+                participant.add(key, item, part, out);
+            }
+        }
+    }
+
+    /// Adds an item to the context of one participant.
+    fn add(&mut self, key: Key, to: &str, item: NewItem, part: Part, out: &mut Sink<'_>) {
+        if let Some(participant) = self.participant(to, out)
+            && !participant.received.contains(&key)
+        {
+            participant.add(key, item, part, out);
+        }
+    }
+
+    /// A tool is called, by whoever may, or a call is proposed to somebody who may.
+    fn request(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+        let from = envelope.from.or_empty();
+        let params = &envelope.payload.params;
+        // Whoever fulfils a proposal makes the request for whoever proposed it.
+        let proposal = envelope.correlation_id.iter().next().map(Key::of);
+        let proposed = proposal.and_then(|id| self.requests.get(&id).cloned());
+        let is_own = proposed.is_none();
+        let request = proposed.unwrap_or_else(|| Request {
+            by: from.into(),
+            tool: params.name.boxed(),
+        });
+        self.requests.insert(key, request);
+        if !is_own || params.name.get().is_none() {
+            return;
+        }
+        let item = out
+            .item(Role::Assistant, Kind::ToolCall)
+            .tool(params.name.get())
+            .call(envelope.id.get());
+        let item = params.arguments.into_iter().fold(item, lenient::raw).done();
+        self.add(key, from, item, Part::Output, out);
+    }
+
+    /// What a tool returned, or the list of somebody's tools.
+    fn result(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+        let Some(result) = envelope.payload.result else {
+            return;
+        };
+        let call = envelope.correlation_id.iter().next();
+        let request = call.and_then(|id| self.requests.get(&Key::of(id)).cloned());
+        let (by, tool) = request.map_or((None, None), |request| (Some(request.by), request.tool));
+        // Read from the middle, the request is missing: it came from whoever is addressed, and the tool
+        // is named by its owner.
+        let mut addressed = envelope.to.iter();
+        let addressed = addressed.find(|to| !is_person(to) && !is_gateway(to));
+        let tool = tool.as_deref().or(envelope.from.get());
+        let to = by.or_else(|| addressed.map(Into::into));
+        if let Some(to) = &to {
+            self.participant(to, out);
+        }
+        let is_list = result.get().trim_start().starts_with(r#"{"tools""#);
+        let (item, part) = match is_list {
+            true => {
+                let item = out.item(Role::Container, Kind::ToolList);
+                (lenient::raw(item, result), Part::Injected)
+            }
+            false => {
+                let texts: ToolResult<'_> = tool_result(result, out);
+                let item = out.item(Role::Tool, Kind::ToolResult).call(call);
+                (add_result(item.tool(tool), &texts, result), Part::Result)
+            }
+        };
+        let item = item.done();
+        match to {
+            Some(to) => self.add(key, &to, item, part, out),
+            None => {
+                out.set_lane(Lane::Main);
+                out.node(node(key, item, part));
+            }
+        }
+    }
+
+    /// A participant's own count of its context.
+    fn status(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
+        let payload = &envelope.payload;
+        let Some(most) = payload.max_tokens.0.filter(|most| *most > 0) else {
+            return;
+        };
+        let Some(participant) = self.participant(envelope.from.or_empty(), out) else {
+            return;
+        };
+        out.set_lane(participant.lane);
+        out.meta(Meta {
+            window: Some(most),
+            ..Meta::default()
+        });
+        let Some(tokens) = payload.tokens.0 else {
+            return;
+        };
+        let before = participant.tokens.unwrap_or(0);
+        participant.tokens_before = participant.tokens.replace(tokens);
+        participant.compacted = None;
+        let usage = Usage {
+            request: key,
+            model: None,
+            prompt: tokens,
+            cached: 0,
+            output: None,
+            reasoning: None,
+            source: Source::Agent,
+            billed: Billed::default(),
+        };
+        // A compaction on request is reported in an envelope that follows on the new size.
+        let is_requested = envelope.correlation_id.iter().next().is_some();
+        let is_compacted = payload.status.get() == Some("compacted");
+        if is_compacted && is_requested {
+            participant.compacted = Some(usage);
+            return;
+        }
+        if is_compacted && tokens < before {
+            let loss = Loss {
+                gone: Gone::Compaction,
+                cause: "auto",
+                oldest: participant.oldest(before - tokens),
+            };
+            participant.reset(&loss, key, out);
+        }
+        out.usage(usage);
+        if payload.status.get() == Some("near_limit") {
+            let item = out.item(Role::Container, Kind::Reminder);
+            let label = format!("near limit: {tokens} of {most} tokens");
+            let item = item.label(&label).done();
+            out.node(node(key, item, Part::Injected));
+            out.emit(Event::Cleared {
+                nodes: vec![key],
+                calls: Vec::new(),
+            });
+        }
+    }
+
+    fn forget(&mut self, of: &str, payload: &Payload<'_>, out: &mut Sink<'_>) {
+        let Some(participant) = self.participant(of, out) else {
+            return;
+        };
+        let all = participant.held.len();
+        // Without a number: half of them.
+        let entries = payload.entries.0.map(usize::try_from);
+        let entries = entries.map_or(all.div_ceil(2), |n| n.unwrap_or(all).min(all));
+        let gone: Vec<(Key, u64)> = match payload.direction.get() {
+            Some("newest") => participant.held.split_off(all - entries),
+            _ => participant.held.drain(..entries).collect(),
+        };
+        out.set_lane(participant.lane);
+        out.emit(Event::Cleared {
+            nodes: gone.into_iter().map(|(key, _)| key).collect(),
+            calls: Vec::new(),
+        });
+    }
+}
+
+fn node(key: Key, item: NewItem, part: Part) -> Node {
+    Node {
+        key: Some(key),
+        part,
+        turn: part == Part::Input,
+        items: vec![item],
+        ..Node::default()
+    }
+}
+
+/// The parts of a result, if it is an object.
+fn tool_result<'a>(result: &'a RawValue, out: &mut Sink<'_>) -> ToolResult<'a> {
+    let object = Some(result).filter(|result| result.get().starts_with('{'));
+    lenient::value(object, "result", out)
+}
+
+/// Adds the texts of a result; the result as it is where it has none of its own.
+fn add_result<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    parts: &ToolResult<'_>,
+    result: &RawValue,
+) -> ItemBuilder<'s, 'm> {
+    let texts = parts.content.0.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(&**text),
+        Piece::Part(part) => part.text.get(),
+    });
+    let mut texts = texts.peekable();
+    match texts.peek() {
+        Some(_) => texts.fold(item, ItemBuilder::text),
+        None => lenient::raw(item, result),
+    }
+}
