@@ -23,13 +23,13 @@
 mod thread;
 mod wire;
 
-use super::lenient;
-use super::{Claim, Decoder, Facts, Format, Input, List, Root, StoreKind, decoder, head};
-use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
+use super::lenient::{self, Lost};
+use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
+use crate::model::event::{Key, Lane, Meta, Sink};
 use std::collections::HashMap;
 use std::path::Path;
-use thread::{Thread, Writer};
-use wire::{Document, Record, one};
+use thread::Thread;
+use wire::{Document, Record};
 
 /// The schema of a document.
 const SCHEMA: &str = "hpd.agent.branch.events";
@@ -97,7 +97,7 @@ fn store(head: &[u8]) -> Option<StoreKind> {
     }
 }
 
-/// Reads one thread.
+/// Decodes one thread.
 #[derive(Clone, Default)]
 struct HpdAgentDecoder {
     threads: HashMap<Lane, Thread>,
@@ -105,15 +105,18 @@ struct HpdAgentDecoder {
 }
 
 impl Decoder for HpdAgentDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        match input {
-            Input::Line(_, line) if line.trim_ascii().is_empty() => {}
-            Input::Line(place, line) => self.event(place, line, out),
-            Input::Document(bytes) => {
-                if let Err(why) = self.document(bytes, out) {
-                    out.push(Lane::Main, Place::default(), None, Event::Unreadable(why));
-                }
-            }
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match lenient::parse(line, &lost) {
+            Ok(record) => self.event(&record, out),
+            Err(why) => out.unreadable(why),
+        }
+        lost.report(out);
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        if let Some(document) = lenient::read_object(document, out) {
+            self.document(&document, out);
         }
     }
 
@@ -123,85 +126,67 @@ impl Decoder for HpdAgentDecoder {
 }
 
 impl HpdAgentDecoder {
-    /// What a document tells beside its events.
-    fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
-        let document: Document<'_> = lenient::object(bytes)?;
-        if document.events.is_none() {
-            return Err("no events".into());
+    /// The fields of a document beside its events.
+    fn document(&mut self, document: &Document<'_>, out: &mut Sink<'_>) {
+        if document
+            .events
+            .is_none_or(|raw| !raw.get().starts_with('['))
+        {
+            return out.unreadable("no events");
         }
         if document.schema.get().is_some_and(|schema| schema != SCHEMA) {
-            return Err("a schema that is not known".into());
+            return out.unreadable("a schema that is not known");
         }
-        let named = name(document.session_id.get(), document.branch_id.get());
-        if let Some(id) = named {
-            self.is_named = true;
-            let meta = Meta {
-                id: Some(id),
-                ..Meta::default()
-            };
-            out.push(
-                Lane::Main,
-                Place::default(),
-                None,
-                Event::Meta(Box::new(meta)),
-            );
-        }
-        Ok(())
+        self.name(document.session_id.get(), document.branch_id.get(), out);
     }
 
-    fn event(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) {
-        let record: Record<'_> = match lenient::object(line) {
-            Ok(record) => record,
-            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
-        };
-        let at = record.timestamp.time();
-        let agent = one(&record.metadata).filter(|agent| agent.depth.or_zero() > 0);
-        let lane = agent.map_or(Lane::Main, |agent| {
-            Lane::Side(Key::of(agent.agent_id.or_empty()))
-        });
-        if let (false, Some(id)) = (
-            self.is_named,
-            name(record.session_id.get(), record.thread_id.get()),
-        ) {
+    /// Emits the thread's id, once.
+    fn name(&mut self, session: Option<&str>, thread: Option<&str>, out: &mut Sink<'_>) {
+        if let (false, Some(id)) = (self.is_named, id_of(session, thread)) {
             self.is_named = true;
-            let meta = Meta {
+            out.meta(Meta {
                 id: Some(id),
                 ..Meta::default()
-            };
-            out.push(Lane::Main, place, at, Event::Meta(Box::new(meta)));
+            });
         }
-        let is_new = !self.threads.contains_key(&lane);
-        let thread = self.threads.entry(lane).or_default();
-        let event = match record.event_id.get() {
-            Some(id) => Key::of_parts(&["hpd", id]),
-            None => Key::of_parts(&[
-                "hpd",
-                record.session_id.or_empty(),
-                record.thread_id.or_empty(),
-                &place.offset.max(place.line).to_string(),
-            ]),
+    }
+
+    fn event(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        out.set_time(record.timestamp.time());
+        let (session, thread) = (record.session_id.get(), record.thread_id.get());
+        self.name(session, thread, out);
+        let event = record.event_id.get().map(|id| Key::of_parts(&["hpd", id]));
+        let event = event.unwrap_or_else(|| {
+            let place = out.place();
+            let place = place.offset.max(place.line).to_string();
+            let (session, thread) = (session.unwrap_or_default(), thread.unwrap_or_default());
+            Key::of_parts(&["hpd", session, thread, &place])
+        });
+        let agent = &record.metadata;
+        let is_sub_agent = agent.depth.or_zero() > 0;
+        let lane = match is_sub_agent {
+            true => Lane::Side(Key::of(agent.agent_id.or_empty())),
+            false => Lane::Main,
         };
-        let mut writer = Writer {
-            lane,
-            place,
-            at,
-            event,
-            out,
-        };
-        if let (true, Some(agent)) = (is_new, agent) {
-            writer.push(Event::Meta(Box::new(Meta {
+        out.set_lane(lane);
+        if is_sub_agent && !self.threads.contains_key(&lane) {
+            out.meta(Meta {
                 id: agent.agent_id.boxed(),
                 title: agent.agent_name.boxed(),
-                parent: name(record.session_id.get(), record.thread_id.get()),
+                parent: id_of(session, thread),
                 ..Meta::default()
-            })));
+            });
         }
-        thread.event(&record, &mut writer);
+        let thread = self
+            .threads
+            .entry(lane)
+            .or_insert_with(|| Thread::new(event));
+        thread.event(event, record, out);
     }
 }
 
 /// A thread's id: its session's, and its own where it is not the first.
-fn name(session: Option<&str>, thread: Option<&str>) -> Option<Box<str>> {
+fn id_of(session: Option<&str>, thread: Option<&str>) -> Option<Box<str>> {
     match (session.filter(|id| !id.is_empty())?, thread) {
         (session, None | Some("" | "main")) => Some(session.into()),
         (session, Some(thread)) => Some(format!("{session}/{thread}").into()),

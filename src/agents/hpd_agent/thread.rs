@@ -1,37 +1,16 @@
 //! One thread, event after event.
 
-use super::wire::{Content, Message, Operation, Record, Usage as Numbers, objects, one, texts};
+use super::wire::{Content, Operation, Record, Usage as Numbers};
 use crate::agents::{image, lenient};
 use crate::model::event::{
-    Billed, Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
-use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 
-/// Writes what one event says.
-pub(super) struct Writer<'w, 'm> {
-    pub(super) lane: Lane,
-    pub(super) place: Place,
-    pub(super) at: Option<Timestamp>,
-    /// The event, in whichever file it stands.
-    pub(super) event: Key,
-    pub(super) out: &'w mut Sink<'m>,
-}
-
-impl Writer<'_, '_> {
-    pub(super) fn push(&mut self, event: Event) {
-        self.out.push(self.lane, self.place, self.at, event);
-    }
-
-    fn skipped(&mut self, kind: &str) {
-        self.push(Event::Skipped(kind.into()));
-    }
-}
-
-/// Who speaks in a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Speaker {
+enum Author {
     User,
     /// A user's message that guides a turn under way.
     Steering,
@@ -41,17 +20,17 @@ enum Speaker {
     Harness,
 }
 
-impl Speaker {
-    fn of(record: &Record<'_>) -> Speaker {
+impl Author {
+    fn of(record: &Record<'_>) -> Author {
         match (record.source.or_empty(), record.role.or_empty()) {
-            ("Steering", _) => Speaker::Steering,
+            ("Steering", _) => Author::Steering,
             ("RuntimeContext" | "BackgroundNotification" | "SystemInstruction" | "Internal", _) => {
-                Speaker::Harness
+                Author::Harness
             }
-            (_, "user") => Speaker::User,
-            (_, "system") => Speaker::Harness,
-            (_, "tool") => Speaker::Tool,
-            _ => Speaker::Assistant,
+            (_, "user") => Author::User,
+            (_, "system") => Author::Harness,
+            (_, "tool") => Author::Tool,
+            _ => Author::Assistant,
         }
     }
 }
@@ -65,14 +44,14 @@ struct Call {
     has_arguments: bool,
 }
 
-/// What must be remembered of a thread.
-#[derive(Clone, Default)]
+/// The state of a thread.
+#[derive(Clone)]
 pub(super) struct Thread {
-    /// Who speaks in which message.
-    speakers: HashMap<Key, Speaker>,
+    /// The authors of messages.
+    authors: HashMap<Key, Author>,
     /// The nodes of each message.
     messages: HashMap<Key, Vec<Key>>,
-    /// Messages that a copy told before they came themselves.
+    /// Messages that were read from a copy, before the message itself.
     copied: HashSet<Key>,
     calls: HashMap<Key, Call>,
     /// Containers that were expanded.
@@ -83,84 +62,107 @@ pub(super) struct Thread {
     newest: Option<Key>,
     /// Requests by the host's ids of them.
     operations: HashMap<Key, Key>,
-    /// Whether the user has spoken in this turn.
+    /// Whether this turn has a message of the user.
     in_turn: bool,
     nodes: u64,
+    /// The current event, whichever file it is in.
+    event: Key,
 }
 
 impl Thread {
-    pub(super) fn event(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    /// A thread that begins with this event.
+    pub(super) fn new(event: Key) -> Thread {
+        Thread {
+            authors: HashMap::new(),
+            messages: HashMap::new(),
+            copied: HashSet::new(),
+            calls: HashMap::new(),
+            containers: HashSet::new(),
+            open: None,
+            newest: None,
+            operations: HashMap::new(),
+            in_turn: false,
+            nodes: 0,
+            event,
+        }
+    }
+
+    pub(super) fn event(&mut self, event: Key, record: &Record<'_>, out: &mut Sink<'_>) {
+        self.event = event;
         match record.kind.or_empty() {
             "THREAD_CREATED" | "BRANCH_CREATED" | "THREAD_UPDATED" | "BRANCH_METADATA_UPDATED" => {
-                writer.push(Event::Meta(Box::new(Meta {
+                out.meta(Meta {
                     title: record.sub_agent_name.boxed().or(record.name.boxed()),
                     parent: record.parent_session_id.boxed(),
                     ..Meta::default()
-                })));
+                });
             }
             "TEXT_MESSAGE_START" | "MESSAGE_STARTED" | "REASONING_MESSAGE_START" => {
                 let message = Key::of(record.message_id.or_empty());
-                self.speakers.insert(message, Speaker::of(record));
+                self.authors.insert(message, Author::of(record));
             }
-            "TEXT_DELTA" => self.text(record, writer),
-            "USER_MESSAGE" => self.user_message(record, writer),
+            "TEXT_DELTA" => self.text(record, record.text.or_empty(), out),
+            "USER_MESSAGE" => self.user_message(record, out),
             "REASONING_DELTA" => {
-                let item = writer.out.item(Role::Assistant, Kind::Thinking);
+                let item = out.item(Role::Assistant, Kind::Thinking);
                 let item = item
                     .text(record.text.or_empty())
                     .opaque(record.protected_data.or_empty().len() as u64)
                     .done();
-                self.output(record, item, writer);
+                self.output(record, item, out);
             }
             "CONTENT_ADDED" => {
-                let speaker = self.speaker(record);
-                for content in objects(&record.content) {
-                    self.content(record, speaker, content, writer);
+                let author = self.author(record);
+                for text in record.content.texts() {
+                    self.text(record, text, out);
+                }
+                for content in record.content.parts() {
+                    self.content(record, author, content, out);
                 }
             }
             "TOOL_CALL_START" => {
                 let call = self.call(record);
                 call.kind = record.call_type.boxed();
-                call.harness = record.tool_harness_name.boxed();
+                call.harness = record.harness.boxed();
             }
-            "TOOL_CALL_ARGS" | "TOOL_CALL_END" => self.arguments(record, writer),
-            "TOOL_CALL_RESULT" => self.result(record, writer),
-            "CONTAINER_EXPANDED" => self.expanded(record, writer),
+            "TOOL_CALL_ARGS" | "TOOL_CALL_END" => self.arguments(record, out),
+            "TOOL_CALL_RESULT" => self.result(record, out),
+            "CONTAINER_EXPANDED" => self.expanded(record, out),
             "AGENT_TURN_STARTED" => self.open = None,
             "AGENT_TURN_FINISHED" | "PROVIDER_OPERATION_USAGE" => {
-                if let Some(numbers) = one(&record.usage) {
+                if let Some(numbers) = &record.usage {
                     let (id, model) = (record.operation_id.get(), record.model_id.get());
-                    self.usage(id, model, numbers, writer);
+                    self.usage(id, model, numbers, out);
                 }
                 self.open = None;
             }
-            "MESSAGE_TURN_FINISHED" | "MESSAGE_TURN_ERROR" => self.turn_ended(record, writer),
+            "MESSAGE_TURN_FINISHED" | "MESSAGE_TURN_ERROR" => self.turn_ended(record, out),
             "THREAD_HISTORY_COMPACTION_CHECKPOINT" | "BRANCH_HISTORY_COMPACTED" => {
-                self.compaction(record, writer);
+                self.compaction(record, out);
             }
             "THREAD_MESSAGE_REPLACED" => {
                 let message = Key::of(record.message_id.or_empty());
-                writer.push(Event::Cleared {
+                out.emit(Event::Cleared {
                     nodes: self.messages.remove(&message).unwrap_or_default(),
                     calls: Vec::new(),
                 });
-                self.replacements(objects(&record.replacement), writer);
+                self.replacements(record, out);
             }
             "TEXT_MESSAGE_END"
             | "MESSAGE_COMPLETED"
             | "REASONING_MESSAGE_END"
             | "MESSAGE_TURN_STARTED" => {}
-            "" => writer.push(Event::Unreadable("no type".into())),
-            other => writer.skipped(other),
+            "" => out.unreadable("no type"),
+            other => out.skip(other),
         }
     }
 
-    fn speaker(&self, record: &Record<'_>) -> Speaker {
+    fn author(&self, record: &Record<'_>) -> Author {
         if record.role.get().is_some() {
-            return Speaker::of(record);
+            return Author::of(record);
         }
         let message = Key::of(record.message_id.or_empty());
-        self.speakers.get(&message).copied().unwrap_or_default()
+        self.authors.get(&message).copied().unwrap_or_default()
     }
 
     fn call(&mut self, record: &Record<'_>) -> &mut Call {
@@ -172,56 +174,51 @@ impl Thread {
         call
     }
 
-    fn text(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-        self.says(record, record.text.or_empty(), writer);
-    }
-
-    fn says(&mut self, record: &Record<'_>, text: &str, writer: &mut Writer<'_, '_>) {
+    fn text(&mut self, record: &Record<'_>, text: &str, out: &mut Sink<'_>) {
         let id = record.message_id.or_empty();
         if self.copied.contains(&Key::of(id)) {
-            return writer.skipped("repeated text");
+            return out.skip("repeated text");
         }
-        let speaker = self.speaker(record);
-        let item = said(speaker, writer).text(text).done();
-        self.add(id, speaker, item, writer);
+        let author = self.author(record);
+        let item = item_of(author, out).text(text).done();
+        self.add(id, author, item, out);
     }
 
     /// A copy of a message for whoever shows it; the message itself where no other event had it.
-    fn user_message(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn user_message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let id = record.message_id.or_empty();
         if self.messages.contains_key(&Key::of(id)) {
-            return writer.skipped("USER_MESSAGE");
+            return out.skip("USER_MESSAGE");
         }
         if !id.is_empty() {
             self.copied.insert(Key::of(id));
         }
-        let item = said(Speaker::User, writer)
+        let item = item_of(Author::User, out)
             .text(record.text.or_empty())
             .done();
-        self.add(id, Speaker::User, item, writer);
+        self.add(id, Author::User, item, out);
     }
 
     fn content(
         &mut self,
         record: &Record<'_>,
-        speaker: Speaker,
+        author: Author,
         content: &Content<'_>,
-        writer: &mut Writer<'_, '_>,
+        out: &mut Sink<'_>,
     ) {
         let id = record.message_id.or_empty();
         match content.kind.or_empty() {
-            "text" | "" => self.says(record, content.text.or_empty(), writer),
+            "text" | "" => self.text(record, content.text.or_empty(), out),
             "reasoning" => {
-                let item = writer.out.item(Role::Assistant, Kind::Thinking);
+                let item = out.item(Role::Assistant, Kind::Thinking);
                 let item = item
                     .text(content.text.or_empty())
                     .opaque(content.protected_data.or_empty().len() as u64)
                     .done();
-                self.output(record, item, writer);
+                self.output(record, item, out);
             }
             "functionCall" => {
-                let item = writer
-                    .out
+                let item = out
                     .item(Role::Assistant, Kind::ToolCall)
                     .tool(content.name.get())
                     .call(content.call_id.get());
@@ -236,12 +233,11 @@ impl Thread {
                     .or_default();
                 call.name = content.name.boxed();
                 call.has_arguments = true;
-                self.output(record, item, writer);
+                self.output(record, item, out);
             }
             "functionResult" => {
                 let call = self.calls.get(&Key::of(content.call_id.or_empty()));
-                let item = writer
-                    .out
+                let item = out
                     .item(Role::Tool, Kind::ToolResult)
                     .tool(call.and_then(|call| call.name.as_deref()))
                     .call(content.call_id.get());
@@ -250,7 +246,7 @@ impl Thread {
                     None => item,
                 };
                 let item = item.done();
-                self.add(id, Speaker::Tool, item, writer);
+                self.add(id, Author::Tool, item, out);
             }
             "data" | "uri" => {
                 let data = content.uri.or_empty();
@@ -258,33 +254,32 @@ impl Thread {
                 let tokens = size.map_or(image::DEFAULT, |(width, height)| {
                     image::openai(width, height)
                 });
-                let item = said(speaker, writer).fixed(tokens, "[image]").done();
-                self.add(id, speaker, item, writer);
+                let item = item_of(author, out).fixed(tokens, "[image]").done();
+                self.add(id, author, item, out);
             }
-            other => writer.skipped(other),
+            other => out.skip(other),
         }
     }
 
     /// A call's arguments, which newer builds write twice.
-    fn arguments(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn arguments(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let call = self.call(record);
         if record.args_json.get().is_none() || std::mem::replace(&mut call.has_arguments, true) {
             return;
         }
-        let item = writer
-            .out
+        let item = out
             .item(Role::Assistant, Kind::ToolCall)
             .tool(call.name.as_deref())
             .call(record.call_id.get())
             .text(record.args_json.or_empty())
             .done();
-        self.output(record, item, writer);
+        self.output(record, item, out);
     }
 
-    fn result(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn result(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let call = self.call(record);
         let name = call.name.clone();
-        let harness = record.tool_harness_name.get().or(call.harness.as_deref());
+        let harness = record.harness.get().or(call.harness.as_deref());
         let is_harness = harness.is_some() && harness == name.as_deref();
         let is_skill = record.call_type.get().or(call.kind.as_deref()) == Some("Skill");
         let is_expanded = name
@@ -296,15 +291,14 @@ impl Thread {
             (true, false) => (Role::Container, Kind::ToolList),
             (false, _) => (Role::Tool, Kind::ToolResult),
         };
-        let mut item = writer
-            .out
+        let mut item = out
             .item(role, kind)
             .tool(name.as_deref())
             .call(record.call_id.get());
-        for text in texts(&record.result) {
+        for text in record.result.texts() {
             item = item.text(text);
         }
-        for answer in objects(&record.result) {
+        for answer in record.result.parts() {
             item = match (answer.text.get(), answer.json) {
                 (Some(text), _) => item.text(text),
                 (None, Some(json)) => lenient::strings(item, json),
@@ -316,41 +310,39 @@ impl Thread {
         }
         let item = item.done();
         self.open = None;
-        self.add(record.message_id.or_empty(), Speaker::Tool, item, writer);
+        self.add(record.message_id.or_empty(), Author::Tool, item, out);
     }
 
     /// The functions that a container shows: their schemas are in the context while the turn lasts. The
     /// log has their names alone.
-    fn expanded(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn expanded(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         self.containers.extend(record.container_name.boxed());
-        let unlocked: Vec<&str> = texts(&record.unlocked_functions).collect();
-        let item = writer
-            .out
+        let unlocked: Vec<&str> = record.unlocked_functions.iter().collect();
+        let item = out
             .item(Role::Container, Kind::ToolList)
             .tool(record.container_name.get())
             .text(&unlocked.join(" "))
             .ephemeral()
             .done();
-        self.add("", Speaker::Harness, item, writer);
+        self.add("", Author::Harness, item, out);
     }
 
-    fn turn_ended(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-        if let Some(numbers) = one(&record.usage) {
+    fn turn_ended(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        if let Some(numbers) = &record.usage {
             let chat = |call: &&Operation<'_>| matches!(call.family.get(), None | Some("Chat"));
-            match objects(&numbers.operations).filter(chat).last() {
+            match numbers.operations.iter().rfind(chat) {
                 Some(last) => {
-                    if let Some(counts) = one(&last.usage) {
-                        let (id, model) = (last.operation_id.get(), last.model_id.get());
-                        self.usage(id, model, counts, writer);
-                    }
+                    let (id, model) = (last.operation_id.get(), last.model_id.get());
+                    let counts = lenient::value(last.usage, "usage", out);
+                    self.usage(id, model, &counts, out);
                 }
-                None if numbers.input_token_count.0.is_some() => writer.skipped("sum of a turn"),
+                None if numbers.input_token_count.0.is_some() => out.skip("sum of a turn"),
                 None => {}
             }
         }
         self.open = None;
         self.in_turn = false;
-        writer.push(Event::TurnEnded);
+        out.emit(Event::TurnEnded);
     }
 
     /// The numbers of one call of the model.
@@ -359,18 +351,18 @@ impl Thread {
         operation: Option<&str>,
         model: Option<&str>,
         numbers: &Numbers<'_>,
-        writer: &mut Writer<'_, '_>,
+        out: &mut Sink<'_>,
     ) {
         let Some(prompt) = numbers.input_token_count.0.filter(|prompt| *prompt > 0) else {
             return;
         };
         let operation = operation.map(Key::of);
         let known = operation.and_then(|id| self.operations.get(&id).copied());
-        let request = known.or(self.newest.take()).unwrap_or(writer.event);
+        let request = known.or(self.newest.take()).unwrap_or(self.event);
         if let Some(id) = operation {
             self.operations.insert(id, request);
         }
-        writer.push(Event::Usage(Box::new(Usage {
+        out.usage(Usage {
             request,
             model: model.map(Into::into),
             prompt,
@@ -385,18 +377,18 @@ impl Thread {
                 output: numbers.output_token_count.or_zero(),
                 reasoning: numbers.reasoning_token_count.or_zero(),
             },
-        })));
+        });
     }
 
-    fn compaction(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-        let gone: HashSet<Key> = texts(&record.compacted_message_ids).map(Key::of).collect();
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let gone: HashSet<Key> = record.compacted_message_ids.iter().map(Key::of).collect();
         let kept = self
             .messages
             .iter()
             .filter(|(message, _)| !gone.contains(message));
         let kept = kept.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
         self.messages.retain(|message, _| !gone.contains(message));
-        writer.push(Event::Reset(Box::new(Reset {
+        out.reset(Reset {
             key: record
                 .compaction_id
                 .get()
@@ -410,79 +402,68 @@ impl Thread {
             before: None,
             after: None,
             kept: Kept::Nodes(kept),
-        })));
-        self.replacements(objects(&record.replacement_messages), writer);
+        });
+        self.replacements(record, out);
     }
 
-    /// Messages that take the place of others: summaries, where a person did not say them.
-    fn replacements<'p, 'a: 'p>(
-        &mut self,
-        messages: impl Iterator<Item = &'p Message<'a>>,
-        writer: &mut Writer<'_, '_>,
-    ) {
-        for message in messages {
-            let (role, kind, speaker) = match message.role.or_empty() {
-                "user" => (Role::User, Kind::Text, Speaker::Steering),
-                _ => (Role::Container, Kind::Summary, Speaker::Harness),
+    /// Messages that take the place of others: summaries, where they are not a person's.
+    fn replacements(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        for message in record.replacements.parts() {
+            let (role, kind, author) = match message.role.or_empty() {
+                "user" => (Role::User, Kind::Text, Author::Steering),
+                _ => (Role::Container, Kind::Summary, Author::Harness),
             };
-            let mut item = writer.out.item(role, kind);
-            if let Some(text) = message.text.get() {
-                item = item.text(text);
-            } else {
-                for content in objects(&message.contents) {
-                    item = item.text(content.text.or_empty());
-                }
-            }
-            let item = item.done();
-            self.add(message.message_id.or_empty(), speaker, item, writer);
+            let item = out.item(role, kind);
+            let contents = message.contents.parts();
+            let item = match message.text.get() {
+                Some(text) => item.text(text),
+                None => contents.fold(item, |item, part| item.text(part.text.or_empty())),
+            };
+            let item = message
+                .contents
+                .texts()
+                .fold(item, ItemBuilder::text)
+                .done();
+            self.add(message.message_id.or_empty(), author, item, out);
         }
     }
 
-    fn output(&mut self, record: &Record<'_>, item: NewItem, writer: &mut Writer<'_, '_>) {
-        self.add(
-            record.message_id.or_empty(),
-            Speaker::Assistant,
-            item,
-            writer,
-        );
+    fn output(&mut self, record: &Record<'_>, item: NewItem, out: &mut Sink<'_>) {
+        self.add(record.message_id.or_empty(), Author::Assistant, item, out);
     }
 
     /// Adds an item to a message.
-    fn add(&mut self, message: &str, speaker: Speaker, item: NewItem, writer: &mut Writer<'_, '_>) {
+    fn add(&mut self, message: &str, author: Author, item: NewItem, out: &mut Sink<'_>) {
         self.nodes += 1;
         let key = Key::of_number("hpd node", self.nodes);
         self.messages.entry(Key::of(message)).or_default().push(key);
-        let part = match speaker {
-            Speaker::User | Speaker::Steering => Part::Input,
-            Speaker::Assistant => Part::Output,
-            Speaker::Tool => Part::Result,
-            Speaker::Harness => Part::Injected,
+        let part = match author {
+            Author::User | Author::Steering => Part::Input,
+            Author::Assistant => Part::Output,
+            Author::Tool => Part::Result,
+            Author::Harness => Part::Injected,
         };
-        let turn = speaker == Speaker::User && !std::mem::replace(&mut self.in_turn, true);
-        let request =
-            (speaker == Speaker::Assistant).then(|| *self.open.get_or_insert(writer.event));
+        let turn = author == Author::User && !std::mem::replace(&mut self.in_turn, true);
+        let request = (author == Author::Assistant).then(|| *self.open.get_or_insert(self.event));
         self.newest = request.or(self.newest);
-        writer.push(Event::Node(Box::new(Node {
+        out.node(Node {
             key: Some(key),
             part,
             request,
             turn,
             items: vec![item],
             ..Node::default()
-        })));
+        });
     }
 }
 
-/// Begins an item of whoever speaks.
-fn said<'s, 'm>(
-    speaker: Speaker,
-    writer: &'s mut Writer<'_, 'm>,
-) -> crate::model::event::ItemBuilder<'s, 'm> {
-    let (role, kind) = match speaker {
-        Speaker::User | Speaker::Steering => (Role::User, Kind::Text),
-        Speaker::Assistant => (Role::Assistant, Kind::Text),
-        Speaker::Tool => (Role::Tool, Kind::ToolResult),
-        Speaker::Harness => (Role::Container, Kind::Reminder),
+/// Begins an item of an author's message.
+fn item_of<'s, 'm>(author: Author, out: &'s mut Sink<'m>) -> ItemBuilder<'s, 'm> {
+    let (role, kind) = match author {
+        Author::User | Author::Steering => (Role::User, Kind::Text),
+        Author::Assistant => (Role::Assistant, Kind::Text),
+        Author::Tool => (Role::Tool, Kind::ToolResult),
+        Author::Harness => (Role::Container, Kind::Reminder),
     };
-    writer.out.item(role, kind)
+    out.item(role, kind)
 }

@@ -1,193 +1,110 @@
-//! What HPD-Agent's events hold, as far as it is of use.
+//! The fields of HPD-Agent's events that are read.
 
-use crate::agents::lenient::{Count, Piece, Pieces, Text};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
 use serde_json::value::RawValue;
 
-/// A branch around its events, as versions before the journal wrote it.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Document<'a> {
-    #[serde(borrow)]
-    pub(super) schema: Text<'a>,
-    #[serde(borrow)]
-    pub(super) session_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) branch_id: Text<'a>,
-    pub(super) events: Option<Vec<IgnoredAny>>,
+record! {
+    /// A branch around its events, as versions before the journal wrote it.
+    pub(super) struct Document<'a> {
+        pub(super) schema: Text<'a>,
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) branch_id: Text<'a> = "branchId",
+        pub(super) events: Option<&'a RawValue>,
+    }
 }
 
-/// An event. Which of the fields are there depends on its type.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Record<'a> {
-    #[serde(borrow, rename = "type")]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) event_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) session_id: Text<'a>,
-    #[serde(borrow, alias = "branchId")]
-    pub(super) thread_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) timestamp: Text<'a>,
-    #[serde(borrow)]
-    pub(super) metadata: One<'a, Agent<'a>>,
-    #[serde(borrow)]
-    pub(super) message_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) role: Text<'a>,
-    #[serde(borrow)]
-    pub(super) source: Text<'a>,
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-    #[serde(borrow)]
-    pub(super) protected_data: Text<'a>,
-    #[serde(borrow)]
-    pub(super) content: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) args_json: Text<'a>,
-    #[serde(borrow)]
-    pub(super) call_type: Text<'a>,
-    #[serde(borrow, alias = "harnessName")]
-    pub(super) tool_harness_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) result: Pieces<'a, Answer<'a>>,
-    #[serde(borrow)]
-    pub(super) container_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) unlocked_functions: Pieces<'a, Nothing>,
-    #[serde(borrow)]
-    pub(super) operation_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) model_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) usage: One<'a, Usage<'a>>,
-    #[serde(borrow)]
-    pub(super) sub_agent_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) parent_session_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) compaction_id: Text<'a>,
-    #[serde(borrow, alias = "modelCompactedMessageIds")]
-    pub(super) compacted_message_ids: Pieces<'a, Nothing>,
-    #[serde(borrow)]
-    pub(super) replacement_messages: Pieces<'a, Message<'a>>,
-    #[serde(borrow)]
-    pub(super) replacement: Pieces<'a, Message<'a>>,
+record! {
+    /// An event. Which of the fields are there depends on its type.
+    pub(super) struct Record<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) event_id: Text<'a> = "eventId",
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) thread_id: Text<'a> = "threadId" | "branchId",
+        pub(super) timestamp: Text<'a>,
+        pub(super) metadata: Agent<'a>,
+        pub(super) message_id: Text<'a> = "messageId",
+        pub(super) role: Text<'a>,
+        pub(super) source: Text<'a>,
+        pub(super) text: Text<'a>,
+        pub(super) protected_data: Text<'a> = "protectedData",
+        pub(super) content: Pieces<'a, Content<'a>>,
+        pub(super) call_id: Text<'a> = "callId",
+        pub(super) name: Text<'a>,
+        pub(super) args_json: Text<'a> = "argsJson",
+        pub(super) call_type: Text<'a> = "callType",
+        pub(super) harness: Text<'a> = "toolHarnessName" | "harnessName",
+        pub(super) result: Pieces<'a, ToolResult<'a>>,
+        pub(super) container_name: Text<'a> = "containerName",
+        pub(super) unlocked_functions: Texts<'a> = "unlockedFunctions",
+        pub(super) operation_id: Text<'a> = "operationId",
+        pub(super) model_id: Text<'a> = "modelId",
+        pub(super) usage: Option<Usage<'a>>,
+        pub(super) sub_agent_name: Text<'a> = "subAgentName",
+        pub(super) parent_session_id: Text<'a> = "parentSessionId",
+        pub(super) compaction_id: Text<'a> = "compactionId",
+        pub(super) compacted_message_ids: Texts<'a> = "compactedMessageIds" | "modelCompactedMessageIds",
+        pub(super) replacements: Pieces<'a, Message<'a>> = "replacementMessages" | "replacement",
+    }
 }
 
-/// An object in its place, or nothing.
-pub(super) type One<'a, T> = Pieces<'a, T>;
-
-/// The object of a field that should hold one.
-pub(super) fn one<'p, T>(field: &'p One<'_, T>) -> Option<&'p T> {
-    objects(field).next()
+record! {
+    /// The agent whose event it is.
+    pub(super) struct Agent<'a> {
+        pub(super) agent_name: Text<'a> = "agentName",
+        pub(super) agent_id: Text<'a> = "agentId",
+        pub(super) depth: Count,
+    }
 }
 
-/// The objects of a list.
-pub(super) fn objects<'p, T>(list: &'p Pieces<'_, T>) -> impl Iterator<Item = &'p T> {
-    list.0.iter().filter_map(|piece| match piece {
-        Piece::Part(part) => Some(part),
-        Piece::Text(_) => None,
-    })
+record! {
+    /// A piece of a message, as Microsoft.Extensions.AI writes it.
+    pub(super) struct Content<'a> {
+        pub(super) kind: Text<'a> = "$type",
+        pub(super) text: Text<'a>,
+        pub(super) protected_data: Text<'a> = "protectedData",
+        pub(super) call_id: Text<'a> = "callId",
+        pub(super) name: Text<'a>,
+        pub(super) arguments: Option<&'a RawValue>,
+        pub(super) result: Option<&'a RawValue>,
+        pub(super) uri: Text<'a>,
+    }
 }
 
-/// The texts of a list.
-pub(super) fn texts<'p, T>(list: &'p Pieces<'_, T>) -> impl Iterator<Item = &'p str> {
-    list.0.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(_) => None,
-    })
+record! {
+    /// A message that takes the place of others.
+    pub(super) struct Message<'a> {
+        pub(super) role: Text<'a>,
+        pub(super) message_id: Text<'a> = "messageId",
+        pub(super) contents: Pieces<'a, Content<'a>>,
+        pub(super) text: Text<'a>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-pub(super) struct Nothing {}
-
-/// Who told the event.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Agent<'a> {
-    #[serde(borrow)]
-    pub(super) agent_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) agent_id: Text<'a>,
-    pub(super) depth: Count,
+record! {
+    /// A tool's result. `json` and `content` repeat `text`, where there is one.
+    pub(super) struct ToolResult<'a> {
+        pub(super) text: Text<'a>,
+        pub(super) json: Option<&'a RawValue>,
+    }
 }
 
-/// A piece of a message, as Microsoft.Extensions.AI writes it.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Content<'a> {
-    #[serde(borrow, rename = "$type")]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-    #[serde(borrow)]
-    pub(super) protected_data: Text<'a>,
-    #[serde(borrow)]
-    pub(super) call_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) uri: Text<'a>,
+record! {
+    /// Numbers of one call, or of a turn: its calls one by one, or all together.
+    pub(super) struct Usage<'a> {
+        pub(super) input_token_count: Count = "inputTokenCount",
+        pub(super) output_token_count: Count = "outputTokenCount",
+        pub(super) cached_input_token_count: Count = "cachedInputTokenCount",
+        pub(super) reasoning_token_count: Count = "reasoningTokenCount",
+        pub(super) operations: Vec<Operation<'a>>,
+    }
 }
 
-/// A message that takes the place of others.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Message<'a> {
-    #[serde(borrow)]
-    pub(super) role: Text<'a>,
-    #[serde(borrow)]
-    pub(super) message_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) contents: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-}
-
-/// A tool's result. `json` and `content` say the same as `text`, where there is one.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Answer<'a> {
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-    #[serde(borrow)]
-    pub(super) json: Option<&'a RawValue>,
-}
-
-/// Numbers of one call, or of a turn: its calls one by one, or all together.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Usage<'a> {
-    pub(super) input_token_count: Count,
-    pub(super) output_token_count: Count,
-    pub(super) cached_input_token_count: Count,
-    pub(super) reasoning_token_count: Count,
-    #[serde(borrow)]
-    pub(super) operations: Pieces<'a, Operation<'a>>,
-}
-
-/// One call of a turn.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Operation<'a> {
-    #[serde(borrow)]
-    pub(super) operation_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) model_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) family: Text<'a>,
-    #[serde(borrow)]
-    pub(super) usage: Pieces<'a, Usage<'a>>,
+record! {
+    /// One call of a turn.
+    pub(super) struct Operation<'a> {
+        pub(super) operation_id: Text<'a> = "operationId",
+        pub(super) model_id: Text<'a> = "modelId",
+        pub(super) family: Text<'a>,
+        pub(super) usage: Option<&'a RawValue>,
+    }
 }
