@@ -33,7 +33,7 @@ mod items;
 mod stats;
 mod wire;
 
-use super::lenient;
+use super::lenient::{self, Lost};
 use super::{Claim, Facts, FolderSpec, Format, Root, StoreKind, decoder, head};
 use conversation::OpenHandsDecoder;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,8 @@ fn claims(path: &Path) -> Option<Claim> {
 
 fn recognise(head: &[u8]) -> bool {
     let line = head::first_line(head);
-    match lenient::object::<Record<'_>>(line) {
+    let text = String::from_utf8_lossy(line);
+    match lenient::parse(&text, &Lost::default()) {
         Ok(record) => is_event(&record),
         Err(_) => begins_with_an_event(line),
     }

@@ -2,12 +2,12 @@
 
 use super::branch::{self, Branch};
 use super::items;
-use super::stats::{self, Call, Stats};
-use super::wire::{self, Record, State, one, texts};
-use crate::agents::lenient::{self, Text};
-use crate::agents::{Decoder, Input, StateUpdate};
+use super::stats::{self, Call};
+use super::wire::{Record, State, Stats};
+use crate::agents::lenient::{self, Count, Lost, Text};
+use crate::agents::{Decoder, StateUpdate};
 use crate::model::event::{
-    Billed, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
@@ -15,17 +15,17 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 
-/// Reads one conversation.
+/// Decodes one conversation.
 #[derive(Default)]
 pub(super) struct OpenHandsDecoder {
     branch: Branch,
     /// The calls of tools that were made.
     calls: HashSet<Key>,
-    stats: Stats,
-    /// Calls by their answers, as the state beside the log tells them.
-    told: HashMap<Key, Call>,
-    /// What that tells of the conversation.
-    facts: Option<Meta>,
+    stats: stats::Stats,
+    /// Calls by their responses, from the state beside the log.
+    known: HashMap<Key, Call>,
+    /// Facts about the conversation, from the same.
+    meta: Option<Meta>,
     has_begun: bool,
     /// The answers whose calls are not known yet.
     unknown: HashSet<Key>,
@@ -48,60 +48,54 @@ pub(super) struct OpenHandsDecoder {
 }
 
 impl Decoder for OpenHandsDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
             return;
         };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        let record: Record<'_> = match lenient::object(line) {
-            Ok(record) => record,
-            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
-        };
-        let at = time(&record.timestamp);
-        let mut writer = Writer { place, at, out };
+        out.set_time(time(&record.timestamp));
         self.open = None;
         if !std::mem::replace(&mut self.has_begun, true)
-            && let Some(facts) = &self.facts
+            && let Some(meta) = &self.meta
         {
-            writer.push(Event::Meta(Box::new(facts.clone())));
+            out.meta(meta.clone());
         }
-        self.event(&record, &mut writer);
+        self.event(&record, out);
     }
 
-    /// The calls of a state are a list that grows. Its file is written before the first event and after
+    /// The calls in a state are a list that grows. Its file is written before the first event and after
     /// each, or, in older versions, at the end of a run.
     fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
-        let Ok(state) = lenient::object::<State<'_>>(document) else {
+        let document = String::from_utf8_lossy(document);
+        let lost = Lost::default();
+        let Ok(state) = lenient::parse::<State<'_>>(&document, &lost) else {
             return StateUpdate::Incomplete;
         };
-        self.stats.learn(&state);
-        let facts = self.learn(&state);
-        if self.facts.as_ref() != Some(&facts) {
+        if !self.has_begun {
+            lost.report(out);
+        }
+        self.stats.read_state(&state);
+        let meta = self.read_meta(&state);
+        if self.meta.as_ref() != Some(&meta) {
             if self.has_begun {
                 return StateUpdate::RereadLog;
             }
-            self.facts = Some(facts);
+            self.meta = Some(meta);
         }
-        let stats = one(&state.stats);
-        for metric in stats.map(wire::Stats::metrics).unwrap_or_default().values() {
-            let calls = one(metric)
-                .into_iter()
-                .flat_map(|metric| wire::objects(&metric.token_usages));
-            for numbers in calls {
-                let answer = numbers.response_id.get().map(response_key);
-                if let (Some(answer), Some(call)) = (answer, Call::of(numbers)) {
-                    self.told.entry(answer).or_insert(call);
-                }
+        let metrics = state.stats.usage_to_metrics.0.iter();
+        for numbers in metrics.flat_map(|(_, metric)| &metric.token_usages) {
+            let response = numbers.response_id.get().map(response_key);
+            if let (Some(response), Some(call)) = (response, Call::of(numbers)) {
+                self.known.entry(response).or_insert(call);
             }
         }
-        let is_told = |answer: &&Key| self.told.contains_key(*answer);
-        let told: Vec<Key> = self.unknown.iter().filter(is_told).copied().collect();
-        match (told.as_slice(), self.open) {
+        let is_known = |response: &&Key| self.known.contains_key(*response);
+        let known: Vec<Key> = self.unknown.iter().filter(is_known).copied().collect();
+        match (known.as_slice(), self.open) {
             ([], _) => StateUpdate::Accepted,
-            ([answer], Some((open, place, at))) if *answer == open => {
-                self.answered(open, &mut Writer { place, at, out });
+            ([response], Some((open, place, at))) if *response == open => {
+                out.begin(place);
+                out.set_time(at);
+                self.emit_usage(open, out);
                 StateUpdate::Accepted
             }
             _ => StateUpdate::RereadLog,
@@ -117,47 +111,41 @@ fn time(text: &Text<'_>) -> Option<Timestamp> {
 }
 
 impl OpenHandsDecoder {
-    fn event(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn event(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         match record.kind.or_empty() {
-            "SystemPromptEvent" | "SystemPromptUpdateEvent" => self.system(record, writer),
-            "MessageEvent" => self.message(record, writer),
-            "ActionEvent" => self.action(record, writer),
+            "SystemPromptEvent" | "SystemPromptUpdateEvent" => self.system(record, out),
+            "MessageEvent" => self.message(record, out),
+            "ActionEvent" => self.action(record, out),
             "ObservationEvent" | "UserRejectObservation" | "AgentErrorEvent" => {
-                self.result(record, writer);
+                self.result(record, out);
             }
-            "Condensation" => self.condensation(record, writer),
+            "Condensation" => self.condensation(record, out),
             "CondensationRequest" => {
                 let reason = match (record.reason.get(), self.ended) {
                     (Some("manual"), _) | (None, true) => "manual",
                     _ => "auto",
                 };
                 self.asked = Some(reason.into());
-                writer.skipped("CondensationRequest");
-                self.link(record, writer);
+                out.skip("CondensationRequest");
+                self.link(record, out);
             }
             "TokenEvent" => {
-                self.token_ids(record, writer);
-                self.link(record, writer);
+                self.token_ids(record, out);
+                self.link(record, out);
             }
             // No part of the tree, though they may name a parent.
-            "ConversationStateUpdateEvent" => self.update(record, writer),
-            "ConversationErrorEvent" => writer.skipped("ConversationErrorEvent"),
-            "" => writer.push(Event::Unreadable("no kind".into())),
+            "ConversationStateUpdateEvent" => self.update(record, out),
+            "ConversationErrorEvent" => out.skip("ConversationErrorEvent"),
+            "" => out.unreadable("no kind"),
             other => {
-                writer.skipped(other);
-                self.link(record, writer);
+                out.skip(other);
+                self.link(record, out);
             }
         }
     }
 
     /// Adds an event to the conversation.
-    fn node(
-        &mut self,
-        record: &Record<'_>,
-        part: Part,
-        items: Vec<NewItem>,
-        writer: &mut Writer<'_, '_>,
-    ) {
+    fn node(&mut self, record: &Record<'_>, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
         let key = record.id.get().map(Key::of);
         let parent = branch::parent(record.parent_id.get());
         if let Some(key) = key {
@@ -167,52 +155,52 @@ impl OpenHandsDecoder {
             Part::Output => record.llm_response_id.get().map(response_key),
             _ => None,
         };
-        writer.push(Event::Node(Box::new(Node {
+        out.node(Node {
             key,
             parent,
             part,
             request,
             turn: part == Part::Input,
             items,
-        })));
+        });
         if let Some(request) = request {
-            self.answer(request, writer);
+            self.answer(request, out);
         }
     }
 
     /// Later events may hang below one that is not in the context.
-    fn link(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn link(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         if record.parent_id.get().is_some() {
-            self.node(record, Part::Link, Vec::new(), writer);
+            self.node(record, Part::Link, Vec::new(), out);
         }
     }
 
     /// What is said last takes the place of what was said before.
-    fn system(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn system(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let mut items = Vec::new();
         for text in [&record.system_prompt, &record.dynamic_context] {
             if !text.0.is_empty() {
-                let item = writer.out.item(Role::Container, Kind::Prompt);
+                let item = out.item(Role::Container, Kind::Prompt);
                 items.push(items::content(item, text, self.model.as_deref()).done());
             }
         }
-        items.extend(items::tools(&record.tools, writer.out));
+        items.extend(items::tools(&record.tools, out));
         let Some(first) = self.system else {
             self.system = record.id.get().map(Key::of);
-            return self.node(record, Part::Injected, items, writer);
+            return self.node(record, Part::Injected, items, out);
         };
-        writer.push(Event::Node(Box::new(Node {
+        out.node(Node {
             key: Some(first),
             part: Part::Injected,
             items,
             ..Node::default()
-        })));
-        self.link(record, writer);
+        });
+        self.link(record, out);
     }
 
-    fn message(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-        let Some(message) = one(&record.llm_message) else {
-            return writer.push(Event::Unreadable("a message without a message".into()));
+    fn message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let Some(message) = &record.llm_message else {
+            return out.unreadable("a message without a message");
         };
         let model = self.model.as_deref();
         let is_agent = message.role.get() == Some("assistant");
@@ -222,140 +210,136 @@ impl OpenHandsDecoder {
                 let thinking = items::Thinking {
                     content: &message.reasoning_content,
                     blocks: &message.thinking_blocks,
-                    item: &message.responses_reasoning_item,
-                    said: &message.content,
+                    item: message.responses_reasoning_item.as_ref(),
+                    text: &message.content,
                 };
-                items.extend(items::thinking(&thinking, writer.out));
+                items.extend(items::thinking(&thinking, out));
                 (Part::Output, Role::Assistant, Kind::Text)
             }
             (false, "user") => (Part::Input, Role::User, Kind::Text),
             _ => (Part::Injected, Role::Container, Kind::Reminder),
         };
-        let item = writer.out.item(role, kind);
+        let item = out.item(role, kind);
         items.push(items::content(item, &message.content, model).done());
         if !record.extended_content.0.is_empty() {
-            let kind = match record.activated_skills.0.is_empty() {
+            let kind = match record.activated_skills.iter().next().is_none() {
                 true => Kind::Reminder,
                 false => Kind::Skill,
             };
-            let item = writer.out.item(Role::Container, kind);
+            let item = out.item(Role::Container, kind);
             items.push(items::content(item, &record.extended_content, model).done());
         }
         self.ended = is_agent;
-        self.node(record, part, items, writer);
+        self.node(record, part, items, out);
     }
 
-    fn action(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn action(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let thinking = items::Thinking {
             content: &record.reasoning_content,
             blocks: &record.thinking_blocks,
-            item: &record.responses_reasoning_item,
-            said: &record.thought,
+            item: record.responses_reasoning_item.as_ref(),
+            text: &record.thought,
         };
-        let mut items: Vec<NewItem> = items::thinking(&thinking, writer.out).into_iter().collect();
-        if wire::objects(&record.thought).any(|said| !said.text.or_empty().is_empty()) {
-            let item = writer.out.item(Role::Assistant, Kind::Text);
+        let mut items: Vec<NewItem> = items::thinking(&thinking, out).into_iter().collect();
+        if record
+            .thought
+            .parts()
+            .any(|part| !part.text.or_empty().is_empty())
+        {
+            let item = out.item(Role::Assistant, Kind::Text);
             items.push(items::content(item, &record.thought, None).done());
         }
         let call = record.tool_call_id.get();
         self.calls.extend(call.map(Key::of));
-        let item = writer.out.item(Role::Assistant, Kind::ToolCall);
+        let item = out.item(Role::Assistant, Kind::ToolCall);
         let item = item.tool(record.tool_name.get()).call(call);
-        let arguments = one(&record.tool_call).map(|call| call.arguments.or_empty());
-        items.push(item.text(arguments.unwrap_or_default()).done());
+        items.push(item.text(record.tool_call.arguments.or_empty()).done());
         self.ended = false;
-        self.node(record, Part::Output, items, writer);
+        self.node(record, Part::Output, items, out);
     }
 
-    fn result(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn result(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let call = record.tool_call_id.get();
         if let Some(call) = call.filter(|call| !self.calls.contains(&Key::of(call))) {
             // Its action is not in the log, but its request was made.
-            self.answer(response_key(call), writer);
+            self.answer(response_key(call), out);
         }
         let model = self.model.as_deref();
-        let item = writer.out.item(Role::Tool, Kind::ToolResult);
+        let item = out.item(Role::Tool, Kind::ToolResult);
         let item = item.tool(record.tool_name.get()).call(call);
         let item = match (record.error.get(), record.rejection_reason.get()) {
             (Some(error), _) => item.text(error),
             (None, Some(reason)) => item.text("Action rejected:").text(reason),
-            (None, None) => match one(&record.observation) {
-                Some(observation) => items::observation(item, observation, model),
-                None => item,
-            },
+            (None, None) => items::observation(item, &record.observation, model),
         };
         let mut items = vec![item.done()];
         if !record.extended_content.0.is_empty() {
-            let item = writer.out.item(Role::Container, Kind::Memory);
+            let item = out.item(Role::Container, Kind::Memory);
             items.push(items::content(item, &record.extended_content, model).done());
         }
         self.ended = record.tool_name.get() == Some("finish");
-        self.node(record, Part::Result, items, writer);
+        self.node(record, Part::Result, items, out);
     }
 
-    fn condensation(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn condensation(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let Some(id) = record.id.get() else {
-            return writer.push(Event::Unreadable("a condensation without an id".into()));
+            return out.unreadable("a condensation without an id");
         };
-        writer.others(self.stats.elsewhere());
+        skip_others(self.stats.elsewhere(), out);
         let key = Key::of(id);
-        let mut forgotten: HashSet<Key> = texts(&record.forgotten_event_ids).map(Key::of).collect();
+        let mut forgotten: HashSet<Key> = record.forgotten_event_ids.iter().map(Key::of).collect();
         forgotten.extend(self.summary.replace(key));
         let stays = self.branch.forget(&forgotten, key);
         // A size that many events happened to have is no size at which it condenses.
         let usual = if self.counts_tokens { "auto" } else { "events" };
-        writer.push(Event::Reset(Box::new(Reset {
+        out.reset(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
             gone: Gone::Compaction,
             cause: self.asked.take().as_deref().unwrap_or(usual).into(),
             before: None,
             after: None,
             kept: Kept::Nodes(stays),
-        })));
+        });
         let summary = record.summary.get().map(|summary| {
-            let item = writer.out.item(Role::Container, Kind::Summary);
+            let item = out.item(Role::Container, Kind::Summary);
             item.text(summary).done()
         });
-        writer.push(Event::Node(Box::new(Node {
+        out.node(Node {
             key: Some(key),
             parent: Parent::Previous,
             part: Part::Injected,
             items: summary.into_iter().collect(),
             ..Node::default()
-        })));
+        });
     }
 
-    fn update(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-        let told = match record.key.or_empty() {
-            "stats" => self.statistics(record.value),
-            "full_state" => self.state(record.value, writer),
+    fn update(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let is_read = match record.key.or_empty() {
+            "stats" => {
+                let stats: Option<Stats<'_>> = lenient::value(record.value, "value", out);
+                stats.map(|stats| self.stats.update(&stats.usage_to_metrics))
+            }
+            "full_state" => {
+                let state: Option<State<'_>> = lenient::value(record.value, "value", out);
+                state.map(|state| self.state(&state, out))
+            }
             _ => None,
         };
-        if told.is_none() {
-            writer.skipped("ConversationStateUpdateEvent");
+        if is_read.is_none() {
+            out.skip("ConversationStateUpdateEvent");
         }
-    }
-
-    fn statistics(&mut self, value: Option<&RawValue>) -> Option<()> {
-        let stats: wire::Stats<'_> = lenient::object(value?.get().as_bytes()).ok()?;
-        self.stats.update(&stats.metrics());
-        Some(())
     }
 
     /// The whole state of a conversation.
-    fn state(&mut self, value: Option<&RawValue>, writer: &mut Writer<'_, '_>) -> Option<()> {
-        let state: State<'_> = lenient::object(value?.get().as_bytes()).ok()?;
-        self.stats.learn(&state);
-        if let Some(stats) = one(&state.stats) {
-            self.stats.update(&stats.metrics());
-        }
-        let meta = self.learn(&state);
-        writer.push(Event::Meta(Box::new(meta)));
-        Some(())
+    fn state(&mut self, state: &State<'_>, out: &mut Sink<'_>) {
+        self.stats.read_state(state);
+        self.stats.update(&state.stats.usage_to_metrics);
+        let meta = self.read_meta(state);
+        out.meta(meta);
     }
 
-    fn learn(&mut self, state: &State<'_>) -> Meta {
-        let meta = facts_of(state);
+    fn read_meta(&mut self, state: &State<'_>) -> Meta {
+        let meta = meta_of(state);
         self.window = meta.window.or(self.window);
         self.counts_tokens = meta.trigger.is_some();
         self.model = meta.model.clone().or(self.model.take());
@@ -363,45 +347,45 @@ impl OpenHandsDecoder {
     }
 
     /// The conversation goes on with this answer: what is known of its request.
-    fn answer(&mut self, request: Key, writer: &mut Writer<'_, '_>) {
+    fn answer(&mut self, request: Key, out: &mut Sink<'_>) {
         if self.newest.replace(request) == Some(request) {
             return;
         }
         self.unknown.insert(request);
-        self.open = Some((request, writer.place, writer.at));
-        self.answered(request, writer);
+        self.open = Some((request, out.place(), out.time()));
+        self.emit_usage(request, out);
     }
 
     /// Tells of the call whose answer this is, if it is known.
-    fn answered(&mut self, request: Key, writer: &mut Writer<'_, '_>) {
+    fn emit_usage(&mut self, request: Key, out: &mut Sink<'_>) {
         let (call, others) = self.stats.answered();
-        writer.others(others);
-        if let Some(Call { usage, window }) = self.told.get(&request).cloned().or(call) {
+        skip_others(others, out);
+        if let Some(Call { usage, window }) = self.known.get(&request).cloned().or(call) {
             self.unknown.remove(&request);
             if window.is_some() && window != self.window {
                 self.window = window;
-                writer.push(Event::Meta(Box::new(Meta {
+                out.meta(Meta {
                     window,
                     ..Meta::default()
-                })));
+                });
             }
             self.model = usage.model.clone().or(self.model.take());
-            writer.push(Event::Usage(Box::new(Usage { request, ..usage })));
+            out.usage(Usage { request, ..usage });
         }
     }
 
     /// The ids of all tokens of the newest request and its answer.
-    fn token_ids(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn token_ids(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let count = |ids: Option<&RawValue>| {
             let ids: Vec<IgnoredAny> = serde_json::from_str(ids?.get()).ok()?;
             Some(ids.len() as u64)
         };
         let prompt = count(record.prompt_token_ids).filter(|prompt| *prompt > 0);
         let (Some(request), Some(prompt)) = (self.newest, prompt) else {
-            return writer.skipped("TokenEvent");
+            return out.skip("TokenEvent");
         };
         let output = count(record.response_token_ids);
-        writer.push(Event::Usage(Box::new(Usage {
+        out.usage(Usage {
             request,
             model: None,
             prompt,
@@ -414,7 +398,7 @@ impl OpenHandsDecoder {
                 output: output.unwrap_or(0),
                 ..Billed::default()
             },
-        })));
+        });
     }
 }
 
@@ -422,42 +406,22 @@ fn response_key(id: &str) -> Key {
     Key::of_parts(&["openhands", "response", id])
 }
 
-/// What a conversation's state tells of it.
-fn facts_of(state: &State<'_>) -> Meta {
-    let agent = one(&state.agent);
-    let llm = agent.and_then(|agent| one(&agent.llm));
-    let above = |count: lenient::Count| count.0.filter(|tokens| *tokens > 0);
-    let window = llm.and_then(|llm| above(llm.max_input_tokens));
-    let condenser = agent.and_then(|agent| one(&agent.condenser));
-    let most = condenser.and_then(|condenser| above(condenser.max_tokens));
+/// The facts in a conversation's state.
+fn meta_of(state: &State<'_>) -> Meta {
+    let above_zero = |count: Count| count.0.filter(|tokens| *tokens > 0);
+    let window = above_zero(state.agent.llm.max_input_tokens);
+    let most = above_zero(state.agent.condenser.max_tokens);
     Meta {
         id: state.id.boxed(),
-        cwd: one(&state.workspace).and_then(|workspace| workspace.working_dir.boxed()),
-        model: llm.and_then(|llm| llm.model.get()).map(stats::bare),
+        cwd: state.workspace.working_dir.boxed(),
+        model: state.agent.llm.model.get().map(stats::bare),
         window,
         trigger: most.map(|most| most.min(window.unwrap_or(most))),
         ..Meta::default()
     }
 }
 
-/// Writes what one event says.
-struct Writer<'w, 'm> {
-    place: Place,
-    at: Option<Timestamp>,
-    out: &'w mut Sink<'m>,
-}
-
-impl Writer<'_, '_> {
-    fn push(&mut self, event: Event) {
-        self.out.push(Lane::Main, self.place, self.at, event);
-    }
-
-    fn skipped(&mut self, kind: &str) {
-        self.push(Event::Skipped(kind.into()));
-    }
-
-    /// Calls of a model that were made for something else.
-    fn others(&mut self, count: usize) {
-        (0..count).for_each(|_| self.skipped("call for something else"));
-    }
+/// Counts calls of a model that were made for something else.
+fn skip_others(count: usize, out: &mut Sink<'_>) {
+    (0..count).for_each(|_| out.skip("call for something else"));
 }

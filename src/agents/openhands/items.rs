@@ -1,6 +1,6 @@
-//! What events put into the context.
+//! The items of events.
 
-use super::wire::{Block, Content, Observation, One, Reasoning, Tool, objects, one, texts};
+use super::wire::{Block, Content, Observation, Reasoning, Tool};
 use crate::agents::image;
 use crate::agents::lenient::{self, Pieces, Text};
 use crate::model::event::{ItemBuilder, NewItem, Sink};
@@ -15,14 +15,14 @@ pub(super) fn content<'s, 'm>(
     content: &Pieces<'_, Content<'_>>,
     model: Option<&str>,
 ) -> ItemBuilder<'s, 'm> {
-    for text in texts(content) {
+    for text in content.texts() {
         item = item.text(text);
     }
-    for part in objects(content) {
+    for part in content.parts() {
         if let Some(text) = part.text.get() {
             item = item.text(text);
         }
-        for url in texts(&part.image_urls) {
+        for url in part.image_urls.iter() {
             item = item.fixed(picture(url, model), "[image]");
         }
     }
@@ -43,51 +43,51 @@ fn picture(url: &str, model: Option<&str>) -> u64 {
 /// The forms in which an answer may hold its thinking; they repeat each other.
 pub(super) struct Thinking<'p, 'a> {
     pub(super) content: &'p Text<'a>,
-    pub(super) blocks: &'p Pieces<'a, Block<'a>>,
-    pub(super) item: &'p One<'a, Reasoning<'a>>,
-    pub(super) said: &'p Pieces<'a, Content<'a>>,
+    pub(super) blocks: &'p [Block<'a>],
+    pub(super) item: Option<&'p Reasoning<'a>>,
+    pub(super) text: &'p Pieces<'a, Content<'a>>,
 }
 
 /// An answer's thinking, where it holds any that its text does not.
 pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<NewItem> {
     let mut item = out.item(Role::Assistant, Kind::Thinking);
-    if !from.blocks.0.is_empty() {
-        for block in objects(from.blocks) {
+    if !from.blocks.is_empty() {
+        for block in from.blocks {
             item = item
                 .text(block.thinking.or_empty())
                 .opaque(block.data.or_empty().len() as u64);
         }
         return Some(item.done());
     }
-    if let Some(reasoning) = one(from.item) {
-        for text in texts(&reasoning.summary).chain(texts(&reasoning.content)) {
+    if let Some(reasoning) = from.item {
+        for text in reasoning.summary.iter().chain(reasoning.content.iter()) {
             item = item.text(text);
         }
         let hidden = reasoning.encrypted_content.or_empty().len() as u64;
         return Some(item.opaque(hidden).done());
     }
-    // Some models give it in their text as well, between tags.
+    // Some models repeat it in their text, between tags.
     let text = from.content.or_empty().trim();
-    let is_said = |part: &Content<'_>| part.text.or_empty().contains(text);
-    let is_new = !text.is_empty() && !objects(from.said).any(is_said);
+    let is_repeated = |part: &Content<'_>| part.text.or_empty().contains(text);
+    let is_new = !text.is_empty() && !from.text.parts().any(is_repeated);
     is_new.then(|| item.text(from.content.or_empty()).done())
 }
 
 /// The tools on offer: their descriptions, and the schemas that are written.
-pub(super) fn tools(tools: &Pieces<'_, Tool<'_>>, out: &mut Sink<'_>) -> Option<NewItem> {
+pub(super) fn tools(tools: &[Tool<'_>], out: &mut Sink<'_>) -> Option<NewItem> {
     let mut item = out.item(Role::Container, Kind::ToolList);
-    for tool in objects(tools) {
-        item = match tool.mcp_tool.filter(|raw| raw.get() != "null") {
+    for tool in tools {
+        item = match tool.mcp_tool {
             Some(raw) => lenient::raw(item, raw),
             None => item
                 .text(tool.title.or_empty())
                 .text(tool.description.or_empty()),
         };
     }
-    (!tools.0.is_empty()).then(|| item.done())
+    (!tools.is_empty()).then(|| item.done())
 }
 
-/// Adds what a tool gave back, and what the terminal tells of it.
+/// Adds what a tool returned, and what the terminal reports of it.
 pub(super) fn observation<'s, 'm>(
     mut item: ItemBuilder<'s, 'm>,
     observation: &Observation<'_>,
@@ -96,27 +96,27 @@ pub(super) fn observation<'s, 'm>(
     if observation.is_error == Some(true) {
         item = item.text(FAILED);
     }
-    let Some(told) = one(&observation.metadata) else {
+    let Some(terminal) = &observation.metadata else {
         return content(item, &observation.content, model);
     };
-    if !told.prefix.or_empty().is_empty() {
-        item = item.text(told.prefix.or_empty());
+    if !terminal.prefix.or_empty().is_empty() {
+        item = item.text(terminal.prefix.or_empty());
     }
     item = content(item, &observation.content, model);
-    let mut notes = told.suffix.or_empty().trim_start().to_owned();
+    let mut notes = terminal.suffix.or_empty().trim_start().to_owned();
     let mut note = |text: String| {
         if !notes.is_empty() {
             notes.push('\n');
         }
         notes.push_str(&text);
     };
-    if let Some(folder) = told.working_dir.boxed() {
+    if let Some(folder) = terminal.working_dir.boxed() {
         note(format!("[Current working directory: {folder}]"));
     }
-    if let Some(python) = told.py_interpreter_path.boxed() {
+    if let Some(python) = terminal.py_interpreter_path.boxed() {
         note(format!("[Python interpreter: {python}]"));
     }
-    if let Some(code) = told.exit_code.0 {
+    if let Some(code) = terminal.exit_code.filter(|code| *code >= 0.0) {
         note(format!("[Command finished with exit code {code}]"));
     }
     match notes.is_empty() {

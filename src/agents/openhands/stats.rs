@@ -3,12 +3,12 @@
 //! Updates of the statistics hold sums, by the usage that a model is put to. What a sum grew by is one
 //! call where `per_turn_token` says as much. They come before the events of the answer, and name none.
 
-use super::wire::{Metrics, Numbers, State, one};
+use super::wire::{Metrics, Numbers, State};
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 use std::collections::HashMap;
 
-/// Sums, as far as they were told.
+/// Sums so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Sum {
     prompt: u64,
@@ -80,7 +80,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// What a record of one call says; `None`: nothing of a prompt.
+    /// The call of a record; `None`: it has no prompt.
     pub(super) fn of(numbers: &Numbers<'_>) -> Option<Call> {
         Call::added(Sum::of(numbers), numbers)
     }
@@ -105,28 +105,23 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    /// Takes in what is told of the conversation's own model.
-    pub(super) fn learn(&mut self, state: &State<'_>) {
-        let llm = one(&state.agent).and_then(|agent| one(&agent.llm));
-        if let Some(id) = llm.and_then(|llm| llm.usage_id.boxed()) {
-            self.own = Some(id);
-        }
+    /// Reads which usage the conversation's own model has.
+    pub(super) fn read_state(&mut self, state: &State<'_>) {
+        self.own = state.agent.llm.usage_id.boxed().or(self.own.take());
     }
 
     /// Takes in an update.
     pub(super) fn update(&mut self, metrics: &Metrics<'_>) {
-        for (id, metric) in metrics {
-            let metric = one(metric);
-            let Some(numbers) = metric.and_then(|metric| one(&metric.accumulated_token_usage))
-            else {
+        for (id, metric) in &metrics.0 {
+            let Some(numbers) = &metric.accumulated_token_usage else {
                 continue;
             };
             let sum = Sum::of(numbers);
-            let before = self.sums.insert((**id).into(), sum).unwrap_or_default();
+            let before = self.sums.insert(id.clone(), sum).unwrap_or_default();
             let added = sum.since(before).unwrap_or(sum);
             let is_one = numbers.per_turn_token.0 == Some(added.prompt + added.output);
             if let Some(call) = Call::added(added, numbers).filter(|_| is_one) {
-                self.waiting.push(((**id).into(), call));
+                self.waiting.push((id.clone(), call));
             }
         }
     }

@@ -1,288 +1,199 @@
-//! What OpenHands' events hold, as far as it is of use.
+//! The fields of OpenHands' events that are read.
 
-use crate::agents::lenient::{Count, Piece, Pieces, Text};
-use serde::Deserialize;
+use crate::agents::lenient::{At, Count, Pieces, Record as Fields, Text, Texts, record};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::collections::HashMap;
 
-/// An object, or nothing where there is none.
-pub(super) type One<'a, T> = Pieces<'a, T>;
+record! {
+    pub(super) struct Record<'a> {
+        pub(super) kind: Text<'a>,
+        pub(super) id: Text<'a>,
+        pub(super) parent_id: Text<'a>,
+        pub(super) timestamp: Text<'a>,
+        pub(super) source: Text<'a>,
+        pub(super) llm_response_id: Text<'a>,
+        pub(super) tool_name: Text<'a>,
+        pub(super) tool_call_id: Text<'a>,
+        /// What the harness adds to a message or a result.
+        pub(super) extended_content: Pieces<'a, Content<'a>>,
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Record<'a> {
-    #[serde(borrow)]
-    pub(super) kind: Text<'a>,
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) parent_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) timestamp: Text<'a>,
-    #[serde(borrow)]
-    pub(super) source: Text<'a>,
-    #[serde(borrow)]
-    pub(super) llm_response_id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) tool_name: Text<'a>,
-    #[serde(borrow)]
-    pub(super) tool_call_id: Text<'a>,
-    /// What the harness adds to a message or a result.
-    #[serde(borrow)]
-    pub(super) extended_content: Pieces<'a, Content<'a>>,
+        // SystemPromptEvent
+        pub(super) system_prompt: Pieces<'a, Content<'a>>,
+        pub(super) dynamic_context: Pieces<'a, Content<'a>>,
+        pub(super) tools: Vec<Tool<'a>>,
 
-    // SystemPromptEvent
-    #[serde(borrow)]
-    pub(super) system_prompt: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) dynamic_context: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) tools: Pieces<'a, Tool<'a>>,
+        // MessageEvent
+        pub(super) llm_message: Option<Message<'a>>,
+        pub(super) activated_skills: Texts<'a>,
 
-    // MessageEvent
-    #[serde(borrow)]
-    pub(super) llm_message: One<'a, Message<'a>>,
-    #[serde(borrow)]
-    pub(super) activated_skills: Pieces<'a, Nothing>,
+        // ActionEvent
+        pub(super) thought: Pieces<'a, Content<'a>>,
+        pub(super) reasoning_content: Text<'a>,
+        pub(super) thinking_blocks: Vec<Block<'a>>,
+        pub(super) responses_reasoning_item: Option<Reasoning<'a>>,
+        pub(super) tool_call: Call<'a>,
 
-    // ActionEvent
-    #[serde(borrow)]
-    pub(super) thought: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) reasoning_content: Text<'a>,
-    #[serde(borrow)]
-    pub(super) thinking_blocks: Pieces<'a, Block<'a>>,
-    #[serde(borrow)]
-    pub(super) responses_reasoning_item: One<'a, Reasoning<'a>>,
-    #[serde(borrow)]
-    pub(super) tool_call: One<'a, Call<'a>>,
+        // ObservationEvent, UserRejectObservation, AgentErrorEvent
+        pub(super) observation: Observation<'a>,
+        pub(super) rejection_reason: Text<'a>,
+        pub(super) error: Text<'a>,
 
-    // ObservationEvent, UserRejectObservation, AgentErrorEvent
-    #[serde(borrow)]
-    pub(super) observation: One<'a, Observation<'a>>,
-    #[serde(borrow)]
-    pub(super) rejection_reason: Text<'a>,
-    #[serde(borrow)]
-    pub(super) error: Text<'a>,
+        // Condensation, CondensationRequest
+        pub(super) forgotten_event_ids: Texts<'a>,
+        pub(super) summary: Text<'a>,
+        pub(super) reason: Text<'a>,
 
-    // Condensation, CondensationRequest
-    #[serde(borrow)]
-    pub(super) forgotten_event_ids: Pieces<'a, Nothing>,
-    #[serde(borrow)]
-    pub(super) summary: Text<'a>,
-    #[serde(borrow)]
-    pub(super) reason: Text<'a>,
+        // TokenEvent
+        pub(super) prompt_token_ids: Option<&'a RawValue>,
+        pub(super) response_token_ids: Option<&'a RawValue>,
 
-    // TokenEvent
-    pub(super) prompt_token_ids: Option<&'a RawValue>,
-    pub(super) response_token_ids: Option<&'a RawValue>,
-
-    // ConversationStateUpdateEvent
-    #[serde(borrow)]
-    pub(super) key: Text<'a>,
-    pub(super) value: Option<&'a RawValue>,
-}
-
-/// Text, or images by their addresses.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Content<'a> {
-    #[serde(borrow)]
-    pub(super) text: Text<'a>,
-    #[serde(borrow)]
-    pub(super) image_urls: Pieces<'a, Nothing>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Tool<'a> {
-    #[serde(borrow)]
-    pub(super) title: Text<'a>,
-    #[serde(borrow)]
-    pub(super) description: Text<'a>,
-    /// The definition that an MCP server gave, schema and all.
-    pub(super) mcp_tool: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Message<'a> {
-    #[serde(borrow)]
-    pub(super) role: Text<'a>,
-    #[serde(borrow)]
-    pub(super) content: Pieces<'a, Content<'a>>,
-    #[serde(borrow)]
-    pub(super) reasoning_content: Text<'a>,
-    #[serde(borrow)]
-    pub(super) thinking_blocks: Pieces<'a, Block<'a>>,
-    #[serde(borrow)]
-    pub(super) responses_reasoning_item: One<'a, Reasoning<'a>>,
-}
-
-/// A block of Claude's thinking, readable or not.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Block<'a> {
-    #[serde(borrow)]
-    pub(super) thinking: Text<'a>,
-    #[serde(borrow)]
-    pub(super) data: Text<'a>,
-}
-
-/// A reasoning item of OpenAI's Responses.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Reasoning<'a> {
-    #[serde(borrow)]
-    pub(super) summary: Pieces<'a, Nothing>,
-    #[serde(borrow)]
-    pub(super) content: Pieces<'a, Nothing>,
-    #[serde(borrow)]
-    pub(super) encrypted_content: Text<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Call<'a> {
-    #[serde(borrow)]
-    pub(super) arguments: Text<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Observation<'a> {
-    #[serde(borrow)]
-    pub(super) content: Pieces<'a, Content<'a>>,
-    pub(super) is_error: Option<bool>,
-    #[serde(borrow)]
-    pub(super) metadata: One<'a, Terminal<'a>>,
-}
-
-/// What the terminal tells of a command.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Terminal<'a> {
-    #[serde(borrow)]
-    pub(super) prefix: Text<'a>,
-    #[serde(borrow)]
-    pub(super) suffix: Text<'a>,
-    #[serde(borrow)]
-    pub(super) working_dir: Text<'a>,
-    #[serde(borrow)]
-    pub(super) py_interpreter_path: Text<'a>,
-    pub(super) exit_code: Count,
-}
-
-/// The state of a conversation: `base_state.json`, or an update of all of it.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct State<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    pub(super) agent: One<'a, Agent<'a>>,
-    #[serde(borrow)]
-    pub(super) workspace: One<'a, Workspace<'a>>,
-    #[serde(borrow)]
-    pub(super) stats: One<'a, Stats<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Agent<'a> {
-    #[serde(borrow)]
-    pub(super) llm: One<'a, Llm<'a>>,
-    pub(super) condenser: One<'a, Condenser>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Llm<'a> {
-    #[serde(borrow)]
-    pub(super) model: Text<'a>,
-    #[serde(borrow)]
-    pub(super) usage_id: Text<'a>,
-    pub(super) max_input_tokens: Count,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Condenser {
-    pub(super) max_tokens: Count,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Workspace<'a> {
-    #[serde(borrow)]
-    pub(super) working_dir: Text<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Stats<'a> {
-    #[serde(borrow)]
-    pub(super) usage_to_metrics: Option<&'a RawValue>,
-}
-
-/// Metrics by the usage that a model is put to: `agent`, `condenser`, …
-pub(super) type Metrics<'a> = HashMap<Cow<'a, str>, One<'a, Metric<'a>>>;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Metric<'a> {
-    #[serde(borrow)]
-    pub(super) accumulated_token_usage: One<'a, Numbers<'a>>,
-    #[serde(borrow)]
-    pub(super) token_usages: Pieces<'a, Numbers<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Numbers<'a> {
-    #[serde(borrow)]
-    pub(super) model: Text<'a>,
-    pub(super) prompt_tokens: Count,
-    pub(super) completion_tokens: Count,
-    pub(super) cache_read_tokens: Count,
-    pub(super) cache_write_tokens: Count,
-    pub(super) reasoning_tokens: Count,
-    pub(super) context_window: Count,
-    /// Prompt and output of the last call.
-    pub(super) per_turn_token: Count,
-    #[serde(borrow)]
-    pub(super) response_id: Text<'a>,
-}
-
-#[derive(Default, Deserialize)]
-pub(super) struct Nothing {}
-
-impl<'a> Stats<'a> {
-    /// What is told of each usage.
-    pub(super) fn metrics(&self) -> Metrics<'a> {
-        let read = |raw: &'a RawValue| serde_json::from_str(raw.get()).ok();
-        self.usage_to_metrics.and_then(read).unwrap_or_default()
+        // ConversationStateUpdateEvent
+        pub(super) key: Text<'a>,
+        pub(super) value: Option<&'a RawValue>,
     }
 }
 
-/// The first object of a field.
-pub(super) fn one<'p, T>(field: &'p One<'_, T>) -> Option<&'p T> {
-    objects(field).next()
+record! {
+    /// Text, or images by their addresses.
+    pub(super) struct Content<'a> {
+        pub(super) text: Text<'a>,
+        pub(super) image_urls: Texts<'a>,
+    }
 }
 
-/// The objects of a list.
-pub(super) fn objects<'p, T>(list: &'p Pieces<'_, T>) -> impl Iterator<Item = &'p T> {
-    list.0.iter().filter_map(|piece| match piece {
-        Piece::Part(part) => Some(part),
-        Piece::Text(_) => None,
-    })
+record! {
+    pub(super) struct Tool<'a> {
+        pub(super) title: Text<'a>,
+        pub(super) description: Text<'a>,
+        /// The definition that an MCP server gave, schema and all.
+        pub(super) mcp_tool: Option<&'a RawValue>,
+    }
 }
 
-/// The texts of a list.
-pub(super) fn texts<'p, T>(list: &'p Pieces<'_, T>) -> impl Iterator<Item = &'p str> {
-    list.0.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(_) => None,
-    })
+record! {
+    pub(super) struct Message<'a> {
+        pub(super) role: Text<'a>,
+        pub(super) content: Pieces<'a, Content<'a>>,
+        pub(super) reasoning_content: Text<'a>,
+        pub(super) thinking_blocks: Vec<Block<'a>>,
+        pub(super) responses_reasoning_item: Option<Reasoning<'a>>,
+    }
+}
+
+record! {
+    /// A block of Claude's thinking, readable or not.
+    pub(super) struct Block<'a> {
+        pub(super) thinking: Text<'a>,
+        pub(super) data: Text<'a>,
+    }
+}
+
+record! {
+    /// A reasoning item of OpenAI's Responses.
+    pub(super) struct Reasoning<'a> {
+        pub(super) summary: Texts<'a>,
+        pub(super) content: Texts<'a>,
+        pub(super) encrypted_content: Text<'a>,
+    }
+}
+
+record! {
+    pub(super) struct Call<'a> {
+        pub(super) arguments: Text<'a>,
+    }
+}
+
+record! {
+    pub(super) struct Observation<'a> {
+        pub(super) content: Pieces<'a, Content<'a>>,
+        pub(super) is_error: Option<bool>,
+        pub(super) metadata: Option<Terminal<'a>>,
+    }
+}
+
+record! {
+    /// What the terminal reports of a command.
+    pub(super) struct Terminal<'a> {
+        pub(super) prefix: Text<'a>,
+        pub(super) suffix: Text<'a>,
+        pub(super) working_dir: Text<'a>,
+        pub(super) py_interpreter_path: Text<'a>,
+        /// -1 while it is running.
+        pub(super) exit_code: Option<f64>,
+    }
+}
+
+record! {
+    /// The state of a conversation: `base_state.json`, or an update of all of it.
+    pub(super) struct State<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) agent: Agent<'a>,
+        pub(super) workspace: Workspace<'a>,
+        pub(super) stats: Stats<'a>,
+    }
+}
+
+record! {
+    pub(super) struct Agent<'a> {
+        pub(super) llm: Llm<'a>,
+        pub(super) condenser: Condenser,
+    }
+}
+
+record! {
+    pub(super) struct Llm<'a> {
+        pub(super) model: Text<'a>,
+        pub(super) usage_id: Text<'a>,
+        pub(super) max_input_tokens: Count,
+    }
+}
+
+record! {
+    pub(super) struct Condenser {
+        pub(super) max_tokens: Count,
+    }
+}
+
+record! {
+    pub(super) struct Workspace<'a> {
+        pub(super) working_dir: Text<'a>,
+    }
+}
+
+record! {
+    pub(super) struct Stats<'a> {
+        pub(super) usage_to_metrics: Metrics<'a>,
+    }
+}
+
+/// Metrics by the usage of a model: `agent`, `condenser`, …
+#[derive(Debug, Default, Clone)]
+pub(super) struct Metrics<'a>(pub(super) Vec<(Box<str>, Metric<'a>)>);
+
+impl<'a> Fields<'a> for Metrics<'a> {
+    fn set(&mut self, name: &str, value: &'a RawValue, at: At<'_>) {
+        let metric = at.field("usage_to_metrics").read(value);
+        self.0.extend(metric.map(|metric| (name.into(), metric)));
+    }
+}
+
+record! {
+    pub(super) struct Metric<'a> {
+        pub(super) accumulated_token_usage: Option<Numbers<'a>>,
+        pub(super) token_usages: Vec<Numbers<'a>>,
+    }
+}
+
+record! {
+    pub(super) struct Numbers<'a> {
+        pub(super) model: Text<'a>,
+        pub(super) prompt_tokens: Count,
+        pub(super) completion_tokens: Count,
+        pub(super) cache_read_tokens: Count,
+        pub(super) cache_write_tokens: Count,
+        pub(super) reasoning_tokens: Count,
+        pub(super) context_window: Count,
+        /// Prompt and output of the last call.
+        pub(super) per_turn_token: Count,
+        pub(super) response_id: Text<'a>,
+    }
 }
