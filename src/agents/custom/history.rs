@@ -1,8 +1,7 @@
-//! A history that is written again with every request: what is news in it, and what has left.
+//! A history that is written again with every request: what is new in it, and what has left.
 
-use super::mapping::{Mapping, Speaker};
+use super::mapping::{Author, Mapping};
 use super::message::Message;
-use super::reader::At;
 use crate::model::Gone;
 use crate::model::event::{Event, Key, NewItem, Node, Part, Sink};
 use serde_json::Value;
@@ -13,17 +12,17 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct History {
     /// Its messages, in their order.
     sent: Vec<Key>,
-    /// What it was answered.
-    answer: Option<Answer>,
+    /// What it was replyed.
+    reply: Option<Reply>,
     /// All messages so far, in the context or not.
     seen: HashSet<Key>,
-    /// Messages that are an answer written into the list: whose.
-    answers: HashMap<Key, Key>,
+    /// Messages that are an reply written into the list: whose.
+    replies: HashMap<Key, Key>,
 }
 
-/// An answer: one node, however many messages a later list makes of it.
+/// An reply: one node, however many messages a later list makes of it.
 #[derive(Clone, Copy)]
-struct Answer {
+struct Reply {
     key: Key,
     request: Key,
     /// Whether its content is still to come, with the next request.
@@ -31,17 +30,16 @@ struct Answer {
 }
 
 impl History {
-    /// Tells what is news in a request's list of messages.
-    pub(super) fn take(
+    /// Takes in a request's list of messages.
+    pub(super) fn add_request(
         &mut self,
         mapping: &Mapping,
-        at: At,
         list: &[Value],
         tools: &mut HashMap<Key, Box<str>>,
         out: &mut Sink<'_>,
     ) {
         let before = std::mem::take(&mut self.sent);
-        let answer = self.answer.take();
+        let reply = self.reply.take();
         let mut now: Vec<Key> = Vec::new();
         let mut messages: Vec<(Key, Result<Message<'_>, Box<str>>)> = Vec::new();
         let mut alike: HashMap<Key, u64> = HashMap::new();
@@ -55,16 +53,16 @@ impl History {
             let nth = alike.entry(content).or_default();
             *nth += 1;
             let own = Key::of_parts(&[&content.0.to_string(), &nth.to_string()]);
-            // However a list writes what was answered, it is the answer.
-            let follows = answer.is_some_and(|answer| match now.strip_prefix(&before[..]) {
-                Some(rest) => rest.is_empty() || rest == [answer.key],
+            // However a list writes the response, it is the response.
+            let follows = reply.is_some_and(|reply| match now.strip_prefix(&before[..]) {
+                Some(rest) => rest.is_empty() || rest == [reply.key],
                 None => false,
             });
-            let key = match (self.answers.get(&own), answer) {
+            let key = match (self.replies.get(&own), reply) {
                 (Some(key), _) => *key,
-                (None, Some(answer)) if follows && is_answer(&read) => {
-                    self.answers.insert(own, answer.key);
-                    answer.key
+                (None, Some(reply)) if follows && is_reply(&read) => {
+                    self.replies.insert(own, reply.key);
+                    reply.key
                 }
                 _ => own,
             };
@@ -73,13 +71,13 @@ impl History {
             }
             messages.push((key, read));
         }
-        self.leave(&before, answer, &now, at, out);
-        if let Some(answer) = answer.filter(|answer| answer.is_empty) {
-            let of_it = messages.iter().filter(|(key, _)| *key == answer.key);
-            let said = of_it.filter_map(|(_, read)| read.as_ref().ok());
-            let items: Vec<NewItem> = said.flat_map(|m| m.items(tools, out)).collect();
+        self.drop_missing(&before, reply, &now, out);
+        if let Some(reply) = reply.filter(|reply| reply.is_empty) {
+            let of_it = messages.iter().filter(|(key, _)| *key == reply.key);
+            let of_reply = of_it.filter_map(|(_, read)| read.as_ref().ok());
+            let items: Vec<NewItem> = of_reply.flat_map(|m| m.items(tools, out)).collect();
             if !items.is_empty() {
-                answer.tell(at, items, out);
+                reply.emit(items, out);
             }
         }
         for (key, read) in messages {
@@ -95,63 +93,50 @@ impl History {
                         items: message.items(tools, out),
                         ..Node::default()
                     };
-                    at.node(node, out);
+                    out.node(node);
                 }
-                Err(why) => at.push(Event::Skipped(why), out),
+                Err(why) => out.skip(why),
             }
         }
         self.sent = now;
     }
 
-    /// Tells what the list no longer holds, and what it holds again.
-    fn leave(
-        &self,
-        before: &[Key],
-        answer: Option<Answer>,
-        now: &[Key],
-        at: At,
-        out: &mut Sink<'_>,
-    ) {
+    /// Emits what the list no longer holds, and what it holds again.
+    fn drop_missing(&self, before: &[Key], reply: Option<Reply>, now: &[Key], out: &mut Sink<'_>) {
         let listed: HashSet<Key> = now.iter().copied().collect();
         let held: HashSet<Key> = before.iter().copied().collect();
         let lost = before.iter().any(|key| !listed.contains(key));
-        let answer = answer.map(|answer| answer.key);
-        let unsaid = answer.is_some_and(|key| !listed.contains(&key));
+        let reply = reply.map(|reply| reply.key);
+        let reply_is_missing = reply.is_some_and(|key| !listed.contains(&key));
         let is_back =
-            |key: &Key| self.seen.contains(key) && !held.contains(key) && answer != Some(*key);
-        if lost || unsaid || now.iter().any(is_back) {
+            |key: &Key| self.seen.contains(key) && !held.contains(key) && reply != Some(*key);
+        if lost || reply_is_missing || now.iter().any(is_back) {
             let cause = if lost {
                 Gone::Compaction
             } else {
                 Gone::Replaced
             };
             let keys = now.to_vec();
-            at.push(Event::Retain { keys, cause }, out);
+            out.emit(Event::Retain { keys, cause });
         }
     }
 
-    /// Tells what the request was answered.
-    pub(super) fn answered(
-        &mut self,
-        at: At,
-        request: Key,
-        items: Vec<NewItem>,
-        out: &mut Sink<'_>,
-    ) {
-        let key = Key::of_parts(&["answer", &request.0.to_string()]);
-        let answer = Answer {
+    /// Takes in the response to the request.
+    pub(super) fn add_reply(&mut self, request: Key, items: Vec<NewItem>, out: &mut Sink<'_>) {
+        let key = Key::of_parts(&["reply", &request.0.to_string()]);
+        let reply = Reply {
             key,
             request,
             is_empty: items.is_empty(),
         };
         self.seen.insert(key);
-        self.answer = Some(answer);
-        answer.tell(at, items, out);
+        self.reply = Some(reply);
+        reply.emit(items, out);
     }
 }
 
-impl Answer {
-    fn tell(self, at: At, items: Vec<NewItem>, out: &mut Sink<'_>) {
+impl Reply {
+    fn emit(self, items: Vec<NewItem>, out: &mut Sink<'_>) {
         let node = Node {
             key: Some(self.key),
             part: Part::Output,
@@ -159,11 +144,11 @@ impl Answer {
             items,
             ..Node::default()
         };
-        at.node(node, out);
+        out.node(node);
     }
 }
 
-fn is_answer(read: &Result<Message<'_>, Box<str>>) -> bool {
-    let said = read.as_ref().map(|message| message.speaker);
-    matches!(said, Ok(Speaker::Assistant | Speaker::Call))
+fn is_reply(read: &Result<Message<'_>, Box<str>>) -> bool {
+    let author = read.as_ref().map(|message| message.author);
+    matches!(author, Ok(Author::Assistant | Author::Call))
 }

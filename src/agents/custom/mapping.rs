@@ -1,4 +1,4 @@
-//! What the user says of a format of his own: a small file of TOML.
+//! A user's description of a log format: a small file of TOML.
 
 use super::pointer::{Pointer, Pointers};
 use crate::agents::{self, Base, Root};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// How a log of the user's own is written.
+/// How a custom log is written.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mapping {
@@ -103,10 +103,16 @@ pub(super) struct Skip {
 }
 
 impl Skip {
-    /// The word for which a record is passed over.
-    pub(super) fn word<'m>(&'m self, record: &Value) -> Option<&'m str> {
+    fn word(&self, record: &Value) -> Option<&str> {
         let word = self.at.find(record)?.as_str()?;
         self.is.iter().find(|is| *is == word).map(String::as_str)
+    }
+}
+
+impl RecordKeys {
+    /// The word for which a record is passed over.
+    pub(super) fn skipped(&self, record: &Value) -> Option<&str> {
+        self.skip.iter().find_map(|skip| skip.word(record))
     }
 }
 
@@ -171,9 +177,9 @@ impl Default for Roles {
     }
 }
 
-/// Who speaks in a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum Author {
     /// A person.
     User,
     /// The model.
@@ -191,24 +197,24 @@ pub(super) enum Speaker {
 }
 
 impl Roles {
-    fn lists(&self) -> [(Speaker, &Vec<String>); 7] {
+    fn lists(&self) -> [(Author, &Vec<String>); 7] {
         [
-            (Speaker::User, &self.user),
-            (Speaker::Assistant, &self.assistant),
-            (Speaker::Tool, &self.tool),
-            (Speaker::Call, &self.call),
-            (Speaker::System, &self.system),
-            (Speaker::Container, &self.container),
-            (Speaker::Summary, &self.summary),
+            (Author::User, &self.user),
+            (Author::Assistant, &self.assistant),
+            (Author::Tool, &self.tool),
+            (Author::Call, &self.call),
+            (Author::System, &self.system),
+            (Author::Container, &self.container),
+            (Author::Summary, &self.summary),
         ]
     }
 
-    /// Who speaks by this word.
-    pub(super) fn speaker(&self, word: &str) -> Option<Speaker> {
+    /// The author that this word means.
+    pub(super) fn author(&self, word: &str) -> Option<Author> {
         let lists = self.lists();
         let mut lists = lists.iter();
         let found = lists.find(|(_, words)| words.iter().any(|is| is == word));
-        found.map(|(speaker, _)| *speaker)
+        found.map(|(author, _)| *author)
     }
 
     /// A word that means two roles.
@@ -340,8 +346,8 @@ mod tests {
     fn little_is_enough() {
         let mapping = Mapping::read("mine", LEAST).unwrap();
         assert_eq!(mapping.names, "*.jsonl");
-        assert_eq!(mapping.roles.speaker("human"), Some(Speaker::User));
-        assert_eq!(mapping.roles.speaker("robot"), None);
+        assert_eq!(mapping.roles.author("human"), Some(Author::User));
+        assert_eq!(mapping.roles.author("robot"), None);
         assert!(mapping.places.is_empty());
     }
 

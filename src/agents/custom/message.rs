@@ -1,6 +1,6 @@
-//! One message of a log of the user's own: who speaks, and what of it is context.
+//! One message of a custom log: its author, and its items.
 
-use super::mapping::{Mapping, Speaker};
+use super::mapping::{Author, Mapping};
 use super::pointer::Pointers;
 use crate::agents::lenient;
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// A message as the mapping reads it.
 pub(super) struct Message<'v> {
-    pub(super) speaker: Speaker,
+    pub(super) author: Author,
     texts: Vec<&'v Value>,
     thinking: Vec<&'v Value>,
     tool: Option<String>,
@@ -28,13 +28,13 @@ struct Call<'v> {
 }
 
 impl<'v> Message<'v> {
-    /// Reads a message; otherwise says why it is none.
+    /// Reads a message. The error says why it is none.
     pub(super) fn read(mapping: &Mapping, value: &'v Value) -> Result<Message<'v>, Box<str>> {
         let keys = &mapping.message;
         let Some(word) = keys.role.text(value) else {
             return Err("no role".into());
         };
-        let Some(speaker) = mapping.roles.speaker(&word) else {
+        let Some(author) = mapping.roles.author(&word) else {
             return Err(format!("role {word}").into());
         };
         let calls = keys.calls.elements(value).into_iter().map(|call| Call {
@@ -48,7 +48,7 @@ impl<'v> Message<'v> {
             content: content(&mapping.results.text, result),
         });
         Ok(Message {
-            speaker,
+            author,
             texts: content(&keys.text, value),
             thinking: content(&keys.thinking, value),
             tool: keys.tool.text(value),
@@ -61,9 +61,9 @@ impl<'v> Message<'v> {
         })
     }
 
-    /// What tells it from other messages of a list that is written again and again.
+    /// What distinguishes it from other messages of a list that is written with every request.
     pub(super) fn key(&self, agent: &str) -> Key {
-        let mut parts = vec![agent.to_owned(), format!("{:?}", self.speaker)];
+        let mut parts = vec![agent.to_owned(), format!("{:?}", self.author)];
         parts.extend(self.tool.clone());
         parts.extend(self.call.clone());
         let calls = self.calls.iter().chain(&self.results);
@@ -78,12 +78,12 @@ impl<'v> Message<'v> {
 
     /// What part of the exchange it is.
     pub(super) fn part(&self) -> Part {
-        match self.speaker {
-            Speaker::User if !self.results.is_empty() => Part::Result,
-            Speaker::User => Part::Input,
-            Speaker::Assistant | Speaker::Call => Part::Output,
-            Speaker::Tool => Part::Result,
-            Speaker::System | Speaker::Container | Speaker::Summary => Part::Injected,
+        match self.author {
+            Author::User if !self.results.is_empty() => Part::Result,
+            Author::User => Part::Input,
+            Author::Assistant | Author::Call => Part::Output,
+            Author::Tool => Part::Result,
+            Author::System | Author::Container | Author::Summary => Part::Injected,
         }
     }
 
@@ -106,17 +106,17 @@ impl<'v> Message<'v> {
             items.push(item.done());
         };
         let (tool, call) = (self.tool.as_deref(), self.call.as_deref());
-        match self.speaker {
-            Speaker::User => add(Role::User, Kind::Text, None, None, &self.texts),
-            Speaker::Assistant => {
+        match self.author {
+            Author::User => add(Role::User, Kind::Text, None, None, &self.texts),
+            Author::Assistant => {
                 add(Role::Assistant, Kind::Thinking, None, None, &self.thinking);
                 add(Role::Assistant, Kind::Text, None, None, &self.texts);
             }
-            Speaker::Call => {
+            Author::Call => {
                 name(tools, call, tool);
                 add(Role::Assistant, Kind::ToolCall, tool, call, &self.texts);
             }
-            Speaker::Tool => {
+            Author::Tool => {
                 let named = tool.map(Into::into).or_else(|| named(tools, call));
                 add(
                     Role::Tool,
@@ -126,9 +126,9 @@ impl<'v> Message<'v> {
                     &self.texts,
                 );
             }
-            Speaker::System => add(Role::Container, Kind::Prompt, None, None, &self.texts),
-            Speaker::Container => add(Role::Container, Kind::Reminder, None, None, &self.texts),
-            Speaker::Summary => add(Role::Container, Kind::Summary, None, None, &self.texts),
+            Author::System => add(Role::Container, Kind::Prompt, None, None, &self.texts),
+            Author::Container => add(Role::Container, Kind::Reminder, None, None, &self.texts),
+            Author::Summary => add(Role::Container, Kind::Summary, None, None, &self.texts),
         }
         for Call { tool, id, content } in &self.calls {
             let (tool, id) = (tool.as_deref(), id.as_deref());
@@ -154,7 +154,7 @@ fn named(tools: &HashMap<Key, Box<str>>, call: Option<&str>) -> Option<Box<str>>
     tools.get(&Key::of(call?)).cloned()
 }
 
-/// What says something where these point: no list, of which `*` points at the elements.
+/// The values these point at that are not empty; lists aside, whose elements `*` points at.
 fn content<'v>(pointers: &Pointers, value: &'v Value) -> Vec<&'v Value> {
     let found = pointers.each(value).into_iter();
     found

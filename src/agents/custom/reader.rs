@@ -1,13 +1,13 @@
-//! Reads a log as a mapping says.
+//! Decodes a log by a mapping.
 
 use super::history::History;
-use super::mapping::{Mapping, Speaker, Written};
+use super::mapping::{Author, Mapping, Written};
 use super::message::Message;
 use super::pointer::Pointers;
-use crate::agents::lenient::{self, Count};
-use crate::agents::{Decoder, Input};
+use crate::agents::Decoder;
+use crate::agents::lenient::Count;
 use crate::model::event::{
-    Billed, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
@@ -18,67 +18,43 @@ use std::collections::HashMap;
 /// Numbers of seconds since 1970 are smaller than this; of milliseconds, larger.
 const SECONDS: f64 = 1e11;
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Clone)]
 pub(super) struct CustomDecoder {
     mapping: &'static Mapping,
     sessions: HashMap<Lane, Session>,
     /// The session that came first: the file's own.
     first: Option<Key>,
-    /// The session of the record before: those that name none go on with it.
+    /// The session of the previous record: those that name none continue it.
     newest: Lane,
 }
 
 /// One session of a file.
 #[derive(Clone, Default)]
 struct Session {
-    /// The facts that were told last.
-    told: Meta,
+    /// The newest facts.
+    known: Meta,
     /// Tool names by call.
     tools: HashMap<Key, Box<str>>,
-    /// The newest request: whose usage it is that stands in a record of its own.
+    /// The newest request, for usage that is in a record of its own.
     request: Option<Key>,
     history: History,
 }
 
-/// Whose, where and when a record is.
-#[derive(Clone, Copy)]
-pub(super) struct At {
-    lane: Lane,
-    place: Place,
-    time: Option<Timestamp>,
-}
-
-impl At {
-    pub(super) fn push(self, event: Event, out: &mut Sink<'_>) {
-        out.push(self.lane, self.place, self.time, event);
-    }
-
-    pub(super) fn node(self, node: Node, out: &mut Sink<'_>) {
-        self.push(Event::Node(Box::new(node)), out);
-    }
-}
-
 impl Decoder for CustomDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let (place, bytes) = match input {
-            Input::Line(_, line) if line.trim_ascii().is_empty() => return,
-            Input::Line(place, line) => (place, line),
-            Input::Document(bytes) => (Place::default(), bytes),
-        };
-        let read = match (self.mapping.shape, input) {
-            (Written::Lines, _) => self.line(place, bytes, out),
-            (Written::Document, Input::Document(_)) => self.document(bytes, out),
-            (Written::Document, Input::Line(..)) => match serde_json::from_slice(bytes) {
-                Ok(record) => {
-                    self.record(place, &record, out);
-                    Ok(())
-                }
-                Err(error) => Err(error.to_string().into()),
-            },
-        };
-        if let Err(why) = read {
-            out.push(Lane::Main, place, None, Event::Unreadable(why));
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        match (serde_json::from_str(line), self.mapping.shape) {
+            (Ok(record), Written::Document) => self.record(&record, out),
+            (Ok(value @ Value::Object(_)), Written::Lines) => self.line(&value, out),
+            (Ok(_), Written::Lines) => out.unreadable("not a JSON object"),
+            (Err(error), _) => out.unreadable(error.to_string()),
+        }
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        match serde_json::from_str(document) {
+            Ok(value) => self.document(&value, out),
+            Err(error) => out.unreadable(error.to_string()),
         }
     }
 
@@ -97,7 +73,7 @@ impl CustomDecoder {
         }
     }
 
-    /// The session that a record is of, by the id that it names.
+    /// The session of a record, by the id that it names.
     fn lane(&mut self, value: &Value) -> Lane {
         if let Some(id) = self.mapping.session.id.text(value) {
             let key = Key::of(&id);
@@ -109,112 +85,88 @@ impl CustomDecoder {
         self.newest
     }
 
-    fn line(&mut self, place: Place, line: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
-        let value: Value = lenient::object(line)?;
+    fn line(&mut self, value: &Value, out: &mut Sink<'_>) {
         let mapping = self.mapping;
-        let at = At {
-            lane: self.lane(&value),
-            place,
-            time: time(&mapping.record.time, &value),
-        };
-        let session = self.sessions.entry(at.lane).or_default();
-        if let Some(word) = mapping
-            .record
-            .skip
-            .iter()
-            .find_map(|skip| skip.word(&value))
-        {
-            at.push(Event::Skipped(word.into()), out);
-            return Ok(());
+        let lane = self.lane(value);
+        out.set_lane(lane);
+        out.set_time(time(&mapping.record.time, value));
+        let session = self.sessions.entry(lane).or_default();
+        if let Some(word) = mapping.record.skipped(value) {
+            return out.skip(word);
         }
-        session.facts(&mapping, at, &value, out);
+        session.emit_meta(mapping, value, out);
         match mapping.messages.as_ref() {
-            None => session.record(&mapping, at, &value, out),
-            Some(list) => match list.find(&value) {
+            None => session.record(mapping, value, out),
+            Some(list) => match list.find(value) {
                 Some(Value::Array(list)) => {
                     let tools = &mut session.tools;
-                    session.history.take(&mapping, at, list, tools, out);
-                    session.answer(&mapping, at, &value, out);
+                    session.history.add_request(mapping, list, tools, out);
+                    session.add_reply(mapping, value, out);
                 }
-                _ => at.push(Event::Skipped("no list of messages".into()), out),
+                _ => out.skip("no list of messages"),
             },
         }
-        Ok(())
     }
 
-    fn document(&mut self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Box<str>> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        let mapping = self.mapping;
-        let list = match &mapping.messages {
-            Some(pointer) => pointer.find(&value),
-            None => Some(&value),
+    fn document(&mut self, value: &Value, out: &mut Sink<'_>) {
+        let list = match &self.mapping.messages {
+            Some(pointer) => pointer.find(value),
+            None => Some(value),
         };
         let Some(Value::Array(list)) = list else {
-            return Err("no list of messages".into());
-        };
-        let whole = At {
-            lane: Lane::Main,
-            place: Place::default(),
-            time: None,
+            return out.unreadable("no list of messages");
         };
         let session = self.sessions.entry(Lane::Main).or_default();
-        session.facts(&mapping, whole, &value, out);
+        session.emit_meta(self.mapping, value, out);
         for (line, record) in (1..).zip(list) {
-            let place = Place {
+            out.begin(Place {
                 line,
                 ..Place::default()
-            };
-            self.record(place, record, out);
+            });
+            self.record(record, out);
         }
-        Ok(())
     }
 
     /// A record of a document's list.
-    fn record(&mut self, place: Place, record: &Value, out: &mut Sink<'_>) {
-        let mapping = self.mapping;
-        let at = At {
-            lane: Lane::Main,
-            place,
-            time: time(&mapping.record.time, record),
-        };
-        let mut skips = mapping.record.skip.iter();
-        match skips.find_map(|skip| skip.word(record)) {
-            Some(word) => at.push(Event::Skipped(word.into()), out),
+    fn record(&mut self, record: &Value, out: &mut Sink<'_>) {
+        out.set_time(time(&self.mapping.record.time, record));
+        match self.mapping.record.skipped(record) {
+            Some(word) => out.skip(word),
             None => {
-                let session = self.sessions.entry(at.lane).or_default();
-                session.record(&mapping, at, record, out);
+                let session = self.sessions.entry(Lane::Main).or_default();
+                session.record(self.mapping, record, out);
             }
         }
     }
 }
 
 impl Session {
-    /// Tells facts about the session that are news.
-    fn facts(&mut self, mapping: &Mapping, at: At, value: &Value, out: &mut Sink<'_>) {
+    /// Emits the facts about the session, where they have changed.
+    fn emit_meta(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
         let keys = &mapping.session;
-        // What a record does not say holds on.
-        let fact = |of: &[&Pointers], told: &Option<Box<str>>| {
+        // What a record leaves out stays.
+        let fact = |of: &[&Pointers], known: &Option<Box<str>>| {
             let found = of.iter().find_map(|pointers| pointers.text(value));
-            found.map(Into::into).or_else(|| told.clone())
+            found.map(Into::into).or_else(|| known.clone())
         };
-        let told = &self.told;
+        let known = &self.known;
         let now = Meta {
-            id: fact(&[&keys.id], &told.id),
-            title: fact(&[&keys.title], &told.title),
-            cwd: fact(&[&keys.cwd], &told.cwd),
-            model: fact(&[&mapping.record.model, &keys.model], &told.model),
-            version: fact(&[&keys.version], &told.version),
-            parent: fact(&[&keys.parent], &told.parent),
+            id: fact(&[&keys.id], &known.id),
+            title: fact(&[&keys.title], &known.title),
+            cwd: fact(&[&keys.cwd], &known.cwd),
+            model: fact(&[&mapping.record.model, &keys.model], &known.model),
+            version: fact(&[&keys.version], &known.version),
+            parent: fact(&[&keys.parent], &known.parent),
             ..Meta::default()
         };
-        if now != self.told {
-            at.push(Event::Meta(Box::new(now.clone())), out);
-            self.told = now;
+        if now != self.known {
+            out.meta(now.clone());
+            self.known = now;
         }
     }
 
     /// A record that is a message, a report of usage, or both.
-    fn record(&mut self, mapping: &Mapping, at: At, value: &Value, out: &mut Sink<'_>) {
+    fn record(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
         let id = mapping.record.id.text(value);
         let key = id.as_deref().map(|id| Key::of_parts(&[&mapping.id, id]));
         let parent = match mapping.record.parent.text(value) {
@@ -226,7 +178,7 @@ impl Session {
             Ok(message) => {
                 let part = message.part();
                 let request =
-                    (part == Part::Output).then(|| request_of(mapping, id.as_deref(), at));
+                    (part == Part::Output).then(|| request_of(mapping, id.as_deref(), out));
                 self.request = request.or(self.request);
                 let node = Node {
                     key,
@@ -236,19 +188,19 @@ impl Session {
                     turn: part == Part::Input,
                     items: message.items(&mut self.tools, out),
                 };
-                if message.speaker == Speaker::Summary {
-                    // The summary stands in the reset's own place.
-                    at.push(Event::Reset(Box::new(reset(key))), out);
+                if message.author == Author::Summary {
+                    // The summary takes the reset's own place.
+                    out.reset(reset(key));
                     let parent = Parent::Previous;
-                    at.node(Node { parent, ..node }, out);
+                    out.node(Node { parent, ..node });
                 } else {
-                    at.node(node, out);
+                    out.node(node);
                 }
             }
             Err(why) => {
                 // Numbers alone are no message, and meant to be so.
                 if self.usage(mapping, value).is_none() {
-                    at.push(Event::Skipped(why), out);
+                    out.skip(why);
                 }
                 if key.is_some() {
                     let link = Node {
@@ -256,32 +208,32 @@ impl Session {
                         parent,
                         ..Node::default()
                     };
-                    at.node(link, out);
+                    out.node(link);
                 }
             }
         }
         if let Some(usage) = self.usage(mapping, value) {
             let request = self
                 .request
-                .unwrap_or_else(|| request_of(mapping, None, at));
-            at.push(Event::Usage(Box::new(Usage { request, ..usage })), out);
+                .unwrap_or_else(|| request_of(mapping, None, out));
+            out.usage(Usage { request, ..usage });
         }
     }
 
-    /// What a request was answered, and what it cost.
-    fn answer(&mut self, mapping: &Mapping, at: At, value: &Value, out: &mut Sink<'_>) {
-        let request = request_of(mapping, mapping.record.id.text(value).as_deref(), at);
+    /// The response to a request, and its usage.
+    fn add_reply(&mut self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) {
+        let request = request_of(mapping, mapping.record.id.text(value).as_deref(), out);
         let mut items = Vec::new();
         let replies = mapping.reply.elements(value).into_iter();
         for reply in replies.filter(|reply| !reply.is_null()) {
             match Message::read(mapping, reply) {
                 Ok(message) => items.extend(message.items(&mut self.tools, out)),
-                Err(why) => at.push(Event::Skipped(why), out),
+                Err(why) => out.skip(why),
             }
         }
-        self.history.answered(at, request, items, out);
+        self.history.add_reply(request, items, out);
         if let Some(usage) = self.usage(mapping, value) {
-            at.push(Event::Usage(Box::new(Usage { request, ..usage })), out);
+            out.usage(Usage { request, ..usage });
         }
     }
 
@@ -294,7 +246,7 @@ impl Session {
         let reasoning = tokens(&keys.reasoning, value);
         Some(Usage {
             request: Key(0),
-            model: self.told.model.clone(),
+            model: self.known.model.clone(),
             prompt,
             cached,
             output,
@@ -312,22 +264,19 @@ impl Session {
 }
 
 /// The request that a record of this id answers.
-fn request_of(mapping: &Mapping, id: Option<&str>, at: At) -> Key {
+fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
     let agent = &mapping.id;
-    match (id, at.time) {
-        (Some(id), time) => {
-            let time = time.map(|time| time.to_string());
-            Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()])
-        }
+    let place = out.place();
+    let time = out.time().map(|time| time.to_string());
+    match id {
+        Some(id) => Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()]),
         // Documents have no offsets, lines perhaps no numbers.
-        (None, _) => {
-            let place = at.place.offset.wrapping_add(at.place.line << 40);
-            let place = if at.place.len > 0 {
-                at.place.offset
-            } else {
-                place
+        None => {
+            let at = match place.len > 0 {
+                true => place.offset,
+                false => place.offset.wrapping_add(place.line << 40),
             };
-            Key::of_parts(&[agent, "request", &place.to_string()])
+            Key::of_parts(&[agent, "request", &at.to_string()])
         }
     }
 }
