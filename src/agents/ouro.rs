@@ -21,10 +21,8 @@
 mod settings;
 mod tree;
 
-use super::{
-    Claim, Decoder, Facts, Format, Input, List, Root, StoreKind, decoder, facts, head, image,
-};
-use crate::model::event::{Event, Key, Lane, Meta, NewItem, Node, Part, Place, Sink};
+use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head, image};
+use crate::model::event::{Key, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
 use tree::Tree;
@@ -69,39 +67,37 @@ fn recognise(head: &[u8]) -> bool {
     head.starts_with(b"id: ") && marks.iter().all(|mark| head::has(head, mark))
 }
 
-/// Reads one session.
+/// Decodes one session.
 #[derive(Clone, Default)]
 struct OuroDecoder {
-    /// Messages that stand before the list.
+    /// Messages before the list.
     before: u64,
 }
 
 impl Decoder for OuroDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let (line, bytes) = match input {
-            Input::Line(place, bytes) => (self.before + place.line, bytes),
-            Input::Document(bytes) => (0, bytes),
-        };
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => tree::with_todays_breaks(text),
-            Err(error) => return push(line, Event::Unreadable(error.to_string().into()), out),
-        };
+    fn read_line(&mut self, element: &str, out: &mut Sink<'_>) {
+        let line = self.before + out.place().line;
+        begin(line, out);
+        let text = tree::with_todays_breaks(element);
         let named;
-        let read = match (tree::read(&text), input) {
-            (Err(_), Input::Line(..)) => {
+        let read = match tree::read(&text) {
+            Err(_) => {
                 named = tree::with_names(&text);
                 tree::read(&named)
             }
-            (read, _) => read,
+            read => read,
         };
-        match (read, input) {
-            (Ok(session), Input::Document(_)) => self.document(&session, out),
-            (Ok(list), Input::Line(..)) => {
-                let message = list.list().last().unwrap_or(&Tree::Null);
-                let event = event_of(message, line, out);
-                push(line, event, out);
-            }
-            (Err(why), _) => push(line, Event::Unreadable(why.into()), out),
+        match read {
+            Ok(list) => message(list.list().last().unwrap_or(&Tree::Null), line, out),
+            Err(why) => out.unreadable(why),
+        }
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        begin(0, out);
+        match tree::read(&tree::with_todays_breaks(document)) {
+            Ok(session) => self.session(&session, out),
+            Err(why) => out.unreadable(why),
         }
     }
 
@@ -111,64 +107,57 @@ impl Decoder for OuroDecoder {
 }
 
 impl OuroDecoder {
-    fn document(&mut self, session: &Tree<'_>, out: &mut Sink<'_>) {
+    fn session(&mut self, session: &Tree<'_>, out: &mut Sink<'_>) {
         let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
-            return push(0, Event::Unreadable("no id or no messages".into()), out);
+            return out.unreadable("no id or no messages");
         };
-        let meta = Meta {
+        out.meta(Meta {
             id: Some(id.into()),
             ..Meta::default()
-        };
-        push(0, Event::Meta(Box::new(meta)), out);
+        });
         let system = session.get("system_messages").map_or(&[][..], Tree::list);
-        for message in system.iter().chain(messages.list()) {
+        for one in system.iter().chain(messages.list()) {
             self.before += 1;
-            let event = event_of(message, self.before, out);
-            push(self.before, event, out);
+            begin(self.before, out);
+            message(one, self.before, out);
         }
     }
 }
 
-fn push(line: u64, event: Event, out: &mut Sink<'_>) {
-    let place = Place {
+/// Begins the message of this number.
+fn begin(line: u64, out: &mut Sink<'_>) {
+    out.begin(Place {
         line,
         ..Place::default()
-    };
-    out.push(Lane::Main, place, None, event);
+    });
 }
 
-fn event_of(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) -> Event {
+fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
     if *message == Tree::Alias {
-        return Event::Skipped("alias".into());
+        return out.skip("alias");
     }
-    let (part, items) = match message.text("role") {
-        Some("system") => (
-            Part::Injected,
-            vec![whole(message, Role::Container, Kind::Prompt, out)],
-        ),
-        Some("user") if begins(message, SUMMARY) => (
-            Part::Injected,
-            vec![whole(message, Role::Container, Kind::Summary, out)],
-        ),
-        Some("user") => (
-            Part::Input,
-            vec![whole(message, Role::User, Kind::Text, out)],
-        ),
-        Some("assistant") => (Part::Output, said(message, out)),
-        Some("tool") => (
-            Part::Result,
-            vec![whole(message, Role::Tool, Kind::ToolResult, out)],
-        ),
-        Some(other) => return Event::Skipped(format!("{other} message").into()),
-        None => return Event::Unreadable("a message without a role".into()),
+    let (part, role, kind) = match message.text("role") {
+        Some("system") => (Part::Injected, Role::Container, Kind::Prompt),
+        Some("user") if begins(message, SUMMARY) => {
+            (Part::Injected, Role::Container, Kind::Summary)
+        }
+        Some("user") => (Part::Input, Role::User, Kind::Text),
+        Some("assistant") => (Part::Output, Role::Assistant, Kind::Text),
+        Some("tool") => (Part::Result, Role::Tool, Kind::ToolResult),
+        Some(other) => return out.skip(format!("{other} message")),
+        None => return out.unreadable("a message without a role"),
     };
-    Event::Node(Box::new(Node {
+    let items = match part {
+        Part::Output => output(message, out),
+        _ => vec![whole(message, role, kind, out)],
+    };
+    out.node(Node {
         key: Some(Key::of_number("ouro", line)),
         part,
         turn: part == Part::Input,
         items,
         ..Node::default()
-    }))
+    });
 }
 
 /// The texts of a content: of itself, or of its parts. `None` for a part that is no text.
@@ -201,8 +190,8 @@ fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewI
         .done()
 }
 
-/// What the model said: its text and its calls.
-fn said(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+/// The model's text and its calls.
+fn output(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if texts(message).any(|text| text != Some("")) {
         items.push(whole(message, Role::Assistant, Kind::Text, out));
@@ -230,7 +219,7 @@ mod tests {
 
     fn session(text: &str) -> Session {
         let mut out = Sink::new(&ByLength);
-        OuroDecoder::default().read(Input::Document(text.as_bytes()), &mut out);
+        OuroDecoder::default().read_document(text, &mut out);
         let mut session = Session::new("ouro", Arc::default());
         out.entries
             .into_iter()
