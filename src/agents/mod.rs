@@ -51,10 +51,10 @@ pub mod openhands;
 pub mod otel_genai;
 pub mod ouro;
 pub mod pi;
+mod prompts;
 pub mod qwen_code;
 pub mod request_log;
 pub mod settings;
-mod snapshot;
 #[cfg(test)]
 mod testing;
 pub mod vscode_gateway;

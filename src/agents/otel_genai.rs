@@ -53,9 +53,10 @@ mod body;
 mod content;
 mod span;
 
-use super::snapshot::{Conversation, Unit, Writer};
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head, lenient};
-use crate::model::event::{Event, Key, Lane, Meta, Place, Sink};
+use super::lenient::Lost;
+use super::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
+use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use crate::model::event::{Key, Lane, Meta, Sink};
 use jiff::Timestamp;
 use serde_json::Value;
 use span::{Call, Record};
@@ -109,7 +110,6 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 /// A conversation of the file.
-#[derive(Default)]
 struct Thread {
     conversation: Conversation,
     /// When its newest call began.
@@ -117,85 +117,85 @@ struct Thread {
     model: Option<String>,
 }
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Default)]
 struct OtelGenAiDecoder {
     threads: HashMap<Lane, Thread>,
     /// The conversations of an id, the first one first.
     lanes: HashMap<Key, Vec<Lane>>,
-    /// The conversations of calls that name none, by the agent: one may go on in another trace.
+    /// The conversations of calls that name none, by the agent: one may continue in another trace.
     of_traces: Vec<(String, Lane)>,
-    /// Calls that were told, by their spans.
-    told: HashSet<Key>,
-    /// Messages that came in log records, before the answer to them.
-    waiting: HashMap<Key, (Lane, Vec<Unit<'static>>)>,
-    /// Calls of which log records showed the answer.
+    /// Calls that were emitted, by their spans.
+    emitted: HashSet<Key>,
+    /// Messages that came in log records, before the response to them.
+    waiting: HashMap<Key, (Lane, Vec<Block<'static>>)>,
+    /// Calls of which log records showed the response.
     answered: HashMap<Key, Lane>,
 }
 
 impl Decoder for OtelGenAiDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
-            return;
-        };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        let records = match lenient::object::<Value>(line).and_then(|line| span::records(&line)) {
-            Ok(records) => records,
-            Err(why) => return out.push(Lane::Main, place, None, Event::Unreadable(why)),
-        };
-        for record in records {
-            match record {
-                Record::Call(call) => self.call(*call, place, out),
-                Record::Content(call) => self.content(*call, place, out),
-                Record::Other(name) => {
-                    out.push(Lane::Main, place, None, Event::Skipped(name.into()));
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let (place, lost) = (out.place(), Lost::default());
+        let line = serde_json::from_str::<Value>(line).map_err(|error| error.to_string().into());
+        match line.and_then(|line| span::records(&line, &lost)) {
+            Ok(records) => {
+                for record in records {
+                    out.begin(place);
+                    self.record(record, out);
                 }
             }
+            Err(why) => out.unreadable(why),
         }
+        lost.report(out);
     }
 }
 
 impl OtelGenAiDecoder {
-    /// Content in a log record: a call's whole content, or one message of it. The span has yet to come,
-    /// if it stands in this file at all.
-    fn content(&mut self, call: Call, place: Place, out: &mut Sink<'_>) {
-        let key = call.key.unwrap_or(Key::of_number("otel", place.offset));
+    fn record(&mut self, record: Record, out: &mut Sink<'_>) {
+        match record {
+            Record::Call(call) => self.call(*call, out),
+            Record::Content(call) => self.content(*call, out),
+            Record::Other(name) => out.skip(name),
+        }
+    }
+
+    /// Content in a log record: a call's whole content, or one message of it. The span follows, if it is
+    /// in this file at all.
+    fn content(&mut self, mut call: Call, out: &mut Sink<'_>) {
+        let key = call
+            .key
+            .unwrap_or(Key::of_number("otel", out.place().offset));
         let lane = match self.waiting.get(&key) {
             Some((lane, _)) => *lane,
             None => self.lane_of(&call, &call.input),
         };
-        let mut writer = Writer {
-            lane,
-            place,
-            at: call.at,
-            out,
-        };
-        if self.told.contains(&key) || self.answered.contains_key(&key) {
-            return writer.push(Event::Skipped("repeated content".into()));
+        out.set_lane(lane);
+        out.set_time(call.at);
+        if self.emitted.contains(&key) || self.answered.contains_key(&key) {
+            return out.skip("repeated content");
         }
-        let thread = self.threads.entry(lane).or_default();
-        thread.learn(&call, &mut writer);
-        let (_, input) = self
-            .waiting
-            .entry(key)
-            .or_insert_with(|| (lane, Vec::new()));
+        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
+        thread.emit_meta(&call, out);
+        let waiting = self.waiting.entry(key);
+        let (_, input) = waiting.or_insert_with(|| (lane, Vec::new()));
         input.extend(call.input);
+        mark_turns(input);
         if call.output.is_empty() {
-            thread.conversation.hear(input, &mut writer);
+            thread.conversation.add_request_part(input, out);
         } else {
-            thread.conversation.ask(input, &mut writer);
-            thread
-                .conversation
-                .answer(key, &call.output, Vec::new(), &mut writer);
+            let conversation = &mut thread.conversation;
+            conversation.add_request(&Prompt::of(input), out);
+            call.output.retain(|block| !block.is_empty());
+            conversation.add_response(key, &call.output, None, out);
             self.waiting.remove(&key);
             self.answered.insert(key, lane);
         }
     }
 
-    fn call(&mut self, mut call: Call, place: Place, out: &mut Sink<'_>) {
-        let request = call.key.unwrap_or(Key::of_number("otel", place.offset));
+    fn call(&mut self, mut call: Call, out: &mut Sink<'_>) {
+        let request = call
+            .key
+            .unwrap_or(Key::of_number("otel", out.place().offset));
         let waiting = self.waiting.remove(&request);
         let answered = self.answered.get(&request).copied();
         let lane = match (answered, waiting) {
@@ -208,32 +208,30 @@ impl OtelGenAiDecoder {
             }
             (None, None) => self.lane_of(&call, &call.input),
         };
-        let mut writer = Writer {
-            lane,
-            place,
-            at: call.at,
-            out,
-        };
-        if !self.told.insert(request) {
-            return writer.push(Event::Skipped("repeated span".into()));
+        out.set_lane(lane);
+        out.set_time(call.at);
+        if !self.emitted.insert(request) {
+            return out.skip("repeated span");
         }
-        let thread = self.threads.entry(lane).or_default();
-        thread.learn(&call, &mut writer);
+        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
+        thread.emit_meta(&call, out);
         let usage = call.usage(request);
         if thread.is_late(&call) {
-            return thread.conversation.late(request, usage, &mut writer);
+            return thread.conversation.add_late_response(request, usage, out);
         }
         thread.newest = call.begun.or(thread.newest);
-        if answered.is_none() && !call.input.is_empty() {
-            thread.conversation.ask(&call.input, &mut writer);
-        }
         let conversation = &mut thread.conversation;
-        conversation.answer(request, &call.output, usage, &mut writer);
+        if answered.is_none() && !call.input.is_empty() {
+            mark_turns(&mut call.input);
+            conversation.add_request(&Prompt::of(&call.input), out);
+        }
+        call.output.retain(|block| !block.is_empty());
+        conversation.add_response(request, &call.output, usage, out);
     }
 
     /// The conversation that a call is part of: of its id, or else its trace, and one that it shares
     /// something with; or one of another trace, of which it repeats an answer.
-    fn lane_of(&mut self, call: &Call, carried: &[Unit<'_>]) -> Lane {
+    fn lane_of(&mut self, call: &Call, carried: &[Block<'_>]) -> Lane {
         let agent = call.agent.as_deref().unwrap_or_default();
         let id = [call.id().unwrap_or_default(), agent];
         let is_first = self.lanes.is_empty();
@@ -268,11 +266,19 @@ impl OtelGenAiDecoder {
 }
 
 impl Thread {
+    fn new() -> Thread {
+        Thread {
+            conversation: Conversation::new(Losses::BySize),
+            newest: None,
+            model: None,
+        }
+    }
+
     fn is_late(&self, call: &Call) -> bool {
         matches!((call.begun, self.newest), (Some(begun), Some(newest)) if begun < newest)
     }
 
-    fn learn(&mut self, call: &Call, writer: &mut Writer<'_, '_>) {
+    fn emit_meta(&mut self, call: &Call, out: &mut Sink<'_>) {
         let is_new = self.newest.is_none() && self.model.is_none();
         if !is_new && self.model == call.model {
             return;
@@ -282,13 +288,13 @@ impl Thread {
         let service = call.service.as_deref().filter(|_| call.input.is_empty());
         let title = call.agent.as_deref().or(service);
         let id = call.id().filter(|_| is_new || call.conversation.is_some());
-        writer.push(Event::Meta(Box::new(Meta {
-            // It goes on in other traces under the id of its first.
+        out.meta(Meta {
+            // It continues in other traces under the id of its first.
             id: id.map(Into::into),
             title: title.map(Into::into),
             model: call.model.as_deref().map(Into::into),
             ..Meta::default()
-        })));
+        });
     }
 }
 

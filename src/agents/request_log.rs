@@ -27,26 +27,24 @@
 //! output) and in no later prompt: it is known, in this one prompt, and leaves. Items that a Responses request names by reference
 //! only are not followed. Of several choices the first counts.
 
-mod answer;
-mod ask;
 mod envelope;
-mod held;
 mod message;
 mod recognise;
+mod request;
+mod response;
 mod stream;
 mod thread;
 mod threads;
-mod unit;
 mod usage;
 
-use super::lenient::model_name;
-use super::{Base, Claim, Decoder, Facts, Format, Input, Root, decoder, facts};
-use crate::model::event::{Billed, Event, Key, Lane, Place, Sink, Usage};
+use super::lenient::{Lost, model_name};
+use super::prompts::Block;
+use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts};
+use crate::model::event::{Billed, Key, Sink, Usage};
 use crate::model::{Kind, Source};
-use answer::{Answer, Thoughts};
 use envelope::{Bodies, Exchange};
+use response::{Response, Thoughts};
 use std::path::Path;
-use thread::Writer;
 use threads::{Names, Threads};
 
 /// The format.
@@ -86,101 +84,79 @@ fn claims(path: &Path) -> Option<Claim> {
 /// Shorter ids of responses do not tell them apart: some servers number theirs.
 const UNIQUE_ID: usize = 16;
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Default)]
 struct RequestLogDecoder {
     threads: Threads,
 }
 
 impl Decoder for RequestLogDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
-            return;
-        };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         let (before, json) = json_of(line);
-        if let Err(event) = self.line(place, before, json, out) {
-            out.push(Lane::Main, place, None, event);
+        let lost = Lost::default();
+        let bodies = match Bodies::of(json, &lost) {
+            Ok(bodies) => bodies,
+            Err(why) => return out.unreadable(why),
+        };
+        if let Some(other) = bodies.other_call() {
+            return out.skip(other);
         }
+        match (bodies.read(&lost), bodies.kind()) {
+            (Some(exchange), _) => {
+                out.set_time(envelope::time_before(before).or(exchange.at));
+                self.exchange(json, exchange, out);
+            }
+            (None, "") => out.unreadable("neither a request nor a response of a model"),
+            (None, kind) => out.skip(kind),
+        }
+        lost.report(out);
     }
 }
 
 impl RequestLogDecoder {
-    fn line(
-        &mut self,
-        place: Place,
-        before: &[u8],
-        line: &[u8],
-        out: &mut Sink<'_>,
-    ) -> Result<(), Event> {
-        let unreadable = |why: Box<str>| Event::Unreadable(why);
-        let bodies = Bodies::of(line).map_err(unreadable)?;
-        if let Some(other) = bodies.other_call() {
-            return Err(Event::Skipped(other.into()));
-        }
-        let Some(exchange) = bodies.read() else {
-            return Err(match bodies.kind() {
-                "" => unreadable("neither a request nor a response of a model".into()),
-                kind => Event::Skipped(kind.into()),
-            });
-        };
-        let mut writer = Writer {
-            place,
-            at: envelope::time_before(before).or(exchange.at),
-            out,
-        };
-        self.exchange(line, exchange, &mut writer);
-        Ok(())
-    }
-
-    fn exchange(&mut self, line: &[u8], mut exchange: Exchange<'_>, writer: &mut Writer<'_, '_>) {
+    fn exchange(&mut self, line: &str, mut exchange: Exchange<'_>, out: &mut Sink<'_>) {
         let names = Names {
             session: exchange.session.as_deref(),
             trace: exchange.trace.as_deref(),
             id: exchange.id.as_deref(),
         };
-        if let Some(ask) = &mut exchange.ask {
-            if let Some(answer) = &mut exchange.answer {
-                ask.units.append(&mut answer.before);
+        if let Some(request) = &mut exchange.request {
+            if let Some(response) = &mut exchange.response {
+                request.blocks.append(&mut response.before);
             }
-            self.threads.ask(ask, names, writer);
+            self.threads.add_request(request, names, out);
         }
-        let Some(mut answer) = exchange.answer else {
+        let Some(mut response) = exchange.response else {
             return;
         };
-        let asked_for = exchange.ask.as_ref().and_then(|ask| ask.model.as_deref());
-        let id = answer.id.as_deref().filter(|id| id.len() >= UNIQUE_ID);
-        let request = match id {
-            Some(id) => Key::of_parts(&["request-log", id]),
-            None => Key::of_parts(&["request-log", &String::from_utf8_lossy(line)]),
-        };
-        let usage = usage_of(&mut answer, asked_for, request);
-        self.threads.answer(&answer, usage, request, names, writer);
+        let requested = exchange.request.as_ref();
+        let requested = requested.and_then(|request| request.model.as_deref());
+        let id = response.id.as_deref().filter(|id| id.len() >= UNIQUE_ID);
+        let request = Key::of_parts(&["request-log", id.unwrap_or(line)]);
+        let usage = usage_of(&mut response, requested, request);
+        self.threads
+            .add_response(&response, usage, request, names, out);
     }
 }
 
-/// The usage of an answer. Thoughts of it that no later prompt will hold are taken out.
-fn usage_of(answer: &mut Answer<'_>, asked_for: Option<&str>, request: Key) -> Option<Usage> {
-    let numbers = answer.numbers;
+/// The usage of a response. Thinking of it that no later prompt will hold is taken out.
+fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) -> Option<Usage> {
+    let numbers = response.numbers;
     let prompt = numbers.prompt()?;
     let cached = numbers.cache_read.unwrap_or(0).min(prompt);
-    if numbers.reasoning.is_some() && answer.thoughts == Thoughts::AreNotSentBack {
-        answer.units.retain(|unit| unit.kind != Kind::Thinking);
+    let is_thinking = |block: &Block<'_>| block.kind == Kind::Thinking;
+    if numbers.reasoning.is_some() && response.thoughts == Thoughts::AreNotSentBack {
+        response.blocks.retain(|block| !is_thinking(block));
     }
-    let thinks = answer.units.iter().any(|unit| unit.kind == Kind::Thinking);
     let reasoning = numbers.reasoning.unwrap_or(0);
-    let (output, split) = match thinks {
+    let (output, split) = match response.blocks.iter().any(is_thinking) {
         true => (numbers.output, numbers.reasoning),
-        false => (
-            numbers
-                .output
-                .map(|output| output.saturating_sub(reasoning)),
-            None,
-        ),
+        false => {
+            let output = numbers.output;
+            (output.map(|output| output.saturating_sub(reasoning)), None)
+        }
     };
-    let model = answer.model.as_deref().or(asked_for);
+    let model = response.model.as_deref().or(requested);
     Some(Usage {
         request,
         model: model.map(|model| model_name(model).into()),
@@ -200,10 +176,10 @@ fn usage_of(answer: &mut Answer<'_>, asked_for: Option<&str>, request: Key) -> O
 }
 
 /// The words that a log handler put before the JSON of a line, and the JSON.
-fn json_of(line: &[u8]) -> (&[u8], &[u8]) {
-    match memchr::memchr(b'{', line) {
-        Some(at) if line[..at].trim_ascii() != b"[" => line.split_at(at),
-        _ => (&[], line),
+fn json_of(line: &str) -> (&str, &str) {
+    match line.find('{') {
+        Some(at) if line[..at].trim() != "[" => line.split_at(at),
+        _ => ("", line),
     }
 }
 

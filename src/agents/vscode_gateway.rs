@@ -22,13 +22,14 @@
 mod capture;
 mod wire;
 
-use super::snapshot::{Conversation, Writer};
-use super::{Claim, Decoder, Facts, Format, Input, Root, StoreKind, decoder, facts, head, lenient};
-use crate::model::event::{Billed, Cause, Event, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
+use super::lenient::{self, Lost};
+use super::prompts::{Conversation, Losses, Prompt};
+use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
+use crate::model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use wire::{Actual, Line, one};
+use wire::{Actual, Line};
 
 /// The format.
 pub static VSCODE_GATEWAY: Format = Format {
@@ -74,187 +75,148 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 /// A conversation of the file.
-#[derive(Default)]
 struct Thread {
     conversation: Conversation,
     model: Option<Box<str>>,
 }
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Default)]
 struct VscodeGatewayDecoder {
     threads: HashMap<Lane, Thread>,
     /// The conversation that came first: the file's own.
     first: Option<Key>,
-    /// Requests whose numbers were told.
-    told: HashSet<Key>,
+    /// Requests whose numbers were emitted.
+    emitted: HashSet<Key>,
     /// Whether contents follow on numbers in this file.
     has_contents: bool,
 }
 
 impl Decoder for VscodeGatewayDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let (place, bytes) = match input {
-            Input::Line(_, line) if line.trim_ascii().is_empty() => return,
-            Input::Line(place, line) => (place, line),
-            Input::Document(bytes) => {
-                *self = VscodeGatewayDecoder::default();
-                (
-                    Place {
-                        line: 1,
-                        ..Place::default()
-                    },
-                    bytes,
-                )
-            }
-        };
-        match lenient::object::<Line<'_>>(bytes) {
-            Ok(line) => self.line(&line, place, out),
-            Err(why) => out.push(Lane::Main, place, None, Event::Unreadable(why)),
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match lenient::parse(line, &lost) {
+            Ok(line) => self.line(&line, out),
+            Err(why) => out.unreadable(why),
         }
+        lost.report(out);
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        *self = VscodeGatewayDecoder::default();
+        out.begin(Place {
+            line: 1,
+            ..Place::default()
+        });
+        self.read_line(document, out);
     }
 }
 
 impl VscodeGatewayDecoder {
-    fn line(&mut self, line: &Line<'_>, place: Place, out: &mut Sink<'_>) {
+    fn line(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.ts.time().or(line.timestamp.time()));
         match line.kind.get() {
-            Some("request.index") => match one(&line.entry) {
-                Some(entry) => self.numbers(entry, Wrapped::Yes, place, out),
-                None => unreadable("an index event without an entry", place, out),
+            Some("request.index") => match lenient::value(line.entry, "entry", out) {
+                Some(entry) => self.numbers(&entry, Wrapped::Yes, out),
+                None => out.unreadable("an index event without an entry"),
             },
-            Some("request.full") => match one(&line.capture) {
-                Some(capture) => self.request(capture, place, out),
-                None => unreadable("a request event without a capture", place, out),
+            Some("request.full") => match lenient::value(line.capture, "capture", out) {
+                Some(capture) => self.request(&capture, out),
+                None => out.unreadable("a request event without a capture"),
             },
             // The summary repeats the index.
-            Some(kind) => out.push(
-                Lane::Main,
-                place,
-                line.ts.time(),
-                Event::Skipped(kind.into()),
-            ),
-            None if line.capture_version.get().is_some() => self.forensic(line, place, out),
-            None if one(&line.request).is_some() => self.request(line, place, out),
-            None if line.chat_id.get().is_some() => self.numbers(line, Wrapped::No, place, out),
-            None => unreadable("neither a capture nor of an investigation", place, out),
+            Some(kind) => out.skip(kind),
+            None if line.capture_version.get().is_some() => self.capture(line, out),
+            None if line.request.is_some() => self.request(line, out),
+            None if line.chat_id.get().is_some() => self.numbers(line, Wrapped::No, out),
+            None => out.unreadable("neither a capture nor of an investigation"),
         }
     }
 
     /// A request's numbers, estimated and actual.
-    fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, place: Place, out: &mut Sink<'_>) {
+    fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut Sink<'_>) {
+        out.set_time(line.ts.time());
         let conversation = line.conversation_id.or_empty();
-        let lane = self.lane(Key::of(conversation));
-        let mut writer = Writer {
-            lane,
-            place,
-            at: line.ts.time(),
-            out,
+        let meta = Meta {
+            id: line.conversation_id.boxed(),
+            model: line.model_id().map(Into::into),
+            ..Meta::default()
         };
-        self.learn(lane, Some(conversation), line.model_id(), None, &mut writer);
+        let request = request_of(line, out);
+        let has_contents = self.has_contents;
+        let thread = self.thread(Key::of(conversation), meta, out);
         if line.is_summarization == Some(true) {
-            writer.push(Event::Skipped("summarization".into()));
+            out.skip("summarization");
             if line.status.get().is_none_or(|status| status == "success") {
-                writer.push(Event::Reset(Box::new(Reset {
-                    key: line
-                        .chat_id
-                        .get()
-                        .map(|id| Key::of_parts(&["summarization", id])),
+                let chat = line.chat_id.get();
+                out.reset(Reset {
+                    key: chat.map(|id| Key::of_parts(&["summarization", id])),
                     gone: Gone::Compaction,
                     cause: Cause::Automatic,
                     before: None,
                     after: None,
                     kept: Kept::Nothing,
-                })));
-                self.threads.insert(lane, Thread::default());
+                });
+                *thread = Thread::new();
             }
             return;
         }
-        let request = request_of(line, place);
-        let mut usage: Vec<Usage> = line
-            .estimated()
-            .map(|tokens| estimate(request, tokens))
-            .into_iter()
-            .collect();
-        let waits = self.has_contents && wrapped == Wrapped::Yes;
-        if !waits {
-            usage.extend(actual(request, line.model_id(), &line.actual()));
-            self.told.insert(request);
+        if let Some(tokens) = line.estimated() {
+            out.usage(estimate(request, tokens));
         }
-        let thread = self.threads.entry(lane).or_default();
-        if waits || usage.iter().all(|usage| usage.source == Source::Agent) {
-            usage
-                .into_iter()
-                .for_each(|usage| writer.push(Event::Usage(Box::new(usage))));
-        } else {
-            thread.conversation.answer(request, &[], usage, &mut writer);
+        if has_contents && wrapped == Wrapped::Yes {
+            return;
         }
+        if let Some(usage) = actual(request, line.model_id(), &line.actual()) {
+            thread.conversation.add_response(request, &[], [usage], out);
+        }
+        self.emitted.insert(request);
     }
 
     /// A whole request, and the numbers of its response.
-    fn request(&mut self, line: &Line<'_>, place: Place, out: &mut Sink<'_>) {
-        let conversation = line.conversation_id.or_empty();
-        let lane = self.lane(Key::of(conversation));
-        let key = request_of(line, place);
-        let mut writer = Writer {
-            lane,
-            place,
-            at: line.ts.time(),
-            out,
-        };
+    fn request(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.ts.time());
+        let conversation = Key::of(line.conversation_id.or_empty());
+        let key = request_of(line, out);
         let already = std::mem::replace(&mut self.has_contents, true);
-        if line.is_summarization == Some(true) || !already && self.told.contains(&key) {
-            return writer.push(Event::Skipped("request.full".into()));
+        if line.is_summarization == Some(true) || !already && self.emitted.contains(&key) {
+            out.set_lane(self.lane(conversation));
+            return out.skip("request.full");
         }
-        let Some(request) = one(&line.request) else {
+        let Some(request) = &line.request else {
             return;
         };
-        self.learn(
-            lane,
-            Some(conversation),
-            request.model.get(),
-            None,
-            &mut writer,
-        );
-        let thread = self.threads.entry(lane).or_default();
-        thread
-            .conversation
-            .ask(&capture::carried(request), &mut writer);
-        let usage = one(&line.response).and_then(|response| one(&response.usage));
-        let usage = usage.map(|usage| actual(key, request.model.get(), &usage.actual()));
-        self.told.insert(key);
-        thread
-            .conversation
-            .answer(key, &[], usage.into_iter().flatten().collect(), &mut writer);
+        let meta = Meta {
+            id: line.conversation_id.boxed(),
+            model: request.model.boxed(),
+            ..Meta::default()
+        };
+        self.emitted.insert(key);
+        let thread = self.thread(conversation, meta, out);
+        let conversation = &mut thread.conversation;
+        conversation.add_request(&Prompt::of(&capture::carried(request)), out);
+        let usage = line.response.usage.as_ref();
+        let usage = usage.and_then(|usage| actual(key, request.model.get(), &usage.actual()));
+        conversation.add_response(key, &[], usage, out);
     }
 
     /// A request as it was before it was sent.
-    fn forensic(&mut self, line: &Line<'_>, place: Place, out: &mut Sink<'_>) {
-        let units = capture::captured(line);
-        let lane = self.lane(capture::conversation(line));
-        let mut writer = Writer {
-            lane,
-            place,
-            at: line.timestamp.time(),
-            out,
+    fn capture(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.timestamp.time());
+        let model = line.model.parts().next();
+        let window = model.and_then(|model| model.max_input_tokens.0);
+        let meta = Meta {
+            model: model.and_then(|model| model.id.get()).map(Into::into),
+            window: window.filter(|window| *window > 0),
+            ..Meta::default()
         };
-        let model = one(&line.model);
-        let window = model
-            .and_then(|model| model.max_input_tokens.0)
-            .filter(|window| *window > 0);
-        let state = one(&line.internal_state);
-        let chat = state.and_then(|state| state.chat_id.get());
-        self.learn(
-            lane,
-            None,
-            model.and_then(|model| model.id.get()),
-            window,
-            &mut writer,
-        );
-        let thread = self.threads.entry(lane).or_default();
-        thread.conversation.ask(&units, &mut writer);
-        let request = chat.map_or(Key::of_number("capture", place.offset), Key::of);
-        if let Some(tokens) = one(&line.tokens).and_then(|tokens| tokens.estimated.0) {
-            writer.push(Event::Usage(Box::new(estimate(request, tokens))));
+        let thread = self.thread(capture::conversation(line), meta, out);
+        let blocks = capture::captured(line);
+        thread.conversation.add_request(&Prompt::of(&blocks), out);
+        if let Some(tokens) = line.tokens.estimated.0 {
+            let chat = line.internal_state.chat_id.key();
+            let request = chat.unwrap_or(Key::of_number("capture", out.place().offset));
+            out.usage(estimate(request, tokens));
         }
     }
 
@@ -265,43 +227,40 @@ impl VscodeGatewayDecoder {
         }
     }
 
-    fn learn(
-        &mut self,
-        lane: Lane,
-        id: Option<&str>,
-        model: Option<&str>,
-        window: Option<u64>,
-        writer: &mut Writer<'_, '_>,
-    ) {
+    /// The thread of a conversation, to whose lane the next events go. What is new in `meta` is emitted.
+    fn thread(&mut self, conversation: Key, meta: Meta, out: &mut Sink<'_>) -> &mut Thread {
+        let lane = self.lane(conversation);
+        out.set_lane(lane);
         let is_new = !self.threads.contains_key(&lane);
-        let thread = self.threads.entry(lane).or_default();
-        if is_new || thread.model.as_deref() != model {
-            thread.model = model.map(Into::into);
-            writer.push(Event::Meta(Box::new(Meta {
-                id: id.filter(|id| !id.is_empty()).map(Into::into),
-                model: thread.model.clone(),
-                window,
-                ..Meta::default()
-            })));
+        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
+        if is_new || thread.model != meta.model {
+            thread.model.clone_from(&meta.model);
+            out.meta(meta);
+        }
+        thread
+    }
+}
+
+impl Thread {
+    fn new() -> Thread {
+        Thread {
+            conversation: Conversation::new(Losses::BySize),
+            model: None,
         }
     }
 }
 
-/// Whether a record stands inside of an event.
+/// Whether a record is part of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrapped {
     Yes,
     No,
 }
 
-fn unreadable(why: &str, place: Place, out: &mut Sink<'_>) {
-    out.push(Lane::Main, place, None, Event::Unreadable(why.into()));
-}
-
-fn request_of(line: &Line<'_>, place: Place) -> Key {
+fn request_of(line: &Line<'_>, out: &Sink<'_>) -> Key {
     match line.chat_id.get() {
         Some(id) => Key::of_parts(&["vscode-gateway", id]),
-        None => Key::of_number("vscode-gateway", place.offset),
+        None => Key::of_number("vscode-gateway", out.place().offset),
     }
 }
 
@@ -323,10 +282,9 @@ fn estimate(request: Key, tokens: u64) -> Usage {
 fn actual(request: Key, model: Option<&str>, actual: &Actual) -> Option<Usage> {
     let input = actual.input.0.filter(|input| *input > 0)?;
     let cached = actual.cached.or_zero();
-    let prompt = if cached > input {
-        input + cached
-    } else {
-        input
+    let prompt = match cached > input {
+        true => input + cached,
+        false => input,
     };
     Some(Usage {
         request,

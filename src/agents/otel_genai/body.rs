@@ -2,15 +2,14 @@
 //! `gen_ai.completion`, ADK's `gcp.vertex.agent.llm_request` and `…llm_response`), and the tools on
 //! offer, of which each convention has its own way to tell.
 
-use super::content::{Units, messages, parsed};
+use super::content::{self, Blocks, messages, parsed};
 use super::span::Attributes;
-use crate::agents::snapshot::Unit;
+use crate::agents::prompts::Block;
 use crate::model::{Kind, Role};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 
 /// What a request's body holds.
-pub(super) fn of_request(body: &Value, input: &mut Units) {
+pub(super) fn of_request(body: &Value, input: &mut Blocks) {
     // Google's has system prompt and tools beside the model.
     let config = body.get("config").unwrap_or(body);
     let system = ["system", "instructions", "system_instruction"];
@@ -28,7 +27,7 @@ pub(super) fn of_request(body: &Value, input: &mut Units) {
 }
 
 /// What a response's body holds. Of several answers the first counts.
-pub(super) fn of_reply(body: &Value, output: &mut Units) {
+pub(super) fn of_reply(body: &Value, output: &mut Blocks) {
     let all = ["choices", "generations", "candidates"];
     let answer = all.iter().find_map(|name| body.get(name)).map(first);
     let answer = answer.unwrap_or(body);
@@ -55,36 +54,27 @@ fn first(value: &Value) -> &Value {
 }
 
 /// The tools on offer.
-pub(super) fn tools(attributes: &Attributes) -> Option<Unit<'static>> {
+pub(super) fn tools(attributes: &Attributes<'_>) -> Option<Block<'static>> {
     let whole = ["gen_ai.tool.definitions", "ai.prompt.tools", "llm.tools"];
     let whole = whole.iter().find_map(|name| attributes.get(name));
     if let Some(tools) = whole {
         return tool_list(tools);
     }
     // OpenLLMetry: a tool's fields, each an attribute. OpenInference: a tool's schema.
-    let mut numbered: BTreeMap<u32, Map<String, Value>> = BTreeMap::new();
-    for (name, value) in attributes.iter() {
-        let prefixes = ["llm.request.functions.", "llm.tools."];
-        let rest = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
-        let field = rest.and_then(|rest| rest.split_once('.'));
-        if let Some((n, field)) = field
-            && let Ok(n) = n.parse()
-        {
-            numbered
-                .entry(n)
-                .or_default()
-                .insert(field.to_owned(), parsed(value));
-        }
-    }
-    let numbered: Vec<Value> = numbered
-        .into_values()
-        .map(|mut tool| {
-            let schema = tool.remove("tool.json_schema");
-            schema.unwrap_or(Value::Object(tool))
-        })
-        .collect();
+    let mut numbered = content::numbered(attributes, "llm.request.functions.");
+    numbered.extend(content::numbered(attributes, "llm.tools."));
     if !numbered.is_empty() {
-        return tool_list(&Value::Array(numbered));
+        let tools = numbered.iter().map(|tool| match tool {
+            Value::Object(fields) => {
+                let schema = tool.pointer("/tool/json_schema").cloned();
+                let fields = fields
+                    .iter()
+                    .map(|(name, value)| (name.clone(), parsed(value)));
+                schema.unwrap_or_else(|| Value::Object(fields.collect()))
+            }
+            other => other.clone(),
+        });
+        return tool_list(&tools.collect());
     }
     // Older Pydantic AI: among the parameters of the request.
     let parameters = attributes.get("model_request_parameters").map(parsed)?;
@@ -92,12 +82,12 @@ pub(super) fn tools(attributes: &Attributes) -> Option<Unit<'static>> {
 }
 
 /// Tools as the JSON that the model gets of them, each of them perhaps in a string.
-fn tool_list(tools: &Value) -> Option<Unit<'static>> {
+fn tool_list(tools: &Value) -> Option<Block<'static>> {
     let text = match tools {
         Value::Null => return None,
         Value::String(text) => text.clone(),
         Value::Array(all) => Value::Array(all.iter().map(parsed).collect()).to_string(),
         other => other.to_string(),
     };
-    (!matches!(&*text, "" | "[]")).then(|| Unit::new(Role::Container, Kind::ToolList, text))
+    (!matches!(&*text, "" | "[]")).then(|| Block::text(Role::Container, Kind::ToolList, text))
 }

@@ -3,16 +3,16 @@
 use super::body;
 use super::span::Attributes;
 use crate::agents::image;
-use crate::agents::snapshot::Unit;
+use crate::agents::prompts::{Block, Content};
 use crate::model::event::ELIDED;
 use crate::model::{Kind, Role};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-pub(super) type Units = Vec<Unit<'static>>;
+pub(super) type Blocks = Vec<Block<'static>>;
 
 /// The content that stands in a record's attributes.
-pub(super) fn of_attributes(attributes: &Attributes, input: &mut Units, output: &mut Units) {
+pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, output: &mut Blocks) {
     for name in ["gen_ai.system_instructions", "ai.prompt.system"] {
         if let Some(value) = attributes.get(name) {
             let message = json!({"role": "system", "content": parsed(value)});
@@ -29,7 +29,7 @@ pub(super) fn of_attributes(attributes: &Attributes, input: &mut Units, output: 
         messages(&parsed(value), Role::Assistant, output);
     }
     if let Some(Value::String(text)) = attributes.get("ai.response.text") {
-        output.push(Unit::new(Role::Assistant, Kind::Text, text.clone()));
+        output.push(Block::text(Role::Assistant, Kind::Text, text.clone()));
     }
     if let Some(calls) = attributes.get("ai.response.toolCalls") {
         list(&parsed(calls))
@@ -56,10 +56,14 @@ pub(super) fn of_attributes(attributes: &Attributes, input: &mut Units, output: 
             body::of_reply(&parsed(value), output);
         }
     }
-    numbered(attributes, "gen_ai.prompt.", Role::User, input);
-    numbered(attributes, "llm.input_messages.", Role::User, input);
-    numbered(attributes, "gen_ai.completion.", Role::Assistant, output);
-    numbered(attributes, "llm.output_messages.", Role::Assistant, output);
+    for prefix in ["gen_ai.prompt.", "llm.input_messages."] {
+        let list = Value::Array(numbered(attributes, prefix));
+        messages(&list, Role::User, input);
+    }
+    for prefix in ["gen_ai.completion.", "llm.output_messages."] {
+        let list = Value::Array(numbered(attributes, prefix));
+        messages(&list, Role::Assistant, output);
+    }
 }
 
 /// Today's event for content, whose attributes are named as those of a span.
@@ -68,10 +72,10 @@ pub(super) const DETAILS: &str = "gen_ai.client.inference.operation.details";
 /// The content of an event of a span, or of a log record with a body.
 pub(super) fn of_event(
     name: &str,
-    attributes: &Attributes,
+    attributes: &Attributes<'_>,
     body: Option<&Value>,
-    input: &mut Units,
-    output: &mut Units,
+    input: &mut Blocks,
+    output: &mut Blocks,
 ) {
     let role = match name {
         "gen_ai.system.message" => "system",
@@ -90,8 +94,7 @@ pub(super) fn of_event(
         // Today's event for content: what it carries stands in its attributes, or in its body.
         DETAILS => {
             if let Some(Value::Object(body)) = body {
-                let named = Attributes::of_map(body.clone());
-                of_attributes(&named, input, output);
+                of_attributes(&attributes.of_map(body), input, output);
             }
             return;
         }
@@ -180,7 +183,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// A message or a list of them; a bare text is one too.
-pub(super) fn messages(value: &Value, usual: Role, out: &mut Units) {
+pub(super) fn messages(value: &Value, usual: Role, out: &mut Blocks) {
     match value {
         Value::Array(all) => all.iter().for_each(|one| messages(one, usual, out)),
         Value::Object(message) => of_message(message, usual, out),
@@ -189,13 +192,13 @@ pub(super) fn messages(value: &Value, usual: Role, out: &mut Units) {
     }
 }
 
-fn said(role: Role, text: String) -> Unit<'static> {
+fn said(role: Role, text: String) -> Block<'static> {
     let kind = match role {
         Role::System | Role::Container => Kind::Prompt,
         Role::Tool => Kind::ToolResult,
         Role::User | Role::Assistant => Kind::Text,
     };
-    Unit::new(role, kind, text)
+    Block::text(role, kind, text)
 }
 
 /// Whose a message is, by the word for it or the name of its class in LangChain.
@@ -217,9 +220,13 @@ fn role_of(word: &str) -> Option<Role> {
     found.map(|(_, role)| *role)
 }
 
-fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Units) {
+fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Blocks) {
     let first = |names: &[&str]| names.iter().find_map(|name| message.get(*name));
-    // LangChain has what a message says in an object of its own, beside the name of its class.
+    // OpenInference wraps each message in an object.
+    if let Some(Value::Object(inner)) = first(&["message"]) {
+        return of_message(inner, usual, out);
+    }
+    // LangChain has a message's fields in an object of their own, beside the name of its class.
     if let Some(Value::Object(inner)) = first(&["kwargs", "data"]) {
         let class = message.get("id").and_then(Value::as_array);
         let class = class.and_then(|path| path.last()?.as_str());
@@ -234,7 +241,7 @@ fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Units) {
     match first(&["parts", "content", "contents"]) {
         Some(Value::Array(parts)) => parts.iter().for_each(|part| of_part(part, role, out)),
         Some(Value::String(text)) if word == "thinking" => {
-            out.push(Unit::new(role, Kind::Thinking, text.clone()));
+            out.push(Block::text(role, Kind::Thinking, text.clone()));
         }
         Some(content) => match blocks(content) {
             Some(blocks) => blocks.iter().for_each(|part| of_part(part, role, out)),
@@ -253,9 +260,12 @@ fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Units) {
     if role == Role::Tool {
         let call = first(&["tool_call_id", "toolCallId", "id"]).and_then(Value::as_str);
         let tool = first(&["name"]).and_then(Value::as_str);
-        for unit in &mut out[begun..] {
-            unit.call = unit.call.take().or(call.map(|id| id.to_owned().into()));
-            unit.tool = unit.tool.take().or(tool.map(|name| name.to_owned().into()));
+        for block in &mut out[begun..] {
+            block.call = block.call.take().or(call.map(|id| id.to_owned().into()));
+            block.tool = block
+                .tool
+                .take()
+                .or(tool.map(|name| name.to_owned().into()));
         }
     }
 }
@@ -276,7 +286,8 @@ fn blocks(content: &Value) -> Option<Vec<Value>> {
     blocks.iter().all(is_block).then_some(blocks)
 }
 
-fn of_part(part: &Value, role: Role, out: &mut Units) {
+fn of_part(part: &Value, role: Role, out: &mut Blocks) {
+    let part = part.get("message_content").unwrap_or(part);
     let first = |names: &[&str]| names.iter().find_map(|name| part.get(name));
     if let Value::String(text) = part {
         return out.push(said(role, text.clone()));
@@ -290,7 +301,7 @@ fn of_part(part: &Value, role: Role, out: &mut Units) {
         return out.push(tool_result(result));
     }
     if let Some(thought) = part.pointer("/reasoningContent/reasoningText/text") {
-        return out.push(Unit::new(role, Kind::Thinking, text_of(thought)));
+        return out.push(Block::text(role, Kind::Thinking, text_of(thought)));
     }
     match part.get("type").and_then(Value::as_str).unwrap_or("text") {
         "text" | "input_text" | "output_text" => {
@@ -299,7 +310,7 @@ fn of_part(part: &Value, role: Role, out: &mut Units) {
         }
         "reasoning" | "thinking" => {
             let text = first(&["content", "text", "thinking", "summary"]).map(plain);
-            out.push(Unit::new(role, Kind::Thinking, text.unwrap_or_default()));
+            out.push(Block::text(role, Kind::Thinking, text.unwrap_or_default()));
         }
         "tool_call" | "tool-call" | "tool_use" | "server_tool_call" | "function_call" => {
             out.push(tool_call(part));
@@ -315,31 +326,27 @@ fn of_part(part: &Value, role: Role, out: &mut Units) {
             let tokens = size.map_or(image::DEFAULT, |(width, height)| {
                 image::openai(width, height)
             });
-            out.push(Unit {
-                fixed: tokens,
-                ..said(role, String::new())
-            });
+            let image = Content::Media(tokens, "[image]".into());
+            out.push(said(role, String::new()).with([image]));
         }
     }
 }
 
 /// What a tool gave back, in any dialect.
-fn tool_result(result: &Value) -> Unit<'static> {
+fn tool_result(result: &Value) -> Block<'static> {
     let first = |names: &[&str]| names.iter().find_map(|name| result.get(name));
     let owned = |names: &[&str]| {
         let text = first(names).and_then(Value::as_str);
         text.map(|text| text.to_owned().into())
     };
     let given = first(&["response", "result", "output", "content"]).map(plain);
-    Unit {
-        call: owned(&["id", "toolCallId", "tool_use_id", "toolUseId", "call_id"]),
-        tool: owned(&["name", "toolName"]),
-        ..Unit::new(Role::Tool, Kind::ToolResult, given.unwrap_or_default())
-    }
+    let call = owned(&["id", "toolCallId", "tool_use_id", "toolUseId", "call_id"]);
+    let tool = owned(&["name", "toolName"]);
+    Block::text(Role::Tool, Kind::ToolResult, given.unwrap_or_default()).for_call(call, tool)
 }
 
 /// A tool call in any dialect.
-fn tool_call(call: &Value) -> Unit<'static> {
+fn tool_call(call: &Value) -> Block<'static> {
     let function = call
         .get("function")
         .filter(|inner| inner.is_object())
@@ -360,22 +367,19 @@ fn tool_call(call: &Value) -> Unit<'static> {
         (name, "") => name.to_owned(),
         (name, arguments) => format!("{name} {arguments}"),
     };
-    Unit {
-        call: id.map(|id| id.to_owned().into()),
-        tool: Some(name)
-            .filter(|name| !name.is_empty())
-            .map(|name| name.to_owned().into()),
-        ..Unit::new(Role::Assistant, Kind::ToolCall, text)
-    }
+    let id = id.map(|id| id.to_owned().into());
+    let tool = Some(name).filter(|name| !name.is_empty());
+    let tool = tool.map(|name| name.to_owned().into());
+    Block::text(Role::Assistant, Kind::ToolCall, text).for_call(id, tool)
 }
 
 /// Gives results that do not say whose they are (Semantic Kernel's, Google's) to the calls before them,
 /// in their order.
-pub(super) fn pair(units: &mut Units) {
+pub(super) fn pair(blocks: &mut Blocks) {
     let mut open: Vec<(Option<String>, String)> = Vec::new();
-    for unit in units.iter_mut() {
-        let tool = unit.tool.as_deref();
-        match (unit.kind, unit.call.as_deref()) {
+    for block in blocks.iter_mut() {
+        let tool = block.tool.as_deref();
+        match (block.kind, block.call.as_deref()) {
             (Kind::ToolCall, Some(id)) => open.push((tool.map(str::to_owned), id.to_owned())),
             (Kind::ToolResult, Some(id)) => open.retain(|(_, call)| call != id),
             (Kind::ToolResult, None) => {
@@ -383,7 +387,7 @@ pub(super) fn pair(units: &mut Units) {
                     tool.is_none() || name.is_none() || name.as_deref() == tool
                 };
                 if let Some(at) = open.iter().position(is_its) {
-                    unit.call = Some(open.remove(at).1.into());
+                    block.call = Some(open.remove(at).1.into());
                 }
             }
             _ => {}
@@ -391,58 +395,41 @@ pub(super) fn pair(units: &mut Units) {
     }
 }
 
-/// Messages whose fields are attributes of their own: `gen_ai.prompt.0.content`,
+/// Deeper names are cut off: a call's function in a message is six deep.
+const DEPTH: usize = 8;
+
+/// The list whose elements' fields are attributes of their own: `gen_ai.prompt.0.content`,
 /// `llm.input_messages.0.message.contents.1.message_content.text`.
-fn numbered(attributes: &Attributes, prefix: &str, usual: Role, out: &mut Units) {
-    let mut found: BTreeMap<u32, Tree> = BTreeMap::new();
-    for (name, value) in attributes.iter() {
-        let Some((n, field)) = name
-            .strip_prefix(prefix)
-            .and_then(|rest| rest.split_once('.'))
-        else {
-            continue;
-        };
-        let Ok(n) = n.parse() else { continue };
-        let field = field.strip_prefix("message.").unwrap_or(field);
-        found.entry(n).or_default().put(field, value);
-    }
-    for message in found.into_values() {
-        messages(&message.value(), usual, out);
-    }
+pub(super) fn numbered(attributes: &Attributes<'_>, prefix: &str) -> Vec<Value> {
+    let fields = attributes.iter().filter_map(|(name, value)| {
+        let name = name.strip_prefix(prefix)?;
+        let (number, _) = name.split_once('.')?;
+        number.parse::<u32>().ok()?;
+        Some((name, value))
+    });
+    list(&nested(fields.collect(), DEPTH))
 }
 
-/// Fields of a message, gathered from their dotted names.
-#[derive(Default)]
-struct Tree {
-    fields: Map<String, Value>,
-    calls: BTreeMap<u32, Map<String, Value>>,
-    parts: BTreeMap<u32, Map<String, Value>>,
-}
-
-impl Tree {
-    fn put(&mut self, field: &str, value: &Value) {
-        let of = |list: &str| {
-            let (n, rest) = field.strip_prefix(list)?.split_once('.')?;
-            let name = rest.rsplit('.').next().unwrap_or(rest);
-            Some((n.parse::<u32>().ok()?, name.to_owned()))
-        };
-        if let Some((n, name)) = of("tool_calls.") {
-            self.calls.entry(n).or_default().insert(name, value.clone());
-        } else if let Some((n, name)) = of("contents.") {
-            self.parts.entry(n).or_default().insert(name, value.clone());
-        } else {
-            self.fields.insert(field.to_owned(), value.clone());
-        }
+/// Values with dotted names as the object that they are parts of; where all names are numbers, as a list.
+fn nested(fields: Vec<(&str, &Value)>, depth: usize) -> Value {
+    let mut groups: BTreeMap<(Option<u32>, &str), Vec<(&str, &Value)>> = BTreeMap::new();
+    for (name, value) in fields {
+        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
+        let group = groups.entry((first.parse().ok(), first)).or_default();
+        group.push((rest, value));
     }
-
-    fn value(mut self) -> Value {
-        let lists = [("tool_calls", self.calls), ("contents", self.parts)];
-        for (name, list) in lists {
-            if !list.is_empty() {
-                let list = list.into_values().map(Value::Object).collect();
-                self.fields.insert(name.to_owned(), Value::Array(list));
-            }
-        }
-        Value::Object(self.fields)
+    let is_list = groups.keys().all(|(number, _)| number.is_some());
+    let values = groups.into_iter().map(|((_, name), fields)| {
+        let value = match fields[..] {
+            [(_, value)] if depth == 0 => value.clone(),
+            [("", value)] => value.clone(),
+            _ if depth == 0 => Value::Null,
+            _ => nested(fields, depth - 1),
+        };
+        (name.to_owned(), value)
+    });
+    match is_list {
+        true => values.map(|(_, value)| value).collect(),
+        false => Value::Object(values.collect()),
     }
 }

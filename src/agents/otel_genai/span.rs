@@ -1,8 +1,8 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
 use super::content;
-use crate::agents::lenient::model_name;
-use crate::agents::snapshot::Unit;
+use crate::agents::lenient::{Lost, model_name};
+use crate::agents::prompts::Block;
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 use jiff::Timestamp;
@@ -39,8 +39,8 @@ pub(super) struct Call {
     pub(super) model: Option<String>,
     pub(super) begun: Option<Timestamp>,
     pub(super) at: Option<Timestamp>,
-    pub(super) input: Vec<Unit<'static>>,
-    pub(super) output: Vec<Unit<'static>>,
+    pub(super) input: Vec<Block<'static>>,
+    pub(super) output: Vec<Block<'static>>,
     prompt: Option<u64>,
     answered: Option<u64>,
     reasoning: Option<u64>,
@@ -85,40 +85,68 @@ impl Call {
 }
 
 /// Attributes by name, their values plain JSON.
-pub(super) struct Attributes(Map<String, Value>);
+pub(super) struct Attributes<'l> {
+    map: Map<String, Value>,
+    lost: &'l Lost,
+}
 
-impl Attributes {
-    fn of(value: Option<&Value>) -> Attributes {
-        Attributes(match value {
+impl<'l> Attributes<'l> {
+    fn of(value: Option<&Value>, lost: &'l Lost) -> Attributes<'l> {
+        let map = match value {
             Some(Value::Object(map)) => map.clone(),
             Some(Value::Array(list)) => pairs(list),
-            _ => Map::new(),
-        })
+            None | Some(Value::Null) => Map::new(),
+            Some(_) => {
+                lost.note("attributes");
+                Map::new()
+            }
+        };
+        Attributes { map, lost }
     }
 
-    pub(super) fn of_map(map: Map<String, Value>) -> Attributes {
-        Attributes(map)
+    /// Attributes beside these, as an object.
+    pub(super) fn of_map(&self, map: &Map<String, Value>) -> Attributes<'l> {
+        let lost = self.lost;
+        let map = map.clone();
+        Attributes { map, lost }
     }
 
     pub(super) fn to_value(&self) -> Value {
-        Value::Object(self.0.clone())
+        Value::Object(self.map.clone())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+        self.map.get(name).filter(|value| !value.is_null())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.map.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    fn text(&self, names: &[&str]) -> Option<String> {
-        let found = names.iter().filter_map(|name| self.get(name)?.as_str());
-        found.map(str::to_owned).find(|text| !text.is_empty())
+    /// The first of these that `read` can read; the others that are there are lost.
+    fn first<T>(&self, names: &[&'static str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        names.iter().find_map(|name| {
+            let value = self.get(name).filter(|value| *value != "")?;
+            let read = read(value);
+            if read.is_none() {
+                self.lost.note(name);
+            }
+            read
+        })
     }
 
-    fn count(&self, names: &[&str]) -> Option<u64> {
-        names.iter().find_map(|name| number(self.get(name)?))
+    fn text(&self, names: &[&'static str]) -> Option<String> {
+        self.first(names, |value| value.as_str().map(str::to_owned))
+    }
+
+    fn count(&self, names: &[&'static str]) -> Option<u64> {
+        // Some instrumentations write -1 where they have no number.
+        let is_absent = |value: &Value| *value == -1 || *value == "-1";
+        self.first(names, |value| match number(value) {
+            None if is_absent(value) => Some(None),
+            number => number.map(Some),
+        })
+        .flatten()
     }
 }
 
@@ -165,32 +193,36 @@ fn plain(value: &Value) -> Value {
 }
 
 /// What a line holds. The error says why it is none.
-pub(super) fn records(line: &Value) -> Result<Vec<Record>, Box<str>> {
+pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>> {
     let list =
         |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     let mut found = Vec::new();
     if let Some(resources) = line.get("resourceSpans").and_then(Value::as_array) {
         for resource in resources {
-            let service = service(resource);
+            let service = service(resource, lost);
             // Before OTLP 0.15 a scope was called otherwise.
             for name in ["scopeSpans", "instrumentationLibrarySpans"] {
                 for scope in list(resource.get(name)) {
                     let spans = list(scope.get("spans"));
-                    found.extend(spans.iter().map(|record| span(record, service.as_deref())));
+                    let spans = spans
+                        .iter()
+                        .map(|record| span(record, service.as_deref(), lost));
+                    found.extend(spans);
                 }
             }
         }
     } else if let Some(resources) = line.get("resourceLogs").and_then(Value::as_array) {
         for resource in resources {
             for scope in list(resource.get("scopeLogs")) {
-                found.extend(list(scope.get("logRecords")).iter().map(log_record));
+                let records = list(scope.get("logRecords"));
+                found.extend(records.iter().map(|record| log_record(record, lost)));
             }
         }
     } else if line.get("resourceMetrics").is_some() {
         found.push(Record::Other("metrics".to_owned()));
     } else if line.get("attributes").is_some() {
         found.push(match line.get("type").and_then(Value::as_str) {
-            None | Some("span") => span(line, service(line).as_deref()),
+            None | Some("span") => span(line, service(line, lost).as_deref(), lost),
             Some(other) => Record::Other(other.to_owned()),
         });
     } else {
@@ -205,13 +237,13 @@ fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
 }
 
 /// The name of the program that a resource, or a flat span with one, is of.
-fn service(resource: &Value) -> Option<String> {
+fn service(resource: &Value, lost: &Lost) -> Option<String> {
     let attributes = resource.pointer("/resource/attributes");
-    Attributes::of(attributes).text(&["service.name"])
+    Attributes::of(attributes, lost).text(&["service.name"])
 }
 
-fn span(span: &Value, service: Option<&str>) -> Record {
-    let attributes = Attributes::of(span.get("attributes"));
+fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
+    let attributes = Attributes::of(span.get("attributes"), lost);
     let name = span.get("name").and_then(Value::as_str).unwrap_or("span");
     if let Some(other) = no_call(&attributes) {
         return Record::Other(other);
@@ -225,7 +257,7 @@ fn span(span: &Value, service: Option<&str>) -> Record {
     call.at = time(first(span, &["endTimeUnixNano", "endTime", "end_time"])).or(call.begun);
     let events = span.get("events").and_then(Value::as_array);
     for event in events.into_iter().flatten() {
-        let of_event = Attributes::of(event.get("attributes"));
+        let of_event = Attributes::of(event.get("attributes"), lost);
         let name = event
             .get("name")
             .and_then(Value::as_str)
@@ -244,8 +276,8 @@ fn span(span: &Value, service: Option<&str>) -> Record {
 }
 
 /// A record that stands beside the spans: the content of a call, or an event of it.
-fn log_record(record: &Value) -> Record {
-    let attributes = Attributes::of(record.get("attributes"));
+fn log_record(record: &Value, lost: &Lost) -> Record {
+    let attributes = Attributes::of(record.get("attributes"), lost);
     let named = record
         .get("eventName")
         .and_then(Value::as_str)
@@ -270,7 +302,7 @@ fn log_record(record: &Value) -> Record {
 }
 
 /// What a span is that is no call of a model.
-fn no_call(attributes: &Attributes) -> Option<String> {
+fn no_call(attributes: &Attributes<'_>) -> Option<String> {
     // LangSmith says of prompts, which are templates, that they are chats.
     if let Some(run) = attributes.text(&["langsmith.span.kind"]) {
         return (run != "llm").then_some(run);
@@ -291,7 +323,7 @@ fn no_call(attributes: &Attributes) -> Option<String> {
 }
 
 /// Whether a span without numbers and content is a call: one that failed.
-fn names_a_call(attributes: &Attributes) -> bool {
+fn names_a_call(attributes: &Attributes<'_>) -> bool {
     [
         "gen_ai.operation.name",
         "openinference.span.kind",
@@ -302,7 +334,7 @@ fn names_a_call(attributes: &Attributes) -> bool {
     .any(|name| attributes.get(name).is_some())
 }
 
-fn call(record: &Value, attributes: &Attributes) -> Call {
+fn call(record: &Value, attributes: &Attributes<'_>) -> Call {
     let id = |names: &[&str]| {
         let found = first(record, names).or_else(|| {
             let context = first(record, &["spanContext", "context"])?;

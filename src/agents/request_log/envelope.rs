@@ -1,86 +1,66 @@
-//! The line around a request and its response: where each stands, when it was, and by which ids it is
-//! known. Every logger has its own; what they have in common is what they wrap.
+//! The line around a request and its response: where each is, when it was, and which ids it has. Every
+//! logger has its own; what they have in common is what they wrap.
 
-use super::answer::{self, Answer};
-use super::ask::{self, Ask, Ids};
-use super::message::string;
+use super::message::{Raw, string};
+use super::request::{self, Ids, Request};
+use super::response::{self, Response};
 use super::usage::Numbers;
-use crate::agents::lenient::{self, Count, Text};
+use crate::agents::lenient::{At, Count, Lost, Text, parse, record};
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-type Raw<'a> = Option<&'a RawValue>;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Envelope<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    call_type: Text<'a>,
-    #[serde(borrow)]
-    url: Text<'a>,
-    #[serde(borrow)]
-    path: Text<'a>,
-    #[serde(borrow)]
-    endpoint: Text<'a>,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    request_id: Text<'a>,
-    #[serde(borrow, rename = "requestId")]
-    request_id_camel: Text<'a>,
-    #[serde(borrow)]
-    object: Text<'a>,
-    request: Raw<'a>,
-    req: Raw<'a>,
-    body: Raw<'a>,
-    params: Raw<'a>,
-    input: Raw<'a>,
-    response: Raw<'a>,
-    res: Raw<'a>,
-    result: Raw<'a>,
-    output: Raw<'a>,
-    chunks: Raw<'a>,
-    events: Raw<'a>,
-    stream: Raw<'a>,
-    prompt_tokens: Count,
-    completion_tokens: Count,
-    timestamp: Raw<'a>,
-    ts: Raw<'a>,
-    time: Raw<'a>,
-    #[serde(rename = "startTime")]
-    start_time_camel: Raw<'a>,
-    start_time: Raw<'a>,
-    created_at: Raw<'a>,
-    logged_at: Raw<'a>,
+record! {
+    pub(super) struct Envelope<'a> {
+        kind: Text<'a> = "type",
+        call_type: Text<'a>,
+        url: Text<'a>,
+        path: Text<'a>,
+        endpoint: Text<'a>,
+        id: Raw<'a>,
+        request_id: Text<'a> = "request_id" | "requestId",
+        object: Text<'a>,
+        request: Raw<'a> = "request" | "req",
+        body: Raw<'a>,
+        params: Raw<'a>,
+        input: Raw<'a>,
+        response: Raw<'a> = "response" | "res",
+        result: Raw<'a>,
+        output: Raw<'a>,
+        chunks: Raw<'a>,
+        events: Raw<'a>,
+        stream: Raw<'a>,
+        prompt_tokens: Count,
+        completion_tokens: Count,
+        timestamp: Raw<'a> = "timestamp" | "ts",
+        time: Raw<'a>,
+        start_time: Raw<'a> = "start_time" | "startTime",
+        created_at: Raw<'a>,
+        logged_at: Raw<'a>,
+    }
 }
 
-/// What an HTTP recorder writes of one side.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Http<'a> {
-    #[serde(borrow)]
-    url: Text<'a>,
-    #[serde(borrow)]
-    path: Text<'a>,
-    body: Raw<'a>,
-    body_raw: Raw<'a>,
-    json: Raw<'a>,
-    chunks: Raw<'a>,
-    events: Raw<'a>,
-    timestamp: Raw<'a>,
+record! {
+    /// What an HTTP recorder writes of one side.
+    struct Http<'a> {
+        url: Text<'a>,
+        path: Text<'a>,
+        body: Raw<'a>,
+        body_raw: Raw<'a>,
+        json: Raw<'a>,
+        chunks: Raw<'a>,
+        events: Raw<'a>,
+        timestamp: Raw<'a>,
+    }
 }
 
-/// What one line says of a request, an answer, or both.
+/// What one line contains: a request, a response, or both.
 pub(super) struct Exchange<'a> {
-    pub(super) ask: Option<Ask<'a>>,
-    pub(super) answer: Option<Answer<'a>>,
+    pub(super) request: Option<Request<'a>>,
+    pub(super) response: Option<Response<'a>>,
     pub(super) session: Option<String>,
     pub(super) trace: Option<String>,
-    /// The id by which a request and an answer in lines of their own know each other.
+    /// The id that a request and a response in lines of their own share.
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) at: Option<Timestamp>,
 }
@@ -89,8 +69,8 @@ pub(super) struct Exchange<'a> {
 pub(super) struct Bodies<'a> {
     envelope: Envelope<'a>,
     line: &'a str,
-    asks: Vec<Cow<'a, str>>,
-    answers: Vec<Cow<'a, str>>,
+    requests: Vec<Cow<'a, str>>,
+    responses: Vec<Cow<'a, str>>,
     url: Option<Box<str>>,
     at: Option<Timestamp>,
 }
@@ -108,23 +88,23 @@ const OTHER_CALLS: [&str; 8] = [
 ];
 
 impl<'a> Bodies<'a> {
-    pub(super) fn of(line: &'a [u8]) -> Result<Bodies<'a>, Box<str>> {
-        let envelope: Envelope<'a> = lenient::object(line)?;
-        let line = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-        let request: Http<'a> = http(envelope.request.or(envelope.req));
-        let response: Http<'a> = http(envelope.response.or(envelope.res));
+    /// Reads the envelope of a line. The error says why it has none.
+    pub(super) fn of(line: &'a str, lost: &Lost) -> Result<Bodies<'a>, Box<str>> {
+        let envelope: Envelope<'a> = parse(line, lost)?;
+        let at = lost.at("");
+        let request = http(envelope.request, at.field("request"));
+        let response = http(envelope.response, at.field("response"));
         let unfold = |raws: &[Raw<'a>]| raws.iter().flatten().map(|raw| unfolded(raw)).collect();
-        let asks = unfold(&[
+        let requests = unfold(&[
             request.body,
             request.body_raw,
             request.json,
             envelope.request,
-            envelope.req,
             envelope.body,
             envelope.params,
             envelope.input,
         ]);
-        let answers = unfold(&[
+        let responses = unfold(&[
             response.body,
             response.body_raw,
             response.json,
@@ -134,46 +114,43 @@ impl<'a> Bodies<'a> {
             envelope.events,
             envelope.stream,
             envelope.response,
-            envelope.res,
             envelope.result,
             envelope.output,
             envelope.body,
         ]);
-        let at = [
+        let times = [
             envelope.timestamp,
-            envelope.ts,
             envelope.time,
-            envelope.start_time_camel,
             envelope.start_time,
             envelope.created_at,
             request.timestamp,
             envelope.logged_at,
             response.timestamp,
         ];
-        let url = [
+        let urls = [
             &envelope.url,
             &envelope.path,
             &envelope.endpoint,
             &request.url,
             &request.path,
         ];
-        let url = url.into_iter().find_map(Text::boxed);
+        let url = urls.into_iter().find_map(Text::boxed);
         Ok(Bodies {
-            at: at.into_iter().flatten().find_map(time),
+            at: times.into_iter().flatten().find_map(time),
             url,
             envelope,
             line,
-            asks,
-            answers,
+            requests,
+            responses,
         })
     }
 
-    /// What kind of call this is where it is none to a model for its conversation.
+    /// The kind of call that this is, where it is none to a model for its conversation.
     pub(super) fn other_call(&self) -> Option<&'static str> {
-        let told = [self.envelope.call_type.get(), self.url.as_deref()];
+        let names = [self.envelope.call_type.get(), self.url.as_deref()];
         OTHER_CALLS
             .into_iter()
-            .find(|word| told.iter().flatten().any(|text| text.contains(word)))
+            .find(|word| names.iter().flatten().any(|text| text.contains(word)))
     }
 
     /// The line's type, as it names it.
@@ -181,78 +158,62 @@ impl<'a> Bodies<'a> {
         self.envelope.kind.or_empty()
     }
 
-    /// Reads what is there; `None`: neither a request nor an answer.
-    pub(super) fn read(&self) -> Option<Exchange<'_>> {
-        let is_line = |kind: &str| matches!(kind, "LLMStreamEnd" | "response");
-        let asks = self.asks.iter().map(|body| (&**body, ask::read(body)));
-        // The line itself may be the request, unless it says that it is not.
-        let own = std::iter::once_with(|| (self.line, ask::read(self.line)))
-            .filter(|_| !is_line(self.kind()));
-        let asked = asks
-            .chain(own)
-            .find_map(|(body, ask)| ask.map(|ask| (body, ask)));
-        let mut answer = self.answers.iter().find_map(|body| {
-            let found = answer::read(body);
-            found.filter(|answer| !answer.is_empty())
-        });
-        let is_answer = asked.is_some() || matches!(self.kind(), "message" | "response");
-        if answer.is_none() && (is_answer || self.envelope.object.0.is_some()) {
-            answer = answer::read(self.line).filter(|answer| !answer.is_empty());
+    /// Reads what is there; `None`: neither a request nor a response.
+    pub(super) fn read(&self, lost: &Lost) -> Option<Exchange<'_>> {
+        // The line itself may be the request, unless its type says that it is not.
+        let own = Some(self.line).filter(|_| !matches!(self.kind(), "LLMStreamEnd" | "response"));
+        let mut bodies = self.requests.iter().map(|body| &**body).chain(own);
+        let request = bodies.find_map(|body| Some((body, request::read(body, lost)?)));
+        let mut bodies = self.responses.iter().map(|body| &**body);
+        let mut response = bodies.find_map(|body| response::read(body, lost));
+        let is_response = request.is_some()
+            || matches!(self.kind(), "message" | "response")
+            || self.envelope.object.0.is_some();
+        if response.is_none() && is_response {
+            response = response::read(self.line, lost);
         }
-        let told = Numbers::of_line(self.envelope.prompt_tokens, self.envelope.completion_tokens);
-        if let Some(answer) = &mut answer
-            && answer.numbers.prompt().is_none()
+        let numbers =
+            Numbers::of_line(self.envelope.prompt_tokens, self.envelope.completion_tokens);
+        if let Some(response) = &mut response
+            && response.numbers.prompt().is_none()
         {
-            answer.numbers = told;
+            response.numbers = numbers;
         }
-        if asked.is_none() && answer.is_none() {
+        if request.is_none() && response.is_none() {
             return None;
         }
-        let line = Ids::read(self.line);
-        let body = asked.as_ref().map(|(body, _)| Ids::read(body));
+        let line = Ids::read(self.line, lost);
+        let body = request.as_ref().filter(|(body, _)| *body != self.line);
+        let body = body.map(|(body, _)| Ids::read(body, lost));
         let ids = || [Some(&line), body.as_ref()].into_iter().flatten();
-        let session = ids().find_map(Ids::session);
-        let trace = ids().find_map(Ids::trace);
-        let envelope = &self.envelope;
-        let id = [
-            &envelope.request_id,
-            &envelope.request_id_camel,
-            &envelope.id,
-        ];
-        let id = id.into_iter().find_map(Text::get);
+        let created = || self.responses.iter().find_map(|body| created(body, lost));
+        let id = self.envelope.request_id.get().map(Cow::Borrowed);
         Some(Exchange {
-            ask: asked.map(|(_, ask)| ask),
-            answer,
-            session,
-            trace,
-            id: id.map(Cow::Borrowed),
-            at: self
-                .at
-                .or_else(|| self.answers.iter().find_map(|body| created(body))),
+            session: ids().find_map(|ids| ids.session(lost)),
+            trace: ids().find_map(|ids| ids.trace(lost)),
+            request: request.map(|(_, request)| request),
+            response,
+            id: id.or_else(|| string(self.envelope.id?)),
+            at: self.at.or_else(created),
         })
     }
 }
 
+record! {
+    struct Created<'a> {
+        created: Raw<'a> = "created" | "created_at",
+    }
+}
+
 /// When a response was made, by its own account: where the line does not say when it was written.
-fn created(body: &str) -> Option<Timestamp> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Response<'a> {
-        #[serde(borrow)]
-        created: Raw<'a>,
-        created_at: Raw<'a>,
-    }
-    if !body.starts_with('{') {
-        return None;
-    }
-    let response: Response<'_> = serde_json::from_str(body).ok()?;
-    response.created.or(response.created_at).and_then(time)
+fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
+    let response: Created<'_> = parse(body, lost).ok()?;
+    response.created.and_then(time)
 }
 
 /// When a line was written, by the words that a log handler put before its JSON: Python's begin with
 /// `2026-10-01 09:00:00,250`.
-pub(super) fn time_before(words: &[u8]) -> Option<Timestamp> {
-    let words = std::str::from_utf8(words).ok()?;
+pub(super) fn time_before(words: &str) -> Option<Timestamp> {
     let words = words.trim_start_matches(['[', ' ']);
     let first = words.split([' ', ']']).next().unwrap_or(words);
     if let Ok(with_zone) = first.parse() {
@@ -270,10 +231,9 @@ fn civil(text: &str) -> Option<Timestamp> {
     Some(utc.timestamp())
 }
 
-fn http<'a>(raw: Raw<'a>) -> Http<'a> {
-    raw.filter(|raw| raw.get().starts_with('{'))
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default()
+fn http<'a>(raw: Raw<'a>, at: At<'_>) -> Http<'a> {
+    let raw = raw.filter(|raw| raw.get().starts_with('{'));
+    raw.and_then(|raw| at.read(raw)).unwrap_or_default()
 }
 
 /// The text of a body: JSON in a string is taken out of it, a stream's pieces are joined.

@@ -1,10 +1,11 @@
-//! Tells a request log by its first bytes, which may end inside of its first line: whole lines are read
-//! as the decoder reads them, of a line that is cut off the fields that it began with are looked at.
+//! Recognises a request log by its first bytes, which may end inside of its first line: whole lines are
+//! read as the decoder reads them; of a line that is cut off, the fields that it begins with are compared.
 
 use super::envelope::Bodies;
 use super::json_of;
+use crate::agents::lenient::Lost;
 
-/// So many lines are looked at: others may stand before the first request.
+/// Lines that are read: others may come before the first request.
 const LINES: usize = 16;
 
 /// Whether a file that begins with these bytes is a log of requests.
@@ -15,8 +16,9 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
             break;
         };
         let is_cut = lines.peek().is_none();
-        let (_, json) = json_of(line);
-        if is_exchange(json) || (is_cut && begins_a_request(json)) {
+        let line = String::from_utf8_lossy(line);
+        let (_, json) = json_of(&line);
+        if is_exchange(json) || (is_cut && begins_a_request(json.as_bytes())) {
             return true;
         }
     }
@@ -25,14 +27,15 @@ pub(super) fn is_request_log(head: &[u8]) -> bool {
 
 /// Whether a line is an exchange with a model: a request and its answer, or one of them that names the
 /// model. Training data, which has messages alone, is none.
-fn is_exchange(line: &[u8]) -> bool {
-    let Ok(bodies) = Bodies::of(line) else {
+fn is_exchange(line: &str) -> bool {
+    let lost = Lost::default();
+    let Ok(bodies) = Bodies::of(line, &lost) else {
         return false;
     };
     bodies.other_call().is_none()
-        && bodies.read().is_some_and(|exchange| {
-            let asks = exchange.ask.is_some_and(|ask| ask.model.is_some());
-            asks || exchange.answer.is_some()
+        && bodies.read(&lost).is_some_and(|exchange| {
+            let request = exchange.request;
+            request.is_some_and(|request| request.model.is_some()) || exchange.response.is_some()
         })
 }
 

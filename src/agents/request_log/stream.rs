@@ -1,109 +1,83 @@
 //! Recorded streams: the events of a response put together again. Anthropic's blocks and Chat
 //! Completions' choices grow by deltas, Gemini's parts follow each other, Responses end in an event that
-//! holds it all. Usage stands in the last event, or in the first and the last.
+//! holds it all. Usage is in the last event, or in the first and the last.
 
-use super::answer::{Answer, Thoughts, whole};
-use super::message::{tool_call, units};
-use super::unit::{Matter, Unit};
+use super::message::{Raw, blocks, object, string, tool_call};
+use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
-use crate::agents::lenient::{Count, Text};
+use crate::agents::lenient::{At, Count, Lost, Text, parse, record};
+use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-type Raw<'a> = Option<&'a RawValue>;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Event<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    model: Text<'a>,
-    message: Raw<'a>,
-    index: Count,
-    content_block: Raw<'a>,
-    delta: Raw<'a>,
-    usage: Raw<'a>,
-    response: Raw<'a>,
-    item: Raw<'a>,
-    choices: Raw<'a>,
-    candidates: Raw<'a>,
-    #[serde(rename = "usageMetadata")]
-    gemini_usage: Raw<'a>,
+record! {
+    struct Event<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        model: Text<'a>,
+        message: Raw<'a>,
+        index: Count,
+        content_block: Raw<'a>,
+        delta: Raw<'a>,
+        usage: Raw<'a> = "usage" | "usageMetadata",
+        response: Raw<'a>,
+        item: Raw<'a>,
+        choices: Vec<Choice<'a>>,
+        candidates: Vec<Candidate<'a>>,
+    }
 }
 
-/// A block of Anthropic's, or what it grows by; a choice's delta.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Delta<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    thinking: Text<'a>,
-    #[serde(borrow)]
-    signature: Text<'a>,
-    #[serde(borrow)]
-    data: Text<'a>,
-    #[serde(borrow)]
-    partial_json: Text<'a>,
-    #[serde(borrow)]
-    content: Text<'a>,
-    #[serde(borrow)]
-    reasoning_content: Text<'a>,
-    #[serde(borrow)]
-    reasoning: Text<'a>,
-    tool_calls: Option<Vec<CallDelta<'a>>>,
+record! {
+    /// A block of Anthropic's, or what it grows by; a choice's delta.
+    struct Delta<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        name: Text<'a>,
+        text: Text<'a>,
+        thinking: Text<'a>,
+        signature: Text<'a>,
+        data: Text<'a>,
+        partial_json: Text<'a>,
+        content: Raw<'a>,
+        reasoning: Text<'a> = "reasoning_content" | "reasoning",
+        tool_calls: Vec<CallDelta<'a>>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct CallDelta<'a> {
-    index: Count,
-    #[serde(borrow)]
-    id: Text<'a>,
-    #[serde(borrow)]
-    function: Option<Function<'a>>,
+record! {
+    struct CallDelta<'a> {
+        index: Count,
+        id: Text<'a>,
+        function: Option<Function<'a>>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Function<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    arguments: Text<'a>,
+record! {
+    struct Function<'a> {
+        name: Text<'a>,
+        arguments: Text<'a>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Choice<'a> {
-    index: Count,
-    #[serde(borrow)]
-    delta: Raw<'a>,
+record! {
+    struct Choice<'a> {
+        index: Count,
+        delta: Option<Delta<'a>>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Candidate<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
+record! {
+    struct Candidate<'a> {
+        content: Raw<'a>,
+    }
 }
 
-/// A part of the answer while it is put together.
-struct Growing<'a> {
+/// A part of the response while it is put together.
+#[derive(Default)]
+struct PartialBlock<'a> {
     /// Its number among parts of its kind, as the stream counts them.
     number: u64,
-    kind: Kind,
+    kind: Option<Kind>,
     id: Option<Cow<'a, str>>,
     name: Option<Cow<'a, str>>,
     text: String,
@@ -112,8 +86,8 @@ struct Growing<'a> {
 
 #[derive(Default)]
 struct Stream<'a> {
-    answer: Answer<'a>,
-    growing: Vec<Growing<'a>>,
+    response: Response<'a>,
+    partial: Vec<PartialBlock<'a>>,
 }
 
 /// The JSON of each event in the text of a stream: what follows `data:`.
@@ -123,64 +97,69 @@ pub(super) fn events(text: &str) -> impl Iterator<Item = &str> {
         .map(str::trim)
 }
 
-/// Puts an answer together; `None`: these are no events of one.
-pub(super) fn read<'a>(chunks: impl Iterator<Item = &'a str>) -> Option<Answer<'a>> {
+/// Puts a response together; `None`: these are no events of one.
+pub(super) fn read<'a>(chunks: impl Iterator<Item = &'a str>, lost: &Lost) -> Option<Response<'a>> {
     let mut stream = Stream::default();
     for chunk in chunks.filter(|chunk| chunk.starts_with('{')) {
-        if let Ok(event) = serde_json::from_str(chunk) {
-            stream.take(chunk, event);
+        if let Ok(event) = parse(chunk, lost) {
+            stream.add(chunk, event, lost);
         }
     }
-    let Stream {
-        mut answer,
-        growing,
-    } = stream;
-    answer
-        .units
-        .extend(growing.into_iter().filter_map(Growing::done));
-    (!answer.is_empty()).then_some(answer)
+    let mut response = stream.response;
+    let partial = stream.partial.into_iter();
+    response
+        .blocks
+        .extend(partial.filter_map(PartialBlock::done));
+    (!response.is_empty()).then_some(response)
 }
 
 impl<'a> Stream<'a> {
-    fn take(&mut self, chunk: &'a str, event: Event<'a>) {
+    fn add(&mut self, chunk: &'a str, event: Event<'a>, lost: &Lost) {
+        let at = lost.at("");
         if let Some(response) = event.response {
             // `response.completed` and its kind hold the whole response, `response.created` its id.
-            if let Some(answer) = whole(response.get()) {
-                self.merge(answer);
-            }
-            return;
+            return self.merge(whole(response.get(), lost));
         }
         if let Some(item) = event.item {
-            // An item that is done stands again in the response that is completed; where the stream
-            // broke off before, it stands here alone.
+            // An item that is done is repeated in the response that is completed; where the stream broke
+            // off before, it is here alone.
             if event.kind.get() == Some("response.output_item.done") {
-                self.answer.units.extend(units(item));
+                self.response.blocks.extend(blocks(item, at.field("item")));
             }
             return;
         }
+        let number = event.index.or_zero();
         match event.kind.or_empty() {
             "message_start" => {
-                if let Some(answer) = event.message.and_then(|raw| whole(raw.get())) {
-                    self.merge(answer);
+                let message = event.message.and_then(|raw| whole(raw.get(), lost));
+                self.merge(message);
+            }
+            "content_block_start" => {
+                if let Some(raw) = event.content_block {
+                    self.block(number, object(raw, at.field("content_block")));
                 }
             }
-            "content_block_start" => self.block(event.index.or_zero(), event.content_block),
-            "content_block_delta" => self.block_delta(event.index.or_zero(), event.delta),
-            _ if event.candidates.is_some() => self.candidates(chunk, event.candidates),
+            "content_block_delta" => {
+                if let Some(raw) = event.delta {
+                    self.block_delta(number, &object(raw, at.field("delta")));
+                }
+            }
+            _ if !event.candidates.is_empty() => self.candidates(chunk, &event.candidates, at),
             _ => {
                 self.name(event.id.0, event.model.0);
-                if event.choices.is_some() {
-                    self.answer.thoughts = Thoughts::AreNotSentBack;
+                if !event.choices.is_empty() {
+                    self.response.thoughts = Thoughts::AreNotSentBack;
                 }
-                let choices: Vec<Choice<'a>> = event.choices.map_or_else(Vec::new, parse);
                 // Of several choices the first counts.
-                for choice in choices.iter().filter(|choice| choice.index.or_zero() == 0) {
-                    self.choice(choice.delta.map(parse).unwrap_or_default());
+                let choices = event.choices.into_iter();
+                for choice in choices.filter(|choice| choice.index.or_zero() == 0) {
+                    self.choice(choice.delta.unwrap_or_default());
                 }
             }
         }
-        for usage in [event.usage, event.gemini_usage].into_iter().flatten() {
-            self.answer.numbers = self.answer.numbers.max(Numbers::read(usage));
+        if let Some(usage) = event.usage {
+            let numbers = Numbers::read(usage, at);
+            self.response.numbers = self.response.numbers.max(numbers);
         }
     }
 
@@ -190,64 +169,63 @@ impl<'a> Stream<'a> {
                 *slot = new.filter(|new| !new.is_empty());
             }
         };
-        set(&mut self.answer.id, id);
-        set(&mut self.answer.model, model);
+        set(&mut self.response.id, id);
+        set(&mut self.response.model, model);
     }
 
-    fn merge(&mut self, answer: Answer<'a>) {
-        self.name(answer.id, answer.model);
-        self.answer.numbers = self.answer.numbers.max(answer.numbers);
-        if !answer.units.is_empty() {
-            self.answer.units = answer.units;
+    fn merge(&mut self, response: Option<Response<'a>>) {
+        let Some(response) = response else {
+            return;
+        };
+        self.name(response.id, response.model);
+        self.response.numbers = self.response.numbers.max(response.numbers);
+        if !response.blocks.is_empty() {
+            self.response.blocks = response.blocks;
         }
     }
 
-    fn candidates(&mut self, chunk: &'a str, candidates: Raw<'a>) {
-        let candidates: Vec<Candidate<'a>> = candidates.map_or_else(Vec::new, parse);
-        let content = candidates
-            .into_iter()
-            .next()
-            .and_then(|first| first.content);
-        for mut unit in content.map(units).unwrap_or_default() {
-            unit.role = match unit.role {
+    fn candidates(&mut self, chunk: &'a str, candidates: &[Candidate<'a>], at: At<'_>) {
+        let content = candidates.first().and_then(|first| first.content);
+        let content = content.map(|raw| blocks(raw, at.field("content")));
+        for mut block in content.into_iter().flatten() {
+            block.role = match block.role {
                 Role::User => Role::Assistant,
                 role => role,
             };
-            // The text of one answer, in pieces.
-            let last = self.answer.units.last_mut();
-            match last.filter(|last| last.kind == unit.kind && unit.kind != Kind::ToolCall) {
-                Some(last) => last.matter.append(&mut unit.matter),
-                None => self.answer.units.push(unit),
+            // The text of one response, in pieces.
+            let last = self.response.blocks.last_mut();
+            match last.filter(|last| last.kind == block.kind && block.kind != Kind::ToolCall) {
+                Some(last) => last.content.append(&mut block.content),
+                None => self.response.blocks.push(block),
             }
         }
-        if let Some(answer) = whole(chunk) {
-            self.answer.thoughts = answer.thoughts;
-            self.name(answer.id, answer.model);
+        // What was lost was noted with the event.
+        let lost = Lost::default();
+        if let Some(response) = whole(chunk, &lost) {
+            self.response.thoughts = response.thoughts;
+            self.name(response.id, response.model);
         }
     }
 
-    fn block(&mut self, number: u64, block: Raw<'a>) {
-        let block: Delta<'a> = block.map(parse).unwrap_or_default();
+    fn block(&mut self, number: u64, block: Delta<'a>) {
         let kind = match block.kind.or_empty() {
             "thinking" | "redacted_thinking" => Kind::Thinking,
             kind if kind.ends_with("tool_use") => Kind::ToolCall,
             _ => Kind::Text,
         };
-        let text = block.text.or_empty().to_owned() + block.thinking.or_empty();
-        self.growing.push(Growing {
+        self.partial.push(PartialBlock {
             number,
-            kind,
+            kind: Some(kind),
             hidden: block.data.or_empty().len() as u64,
             id: block.id.0,
             name: block.name.0,
-            text,
+            text: block.text.or_empty().to_owned() + block.thinking.or_empty(),
         });
     }
 
-    fn block_delta(&mut self, number: u64, delta: Raw<'a>) {
-        let delta: Delta<'a> = delta.map(parse).unwrap_or_default();
-        let block = self.growing.iter_mut().rev();
-        if let Some(block) = block.into_iter().find(|block| block.number == number) {
+    fn block_delta(&mut self, number: u64, delta: &Delta<'a>) {
+        let mut blocks = self.partial.iter_mut().rev();
+        if let Some(block) = blocks.find(|block| block.number == number) {
             for text in [&delta.text, &delta.thinking, &delta.partial_json] {
                 block.text.push_str(text.or_empty());
             }
@@ -256,63 +234,48 @@ impl<'a> Stream<'a> {
     }
 
     fn choice(&mut self, delta: Delta<'a>) {
-        for thought in [&delta.reasoning_content, &delta.reasoning] {
-            self.grow(Kind::Thinking, 0, thought.or_empty());
+        let content = delta.content.and_then(string).unwrap_or_default();
+        let texts = [
+            (Kind::Thinking, delta.reasoning.or_empty()),
+            (Kind::Text, &*content),
+        ];
+        for (kind, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            self.part(kind, 0).text.push_str(text);
         }
-        self.grow(Kind::Text, 0, delta.content.or_empty());
-        for call in delta.tool_calls.into_iter().flatten() {
+        for call in delta.tool_calls {
             let function = call.function.unwrap_or_default();
-            let number = call.index.or_zero();
-            let growing = self.part(Kind::ToolCall, number);
-            growing.text.push_str(function.arguments.or_empty());
-            let fill = |slot: &mut Option<Cow<'a, str>>, text: Text<'a>| {
-                if slot.is_none() {
-                    *slot = text.0;
-                }
-            };
-            fill(&mut growing.id, call.id);
-            fill(&mut growing.name, function.name);
+            let part = self.part(Kind::ToolCall, call.index.or_zero());
+            part.text.push_str(function.arguments.or_empty());
+            part.id = part.id.take().or(call.id.0);
+            part.name = part.name.take().or(function.name.0);
         }
     }
 
-    fn grow(&mut self, kind: Kind, number: u64, text: &str) {
-        if !text.is_empty() {
-            self.part(kind, number).text.push_str(text);
-        }
-    }
-
-    fn part(&mut self, kind: Kind, number: u64) -> &mut Growing<'a> {
-        let is_it = |part: &Growing<'a>| part.kind == kind && part.number == number;
-        let at = self.growing.iter().position(is_it).unwrap_or_else(|| {
-            self.growing.push(Growing {
+    fn part(&mut self, kind: Kind, number: u64) -> &mut PartialBlock<'a> {
+        let is_it = |part: &PartialBlock<'a>| part.kind == Some(kind) && part.number == number;
+        let at = self.partial.iter().position(is_it).unwrap_or_else(|| {
+            self.partial.push(PartialBlock {
                 number,
-                kind,
-                id: None,
-                name: None,
-                text: String::new(),
-                hidden: 0,
+                kind: Some(kind),
+                ..PartialBlock::default()
             });
-            self.growing.len() - 1
+            self.partial.len() - 1
         });
-        &mut self.growing[at]
+        &mut self.partial[at]
     }
 }
 
-impl<'a> Growing<'a> {
-    fn done(self) -> Option<Unit<'a>> {
-        let mut unit = match self.kind {
+impl<'a> PartialBlock<'a> {
+    fn done(self) -> Option<Block<'a>> {
+        let mut block = match self.kind? {
             Kind::ToolCall => tool_call(self.id, self.name.unwrap_or_default(), None),
             _ if self.text.is_empty() && self.hidden == 0 => return None,
-            kind => Unit::new(Role::Assistant, kind),
+            kind => Block::new(Role::Assistant, kind),
         };
-        unit.matter.push(Matter::Text(Cow::Owned(self.text)));
-        if self.kind == Kind::Thinking {
-            unit.matter.push(Matter::Hidden(self.hidden));
+        block.content.push(Content::Text(self.text.into()));
+        if block.kind == Kind::Thinking {
+            block.content.push(Content::Hidden(self.hidden));
         }
-        Some(unit)
+        Some(block)
     }
-}
-
-fn parse<'a, T: Default + Deserialize<'a>>(raw: &'a RawValue) -> T {
-    serde_json::from_str(raw.get()).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! What the reports of the fixtures do not show: lanes, recognition, names, odd streams, properties.
 
 use super::*;
-use crate::agents;
 use crate::agents::testing;
-use crate::model::event::{ByLength, Entry};
+use crate::agents::{self, Input};
+use crate::model::event::{ByLength, Entry, Lane, Place};
 use crate::model::session::Session;
 use crate::model::{Gone, Role};
 use proptest::prelude::*;
@@ -232,7 +232,7 @@ fn a_long_text_is_the_same_where_a_reader_cut_it() {
     let cut = format!("{}\u{f8e1}{}\u{f8e1}", &long[..16_384], 100_000 - 16_384);
     let one = |text: &str| {
         let text = text.to_owned();
-        unit::Unit::text(Role::User, Kind::Text, text.into()).print()
+        Block::text(Role::User, Kind::Text, text).fingerprint()
     };
     assert_eq!(one(&long), one(&cut));
     assert_ne!(one(&long), one(&long[1..]));

@@ -1,63 +1,63 @@
 //! Which conversation a request belongs to.
 //!
-//! By the id it carries, and inside of an id, or without one, by its history: a request goes on with the
-//! conversation that it repeats furthest, an answer of the model included (*exact* where it repeats all
-//! of it, *prefix* where it went another way from there). Where the beginning has changed, by a call, a
-//! result or a long text that it shares with one; where nothing is shared, by a summary: that of the
-//! conversation whose last answer it quotes, else of the one that was asked for last.
+//! By the id it carries, and within an id, or without one, by its history: a request continues the
+//! conversation that it repeats furthest, a response included (*exact* where it repeats all of it,
+//! *prefix* where it went another way from there). Where the beginning has changed, by a call, a result
+//! or a long text that it shares with one; where nothing is shared, by a summary: that of the
+//! conversation whose last response it quotes, else of the one with the newest request.
 //!
-//! What shares nothing, carries no history and offers no tools may be a first request or a side call (a
-//! title, a classification): nobody can tell yet. The first of an id has the id's lane until a
-//! conversation comes for it; later ones share a lane, the newest taking the place of the one before, so
-//! that they are counted and are never taken for the conversation's context.
+//! A request that shares nothing, carries no history and offers no tools may be the first of a
+//! conversation or a side call (a title, a classification): it is not known yet which. The first of an id
+//! has the id's lane until a conversation comes for it; later ones share a lane, the newest replacing the
+//! one before, so that they are counted and are never taken for the conversation's context.
 
-use super::answer::Answer;
-use super::ask::{Ask, Base};
-use super::held::Print;
-use super::thread::{Front, Step, Thread, Writer};
-use super::unit::Unit;
-use crate::model::event::{Event, Key, Lane, Meta, Usage};
+use super::request::{Base, Request};
+use super::response::Response;
+use super::thread::{Thread, fingerprint};
+use crate::agents::prompts::{Block, Mark, Step};
+use crate::model::event::{Key, Lane, Meta, Sink, Usage};
 use crate::model::{Kind, Role};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// So many tools on offer make an agent. One alone often stands for the shape of an answer.
-const TOOLS_OF_AN_AGENT: usize = 2;
-/// A summary stands among so many of a history's first units.
-const WHERE_SUMMARIES_STAND: usize = 3;
-/// What the model said tells a conversation from this many bytes on; less is said in many. Inside of an
-/// id there are few.
-const TELLING: u64 = 64;
-const TELLING_INSIDE: u64 = 16;
+/// So many tools on offer make an agent. One alone is often the schema of a response.
+const MIN_AGENT_TOOLS: usize = 2;
+/// A summary is among so many of a history's first blocks.
+const SUMMARY_BLOCKS: usize = 3;
+/// Output identifies a conversation from this many bytes on; shorter ones are in many. Within an id there
+/// are few.
+const MIN_WEIGHT: u64 = 64;
+const MIN_WEIGHT_IN_SESSION: u64 = 16;
 
 type ThreadIx = usize;
 
 /// The conversations of one id, or of none.
 struct Scope {
-    /// The one that the id is of.
+    /// The one that has the id's lane.
     own: ThreadIx,
-    own_is: Standing,
-    /// Calls without a history, while no conversation goes on with one.
+    certainty: Certainty,
+    /// Calls without a history, while no conversation continues one.
     side: Option<ThreadIx>,
-    /// The conversation that was asked for last.
+    /// The conversation with the newest request.
     newest: ThreadIx,
 }
 
-/// Whether a thread is a conversation for sure.
+/// Whether a thread is known to be a conversation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Certainty {
     /// It may be a side call.
-    Doubtful,
+    Unsure,
     /// It had tools or a history.
     Sure,
 }
 
-impl Standing {
-    fn of(ask: &Ask<'_>) -> Standing {
-        let has_history = ask.units.iter().any(|unit| unit.role == Role::Assistant);
-        match has_history || ask.tools_on_offer() >= TOOLS_OF_AN_AGENT {
-            true => Standing::Sure,
-            false => Standing::Doubtful,
+impl Certainty {
+    fn of(request: &Request<'_>) -> Certainty {
+        let is_output = |block: &Block<'_>| block.role == Role::Assistant;
+        let has_history = request.blocks.iter().any(is_output);
+        match has_history || request.tools >= MIN_AGENT_TOOLS {
+            true => Certainty::Sure,
+            false => Certainty::Unsure,
         }
     }
 }
@@ -65,10 +65,10 @@ impl Standing {
 /// Where a history was seen.
 #[derive(Clone, Copy)]
 enum Seen {
-    /// With something that the model said in it.
-    Said(ThreadIx),
+    /// With output of the model in it.
+    Answered(ThreadIx),
     /// A first request, to its end.
-    Asked(ThreadIx),
+    Requested(ThreadIx),
 }
 
 /// A state of a conversation on which requests may build.
@@ -85,14 +85,14 @@ pub(super) struct Threads {
     threads: Vec<Thread>,
     scopes: HashMap<Option<Key>, Scope>,
     by_history: HashMap<u64, Seen>,
-    by_unit: HashMap<u64, ThreadIx>,
+    by_block: HashMap<u64, ThreadIx>,
     by_response: HashMap<Key, State>,
-    /// Requests whose answer has not come, by their id.
+    /// Requests without a response so far, by their id.
     open: HashMap<Key, ThreadIx>,
-    asked_last: Option<ThreadIx>,
+    newest_request: Option<ThreadIx>,
 }
 
-/// The ids that a line came with.
+/// The ids of a line.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'n> {
     pub(super) session: Option<&'n str>,
@@ -108,143 +108,140 @@ impl Names<'_> {
 
 impl Threads {
     /// Takes in a request.
-    pub(super) fn ask(&mut self, ask: &Ask<'_>, names: Names<'_>, writer: &mut Writer<'_, '_>) {
-        let front = Front {
-            prompts: &ask.prompts,
-            tools: ask.tools,
-        };
-        let (ix, kept, step) = self.find(ask, front, names, writer);
-        let thread = &mut self.threads[ix];
-        thread.asks_of(ask.model.as_deref(), writer);
-        thread.ask(front, kept, &ask.units, step, writer);
+    pub(super) fn add_request(
+        &mut self,
+        request: &Request<'_>,
+        names: Names<'_>,
+        out: &mut Sink<'_>,
+    ) {
+        let (ix, kept, step) = self.find(request, names, out);
+        self.threads[ix].add_request(request, kept, step, out);
         if let Some(scope) = self.scopes.get_mut(&names.scope())
             && scope.side != Some(ix)
         {
             scope.newest = ix;
         }
-        self.note(ix, names);
+        self.index(ix, names);
         if let Some(id) = names.id {
             self.open.insert(Key::of(id), ix);
         }
-        self.asked_last = Some(ix);
+        self.newest_request = Some(ix);
     }
 
-    /// Takes in an answer to the request of the same id, or to the newest. Where no line has shown one,
-    /// the answer begins a conversation.
-    pub(super) fn answer(
+    /// Takes in a response to the request of the same id, or to the newest. Where no line has shown one,
+    /// the response begins a conversation.
+    pub(super) fn add_response(
         &mut self,
-        answer: &Answer<'_>,
+        response: &Response<'_>,
         usage: Option<Usage>,
         request: Key,
         names: Names<'_>,
-        writer: &mut Writer<'_, '_>,
+        out: &mut Sink<'_>,
     ) {
         let by_id = names.id.and_then(|id| self.open.remove(&Key::of(id)));
-        let ix = match by_id.or(self.asked_last) {
+        let ix = match by_id.or(self.newest_request) {
             Some(ix) => ix,
-            None => self.own_of(names, Standing::Sure, writer),
+            None => self.own_of(names, Certainty::Sure, out),
         };
         let thread = &mut self.threads[ix];
-        thread.answer(answer, usage, request, writer);
-        if let Some(id) = &answer.id {
+        thread.add_response(response, usage, request, out);
+        if let Some(id) = &response.id {
             let state = State {
                 thread: ix,
-                len: thread.len(),
-                epoch: thread.epoch,
+                len: thread.conversation.len(),
+                epoch: thread.conversation.epoch(),
             };
             self.by_response.insert(Key::of(id), state);
         }
-        self.note(ix, names);
+        self.index(ix, names);
     }
 
     /// The conversation of a request, how much of what it holds the request builds on, and whether it
-    /// goes on there.
+    /// continues there.
     fn find(
         &mut self,
-        ask: &Ask<'_>,
-        front: Front<'_, '_>,
+        request: &Request<'_>,
         names: Names<'_>,
-        writer: &mut Writer<'_, '_>,
+        out: &mut Sink<'_>,
     ) -> (ThreadIx, usize, Step) {
-        if let Some((ix, kept)) = self.base_of(ask, names) {
-            self.is_sure(ix, names);
-            return (ix, kept, Step::GoesOn);
+        if let Some((ix, kept)) = self.base_of(request, names) {
+            self.confirm(ix, names);
+            return (ix, kept, Step::Continue);
         }
-        let standing = Standing::of(ask);
+        let certainty = Certainty::of(request);
         let Some(scope) = self.scopes.get(&names.scope()) else {
-            return (self.own_of(names, standing, writer), 0, Step::GoesOn);
+            return (self.own_of(names, certainty, out), 0, Step::Continue);
         };
-        let (own, own_is, side) = (scope.own, scope.own_is, scope.side);
-        let goes_on = self.with_history(ask, front, names);
-        let goes_on = goes_on.or_else(|| self.with_summary(ask, front, names));
-        match goes_on {
+        let (own, own_certainty, side) = (scope.own, scope.certainty, scope.side);
+        let front = fingerprint(&request.front);
+        let continued = self.with_history(request, front, names);
+        match continued.or_else(|| self.with_summary(request, front, names)) {
             Some(ix) if side != Some(ix) => {
-                if ix != own || standing == Standing::Sure {
-                    self.is_sure(ix, names);
+                if ix != own || certainty == Certainty::Sure {
+                    self.confirm(ix, names);
                 }
-                (ix, 0, Step::GoesOn)
+                (ix, 0, Step::Continue)
             }
-            // A call that a conversation goes on with is its beginning.
-            Some(ix) if own_is == Standing::Sure && self.threads[ix].answers == 1 => {
-                self.is_sure(ix, names);
-                (ix, 0, Step::GoesOn)
+            // A call that a conversation continues is its beginning.
+            Some(ix) if own_certainty == Certainty::Sure && self.threads[ix].responses == 1 => {
+                self.confirm(ix, names);
+                (ix, 0, Step::Continue)
             }
-            _ if standing == Standing::Doubtful => {
-                let ix = side.unwrap_or_else(|| self.open_side(names, writer));
-                (ix, 0, Step::Anew)
+            _ if certainty == Certainty::Unsure => {
+                let ix = side.unwrap_or_else(|| self.open_side(names, out));
+                (ix, 0, Step::Replace)
             }
-            _ if own_is == Standing::Doubtful => {
-                self.is_sure(own, names);
-                (own, 0, Step::Anew)
+            _ if own_certainty == Certainty::Unsure => {
+                self.confirm(own, names);
+                (own, 0, Step::Replace)
             }
-            _ => (self.begin(names, None, writer), 0, Step::GoesOn),
+            _ => (self.begin(names, None, out), 0, Step::Continue),
         }
     }
 
     /// What a request builds on that does not carry its history.
-    fn base_of(&self, ask: &Ask<'_>, names: Names<'_>) -> Option<(ThreadIx, usize)> {
-        match &ask.base {
+    fn base_of(&self, request: &Request<'_>, names: Names<'_>) -> Option<(ThreadIx, usize)> {
+        match &request.base {
             Base::Nothing => None,
             Base::Response(id) => {
                 let state = self.by_response.get(&Key::of(id))?;
-                let thread = &self.threads[state.thread];
-                let kept = match thread.epoch == state.epoch {
+                let conversation = &self.threads[state.thread].conversation;
+                let kept = match conversation.epoch() == state.epoch {
                     true => state.len,
-                    false => thread.len(),
+                    false => conversation.len(),
                 };
                 Some((state.thread, kept))
             }
             Base::Conversation => {
-                let scope = self.scopes.get(&names.scope())?;
-                Some((scope.own, self.threads[scope.own].len()))
+                let own = self.scopes.get(&names.scope())?.own;
+                Some((own, self.threads[own].conversation.len()))
             }
         }
     }
 
-    /// The conversation that this history goes on with.
+    /// The conversation that this history continues.
     fn with_history(
         &self,
-        ask: &Ask<'_>,
-        front: Front<'_, '_>,
+        request: &Request<'_>,
+        front: u64,
         names: Names<'_>,
     ) -> Option<ThreadIx> {
-        let front = front.print();
-        // Asked once more. A title is asked for in the same words, but by another prompt.
+        // The same request once more. A title is requested in the same words, but with another prompt.
         let again = |ix: ThreadIx| {
             let thread = &self.threads[ix];
-            thread.answers <= 1 && thread.front == front
+            thread.responses <= 1 && thread.front == front
         };
-        let units = || ask.units.iter().filter(|unit| unit.kind != Kind::Thinking);
-        let traces = [names.trace, None];
-        for trace in &traces[usize::from(names.trace.is_none())..] {
-            let mut history = seed(names.scope(), *trace);
+        let blocks = request.blocks.iter();
+        let blocks = blocks.filter(|block| block.kind != Kind::Thinking);
+        for trace in names.trace.into_iter().map(Some).chain([None]) {
+            let mut history = seed(names.scope(), trace);
             let mut seen = None;
-            for unit in units() {
-                history = roll(history, unit.print());
+            for block in blocks.clone() {
+                history = roll(history, block.fingerprint());
                 seen = match self.by_history.get(&history) {
-                    Some(Seen::Said(ix)) if self.holds(*ix, names, history, *trace) => Some(*ix),
+                    Some(Seen::Answered(ix)) if self.holds(*ix, names, history, trace) => Some(*ix),
                     // Another trace is another run, which may well begin alike.
-                    Some(Seen::Asked(ix)) if *trace == names.trace && again(*ix) => Some(*ix),
+                    Some(Seen::Requested(ix)) if trace == names.trace && again(*ix) => Some(*ix),
                     _ => seen,
                 };
             }
@@ -252,9 +249,9 @@ impl Threads {
                 return seen;
             }
         }
-        let telling = units().rev().map(Unit::print);
-        telling
-            .filter_map(|print| self.by_unit.get(&hash(&(names.scope(), print))))
+        let fingerprints = blocks.rev().map(Block::fingerprint);
+        fingerprints
+            .filter_map(|block| self.by_block.get(&hash(&(names.scope(), block))))
             .copied()
             .find(|ix| !self.is_side(*ix, names))
     }
@@ -264,8 +261,8 @@ impl Threads {
     fn holds(&self, ix: ThreadIx, names: Names<'_>, history: u64, trace: Option<&str>) -> bool {
         !self.is_side(ix, names) || {
             let mut own = seed(names.scope(), trace);
-            self.threads[ix].prints().any(|print| {
-                own = roll(own, print.print);
+            self.threads[ix].conversation.marks().any(|mark| {
+                own = roll(own, mark.fingerprint);
                 own == history
             })
         }
@@ -279,41 +276,34 @@ impl Threads {
     /// The conversation whose summary this history begins with.
     fn with_summary(
         &self,
-        ask: &Ask<'_>,
-        front: Front<'_, '_>,
+        request: &Request<'_>,
+        front: u64,
         names: Names<'_>,
     ) -> Option<ThreadIx> {
         let newest = self.scopes.get(&names.scope())?.newest;
-        let first = ask.units.iter().take(WHERE_SUMMARIES_STAND);
-        let mut summaries = first.filter(|unit| unit.is_like_a_summary()).peekable();
+        let first = request.blocks.iter().take(SUMMARY_BLOCKS);
+        let mut summaries = first.filter(|block| block.is_like_a_summary()).peekable();
         summaries.peek()?;
-        // Who made the summary was asked with the conversation's history.
+        // The request for the summary carried the conversation's history.
         let quoted =
             |thread: &Thread| thread.scope == names.scope() && thread.is_quoted(summaries.clone());
-        let is_its_maker = names.session.is_some() || self.threads[newest].had(front.print());
+        let has_summarised = names.session.is_some() || self.threads[newest].had_front(front);
         let quoted = self.threads.iter().position(quoted);
-        quoted.or(is_its_maker.then_some(newest))
+        quoted.or(has_summarised.then_some(newest))
     }
 
-    /// From now on this is a conversation.
-    fn is_sure(&mut self, ix: ThreadIx, names: Names<'_>) {
+    /// Notes that a thread is a conversation.
+    fn confirm(&mut self, ix: ThreadIx, names: Names<'_>) {
         if let Some(scope) = self.scopes.get_mut(&names.scope()) {
             if scope.own == ix {
-                scope.own_is = Standing::Sure;
+                scope.certainty = Certainty::Sure;
             }
-            if scope.side == Some(ix) {
-                scope.side = None;
-            }
+            scope.side = scope.side.filter(|side| *side != ix);
         }
     }
 
-    /// The conversation that an id is of; it begins where there is none.
-    fn own_of(
-        &mut self,
-        names: Names<'_>,
-        own_is: Standing,
-        writer: &mut Writer<'_, '_>,
-    ) -> ThreadIx {
+    /// The conversation that has an id's lane; it begins where there is none.
+    fn own_of(&mut self, names: Names<'_>, certainty: Certainty, out: &mut Sink<'_>) -> ThreadIx {
         if let Some(scope) = self.scopes.get(&names.scope()) {
             return scope.own;
         }
@@ -324,16 +314,14 @@ impl Threads {
             None => Lane::Side(Key::of("session")),
         };
         self.threads.push(Thread::new(lane, names.scope()));
-        if let Some(id) = names.session {
-            let meta = Meta {
-                id: Some(id.into()),
-                ..Meta::default()
-            };
-            writer.push(lane, Event::Meta(Box::new(meta)));
-        }
+        out.set_lane(lane);
+        out.meta(Meta {
+            id: names.session.map(Into::into),
+            ..Meta::default()
+        });
         let scope = Scope {
             own,
-            own_is,
+            certainty,
             side: None,
             newest: own,
         };
@@ -341,59 +329,54 @@ impl Threads {
         own
     }
 
-    fn open_side(&mut self, names: Names<'_>, writer: &mut Writer<'_, '_>) -> ThreadIx {
-        let ix = self.begin(names, Some("calls without a history"), writer);
+    fn open_side(&mut self, names: Names<'_>, out: &mut Sink<'_>) -> ThreadIx {
+        let ix = self.begin(names, Some("calls without a history"), out);
         if let Some(scope) = self.scopes.get_mut(&names.scope()) {
             scope.side = Some(ix);
         }
         ix
     }
 
-    /// A conversation beside the one that the id is of.
-    fn begin(
-        &mut self,
-        names: Names<'_>,
-        title: Option<&str>,
-        writer: &mut Writer<'_, '_>,
-    ) -> ThreadIx {
+    /// A conversation beside the one that has the id's lane.
+    fn begin(&mut self, names: Names<'_>, title: Option<&str>, out: &mut Sink<'_>) -> ThreadIx {
         let ix = self.threads.len();
         let lane = Lane::Side(Key::of_number("conversation", ix as u64));
         self.threads.push(Thread::new(lane, names.scope()));
-        let meta = Meta {
+        out.set_lane(lane);
+        out.meta(Meta {
             parent: names.session.map(Into::into),
             title: title.map(Into::into),
             ..Meta::default()
-        };
-        if meta != Meta::default() {
-            writer.push(lane, Event::Meta(Box::new(meta)));
-        }
+        });
         ix
     }
 
-    /// Remembers by what the conversation's next request will be known.
-    fn note(&mut self, ix: ThreadIx, names: Names<'_>) {
-        let thread = &self.threads[ix];
-        let traces = [None, names.trace];
-        for trace in &traces[..1 + usize::from(names.trace.is_some())] {
-            let mut history = seed(names.scope(), *trace);
-            let mut is_said = false;
-            for Print { print, role, .. } in thread.prints() {
-                history = roll(history, print);
-                is_said |= role == Role::Assistant;
-                if is_said {
-                    self.by_history.insert(history, Seen::Said(ix));
+    /// Indexes what identifies the conversation's next request.
+    fn index(&mut self, ix: ThreadIx, names: Names<'_>) {
+        let conversation = &self.threads[ix].conversation;
+        for trace in [None].into_iter().chain(names.trace.map(Some)) {
+            let mut history = seed(names.scope(), trace);
+            let mut is_answered = false;
+            for mark in conversation.marks() {
+                history = roll(history, mark.fingerprint);
+                is_answered |= mark.role == Role::Assistant;
+                if is_answered {
+                    self.by_history.insert(history, Seen::Answered(ix));
                 }
             }
-            if !is_said {
-                self.by_history.entry(history).or_insert(Seen::Asked(ix));
+            if !is_answered {
+                let seen = Seen::Requested(ix);
+                self.by_history.entry(history).or_insert(seen);
             }
         }
         let least = match names.session {
-            Some(_) => TELLING_INSIDE,
-            None => TELLING,
+            Some(_) => MIN_WEIGHT_IN_SESSION,
+            None => MIN_WEIGHT,
         };
-        for print in thread.prints().filter(|print| print.tells >= least) {
-            self.by_unit.insert(hash(&(names.scope(), print.print)), ix);
+        let is_distinct = |mark: &Mark| mark.weight >= least;
+        for mark in conversation.marks().filter(is_distinct) {
+            let block = hash(&(names.scope(), mark.fingerprint));
+            self.by_block.insert(block, ix);
         }
     }
 }
@@ -403,8 +386,8 @@ fn seed(scope: Option<Key>, trace: Option<&str>) -> u64 {
     hash(&(scope, trace))
 }
 
-fn roll(history: u64, print: u64) -> u64 {
-    hash(&(history, print))
+fn roll(history: u64, block: u64) -> u64 {
+    hash(&(history, block))
 }
 
 fn hash(value: &impl Hash) -> u64 {

@@ -1,28 +1,29 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::agents::lenient::Count;
-use serde::Deserialize;
+use crate::agents::lenient::{At, Count, Record, record};
 use serde_json::value::RawValue;
+
+type Raw<'a> = Option<&'a RawValue>;
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
-    /// All input, where the provider gives that.
+    /// All input, where the provider reports that.
     whole: Option<u64>,
-    /// Input beside what was read from and written to a cache, where it gives that instead.
+    /// Input beside what was read from and written to a cache, where it reports that instead.
     uncached: Option<u64>,
-    /// What the provider's own tools put in while it answered, beside all input.
+    /// What the provider's own tools added to the prompt while it answered, beside all input.
     pub(super) tools: Option<u64>,
     pub(super) cache_read: Option<u64>,
     pub(super) cache_write: Option<u64>,
     /// Output, reasoning included.
     pub(super) output: Option<u64>,
-    /// The part of the output that was reasoning, where it is told apart.
+    /// The part of the output that was reasoning, where it is reported.
     pub(super) reasoning: Option<u64>,
 }
 
 impl Numbers {
-    /// Usage as the writer of a log gives it in its own line: all input, all output.
+    /// Usage as the writer of a log reports it in its own line: all input, all output.
     pub(super) fn of_line(prompt: Count, output: Count) -> Numbers {
         Numbers {
             whole: prompt.0,
@@ -31,7 +32,7 @@ impl Numbers {
         }
     }
 
-    /// All input, what the provider's own tools put in among it; `None`: nothing was reported.
+    /// All input, what the provider's own tools added among it; `None`: nothing was reported.
     pub(super) fn prompt(&self) -> Option<u64> {
         let parts = || {
             let cached = self.cache_read.unwrap_or(0) + self.cache_write.unwrap_or(0);
@@ -55,9 +56,9 @@ impl Numbers {
     }
 
     /// Reads `usage` or `usageMetadata`.
-    pub(super) fn read(raw: &RawValue) -> Numbers {
-        let wire: Wire<'_> = parse(raw);
-        let details = |raw: Option<&RawValue>| raw.map(parse::<Details>).unwrap_or_default();
+    pub(super) fn read(raw: &RawValue, at: At<'_>) -> Numbers {
+        let wire: Wire<'_> = read(raw, at.field("usage"));
+        let details = |raw: Raw<'_>| raw.map_or_else(Details::default, |raw| read(raw, at));
         if wire.prompt_tokens.0.is_some() || wire.completion_tokens.0.is_some() {
             let input = details(wire.prompt_tokens_details);
             return Numbers {
@@ -72,14 +73,15 @@ impl Numbers {
                 ..Numbers::default()
             };
         }
-        if let Some(input) = wire.input_tokens_details {
-            let input: Details = parse(input);
+        let output = details(wire.output_tokens_details);
+        if wire.input_tokens_details.is_some() {
+            let input = details(wire.input_tokens_details);
             return Numbers {
                 whole: wire.input_tokens.0,
                 cache_read: input.cached_tokens.0,
                 cache_write: input.cache_write_tokens.0,
                 output: wire.output_tokens.0,
-                reasoning: details(wire.output_tokens_details).reasoning_tokens.0,
+                reasoning: output.reasoning_tokens.0,
                 ..Numbers::default()
             };
         }
@@ -89,18 +91,17 @@ impl Numbers {
                 cache_read: wire.cache_read_input_tokens.0,
                 cache_write: wire.cache_creation_input_tokens.0,
                 output: wire.output_tokens.0,
-                reasoning: details(wire.output_tokens_details).thinking_tokens.0,
+                reasoning: output.thinking_tokens.0,
                 ..Numbers::default()
             };
         }
-        if let Some(prompt) = wire.gemini_prompt.0.or(wire.prompt_token_count.0) {
-            let output = wire.gemini_output.0.or(wire.candidates_token_count.0);
-            let thoughts = wire.gemini_thoughts.0.or(wire.thoughts_token_count.0);
+        if wire.gemini_prompt.0.is_some() {
+            let thoughts = wire.gemini_thoughts.0;
             return Numbers {
-                whole: Some(prompt),
-                tools: wire.gemini_tools.0.or(wire.tool_use_prompt_token_count.0),
-                cache_read: wire.gemini_cached.0.or(wire.cached_content_token_count.0),
-                output: match (output, thoughts) {
+                whole: wire.gemini_prompt.0,
+                tools: wire.gemini_tools.0,
+                cache_read: wire.gemini_cached.0,
+                output: match (wire.gemini_output.0, thoughts) {
                     (None, None) => None,
                     (output, thoughts) => Some(output.unwrap_or(0) + thoughts.unwrap_or(0)),
                 },
@@ -108,157 +109,124 @@ impl Numbers {
                 ..Numbers::default()
             };
         }
-        wire.of_sdk()
+        wire.of_sdk(at)
     }
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
-    /// provider's own numbers stand beside it.
-    pub(super) fn of_anthropic(metadata: &RawValue) -> Option<Numbers> {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Metadata<'a> {
-            #[serde(borrow)]
-            anthropic: Option<&'a RawValue>,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Anthropic<'a> {
-            #[serde(borrow)]
-            usage: Option<&'a RawValue>,
-        }
-        let metadata: Metadata<'_> = parse(metadata);
-        let anthropic: Anthropic<'_> = parse(metadata.anthropic?);
-        let numbers = Numbers::read(anthropic.usage?);
+    /// provider's own numbers are beside it.
+    pub(super) fn of_anthropic(metadata: &RawValue, at: At<'_>) -> Option<Numbers> {
+        let metadata: Metadata<'_> = read(metadata, at);
+        let numbers = Numbers::read(metadata.anthropic?.usage?, at);
         numbers.prompt().map(|_| numbers)
     }
 }
 
-fn parse<'a, T: Default + Deserialize<'a>>(raw: &'a RawValue) -> T {
-    if !raw.get().starts_with('{') {
-        return T::default();
-    }
-    serde_json::from_str(raw.get()).unwrap_or_default()
+fn read<'a, T: Record<'a>>(raw: &'a RawValue, at: At<'_>) -> T {
+    at.read(raw).unwrap_or_default()
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Wire<'a> {
-    // Chat Completions, LiteLLM.
-    prompt_tokens: Count,
-    completion_tokens: Count,
-    #[serde(borrow)]
-    prompt_tokens_details: Option<&'a RawValue>,
-    completion_tokens_details: Option<&'a RawValue>,
-    // Responses and Anthropic.
-    input_tokens: Count,
-    output_tokens: Count,
-    input_tokens_details: Option<&'a RawValue>,
-    output_tokens_details: Option<&'a RawValue>,
-    cache_creation_input_tokens: Count,
-    cache_read_input_tokens: Count,
-    // Gemini, by its REST interface and its Python library.
-    #[serde(rename = "promptTokenCount")]
-    gemini_prompt: Count,
-    #[serde(rename = "candidatesTokenCount")]
-    gemini_output: Count,
-    #[serde(rename = "thoughtsTokenCount")]
-    gemini_thoughts: Count,
-    #[serde(rename = "cachedContentTokenCount")]
-    gemini_cached: Count,
-    #[serde(rename = "toolUsePromptTokenCount")]
-    gemini_tools: Count,
-    prompt_token_count: Count,
-    tool_use_prompt_token_count: Count,
-    candidates_token_count: Count,
-    thoughts_token_count: Count,
-    cached_content_token_count: Count,
-    // AI SDK: version 4; 5 and 6; 6 inside of a provider.
-    #[serde(rename = "promptTokens")]
-    sdk_prompt: Count,
-    #[serde(rename = "completionTokens")]
-    sdk_completion: Count,
-    #[serde(rename = "inputTokens")]
-    sdk_input: Option<&'a RawValue>,
-    #[serde(rename = "outputTokens")]
-    sdk_output: Option<&'a RawValue>,
-    #[serde(rename = "reasoningTokens")]
-    sdk_reasoning: Count,
-    #[serde(rename = "cachedInputTokens")]
-    sdk_cached: Count,
-    #[serde(rename = "inputTokenDetails")]
-    sdk_input_details: Option<&'a RawValue>,
-    #[serde(rename = "outputTokenDetails")]
-    sdk_output_details: Option<&'a RawValue>,
+record! {
+    struct Metadata<'a> {
+        anthropic: Option<Anthropic<'a>>,
+    }
+}
+
+record! {
+    struct Anthropic<'a> {
+        usage: Raw<'a>,
+    }
+}
+
+record! {
+    struct Wire<'a> {
+        // Chat Completions, LiteLLM.
+        prompt_tokens: Count,
+        completion_tokens: Count,
+        prompt_tokens_details: Raw<'a>,
+        completion_tokens_details: Raw<'a>,
+        // Responses and Anthropic.
+        input_tokens: Count,
+        output_tokens: Count,
+        input_tokens_details: Raw<'a>,
+        output_tokens_details: Raw<'a>,
+        cache_creation_input_tokens: Count,
+        cache_read_input_tokens: Count,
+        // Gemini, by its REST interface and its Python library.
+        gemini_prompt: Count = "promptTokenCount" | "prompt_token_count",
+        gemini_output: Count = "candidatesTokenCount" | "candidates_token_count",
+        gemini_thoughts: Count = "thoughtsTokenCount" | "thoughts_token_count",
+        gemini_cached: Count = "cachedContentTokenCount" | "cached_content_token_count",
+        gemini_tools: Count = "toolUsePromptTokenCount" | "tool_use_prompt_token_count",
+        // AI SDK: version 4; 5 and 6; 6 inside of a provider.
+        sdk_input: Raw<'a> = "inputTokens" | "promptTokens",
+        sdk_output: Raw<'a> = "outputTokens" | "completionTokens",
+        sdk_reasoning: Count = "reasoningTokens",
+        sdk_cached: Count = "cachedInputTokens",
+        sdk_input_details: Raw<'a> = "inputTokenDetails",
+        sdk_output_details: Raw<'a> = "outputTokenDetails",
+    }
 }
 
 impl Wire<'_> {
-    fn of_sdk(&self) -> Numbers {
-        /// A number, or its parts.
-        fn parts(raw: Option<&RawValue>) -> Parts {
-            let Some(raw) = raw else {
-                return Parts::default();
-            };
-            match serde_json::from_str::<Count>(raw.get()) {
-                Ok(total @ Count(Some(_))) => Parts {
-                    total,
-                    ..Parts::default()
-                },
-                _ => parse(raw),
-            }
-        }
-        let (input, output) = (parts(self.sdk_input), parts(self.sdk_output));
-        let (read, said) = (
-            parts(self.sdk_input_details),
-            parts(self.sdk_output_details),
-        );
-        let first = |counts: [Count; 3]| counts.into_iter().find_map(|count| count.0);
+    fn of_sdk(&self, at: At<'_>) -> Numbers {
+        // A number, or its parts.
+        let parts = |raw: Raw<'_>, name: &'static str| match raw {
+            None => Parts::default(),
+            Some(raw) if raw.get().starts_with('{') => read(raw, at),
+            Some(raw) => Parts {
+                total: at.field(name).read(raw).unwrap_or_default(),
+                ..Parts::default()
+            },
+        };
+        let input = parts(self.sdk_input, "inputTokens");
+        let output = parts(self.sdk_output, "outputTokens");
+        let input_details = parts(self.sdk_input_details, "inputTokenDetails");
+        let output_details = parts(self.sdk_output_details, "outputTokenDetails");
         Numbers {
-            whole: input.total.0.or(self.sdk_prompt.0),
+            whole: input.total.0,
             uncached: None,
             tools: None,
-            cache_read: first([input.read, read.read_tokens, self.sdk_cached]),
-            cache_write: first([input.write, read.write_tokens, Count(None)]),
-            output: output.total.0.or(self.sdk_completion.0),
-            reasoning: first([output.reasoning, said.reasoning_tokens, self.sdk_reasoning]),
+            cache_read: input.read.0.or(input_details.read.0).or(self.sdk_cached.0),
+            cache_write: input.write.0.or(input_details.write.0),
+            output: output.total.0,
+            reasoning: output
+                .reasoning
+                .0
+                .or(output_details.reasoning.0)
+                .or(self.sdk_reasoning.0),
         }
     }
 }
 
-/// Parts of an input or output as OpenAI tells them, and Anthropic's thinking.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Details {
-    cached_tokens: Count,
-    cache_write_tokens: Count,
-    reasoning_tokens: Count,
-    thinking_tokens: Count,
+record! {
+    /// Parts of an input or output as OpenAI reports them, and Anthropic's thinking.
+    struct Details {
+        cached_tokens: Count,
+        cache_write_tokens: Count,
+        reasoning_tokens: Count,
+        thinking_tokens: Count,
+    }
 }
 
-/// The same as the AI SDK tells them.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Parts {
-    total: Count,
-    #[serde(rename = "cacheRead")]
-    read: Count,
-    #[serde(rename = "cacheWrite")]
-    write: Count,
-    #[serde(rename = "cacheReadTokens")]
-    read_tokens: Count,
-    #[serde(rename = "cacheWriteTokens")]
-    write_tokens: Count,
-    reasoning: Count,
-    #[serde(rename = "reasoningTokens")]
-    reasoning_tokens: Count,
+record! {
+    /// The same as the AI SDK reports them.
+    struct Parts {
+        total: Count,
+        read: Count = "cacheRead" | "cacheReadTokens",
+        write: Count = "cacheWrite" | "cacheWriteTokens",
+        reasoning: Count = "reasoning" | "reasoningTokens",
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::lenient::Lost;
 
     /// Prompt, read from a cache, written to it, output, reasoning.
     fn read(json: &str) -> [Option<u64>; 5] {
-        let n = Numbers::read(serde_json::from_str(json).unwrap());
+        let lost = Lost::default();
+        let n = Numbers::read(serde_json::from_str(json).unwrap(), lost.at("usage"));
         [
             n.prompt(),
             n.cache_read,

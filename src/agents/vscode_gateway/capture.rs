@@ -1,76 +1,65 @@
 //! What a request carried, as captures and investigations show it.
 
-use super::wire::{Content, FullContent, Line, Message, Request, Summary, objects, one};
-use crate::agents::lenient::{Piece, Text};
-use crate::agents::snapshot::Unit;
+use super::wire::{Content as Part, FullContent, Line, Message, Request, Summary};
+use crate::agents::lenient::{Piece, Text, scan};
+use crate::agents::prompts::{Block, Content, mark_turns};
 use crate::model::event::Key;
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The conversation that a capture is of: its system prompt and its first message.
+/// The conversation of a capture: its system prompt and its first message.
 pub(super) fn conversation(line: &Line<'_>) -> Key {
-    let prompt = one(&line.system_prompt).map(|prompt| prompt.hash.or_empty());
-    let messages = one(&line.messages);
-    let first = messages.and_then(|messages| objects(&messages.content_summary).next());
-    let first = first.map(|summary| summary.hash.or_empty());
-    Key::of_parts(&[
-        "capture",
-        prompt.unwrap_or_default(),
-        first.unwrap_or_default(),
-    ])
+    let prompt = line.system_prompt.as_ref();
+    let prompt = prompt.map_or("", |prompt| prompt.hash.or_empty());
+    let first = line.messages.content_summary.first();
+    let first = first.map_or("", |summary| summary.hash.or_empty());
+    Key::of_parts(&["capture", prompt, first])
 }
 
-/// What a capture says that the request carried.
-pub(super) fn captured<'l>(line: &'l Line<'_>) -> Vec<Unit<'l>> {
-    if let Some(content) = one(&line.full_content) {
-        return with_texts(content);
+/// What a captured request carried.
+pub(super) fn captured<'l>(line: &'l Line<'_>) -> Vec<Block<'l>> {
+    let mut blocks = Vec::new();
+    match &line.full_content {
+        Some(content) => full(content, &mut blocks),
+        None => summarised(line, &mut blocks),
     }
-    let mut units = Vec::new();
-    let messages = || {
-        let messages = one(&line.messages).into_iter();
-        messages.flat_map(|messages| objects(&messages.content_summary))
-    };
-    let is_told = messages().any(|message| role_of(&message.role) == Role::Container);
-    if let Some(prompt) = one(&line.system_prompt).filter(|_| !is_told) {
-        units.push(Unit {
-            unseen: prompt.length.or_zero(),
-            digest: Cow::Borrowed(prompt.hash.or_empty()),
-            ..Unit::new(Role::Container, Kind::Prompt, "")
-        });
-    }
-    if let Some(options) = one(&line.options) {
-        let names: Vec<&str> = bare(&options.tool_names.0).collect();
-        if !names.is_empty() {
-            units.push(Unit::new(Role::Container, Kind::ToolList, names.join(" ")));
-        }
-    }
-    units.extend(messages().map(by_length));
-    units
+    mark_turns(&mut blocks);
+    blocks
 }
 
-/// The texts of a list.
-fn bare<'p, T>(list: &'p [Piece<'_, T>]) -> impl Iterator<Item = &'p str> {
-    list.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(&**text),
-        Piece::Part(_) => None,
-    })
+/// What a request carried whose texts are not logged.
+fn summarised<'l>(line: &'l Line<'_>, blocks: &mut Vec<Block<'l>>) {
+    let messages = &line.messages.content_summary;
+    let has_prompt = messages
+        .iter()
+        .any(|message| role_of(&message.role) == Role::Container);
+    if let Some(prompt) = line.system_prompt.as_ref().filter(|_| !has_prompt) {
+        let hash = Cow::Borrowed(prompt.hash.or_empty());
+        let text = Content::Unlogged(prompt.length.or_zero(), hash);
+        blocks.push(Block::new(Role::Container, Kind::Prompt).with([text]));
+    }
+    let names: Vec<&str> = line.options.tool_names.iter().collect();
+    blocks.push(Block::text(
+        Role::Container,
+        Kind::ToolList,
+        names.join(" "),
+    ));
+    blocks.extend(messages.iter().map(by_length));
 }
 
-/// A message of which the length of its text is known alone.
-fn by_length<'l>(summary: &'l Summary<'_>) -> Unit<'l> {
-    let has = |part: &str| bare(&summary.part_types.0).any(|kind| kind == part);
+/// A message of which only the length of its text is known.
+fn by_length<'l>(summary: &'l Summary<'_>) -> Block<'l> {
+    let has = |part: &str| summary.part_types.iter().any(|kind| kind == part);
     let (role, kind) = match role_of(&summary.role) {
         Role::User if has("toolResult") => (Role::Tool, Kind::ToolResult),
         Role::Assistant if has("toolCall") && !has("text") => (Role::Assistant, Kind::ToolCall),
         Role::Container => (Role::Container, Kind::Prompt),
         role => (role, Kind::Text),
     };
-    Unit {
-        unseen: summary.text_length.or_zero(),
-        digest: Cow::Borrowed(summary.hash.or_empty()),
-        ..Unit::new(role, kind, "")
-    }
+    let hash = Cow::Borrowed(summary.hash.or_empty());
+    let text = Content::Unlogged(summary.text_length.or_zero(), hash);
+    Block::new(role, kind).with([text])
 }
 
 fn role_of(role: &Text<'_>) -> Role {
@@ -82,98 +71,97 @@ fn role_of(role: &Text<'_>) -> Role {
     }
 }
 
-fn with_texts<'l>(content: &'l FullContent<'_>) -> Vec<Unit<'l>> {
-    let mut units = Vec::new();
-    let is_told = objects(&content.messages).any(|m| role_of(&m.role) == Role::Container);
-    if !is_told {
-        let prompt = content.system_prompt.or_empty();
-        units.push(Unit::new(Role::Container, Kind::Prompt, prompt));
-    }
-    units.extend(content.tools.map(tool_list));
-    objects(&content.messages).for_each(|message| of_message(message, &mut units));
-    units
+fn full<'l>(content: &'l FullContent<'_>, blocks: &mut Vec<Block<'l>>) {
+    let is_prompt = |message: &Message<'_>| role_of(&message.role) == Role::Container;
+    let prompt = match content.messages.iter().any(is_prompt) {
+        true => "",
+        false => content.system_prompt.or_empty(),
+    };
+    blocks.push(Block::text(Role::Container, Kind::Prompt, prompt));
+    blocks.extend(content.tools.map(tool_list));
+    let messages = content.messages.iter();
+    messages.for_each(|message| add_message(message, blocks));
 }
 
 /// What a whole request carried.
-pub(super) fn carried<'l>(request: &'l Request<'_>) -> Vec<Unit<'l>> {
-    let mut units = Vec::new();
-    units.push(Unit::new(
-        Role::Container,
-        Kind::Prompt,
-        request.instructions.or_empty(),
-    ));
-    units.extend(request.tools.map(tool_list));
-    objects(&request.input).for_each(|message| of_message(message, &mut units));
-    units
-}
-
-fn tool_list(tools: &RawValue) -> Unit<'_> {
-    match tools.get() {
-        "[]" | "null" => Unit::new(Role::Container, Kind::ToolList, ""),
-        tools => Unit::new(Role::Container, Kind::ToolList, tools),
+pub(super) fn carried<'l>(request: &'l Request<'_>) -> Vec<Block<'l>> {
+    let prompt = request.instructions.or_empty();
+    let mut blocks = vec![Block::text(Role::Container, Kind::Prompt, prompt)];
+    blocks.extend(request.tools.map(tool_list));
+    for message in &request.input.0 {
+        match message {
+            Piece::Text(text) => blocks.push(text_block(Role::User, text)),
+            Piece::Part(message) => add_message(message, &mut blocks),
+        }
     }
+    mark_turns(&mut blocks);
+    blocks
 }
 
-fn of_message<'l>(message: &'l Message<'_>, units: &mut Vec<Unit<'l>>) {
-    let call = || message.call_id.get().map(Cow::Borrowed);
+fn tool_list(tools: &RawValue) -> Block<'_> {
+    let tools = Some(tools.get()).filter(|tools| *tools != "[]");
+    Block::text(Role::Container, Kind::ToolList, tools.unwrap_or_default())
+}
+
+fn add_message<'l>(message: &'l Message<'_>, blocks: &mut Vec<Block<'l>>) {
+    let call = message.call_id.get();
     match message.kind.or_empty() {
         "function_call" => {
-            return units.push(Unit {
-                call: call(),
-                tool: message.name.get().map(Cow::Borrowed),
-                ..Unit::new(
-                    Role::Assistant,
-                    Kind::ToolCall,
-                    message.arguments.or_empty(),
-                )
-            });
+            let arguments = message.arguments.or_empty().into();
+            return blocks.push(tool_call(call, message.name.get(), arguments));
         }
         "function_call_output" => {
-            return units.push(Unit {
-                call: call(),
-                ..Unit::new(Role::Tool, Kind::ToolResult, plain(message.output))
-            });
+            return blocks.push(tool_result(call, None, plain(message.output)));
         }
         _ => {}
     }
     let role = role_of(&message.role);
     for piece in &message.content.0 {
-        match piece {
-            Piece::Text(text) => units.push(said(role, text)),
-            Piece::Part(content) => units.push(of_content(role, content)),
-        }
+        blocks.push(match piece {
+            Piece::Text(text) => text_block(role, text),
+            Piece::Part(part) => block_of(role, part),
+        });
     }
 }
 
-fn of_content<'l>(role: Role, content: &'l Content<'_>) -> Unit<'l> {
-    let (kind, of, raw) = match content.kind.or_empty() {
-        "toolCall" => (Kind::ToolCall, Role::Assistant, content.input),
-        "toolResult" => (Kind::ToolResult, Role::Tool, content.tool_result),
-        _ => return said(role, content.text.or_empty()),
-    };
-    Unit {
-        call: content.call_id.get().map(Cow::Borrowed),
-        tool: content.tool_name.get().map(Cow::Borrowed),
-        ..Unit::new(of, kind, plain(raw))
+fn block_of<'l>(role: Role, part: &'l Part<'_>) -> Block<'l> {
+    let (call, tool) = (part.call_id.get(), part.tool_name.get());
+    match part.kind.or_empty() {
+        "toolCall" => tool_call(call, tool, plain(part.input)),
+        "toolResult" => tool_result(call, tool, plain(part.tool_result)),
+        _ => text_block(role, part.text.or_empty()),
     }
 }
 
-fn said(role: Role, text: &str) -> Unit<'_> {
+fn tool_call<'l>(
+    call: Option<&'l str>,
+    tool: Option<&'l str>,
+    arguments: Cow<'l, str>,
+) -> Block<'l> {
+    Block::text(Role::Assistant, Kind::ToolCall, arguments)
+        .for_call(call.map(Cow::Borrowed), tool.map(Cow::Borrowed))
+}
+
+fn tool_result<'l>(
+    call: Option<&'l str>,
+    tool: Option<&'l str>,
+    result: Cow<'l, str>,
+) -> Block<'l> {
+    Block::text(Role::Tool, Kind::ToolResult, result)
+        .for_call(call.map(Cow::Borrowed), tool.map(Cow::Borrowed))
+}
+
+fn text_block(role: Role, text: &str) -> Block<'_> {
     let kind = match role {
         Role::Container => Kind::Prompt,
         Role::Tool => Kind::ToolResult,
         _ => Kind::Text,
     };
-    Unit::new(role, kind, text)
+    Block::text(role, kind, text)
 }
 
 /// A value's text: without its quotes where it is a string.
 fn plain<'l>(value: Option<&'l RawValue>) -> Cow<'l, str> {
-    let Some(value) = value else {
-        return Cow::Borrowed("");
-    };
-    match serde_json::from_str::<String>(value.get()) {
-        Ok(text) => Cow::Owned(text),
-        Err(_) => Cow::Borrowed(value.get()),
-    }
+    let json = value.map_or("", RawValue::get);
+    scan::string(json).unwrap_or(Cow::Borrowed(json))
 }
