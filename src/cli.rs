@@ -143,58 +143,13 @@ impl Print {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Report on one session: how full it is, what fills it, what is known and what is estimated.
-    Report {
-        /// A log file, a folder (its newest session), or `-` for standard input.
-        path: PathBuf,
-        /// Keep running, and report again whenever the session has changed.
-        #[arg(long)]
-        follow: bool,
-        /// Select a session of a file that holds several, by its id or a part of its name; `ctxgauge ls`
-        /// lists them. Default: the first.
-        #[arg(long, value_name = "NAME")]
-        session: Option<String>,
-        /// Whose log it is.
-        #[command(flatten)]
-        only: Only,
-        /// How to estimate.
-        #[command(flatten)]
-        estimate: Estimate,
-        /// How to write it.
-        #[command(flatten)]
-        print: Print,
-    },
+    Report(Report),
     /// List all sessions and how full they are.
-    Ls {
-        /// Files or folders; default: all logs of this machine.
-        #[arg(value_name = "PATH")]
-        paths: Vec<PathBuf>,
-        /// Read all logs completely and add totals per agent, each response counted once.
-        #[arg(long)]
-        totals: bool,
-        /// Which logs to read.
-        #[command(flatten)]
-        logs: Logs,
-        /// How to estimate.
-        #[command(flatten)]
-        estimate: Estimate,
-        /// How to write it.
-        #[command(flatten)]
-        print: Print,
-    },
+    Ls(Ls),
     /// Replay logs and compare how well each estimator predicts what the provider reports.
-    Audit {
-        /// Files or folders; default: all logs of this machine.
-        #[arg(value_name = "PATH")]
-        paths: Vec<PathBuf>,
-        /// List the N requests that the estimator predicted worst, with the items in between.
-        #[arg(long, value_name = "N", default_value_t = 0)]
-        worst: usize,
-        /// Which logs to read.
-        #[command(flatten)]
-        logs: Logs,
-        /// How to estimate.
-        #[command(flatten)]
-        estimate: Estimate,
+    Audit(Audit),
+    /// List windows, policies, prices and tokenizers of models and agents, each with its source.
+    Models {
         /// How to write it.
         #[command(flatten)]
         print: Print,
@@ -217,57 +172,115 @@ pub enum Command {
         /// The shell.
         shell: Shell,
     },
-    /// List windows, policies, prices and tokenizers of models and agents, each with its source.
-    Models {
-        /// How to write it.
-        #[command(flatten)]
-        print: Print,
-    },
+}
+
+/// `ctxgauge report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A log file, a folder (its newest session), or `-` for standard input.
+    pub path: PathBuf,
+    /// Keep running, and report again whenever the session has changed.
+    #[arg(long)]
+    pub follow: bool,
+    /// Select a session of a file that holds several, by its id or a part of its name; `ctxgauge ls`
+    /// lists them. Default: the first.
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Whose log it is.
+    #[command(flatten)]
+    pub only: Only,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// How to write it.
+    #[command(flatten)]
+    pub print: Print,
+}
+
+/// `ctxgauge ls`.
+#[derive(Debug, Args)]
+pub struct Ls {
+    /// Read all logs completely and add totals per agent, each response counted once.
+    #[arg(long)]
+    pub totals: bool,
+    /// Which sessions.
+    #[command(flatten)]
+    pub all: All,
+}
+
+/// `ctxgauge audit`.
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// List the N requests that the estimator predicted worst, with the items in between.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub worst: usize,
+    /// Which sessions.
+    #[command(flatten)]
+    pub all: All,
+}
+
+/// Arguments of the commands on many sessions.
+#[derive(Debug, Args)]
+pub struct All {
+    /// Files or folders; default: all logs of this machine.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which logs to read.
+    #[command(flatten)]
+    pub logs: Logs,
+    /// How to estimate.
+    #[command(flatten)]
+    pub estimate: Estimate,
+    /// How to write it.
+    #[command(flatten)]
+    pub print: Print,
 }
 
 /// Commands on agents.
 #[derive(Debug, Subcommand)]
 pub enum AgentsCommand {
     /// Show how the first records of a log are decoded, to try a mapping of your own.
-    Check {
-        /// The log.
-        file: PathBuf,
-        /// A mapping: a file, or the name of one in `agents/` beside the configuration. Default: the
-        /// format is recognised by the log's content.
-        #[arg(long, value_name = "NAME.toml")]
-        mapping: Option<PathBuf>,
-        /// How many records to show.
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        records: usize,
-        /// Whose log it is.
-        #[command(flatten)]
-        only: Only,
-        /// How to write it.
-        #[command(flatten)]
-        print: Print,
-    },
+    Check(Check),
+}
+
+/// `ctxgauge agents check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The log.
+    pub file: PathBuf,
+    /// A mapping: a file, or the name of one in `agents/` beside the configuration. Default: the
+    /// format is recognised by the log's content.
+    #[arg(long, value_name = "NAME.toml")]
+    pub mapping: Option<PathBuf>,
+    /// How many records to show.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub records: usize,
+    /// Whose log it is.
+    #[command(flatten)]
+    pub only: Only,
+    /// How to write it.
+    #[command(flatten)]
+    pub print: Print,
 }
 
 impl Command {
     /// Takes those options of the monitor, given before the command, that the command has as well.
     pub fn add_options(&mut self, before: &mut Monitor) {
-        let Monitor {
-            logs: old_logs,
-            estimate: old_estimate,
-            ..
-        } = before;
+        let (logs, estimate) = (&mut before.logs, &mut before.estimate);
         match self {
-            Command::Report { only, estimate, .. } => {
-                only.add(&mut old_logs.only);
-                estimate.add(old_estimate);
+            Command::Report(report) => {
+                report.only.add(&mut logs.only);
+                report.estimate.add(estimate);
             }
-            Command::Ls { logs, estimate, .. } | Command::Audit { logs, estimate, .. } => {
-                logs.add(old_logs);
-                estimate.add(old_estimate);
+            Command::Ls(Ls { all, .. }) | Command::Audit(Audit { all, .. }) => {
+                all.logs.add(logs);
+                all.estimate.add(estimate);
             }
-            Command::Agents { command, logs, .. } => match command {
-                Some(AgentsCommand::Check { only, .. }) => only.add(&mut old_logs.only),
-                None => logs.add(old_logs),
+            Command::Agents {
+                command, logs: own, ..
+            } => match command {
+                Some(AgentsCommand::Check(check)) => check.only.add(&mut logs.only),
+                None => own.add(logs),
             },
             Command::Completions { .. } | Command::Models { .. } => {}
         }

@@ -3,7 +3,7 @@
 mod monitor;
 mod setup;
 
-use crate::cli::{AgentsCommand, Cli, Command, Estimate, Monitor};
+use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor};
 use crate::report::audit::Progress;
 use crate::report::ls::Sums;
 use crate::report::{self, Output};
@@ -37,75 +37,46 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     }
     let setup = Setup::load(cli.config)?;
     match command {
-        Command::Report {
-            path,
-            follow,
-            session,
-            only,
-            estimate,
-            print,
-        } => {
-            let context = setup.context(&only, &estimate)?;
-            let run = match follow {
+        Command::Report(cli) => {
+            let context = setup.context(&cli.only, &cli.estimate)?;
+            let run = match cli.follow {
                 true => report::session::follow,
                 false => report::session::run,
             };
-            run(&context, &path, session.as_deref(), print.style(), out)
+            let wanted = cli.session.as_deref();
+            run(&context, &cli.path, wanted, cli.print.style(), out)
         }
-        Command::Ls {
-            paths,
-            totals,
-            logs,
-            estimate,
-            print,
-        } => {
-            let context = setup.context_of(&paths, &logs, &estimate)?;
+        Command::Ls(Ls { all, totals }) => {
+            let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
             let sums = if totals { Sums::Totals } else { Sums::None };
-            report::ls::run(&context, print.style(), sums, out, err)
+            report::ls::run(&context, all.print.style(), sums, out, err)
         }
-        Command::Audit {
-            paths,
-            worst,
-            logs,
-            estimate,
-            print,
-        } => {
-            let context = setup.context_of(&paths, &logs, &estimate)?;
+        Command::Audit(Audit { all, worst }) => {
+            let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
             let progress = match std::io::stderr().is_terminal() {
                 true => Progress::Shown,
                 false => Progress::Hidden,
             };
-            report::audit::run(&context, print.style(), worst, progress, out, err)
+            report::audit::run(&context, all.print.style(), worst, progress, out, err)
         }
         Command::Models { print } => {
             let rules = setup.rules(&setup.formats()?)?;
             print.style().print(Output::Models(&rules), out)
         }
         Command::Agents {
-            command: None,
-            logs,
-            print,
-        } => {
-            let context = setup.context_of(&[], &logs, &Estimate::default())?;
-            report::agents::run(&context, print.style(), out)
-        }
-        Command::Agents {
-            command: Some(command),
+            command: Some(AgentsCommand::Check(cli)),
             ..
         } => {
-            let AgentsCommand::Check {
-                file,
-                mapping,
-                records,
-                only,
-                print,
-            } = command;
-            let mut context = setup.context(&only, &Estimate::default())?;
-            if let Some(path) = mapping {
-                let format = setup.named_mapping(&path)?;
+            let mut context = setup.context(&cli.only, &Estimate::default())?;
+            if let Some(path) = &cli.mapping {
+                let format = setup.named_mapping(path)?;
                 (context.forced, context.formats) = (Some(format), vec![format]);
             }
-            report::check::run(&context, &file, records, print.style(), out)
+            report::check::run(&context, &cli.file, cli.records, cli.print.style(), out)
+        }
+        Command::Agents { logs, print, .. } => {
+            let context = setup.context_of(&[], &logs, &Estimate::default())?;
+            report::agents::run(&context, print.style(), out)
         }
         Command::Completions { .. } => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! Reports for programs. Keys are stable; new ones may be added.
 
 mod ls;
+mod part;
 mod session;
 
 use super::Output;
@@ -40,7 +41,7 @@ struct Models<'a> {
 pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
     match output {
         Output::Session(report) | Output::Change(report) => {
-            line(out, "ctxgauge.report/1", session::Report::new(report))
+            line(out, "ctxgauge.report/1", session::session(report))
         }
         Output::Sessions(sessions) => line(out, "ctxgauge.ls/1", ls::List::new(sessions)),
         Output::Audit(audit) => line(out, "ctxgauge.audit/1", audit),

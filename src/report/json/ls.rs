@@ -1,60 +1,55 @@
 //! The list of sessions for programs: the schema `ctxgauge.ls/1`.
 
+use super::part::part;
 use super::session::ContextPart;
-use crate::model::fleet::{Fleet, Row};
+use crate::model::context::Context;
+use crate::model::fleet::{FileFacts, Fleet, Row};
+use crate::model::session::Session;
+use crate::model::window::Limits;
 use crate::report::ls::{Sessions, Totals};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Serialize)]
-pub(super) struct List<'a> {
-    sessions: Vec<SessionPart<'a>>,
+// The newest session comes first.
+part! { List<'a>(all: &'a Sessions) {
+    sessions: Vec<SessionPart<'a>> = all
+        .fleet
+        .recent()
+        .iter()
+        .filter_map(|row| session(&all.fleet, row))
+        .collect(),
     #[serde(skip_serializing_if = "Option::is_none")]
-    totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>>,
-}
+    totals: Option<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> =
+        all.totals.as_ref().map(Totals::by_agent),
+}}
 
-#[derive(Serialize)]
-struct SessionPart<'a> {
-    id: Option<&'a str>,
-    agent: &'a str,
-    path: &'a str,
-    /// The name that the screens show.
-    name: String,
-    parent: Option<&'a str>,
-    project: &'a str,
-    model: Option<&'a str>,
-    updated_at: Option<Timestamp>,
-    context: ContextPart,
-    trigger: Option<u64>,
-    headroom: Option<u64>,
-}
-
-impl<'a> List<'a> {
-    /// The list, newest first.
-    pub(super) fn new(all: &'a Sessions) -> List<'a> {
-        let rows = all.fleet.recent().into_iter();
-        List {
-            sessions: rows.filter_map(|row| part(&all.fleet, row)).collect(),
-            totals: all.totals.as_ref().map(Totals::by_agent),
-        }
-    }
-}
-
-fn part(fleet: &Fleet, row: Row) -> Option<SessionPart<'_>> {
+fn session<'a>(fleet: &'a Fleet, row: &Row) -> Option<SessionPart<'a>> {
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
-    let (context, trigger) = (session.context(), session.limits().trigger);
-    Some(SessionPart {
-        id: session.meta.id.as_deref(),
-        agent: session.agent,
-        path: facts.path.to_str().unwrap_or_default(),
-        name: fleet.name(row.key),
-        parent: session.meta.parent.as_deref(),
-        project: session.project(),
-        model: session.model(),
-        updated_at: fleet.newest_record(row.key),
-        context: ContextPart::new(session, &context),
-        trigger,
-        headroom: trigger.map(|t| t.saturating_sub(context.used)),
-    })
+    let (context, limits) = (session.context(), session.limits());
+    Some(SessionPart::new(
+        fleet, row, session, facts, &context, &limits,
+    ))
 }
+
+part! { SessionPart<'a>(
+    fleet: &Fleet,
+    row: &Row,
+    session: &'a Session,
+    facts: &'a FileFacts,
+    context: &Context,
+    limits: &Limits,
+) {
+    id: Option<&'a str> = session.meta.id.as_deref(),
+    agent: &'a str = session.agent,
+    path: &'a str = facts.path.to_str().unwrap_or_default(),
+    // The name that the screens show.
+    name: String = fleet.name(row.key),
+    parent: Option<&'a str> = session.meta.parent.as_deref(),
+    project: &'a str = session.project(),
+    model: Option<&'a str> = session.model(),
+    updated_at: Option<Timestamp> = fleet.newest_record(row.key),
+    context: ContextPart = ContextPart::new(session, context, limits),
+    trigger: Option<u64> = limits.trigger,
+    headroom: Option<u64> = limits.trigger.map(|t| t.saturating_sub(context.used)),
+}}

@@ -1,0 +1,19 @@
+//! Parts of JSON documents as tables.
+
+/// Defines a part of a document by its keys, each with its type and its value: the type and its `new`.
+macro_rules! part {
+    ($name:ident $(<$of:tt>)? ($($arg:ident: $type:ty),* $(,)?) {
+        $($(#[$meta:meta])* $key:ident: $kind:ty = $value:expr,)*
+    }) => {
+        #[derive(Serialize)]
+        pub(super) struct $name $(<$of>)? { $($(#[$meta])* $key: $kind,)* }
+
+        impl $(<$of>)? $name $(<$of>)? {
+            pub(super) fn new($($arg: $type),*) -> Self {
+                $name { $($key: $value,)* }
+            }
+        }
+    };
+}
+
+pub(super) use part;
