@@ -108,7 +108,7 @@ fn agents_are_listed_with_what_is_found() {
 
 /// The code in a block of the documentation.
 fn shown(name: &str) -> String {
-    let block = documentation("docs/custom-formats.md", name);
+    let block = documentation("assets/docs/custom-formats.md", name);
     let (_, rest) = block.split_once('\n').unwrap();
     rest.split_once("```").unwrap().0.to_owned()
 }

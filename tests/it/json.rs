@@ -1,4 +1,4 @@
-//! `docs/json.md` names exactly the keys that reports have.
+//! `assets/docs/json.md` names exactly the keys that reports have.
 
 use crate::support::{ctxgauge, documentation, json_report, manifest_folder};
 use serde_json::Value;
@@ -9,7 +9,7 @@ type Keys = BTreeMap<String, BTreeSet<String>>;
 
 /// The keys that the documentation names for a schema. A place that ends in `*` is a map.
 fn documented(schema: &str) -> Keys {
-    let text = documentation("docs/json.md", schema);
+    let text = documentation("assets/docs/json.md", schema);
     let mut keys = Keys::new();
     for row in text.lines().filter(|line| !line.starts_with("```")) {
         let (place, names) = row.split_once(": ").unwrap_or((row, ""));

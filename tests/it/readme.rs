@@ -1,4 +1,4 @@
-//! The tables of the README and of `docs/` are those of the program.
+//! The tables of the README and of `assets/docs/` are those of the program.
 
 use crate::support::{documentation, manifest_folder};
 use ctxgauge::agents::{self, facts};
@@ -26,14 +26,14 @@ fn keys() -> String {
 fn the_keys_are_those_of_the_program() {
     let keys = keys();
     assert!(
-        documentation("docs/keys.md", "keys") == keys,
-        "the bindings have changed: put this between the markers in docs/keys.md:\n\n{keys}"
+        documentation("assets/docs/keys.md", "keys") == keys,
+        "the bindings have changed: put this between the markers in assets/docs/keys.md:\n\n{keys}"
     );
 }
 
 #[test]
 fn every_theme_has_a_row() {
-    let text = text("docs/configuration.md");
+    let text = text("assets/docs/configuration.md");
     for name in Themes::default().names() {
         let named = format!("`{name}`");
         let row = |line: &str| line.starts_with('|') && line.contains(&named);
@@ -97,7 +97,7 @@ fn a_newcomer_first_builds_and_a_developer_tests() {
 
 #[test]
 fn the_configurations_that_are_shown_are_valid() {
-    for path in ["README.md", "docs/configuration.md"] {
+    for path in ["README.md", "assets/docs/configuration.md"] {
         let text = text(path);
         let (_, rest) = text.split_once("```toml\n").unwrap();
         let (example, _) = rest.split_once("```").unwrap();
@@ -113,10 +113,10 @@ fn the_configurations_that_are_shown_are_valid() {
 fn links_lead_somewhere() {
     for path in [
         "README.md",
-        "docs/configuration.md",
-        "docs/custom-formats.md",
-        "docs/json.md",
-        "docs/keys.md",
+        "assets/docs/configuration.md",
+        "assets/docs/custom-formats.md",
+        "assets/docs/json.md",
+        "assets/docs/keys.md",
     ] {
         let folder = manifest_folder().join(path);
         for link in text(path).split("](").skip(1) {
