@@ -5,7 +5,7 @@
 use ctxgauge::model::event::{Lane, Place};
 use ctxgauge::model::fleet::{FileId, SessionKey};
 use ctxgauge::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
-use ctxgauge::tui::app::reader::Reader;
+use ctxgauge::tui::app::pager::Pager;
 use divan::{Bencher, black_box};
 
 fn main() {
@@ -60,7 +60,7 @@ fn opened(text: Text) -> Reader {
         hash: 1,
         page: 0,
     };
-    let mut reader = Reader::open(SessionKey { file, lane }, of);
+    let mut reader = Pager::open(SessionKey { file, lane }, of);
     reader.fit(80, 24);
     let _ = reader.take(TextPage { of, text: Ok(text) });
     reader

@@ -10,7 +10,7 @@ use ctxgauge::model::event::{
 use ctxgauge::model::fleet::{FileFacts, FileId, Fleet, Update};
 use ctxgauge::model::{Kind, Role, Source};
 use ctxgauge::tui::app::{App, Msg};
-use ctxgauge::tui::keymap::Press;
+use ctxgauge::tui::keymap::KeyPress;
 use ctxgauge::tui::paint::Painter;
 use ctxgauge::tui::theme::Theme;
 use ctxgauge::tui::views;
@@ -58,12 +58,12 @@ fn scrub(requests: u64) {
     for n in 0..2_000 {
         // Steps back, and leaps: to the largest growth, and live.
         let press = match n % 50 {
-            48 => Press::Char('L'),
-            49 => Press::Char('l'),
-            _ => Press::Left,
+            48 => KeyPress::Char('L'),
+            49 => KeyPress::Char('l'),
+            _ => KeyPress::Left,
         };
         let begun = Instant::now();
-        screen.app.update(Msg::Press(press));
+        screen.app.update(Msg::Key(press));
         let moved = begun.elapsed().as_secs_f64() * 1e3;
         let mut frame = screen.frame();
         frame.ms += moved;
@@ -153,10 +153,10 @@ impl Screen {
         for key in keys.chars() {
             self.frame();
             let press = match key {
-                '⏎' => Press::Enter,
-                key => Press::Char(key),
+                '⏎' => KeyPress::Enter,
+                key => KeyPress::Char(key),
             };
-            self.app.update(Msg::Press(press));
+            self.app.update(Msg::Key(press));
         }
     }
 
@@ -165,13 +165,13 @@ impl Screen {
         let begun = Instant::now();
         self.app.prepare(self.now);
         let app = &self.app;
-        let mut zones = Default::default();
+        let mut hits = Default::default();
         self.painter
             .paint(SIZE, |buffer| {
-                zones = views::draw(app, Theme::default(), buffer);
+                hits = views::draw(app, Theme::default(), buffer);
             })
             .unwrap();
-        self.app.zones = zones;
+        self.app.hits = hits;
         Frame {
             ms: begun.elapsed().as_secs_f64() * 1e3,
             bytes: self.written.get(),

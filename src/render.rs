@@ -6,6 +6,7 @@
 pub mod ascii;
 pub mod item;
 pub mod number;
+pub mod sparkline;
 pub mod text;
 
 /// Stands in the place of a value that is not known.

@@ -12,7 +12,7 @@ use crate::model::fleet::Update;
 use crate::paths;
 use crate::report::ReportContext;
 use crate::tokens::Counter;
-use crate::tui::theme::{Depth, Glyphs, Themes};
+use crate::tui::theme::{ColourDepth, Glyphs, Themes};
 use crate::tui::{self, Start};
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -199,6 +199,6 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<Them
         true => Glyphs::Ascii,
         false => Glyphs::Unicode,
     };
-    themes.adapt(Depth::of(&paths::env), glyphs, config.fills);
+    themes.adapt(ColourDepth::of(&paths::env), glyphs, config.fills);
     Ok(themes)
 }

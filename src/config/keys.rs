@@ -61,7 +61,7 @@ impl Config {
     /// Where rows of `[keys]` are no keys, no actions, or against each other: all of them, each with what
     /// to do.
     pub fn keymap(&self) -> Result<Keymap> {
-        match Keymap::with_own(&self.keys.flat()) {
+        match Keymap::with_custom(&self.keys.flat()) {
             Ok(keymap) => Ok(keymap),
             Err(wrong) => bail!(
                 "mend [keys] in the configuration:\n  {}",
@@ -74,7 +74,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::super::tests::read;
-    use crate::tui::keymap::{Action, Press, Scope};
+    use crate::tui::keymap::{Action, KeyPress, Scope};
 
     #[test]
     fn keys_of_ones_own_are_read() {
@@ -89,12 +89,15 @@ suspend = []
 "#,
         );
         let keymap = config.unwrap().keymap().unwrap();
-        let press = |scope, action| keymap.press(scope, action);
-        assert_eq!(press(Scope::Overview, Action::Sort), Some(Press::F(5)));
-        assert_eq!(press(Scope::Overview, Action::Back), Some(Press::Char('v')));
-        assert_eq!(press(Scope::Session, Action::Back), Some(Press::Char('b')));
-        assert_eq!(press(Scope::Session, Action::Help), Some(Press::F(1)));
-        assert_eq!(press(Scope::Session, Action::Suspend), None);
+        let key = |scope, action| keymap.key(scope, action);
+        assert_eq!(key(Scope::Overview, Action::Sort), Some(KeyPress::F(5)));
+        assert_eq!(
+            key(Scope::Overview, Action::Back),
+            Some(KeyPress::Char('v'))
+        );
+        assert_eq!(key(Scope::Session, Action::Back), Some(KeyPress::Char('b')));
+        assert_eq!(key(Scope::Session, Action::Help), Some(KeyPress::F(1)));
+        assert_eq!(key(Scope::Session, Action::Suspend), None);
     }
 
     #[test]

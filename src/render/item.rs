@@ -1,8 +1,19 @@
 //! One item of a context in words: its tool, its preview, the sign of its source.
 
 use crate::model::session::Item;
-use crate::model::{Kind, Source};
+use crate::model::{Kind, Role, Source};
 use std::borrow::Cow;
+
+/// The letter of a role.
+pub const fn letter(role: Role) -> char {
+    match role {
+        Role::System => 'S',
+        Role::Container => 'C',
+        Role::User => 'U',
+        Role::Assistant => 'A',
+        Role::Tool => 'T',
+    }
+}
 
 /// The sign of a source, at most two columns wide.
 pub const fn sign(source: Source) -> &'static str {
@@ -42,7 +53,6 @@ pub fn words(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Role;
     use crate::model::event::{NewItem, Size};
     use crate::model::testing::{Log, new_item};
 

@@ -1,12 +1,11 @@
-//! What the screens know, and what a message does to it. No terminal, no clock: the time comes with
-//! each message.
+//! The state of the screens, and how messages change it. No terminal, no clock: the time comes with each
+//! message.
 
 mod alerts;
-mod brief;
-pub mod course;
+pub mod columns;
 mod cursor;
-mod facts;
 mod help;
+mod hits;
 mod input;
 mod items;
 pub mod layout;
@@ -14,64 +13,69 @@ mod mouse;
 mod notices;
 mod order;
 mod page;
+pub mod pager;
+pub mod piece;
 mod prompt;
-pub mod reader;
 mod remembered;
 mod replay;
 mod sessions;
+mod summary;
+pub mod tabs;
 mod text;
+pub mod timeline;
 mod ui;
-mod zones;
 
 pub use alerts::{Alert, Cause};
-pub use brief::{Brief, Compacted, GROWTH_BARS, Nearness, Since, nearness, seconds_since};
+pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
-pub use facts::{Fact, FactId, Facts};
 pub use help::{HelpLine, Sign};
-pub use items::{ItemSort, ListedItem, ShownItems};
-pub use notices::{Notice, Notices, Weight};
-pub use order::{Column, Direction, Grouping, Idle};
+pub use hits::{Hit, HitMap};
+pub use items::{ItemSort, ShownItems};
+pub use notices::{Notice, Notices, Severity};
+pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
+pub use piece::{Piece, Tone};
 pub use prompt::{Prompt, Purpose};
 pub use remembered::{LastSession, Remembered, RememberedItems, RememberedSessions};
-pub use replay::{Replay, Speed, Spot};
+pub use replay::{Position, Replay, Speed};
 pub use sessions::{Group, LineId, Listed, Totals};
+pub use summary::{Compacted, Nearness, Since, Summary, nearness, seconds_since};
+pub use tabs::Tab;
 pub use text::AROUND;
-pub use ui::{ItemId, Overlay, Panel, Screen, Ui};
-pub use zones::{Hit, Zones};
+pub use ui::{ItemId, Overlay, Screen, Ui};
 
 use crate::model::fleet::{FileId, Fleet, SessionKey, Update};
 use crate::model::session::SizedItem;
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
-use crate::tui::keymap::{Keymap, Press, Scope};
+use crate::tui::keymap::{KeyPress, Keymap, Scope};
 use jiff::Timestamp;
-use reader::Program;
+use pager::{Pager, Program};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// A session is live while its last sign of life is at most this old, in seconds.
+/// A session is live while its last activity is at most this old, in seconds.
 pub const LIVE: i64 = 120;
 
 /// What happens to the screens.
 #[derive(Debug)]
 pub enum Msg {
     /// A key.
-    Press(Press),
+    Key(KeyPress),
     /// A click on this column and row.
     Click(u16, u16),
-    /// The mouse was moved here, its button held.
-    Drag(u16, u16),
-    /// The mouse's button was let go.
+    /// The mouse was moved to this column with its button held.
+    Drag(u16),
+    /// The mouse's button was released.
     Release,
     /// The wheel at this column and row, down for positive notches.
     Wheel(u16, u16, isize),
     /// The screen has this many columns and rows.
     Resize(u16, u16),
-    /// The logs tell something.
+    /// New data from the logs.
     Update(Update),
-    /// Something that was asked for was done, or could not be.
-    Told(String),
+    /// The result of an effect, or why it failed.
+    Done(String),
 }
 
 /// What the runtime is asked to do.
@@ -79,44 +83,44 @@ pub enum Msg {
 pub enum Effect {
     /// Nothing but to draw.
     None,
-    /// A session of this file is being looked at: read it first, and further back.
+    /// Read this file first, and from its start: one of its sessions is on screen.
     LookAt(FileId),
-    /// A page of an item's text is to be read; an [`Update::Text`] brings it.
+    /// Read a page of an item's text and return it as an [`Update::Text`].
     ReadText(TextRequest),
-    /// To the clipboard.
+    /// Copy to the clipboard.
     Copy(String),
-    /// An item's text, all of its pages, is to be opened in a program that takes the terminal.
+    /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),
-    /// The next theme.
+    /// Go on to the next theme.
     Theme,
-    /// To the shell.
+    /// Suspend the program.
     Suspend,
-    /// The end.
+    /// End the program.
     Quit,
 }
 
-/// All that is shown.
+/// The state of the screens.
 #[derive(Debug)]
 pub struct App {
     /// The sessions.
     pub fleet: Fleet,
     /// What the user has set.
     pub ui: Ui,
-    /// The keys in force.
+    /// The keys.
     pub keymap: Keymap,
-    /// The text that is read.
-    pub reader: Option<reader::Reader>,
-    /// What was told to the user.
+    /// The text on screen.
+    pub pager: Option<Pager>,
+    /// The notices to the user.
     pub notices: Notices,
     /// The time of the last [`App::prepare`].
     pub now: Timestamp,
-    /// A line above all else, such as "this is a demo"; empty: none.
+    /// A line above everything, such as "this is a demo"; may be empty.
     pub banner: String,
-    /// Where logs were looked for, to tell where there are none.
+    /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
-    /// What lies where on the screen that was drawn last.
-    pub zones: Zones,
-    /// From which size on an item is oversized, unless the user sets another on screen.
+    /// Which areas of the last drawn screen react to the mouse.
+    pub hits: HitMap,
+    /// The size from which an item is oversized, until the user sets another on screen.
     usual_oversized: Threshold,
     /// The session to open once it is found.
     awaited: Option<LastSession>,
@@ -125,7 +129,7 @@ pub struct App {
     stale: Stale,
 }
 
-/// What is worked out for the screen.
+/// What was computed for the screen.
 #[derive(Debug, Default)]
 struct Shown {
     lines: Vec<Listed>,
@@ -133,16 +137,16 @@ struct Shown {
     matching: usize,
     totals: Totals,
     live: usize,
-    /// Seconds since the newest sign of life.
+    /// Seconds since the newest activity.
     youngest: Option<i64>,
-    briefs: HashMap<SessionKey, Brief>,
+    summaries: HashMap<SessionKey, Summary>,
     largest: Option<(SessionKey, Option<SizedItem>)>,
     page: Option<Page>,
     /// What the mouse drags.
-    dragged: Option<(ratatui::layout::Rect, Hit)>,
+    dragged: Option<(layout::Area, Hit)>,
 }
 
-/// What no longer fits the model or what the user has set.
+/// What has to be computed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stale {
     sessions: bool,
@@ -156,12 +160,12 @@ impl App {
             fleet,
             ui: Ui::default(),
             keymap: Keymap::default(),
-            reader: None,
+            pager: None,
             notices: Notices::default(),
             now,
             banner: String::new(),
             looked_in: Vec::new(),
-            zones: Zones::default(),
+            hits: HitMap::default(),
             usual_oversized: Ui::default().oversized,
             awaited: None,
             watch: alerts::Watch::default(),
@@ -173,24 +177,24 @@ impl App {
         }
     }
 
-    /// Takes in what has happened.
+    /// Handles a message.
     pub fn update(&mut self, msg: Msg) -> Effect {
-        if matches!(msg, Msg::Press(_) | Msg::Click(..) | Msg::Wheel(..)) {
+        if matches!(msg, Msg::Key(_) | Msg::Click(..) | Msg::Wheel(..)) {
             self.awaited = None;
         }
         match msg {
-            Msg::Press(press) => return self.press(press),
+            Msg::Key(key) => return self.key(key),
             Msg::Click(column, row) => return self.click(column, row),
-            Msg::Drag(column, row) => self.drag(column, row),
+            Msg::Drag(column) => self.drag(column),
             Msg::Release => self.shown.dragged = None,
             Msg::Wheel(column, row, notches) => return self.wheel((column, row), notches),
             Msg::Resize(columns, rows) => self.ui.size = (columns, rows),
-            Msg::Told(text) => self.tell(text),
+            Msg::Done(text) => self.notify(text),
             Msg::Update(Update::Text(page)) => return self.take_text(*page),
             Msg::Update(Update::Banner(text)) => self.banner = text,
             Msg::Update(Update::Problem { path, what }) => self.notices.add(Notice {
                 at: self.now,
-                weight: Weight::Problem,
+                severity: Severity::Problem,
                 about: path.display().to_string(),
                 text: what,
             }),
@@ -207,14 +211,14 @@ impl App {
         Effect::None
     }
 
-    /// Works out what the screen shows, and no more. Call it before drawing.
+    /// Computes what the screen shows, and no more. Call it before drawing.
     pub fn prepare(&mut self, now: Timestamp) {
         self.now = now;
         self.raise_alerts();
         let open = self.open_session();
         if open.is_some_and(|key| self.fleet.get(key).is_none()) {
             self.ui.screen = Screen::Overview;
-            self.reader = None;
+            self.pager = None;
         }
         self.prepare_text();
         if let Some(Prompt {
@@ -232,16 +236,14 @@ impl App {
         self.count_live();
         let mut wanted: Vec<SessionKey> = self.current().into_iter().collect();
         if self.ui.screen == Screen::Overview {
-            wanted.extend(self.visible_lines().filter_map(|line| match line {
-                Listed::Session(row) => Some(row.key),
-                Listed::Group(_) => None,
-            }));
+            let sessions = self.visible_lines().filter_map(Listed::session);
+            wanted.extend(sessions.map(|row| row.key));
         }
         for key in wanted {
             if let (false, Some(session)) =
-                (self.shown.briefs.contains_key(&key), self.fleet.get(key))
+                (self.shown.summaries.contains_key(&key), self.fleet.get(key))
             {
-                self.shown.briefs.insert(key, Brief::of(session));
+                self.shown.summaries.insert(key, Summary::of(session));
             }
         }
         if self.ui.screen == Screen::Overview {
@@ -255,11 +257,11 @@ impl App {
         if std::mem::take(&mut self.stale.sessions) {
             self.list_sessions();
         }
-        let rows = usize::from(self.overview_layout().list.count);
+        let rows = usize::from(self.overview_layout().list.height);
         self.ui.sessions.fit(&self.shown.line_ids, rows);
     }
 
-    /// What is worked out no longer fits what the user has set.
+    /// Marks everything to be computed again.
     fn stale(&mut self) {
         self.stale = Stale {
             sessions: true,
@@ -267,14 +269,14 @@ impl App {
         };
     }
 
-    /// How long until the screen reads differently though nothing happens; `None`: for hours.
+    /// How long until the screen changes without a message; `None`: for hours.
     pub fn next_change(&self) -> Option<Duration> {
         let age = match self.shown.youngest {
             Some(0..=59) => Some(Duration::from_secs(1)),
             Some(60..=3599) => Some(Duration::from_secs(60)),
             _ => None,
         };
-        // The sums below the list are not whole yet.
+        // The sums below the list are not complete yet.
         let sums = (self.ui.screen == Screen::Overview && self.shown.totals.missing > 0)
             .then_some(Duration::from_millis(40));
         let all = [age, sums, self.next_step(), self.next_notice()];
@@ -292,20 +294,22 @@ impl App {
     /// The session that keys go to: the one on screen, or the selected one.
     pub fn current(&self) -> Option<SessionKey> {
         self.open_session()
-            .or_else(|| match self.shown.lines.get(self.ui.sessions.index())? {
-                Listed::Session(row) => Some(row.key),
-                Listed::Group(_) => None,
-            })
+            .or_else(|| Some(self.selected_line()?.session()?.key))
     }
 
-    /// The number of sessions that show signs of life.
+    /// The line that is selected in the list of sessions.
+    pub(crate) fn selected_line(&self) -> Option<&Listed> {
+        self.shown.lines.get(self.ui.sessions.index())
+    }
+
+    /// The number of live sessions.
     pub fn live(&self) -> usize {
         self.shown.live
     }
 
-    /// A session in short; of those on screen only.
-    pub fn brief(&self, key: SessionKey) -> Option<&Brief> {
-        self.shown.briefs.get(&key)
+    /// The summary of a session on screen.
+    pub fn summary(&self, key: SessionKey) -> Option<&Summary> {
+        self.shown.summaries.get(&key)
     }
 
     /// The session on screen.
@@ -318,26 +322,26 @@ impl App {
         self.shown.largest.and_then(|(_, largest)| largest)
     }
 
-    /// Whole seconds since a session's last sign of life.
+    /// Whole seconds since a session's newest record.
     pub fn age(&self, key: SessionKey) -> Option<i64> {
         let at = self.fleet.newest_record(key)?;
         Some(seconds_since(at, self.now))
     }
 
-    /// Whether a session shows signs of life, in its log or on its file.
+    /// Whether a session is live, by its log or its file.
     pub fn is_live(&self, key: SessionKey) -> bool {
         let session = self.fleet.get(key);
         let active = session.and_then(|session| self.fleet.activity_of(key, session));
         active.is_some_and(|at| seconds_since(at, self.now) <= LIVE)
     }
 
-    /// Which rows of the screen hold what, on the list of sessions.
+    /// The layout of the list of sessions.
     pub fn overview_layout(&self) -> layout::Overview {
         let banner = u16::from(!self.banner.is_empty());
-        layout::Overview::of(self.ui.size.1, banner, self.notice_rows())
+        layout::Overview::of(self.ui.size, banner, self.notice_rows())
     }
 
-    /// Which rows of the screen hold what, on a session's screen.
+    /// The layout of a session's screen.
     pub fn session_layout(&self) -> layout::Session {
         let transport = u16::from(self.ui.replay.is_on());
         layout::Session::of(self.ui.size, transport, self.notice_rows())
@@ -347,7 +351,7 @@ impl App {
         u16::from(self.notices.newest(self.now).is_some())
     }
 
-    /// Whose keys hold.
+    /// The scope of the keys.
     pub fn scope(&self) -> Scope {
         match self.ui.screen {
             Screen::Overview => Scope::Overview,
@@ -356,7 +360,7 @@ impl App {
         }
     }
 
-    /// Drops what was worked out of the sessions that an update changes.
+    /// Drops what was computed of the sessions that an update changes.
     fn forget(&mut self, update: &Update) {
         let file = match update {
             Update::Found(facts) => facts.file,
@@ -371,7 +375,7 @@ impl App {
             | Update::CaughtUp => return,
         };
         self.watch.note(file);
-        self.shown.briefs.retain(|key, _| key.file != file);
+        self.shown.summaries.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
         if self
             .shown
@@ -389,12 +393,12 @@ impl App {
             return;
         };
         if self.shown.largest.is_none_or(|(known, _)| known != key) {
-            let largest = self.fleet.get(key).and_then(brief::largest_item);
+            let largest = self.fleet.get(key).and_then(summary::largest_item);
             self.shown.largest = Some((key, largest));
         }
     }
 
-    /// How many show signs of life, and how old the newest of them is.
+    /// Counts the live sessions, and finds the newest activity.
     fn count_live(&mut self) {
         let (mut live, mut youngest) = (0, None);
         for (key, session) in self.fleet.sessions() {

@@ -2,18 +2,20 @@
 //! put keys of his own in the place of those of the table.
 
 mod action;
-mod own;
-mod press;
+mod custom;
+mod key;
 mod table;
 
 pub use action::Action;
-pub use press::{NoPress, Press};
+pub use key::{InvalidKey, KeyPress};
 pub use table::BINDINGS;
 
 use std::borrow::Cow;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Where a binding holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Scope {
     /// On every screen.
     Anywhere,
@@ -26,13 +28,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All there are.
-    pub const ALL: [Scope; 4] = [
-        Scope::Anywhere,
-        Scope::Overview,
-        Scope::Session,
-        Scope::Text,
-    ];
+    /// All scopes.
+    pub const ALL: &'static [Scope] = Scope::VARIANTS;
 
     /// The heading of the scope's keys.
     pub const fn name(self) -> &'static str {
@@ -45,13 +42,8 @@ impl Scope {
     }
 
     /// The scope's name in a configuration, before an action's.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Scope::Anywhere => "anywhere",
-            Scope::Overview => "overview",
-            Scope::Session => "session",
-            Scope::Text => "text",
-        }
+    pub fn id(self) -> &'static str {
+        self.into()
     }
 
     /// Whether there is a screen on which bindings of both hold.
@@ -68,7 +60,7 @@ pub struct Binding {
     /// What it asks for.
     pub action: Action,
     /// The keys; the first is the one that a footer shows.
-    pub presses: Cow<'static, [Press]>,
+    pub keys: Cow<'static, [KeyPress]>,
     /// A line of help.
     pub help: &'static str,
     /// A word for the footer. Neighbours with the same word share it.
@@ -85,14 +77,14 @@ impl Binding {
 const fn bind(
     scope: Scope,
     action: Action,
-    presses: &'static [Press],
+    keys: &'static [KeyPress],
     help: &'static str,
     hint: Option<&'static str>,
 ) -> Binding {
     Binding {
         scope,
         action,
-        presses: Cow::Borrowed(presses),
+        keys: Cow::Borrowed(keys),
         help,
         hint,
     }
@@ -125,17 +117,17 @@ impl Default for Keymap {
 
 impl Keymap {
     /// What a key asks for on a screen.
-    pub fn action(&self, scope: Scope, press: Press) -> Option<Action> {
+    pub fn action(&self, scope: Scope, key: KeyPress) -> Option<Action> {
         self.here(scope)
-            .find(|binding| binding.presses.contains(&press))
+            .find(|binding| binding.keys.contains(&key))
             .map(|binding| binding.action)
     }
 
     /// The key that a text may name for an action on a screen; `None`: it has none.
-    pub fn press(&self, scope: Scope, action: Action) -> Option<Press> {
+    pub fn key(&self, scope: Scope, action: Action) -> Option<KeyPress> {
         self.here(scope)
             .filter(|binding| binding.action == action)
-            .find_map(|binding| binding.presses.first().copied())
+            .find_map(|binding| binding.keys.first().copied())
     }
 
     /// The bindings of one scope, in the order of the table.
@@ -149,16 +141,16 @@ impl Keymap {
     pub fn hints(&self, scope: Scope) -> Vec<Hint> {
         let mut hints: Vec<Hint> = Vec::new();
         for binding in self.here(scope) {
-            let (Some(word), Some(press)) = (binding.hint, binding.presses.first()) else {
+            let (Some(word), Some(key)) = (binding.hint, binding.keys.first()) else {
                 continue;
             };
             match hints.last_mut() {
                 Some(hint) if hint.word == word => {
-                    hint.keys.push_str(&press.to_string());
+                    hint.keys.push_str(&key.to_string());
                     hint.action = None;
                 }
                 _ => hints.push(Hint {
-                    keys: press.to_string(),
+                    keys: key.to_string(),
                     word,
                     action: Some(binding.action),
                 }),
@@ -190,13 +182,13 @@ mod tests {
         let keymap = Keymap::default();
         for binding in BINDINGS {
             assert!(!binding.help.is_empty());
-            assert!(!binding.presses.is_empty());
+            assert!(!binding.keys.is_empty());
             let scope = match binding.scope {
                 Scope::Anywhere => Scope::Session,
                 scope => scope,
             };
-            for press in binding.presses.iter() {
-                assert_eq!(keymap.action(scope, *press), Some(binding.action));
+            for key in binding.keys.iter() {
+                assert_eq!(keymap.action(scope, *key), Some(binding.action));
             }
         }
     }

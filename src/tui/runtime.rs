@@ -11,9 +11,9 @@ use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
 use crate::model::window::Rules;
-use crate::tui::app::reader::Program;
-use crate::tui::app::{App, Effect, Msg, Zones};
-use crate::tui::keymap::{Keymap, Press};
+use crate::tui::app::pager::Program;
+use crate::tui::app::{App, Effect, HitMap, Msg};
+use crate::tui::keymap::{KeyPress, Keymap};
 use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
 use crate::tui::signals::{Heard, Signals};
@@ -24,15 +24,17 @@ use anyhow::Context;
 use crossterm::event::{
     Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
+use futures_core::Stream;
 use jiff::Timestamp;
 use notify::{Notifier, Way};
+use std::future::poll_fn;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
-use tokio_stream::StreamExt;
 
 /// The longest that waiting updates are taken in before keys are asked again.
 const TAKE_IN: Duration = Duration::from_millis(15);
@@ -198,7 +200,7 @@ impl Screens {
             let next = tokio::select! {
                 biased;
                 heard = signals.next() => self.hear(heard)?,
-                event = events.next() => match event {
+                event = next_event(&mut events) => match event {
                     Some(Ok(event)) => self.take_event(event)?,
                     // The terminal is gone.
                     Some(Err(_)) | None => Next::End,
@@ -212,7 +214,7 @@ impl Screens {
                         next?
                     }
                     Err(why) => {
-                        self.app.update(Msg::Told(why));
+                        self.app.update(Msg::Done(why));
                         Next::Go
                     }
                 },
@@ -247,13 +249,11 @@ impl Screens {
         let begun = Instant::now();
         self.app.prepare((self.now)());
         let (app, theme) = (&self.app, self.themes.theme());
-        let mut zones = Zones::default();
+        let mut hits = HitMap::default();
         self.painter
-            .paint(app.ui.size, |buffer| {
-                zones = views::draw(app, theme, buffer)
-            })
+            .paint(app.ui.size, |buffer| hits = views::draw(app, theme, buffer))
             .context("could not write to the terminal")?;
-        self.app.zones = zones;
+        self.app.hits = hits;
         self.pacer.drawn(begun, Instant::now());
         self.pass_on_alerts()
     }
@@ -335,20 +335,20 @@ impl Screens {
             Effect::LookAt(file) => (self.look_at)(file),
             Effect::Theme => {
                 self.themes.next();
-                self.app.tell(format!("theme: {}", self.themes.name()));
+                self.app.notify(format!("theme: {}", self.themes.name()));
             }
             Effect::ReadText(request) => (self.read_text)(TextJob::Page(request)),
             Effect::Copy(text) => {
                 let copied = clipboard::copy(&text, &mut io::stdout());
                 let copied = copied.context("could not write to the terminal")?;
                 self.app
-                    .update(Msg::Told(what_was_copied(copied, text.len())));
+                    .update(Msg::Done(what_was_copied(copied, text.len())));
             }
             Effect::Open(request, program) => match self.write_out(request, program) {
                 Ok(opening) => self.opening = Some(opening),
                 Err(e) => {
                     let why = format!("could not make a temporary file: {e}; see TMPDIR");
-                    self.app.update(Msg::Told(why));
+                    self.app.update(Msg::Done(why));
                 }
             },
             Effect::Suspend => {
@@ -404,7 +404,7 @@ impl Screens {
         self.terminal.enter()?;
         self.measure_again();
         if let Err(why) = done {
-            self.app.update(Msg::Told(why));
+            self.app.update(Msg::Done(why));
         }
         Ok(next)
     }
@@ -440,6 +440,10 @@ fn what_was_copied(copied: usize, all: usize) -> String {
     format!("copied the first {copied} bytes of {all}: terminals take no more at once")
 }
 
+async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
+    poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
+}
+
 async fn sleep_until(wake: Option<Instant>) {
     match wake {
         Some(wake) => tokio::time::sleep_until(wake.into()).await,
@@ -450,10 +454,10 @@ async fn sleep_until(wake: Option<Instant>) {
 /// What a terminal's event means to the screens; `None`: nothing.
 fn message(event: Event) -> Option<Msg> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => press(key).map(Msg::Press),
+        Event::Key(key) if key.kind != KeyEventKind::Release => key_press(key).map(Msg::Key),
         Event::Mouse(mouse) => match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => Some(Msg::Click(mouse.column, mouse.row)),
-            MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Drag(mouse.column, mouse.row)),
+            MouseEventKind::Drag(MouseButton::Left) => Some(Msg::Drag(mouse.column)),
             MouseEventKind::Up(MouseButton::Left) => Some(Msg::Release),
             MouseEventKind::ScrollDown => Some(Msg::Wheel(mouse.column, mouse.row, 1)),
             MouseEventKind::ScrollUp => Some(Msg::Wheel(mouse.column, mouse.row, -1)),
@@ -464,31 +468,31 @@ fn message(event: Event) -> Option<Msg> {
     }
 }
 
-fn press(key: KeyEvent) -> Option<Press> {
+fn key_press(key: KeyEvent) -> Option<KeyPress> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let shift = key.modifiers.contains(KeyModifiers::SHIFT);
     Some(match key.code {
-        KeyCode::Char(c) if control => Press::Ctrl(c.to_ascii_lowercase()),
-        KeyCode::Char(c) => Press::Char(c),
-        KeyCode::Up => Press::Up,
-        KeyCode::Down => Press::Down,
-        KeyCode::Left if shift => Press::ShiftLeft,
-        KeyCode::Right if shift => Press::ShiftRight,
+        KeyCode::Char(c) if control => KeyPress::Ctrl(c.to_ascii_lowercase()),
+        KeyCode::Char(c) => KeyPress::Char(c),
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::Left if shift => KeyPress::ShiftLeft,
+        KeyCode::Right if shift => KeyPress::ShiftRight,
         // Some terminals tell of shift beside the tabulator, not of another key.
-        KeyCode::Tab if shift => Press::BackTab,
-        KeyCode::Left => Press::Left,
-        KeyCode::Right => Press::Right,
-        KeyCode::PageUp => Press::PageUp,
-        KeyCode::PageDown => Press::PageDown,
-        KeyCode::Home => Press::Home,
-        KeyCode::End => Press::End,
-        KeyCode::Enter => Press::Enter,
-        KeyCode::Esc => Press::Esc,
-        KeyCode::Tab => Press::Tab,
-        KeyCode::BackTab => Press::BackTab,
-        KeyCode::Backspace => Press::Backspace,
-        KeyCode::Delete => Press::Delete,
-        KeyCode::F(n) => Press::F(n),
+        KeyCode::Tab if shift => KeyPress::BackTab,
+        KeyCode::Left => KeyPress::Left,
+        KeyCode::Right => KeyPress::Right,
+        KeyCode::PageUp => KeyPress::PageUp,
+        KeyCode::PageDown => KeyPress::PageDown,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Esc => KeyPress::Esc,
+        KeyCode::Tab => KeyPress::Tab,
+        KeyCode::BackTab => KeyPress::BackTab,
+        KeyCode::Backspace => KeyPress::Backspace,
+        KeyCode::Delete => KeyPress::Delete,
+        KeyCode::F(n) => KeyPress::F(n),
         _ => return None,
     })
 }
@@ -498,36 +502,36 @@ mod tests {
     use super::*;
     use crate::tui::keymap::BINDINGS;
 
-    fn code(press: Press) -> (KeyCode, KeyModifiers) {
+    fn code(key: KeyPress) -> (KeyCode, KeyModifiers) {
         let plain = |code| (code, KeyModifiers::NONE);
-        match press {
-            Press::Char(c) => plain(KeyCode::Char(c)),
-            Press::Ctrl(c) => (KeyCode::Char(c), KeyModifiers::CONTROL),
-            Press::Up => plain(KeyCode::Up),
-            Press::Down => plain(KeyCode::Down),
-            Press::ShiftLeft => (KeyCode::Left, KeyModifiers::SHIFT),
-            Press::ShiftRight => (KeyCode::Right, KeyModifiers::SHIFT),
-            Press::Tab => plain(KeyCode::Tab),
-            Press::BackTab => (KeyCode::BackTab, KeyModifiers::SHIFT),
-            Press::Delete => plain(KeyCode::Delete),
-            Press::F(n) => plain(KeyCode::F(n)),
-            Press::Left => plain(KeyCode::Left),
-            Press::Right => plain(KeyCode::Right),
-            Press::PageUp => plain(KeyCode::PageUp),
-            Press::PageDown => plain(KeyCode::PageDown),
-            Press::Home => plain(KeyCode::Home),
-            Press::End => plain(KeyCode::End),
-            Press::Enter => plain(KeyCode::Enter),
-            Press::Esc => plain(KeyCode::Esc),
-            Press::Backspace => plain(KeyCode::Backspace),
+        match key {
+            KeyPress::Char(c) => plain(KeyCode::Char(c)),
+            KeyPress::Ctrl(c) => (KeyCode::Char(c), KeyModifiers::CONTROL),
+            KeyPress::Up => plain(KeyCode::Up),
+            KeyPress::Down => plain(KeyCode::Down),
+            KeyPress::ShiftLeft => (KeyCode::Left, KeyModifiers::SHIFT),
+            KeyPress::ShiftRight => (KeyCode::Right, KeyModifiers::SHIFT),
+            KeyPress::Tab => plain(KeyCode::Tab),
+            KeyPress::BackTab => (KeyCode::BackTab, KeyModifiers::SHIFT),
+            KeyPress::Delete => plain(KeyCode::Delete),
+            KeyPress::F(n) => plain(KeyCode::F(n)),
+            KeyPress::Left => plain(KeyCode::Left),
+            KeyPress::Right => plain(KeyCode::Right),
+            KeyPress::PageUp => plain(KeyCode::PageUp),
+            KeyPress::PageDown => plain(KeyCode::PageDown),
+            KeyPress::Home => plain(KeyCode::Home),
+            KeyPress::End => plain(KeyCode::End),
+            KeyPress::Enter => plain(KeyCode::Enter),
+            KeyPress::Esc => plain(KeyCode::Esc),
+            KeyPress::Backspace => plain(KeyCode::Backspace),
         }
     }
 
     #[test]
     fn every_bound_key_can_be_pressed() {
-        for bound in BINDINGS.iter().flat_map(|binding| binding.presses.iter()) {
+        for bound in BINDINGS.iter().flat_map(|binding| binding.keys.iter()) {
             let (code, modifiers) = code(*bound);
-            assert_eq!(press(KeyEvent::new(code, modifiers)), Some(*bound));
+            assert_eq!(key_press(KeyEvent::new(code, modifiers)), Some(*bound));
         }
     }
 

@@ -7,8 +7,9 @@ use crate::model::event::is_unsafe_to_show;
 use crate::model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
 use crate::model::{Kind, Role, Source};
+use crate::tui::app::columns::COLUMNS;
 use crate::tui::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
-use crate::tui::keymap::Press;
+use crate::tui::keymap::KeyPress;
 use crate::tui::testing::{
     app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
 };
@@ -97,7 +98,7 @@ fn a_window_is_set_and_taken_back() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, OPEN_SHOP);
     let key = app.current().unwrap();
-    let limits = |app: &App| app.brief(key).unwrap().limits.clone();
+    let limits = |app: &App| app.summary(key).unwrap().limits.clone();
     let known = limits(&app);
     type_keys(&mut app, "w1M⏎");
     let set = limits(&app);
@@ -152,9 +153,12 @@ fn groups() {
     type_keys(&mut app, "p");
     let all = app.lines().len();
     // The selected session's group heading stands above it: folded, its sessions are gone.
-    app.update(Msg::Press(Press::Home));
+    app.update(Msg::Key(KeyPress::Home));
     app.prepare(now());
-    assert!(app.selected_group().is_some());
+    assert!(
+        app.selected_line()
+            .is_some_and(|line| line.session().is_none())
+    );
     type_keys(&mut app, "⏎");
     assert!(app.lines().len() < all);
     type_keys(&mut app, "⏎");
@@ -184,9 +188,9 @@ fn a_key_leads_to_the_newest() {
 #[test]
 fn a_heading_orders_the_list() {
     let mut app = app(logs(), 120, 40);
-    let row = app.overview_layout().columns.top;
+    let row = app.overview_layout().columns.y;
     click(&mut app, (60, row));
-    assert_eq!(app.ui.sort, Column::Context);
+    assert_eq!(app.ui.sort.name, "context");
     assert_eq!(app.ui.direction, Direction::Usual);
     click(&mut app, (60, row));
     assert_eq!(app.ui.direction, Direction::Reversed);
@@ -195,7 +199,7 @@ fn a_heading_orders_the_list() {
 #[test]
 fn a_hint_is_its_key() {
     let mut app = app(logs(), 120, 40);
-    let footer = app.overview_layout().footer.top;
+    let footer = app.overview_layout().footer.y;
     let help = text(&app, Theme::default());
     let line = help.lines().nth(usize::from(footer)).unwrap();
     let at = line.chars().collect::<Vec<_>>();
@@ -213,7 +217,7 @@ fn the_sums_take_in_all_sessions_in_time() {
     let mut app = app(logs(), 80, 24);
     let totals = app.totals();
     assert_eq!(totals.missing, 0);
-    let used = |key| app.brief(key).map_or(0, |brief| brief.context.used);
+    let used = |key| app.summary(key).map_or(0, |brief| brief.context.used);
     let sum: u64 = keys_on_screen(&app).into_iter().map(used).sum();
     assert_eq!(totals.known + totals.estimated, sum);
     type_keys(&mut app, "/codex");
@@ -245,7 +249,7 @@ fn what_was_told() {
         let path = PathBuf::from("/home/ada/.codex/sessions");
         let what = "permission denied; may this user read it?".to_owned();
         app.update(Msg::Update(Update::Problem { path, what }));
-        app.update(Msg::Told("copied 512 bytes".to_owned()));
+        app.update(Msg::Done("copied 512 bytes".to_owned()));
         app.prepare(now());
         type_keys(&mut app, "!");
         let shown = text(&app, Theme::default());
@@ -329,11 +333,11 @@ fn rows_carry_their_styles() {
 #[test]
 fn keys_reach_what_they_name() {
     let mut app = app(logs(), 80, 24);
-    assert_eq!(app.update(Msg::Press(Press::Ctrl('c'))), Effect::Quit);
-    assert_eq!(app.update(Msg::Press(Press::Ctrl('z'))), Effect::Suspend);
+    assert_eq!(app.update(Msg::Key(KeyPress::Ctrl('c'))), Effect::Quit);
+    assert_eq!(app.update(Msg::Key(KeyPress::Ctrl('z'))), Effect::Suspend);
     let first = app.current().unwrap();
     assert_eq!(
-        app.update(Msg::Press(Press::Enter)),
+        app.update(Msg::Key(KeyPress::Enter)),
         Effect::LookAt(first.file)
     );
     assert_eq!(app.ui.screen, Screen::Session(first));
@@ -346,7 +350,7 @@ fn a_filter_is_typed_live_and_cleared_by_escape() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "/gemq");
     assert_eq!(app.matching(), 0);
-    app.update(Msg::Press(Press::Backspace));
+    app.update(Msg::Key(KeyPress::Backspace));
     app.prepare(now());
     assert_eq!(app.matching(), 1);
     type_keys(&mut app, "⎋");
@@ -367,7 +371,7 @@ fn any_key_closes_an_overlay_and_does_nothing_else() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "?");
     assert!(app.ui.overlay.is_some());
-    assert_eq!(app.update(Msg::Press(Press::Char('q'))), Effect::None);
+    assert_eq!(app.update(Msg::Key(KeyPress::Char('q'))), Effect::None);
     assert!(app.ui.overlay.is_none());
 }
 
@@ -385,7 +389,7 @@ fn the_selection_survives_another_order() {
 #[test]
 fn a_click_selects_and_a_second_opens() {
     let mut app = app(logs(), 80, 24);
-    let row = app.overview_layout().list.top + 2;
+    let row = app.overview_layout().list.y + 2;
     click(&mut app, (10, row));
     let selected = app.current().unwrap();
     assert_eq!(keys_on_screen(&app)[2], selected);
@@ -415,16 +419,18 @@ fn ages_tick_only_while_something_lives() {
 fn each_column_orders_the_sessions_and_the_other_way_round() {
     let mut app = app(logs(), 80, 24);
     let all = keys_on_screen(&app).len();
-    for column in Column::ALL {
-        assert_eq!(app.ui.sort, column);
+    let mut names = std::collections::HashSet::new();
+    for _ in COLUMNS {
+        let column = app.ui.sort.name;
+        assert!(names.insert(column), "{column} twice");
         let one_way = keys_on_screen(&app);
         type_keys(&mut app, "S");
         let other_way = keys_on_screen(&app);
-        assert_eq!((one_way.len(), other_way.len()), (all, all), "{column:?}");
-        assert_ne!(one_way, other_way, "{column:?}");
+        assert_eq!((one_way.len(), other_way.len()), (all, all), "{column}");
+        assert_ne!(one_way, other_way, "{column}");
         type_keys(&mut app, "Ss");
     }
-    assert_eq!(app.ui.sort, Column::default());
+    assert_eq!(app.ui.sort, Column::first());
 }
 
 #[test]
@@ -460,7 +466,7 @@ fn a_large_fleet_works_out_its_visible_rows_only() {
     let known = app
         .fleet
         .sessions()
-        .filter(|(key, _)| app.brief(*key).is_some());
+        .filter(|(key, _)| app.summary(*key).is_some());
     assert!(known.count() <= 2 * 24);
     assert!(text(&app, Theme::default()).contains("5000 of 5000"));
 }

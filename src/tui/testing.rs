@@ -8,8 +8,8 @@ use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::model::{Gone, Kind, Role, Source};
-use crate::tui::app::{App, Effect, Listed, Msg, Zones};
-use crate::tui::keymap::Press;
+use crate::tui::app::{App, Effect, HitMap, Listed, Msg};
+use crate::tui::keymap::KeyPress;
 use crate::tui::theme::Theme;
 use crate::tui::views;
 use jiff::{SignedDuration, Timestamp};
@@ -369,23 +369,23 @@ pub(super) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
 pub(super) fn type_keys(app: &mut App, keys: &str) {
     for c in keys.chars() {
         let press = match c {
-            '⏎' => Press::Enter,
-            '⎋' => Press::Esc,
-            c => Press::Char(c),
+            '⏎' => KeyPress::Enter,
+            '⎋' => KeyPress::Esc,
+            c => KeyPress::Char(c),
         };
-        app.update(Msg::Press(press));
+        app.update(Msg::Key(press));
         app.prepare(now());
     }
 }
 
 /// What lies where on the screen.
-pub(super) fn drawn(app: &App) -> Zones {
+pub(super) fn drawn(app: &App) -> HitMap {
     views::draw(app, Theme::default(), &mut screen(app))
 }
 
 /// Clicks on what lies at a column and row of the screen as it is drawn.
 pub(super) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
-    app.zones = drawn(app);
+    app.hits = drawn(app);
     let effect = app.update(Msg::Click(column, row));
     app.prepare(now());
     effect
@@ -393,11 +393,8 @@ pub(super) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
 
 /// The sessions on screen, from the top.
 pub(super) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
-    let sessions = app.visible_lines().filter_map(|line| match line {
-        Listed::Session(row) => Some(row.key),
-        Listed::Group(_) => None,
-    });
-    sessions.collect()
+    let sessions = app.visible_lines().filter_map(Listed::session);
+    sessions.map(|row| row.key).collect()
 }
 
 /// A blank screen.

@@ -11,9 +11,9 @@ use std::fmt::Write;
 fn keys() -> String {
     let mut table = "| where | keys | name | what |\n|---|---|---|---|\n".to_owned();
     let keymap = Keymap::default();
-    for scope in Scope::ALL {
+    for scope in Scope::ALL.iter().copied() {
         for binding in keymap.in_scope(scope) {
-            let keys: Vec<String> = binding.presses.iter().map(|p| format!("`{p}`")).collect();
+            let keys: Vec<String> = binding.keys.iter().map(|p| format!("`{p}`")).collect();
             let keys = keys.join(" ");
             let (scope, name, help) = (scope.name(), binding.name(), binding.help);
             writeln!(table, "| {scope} | {keys} | `{name}` | {help} |").unwrap();

@@ -2,27 +2,28 @@
 //! the order changes.
 
 /// What selecting the first row means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Top {
-    /// That row, wherever it goes.
-    Stays,
-    /// Whatever stands first: the list follows its newest.
+    /// The list follows whatever comes first: its newest.
+    #[default]
     Follows,
+    /// That row stays selected, wherever it goes.
+    Stays,
 }
 
-/// A selection in a list of keys. Until it is touched, whatever stands first is selected.
-#[derive(Debug, Clone)]
+/// A selection in a list of keys. Until it is moved, the first row is selected, whatever that is.
+#[derive(Debug, Clone, Copy)]
 pub struct Cursor<K> {
     top: Top,
-    /// `None`: whatever stands first.
+    /// `None`: the first row, whatever that is.
     selected: Option<K>,
-    /// Where the selection stands; says which of several equal keys is meant.
+    /// The place of the selection; distinguishes equal keys.
     index: usize,
     offset: usize,
 }
 
 impl<K> Cursor<K> {
-    /// An untouched cursor.
+    /// A cursor that was not moved yet.
     pub fn new(top: Top) -> Self {
         Cursor {
             top,
@@ -30,6 +31,12 @@ impl<K> Cursor<K> {
             index: 0,
             offset: 0,
         }
+    }
+}
+
+impl<K> Default for Cursor<K> {
+    fn default() -> Self {
+        Cursor::new(Top::default())
     }
 }
 
@@ -58,19 +65,19 @@ impl<K: Copy + PartialEq> Cursor<K> {
         self.select(keys, self.index.saturating_add_signed(by));
     }
 
-    /// Stays with what is selected now, even where that is the first row.
+    /// Keeps a row selected, even where it is the first.
     pub fn pin(&mut self, key: K) {
         self.selected = Some(key);
     }
 
-    /// Finds the selection again in a new list, and scrolls so that it is among the `rows` on screen.
+    /// Finds the selection in a new list, and scrolls so that it is among the `rows` on screen.
     pub fn fit(&mut self, keys: &[K], rows: usize) {
         self.index = match self.selected {
             None => 0,
             Some(key) if keys.get(self.index) == Some(&key) => self.index,
             Some(key) => match keys.iter().position(|k| *k == key) {
                 Some(index) => index,
-                // It is gone: its neighbour takes its place.
+                // It is gone: select its neighbour.
                 None => {
                     self.select(keys, self.index);
                     self.index
@@ -92,22 +99,22 @@ mod tests {
 
     #[test]
     fn the_selection_stays_with_its_key() {
-        let mut cursor = Cursor::new(Top::Follows);
+        let mut cursor = Cursor::default();
         cursor.select(&[1, 2, 3], 1);
         cursor.fit(&[3, 1, 2], 10);
         assert_eq!(cursor.index(), 2);
     }
 
     #[test]
-    fn an_untouched_list_follows_its_top() {
-        let mut cursor = Cursor::new(Top::Follows);
+    fn an_unmoved_cursor_follows_the_top() {
+        let mut cursor = Cursor::default();
         cursor.fit(&[1, 2], 10);
         cursor.fit(&[9, 1, 2], 10);
         assert_eq!(cursor.index(), 0);
     }
 
     #[test]
-    fn a_first_row_that_was_chosen_can_stay() {
+    fn a_selected_first_row_can_stay() {
         let mut cursor = Cursor::new(Top::Stays);
         cursor.step(&[1, 2], 1);
         cursor.step(&[1, 2], -1);
@@ -116,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_key_hands_over_to_its_neighbour() {
-        let mut cursor = Cursor::new(Top::Follows);
+    fn the_neighbour_of_a_lost_key_is_selected() {
+        let mut cursor = Cursor::default();
         cursor.select(&[1, 2, 3], 2);
         cursor.fit(&[1, 2], 10);
         assert_eq!(cursor.index(), 1);
@@ -128,7 +135,7 @@ mod tests {
     #[test]
     fn equal_keys_do_not_trap_the_cursor() {
         let keys = [1, 7, 7, 2];
-        let mut cursor = Cursor::new(Top::Follows);
+        let mut cursor = Cursor::default();
         for _ in 0..3 {
             cursor.step(&keys, 1);
             cursor.fit(&keys, 2);
@@ -139,7 +146,7 @@ mod tests {
     #[test]
     fn scrolling_keeps_the_selection_on_screen() {
         let keys: Vec<u32> = (0..100).collect();
-        let mut cursor = Cursor::new(Top::Follows);
+        let mut cursor = Cursor::default();
         for by in [1, 30, -5, 200, -7, -300, 55] {
             cursor.step(&keys, by);
             cursor.fit(&keys, 10);

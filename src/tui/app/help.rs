@@ -1,13 +1,13 @@
-//! What the help says, cut into lines: scrolling needs to know how many as much as drawing does.
+//! The lines of the help: scrolling needs their number as much as drawing does.
 
 use super::App;
 use crate::model::{Role, Source};
 use crate::tui::keymap::Scope;
 
-/// The columns of the keys, and those on narrow screens.
+/// The columns of the keys, and on narrow screens.
 const KEYS: usize = 14;
 const FEW_KEYS: usize = 10;
-/// From this width on there is room for all of a binding's keys.
+/// The width from which there is room for all keys of a binding.
 const ROOMY: usize = 60;
 /// The columns of the frame around the help.
 const FRAME: usize = 4;
@@ -15,13 +15,13 @@ const FRAME: usize = 4;
 /// A line of help.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HelpLine {
-    /// Keys and what they do; no keys where the line goes on with the one before.
+    /// Keys and what they do; a continued line has no keys.
     Keys(String, String),
     /// How to read gauges and numbers.
     Signs(Vec<Sign>),
 }
 
-/// Something that stands for something.
+/// A sign that gauges and lists use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// The letter of a role.
@@ -34,12 +34,12 @@ pub enum Sign {
     Error,
     /// The mark of the trigger.
     Trigger,
-    /// How a number is known.
+    /// The source of a number.
     Source(Source),
 }
 
 impl Sign {
-    /// What it stands for.
+    /// What it means.
     pub fn word(self) -> &'static str {
         match self {
             Sign::Role(role) => role.name(),
@@ -80,11 +80,12 @@ impl App {
         let here = self.keymap.in_scope(scope);
         let here = here.chain(self.keymap.in_scope(Scope::Anywhere));
         let mut lines = Vec::new();
-        for binding in here.filter(|binding| !binding.presses.is_empty()) {
-            let keys: Vec<String> = binding.presses.iter().map(ToString::to_string).collect();
+        for binding in here.filter(|binding| !binding.keys.is_empty()) {
+            let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
             let mut keys = keys.join(" ");
-            for text in wrapped(binding.help, columns.saturating_sub(self.help_keys())) {
-                lines.push(HelpLine::Keys(std::mem::take(&mut keys), text));
+            let room = columns.saturating_sub(self.help_keys()).max(1);
+            for text in textwrap::wrap(binding.help, room) {
+                lines.push(HelpLine::Keys(std::mem::take(&mut keys), text.into_owned()));
             }
         }
         lines.push(HelpLine::Signs(Vec::new()));
@@ -116,39 +117,5 @@ impl App {
             lines.push(HelpLine::Signs(line));
         }
         lines
-    }
-}
-
-/// Words in lines of at most so many columns, as far as a word is no longer than that.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let Some(line) = lines.last_mut() else {
-            continue;
-        };
-        let gap = usize::from(!line.is_empty());
-        if line.chars().count() + gap + word.chars().count() > columns && gap > 0 {
-            lines.push(word.to_owned());
-        } else {
-            line.push_str(if gap > 0 { " " } else { "" });
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_wrapped_and_none_is_lost() {
-        let text = "filter by agent, project, model, title, path, what the user typed";
-        for columns in 0..80 {
-            let lines = wrapped(text, columns);
-            assert_eq!(lines.join(" "), text);
-            let fits = |line: &String| line.len() <= columns || !line.contains(' ');
-            assert!(lines.iter().all(fits), "{columns}: {lines:?}");
-        }
     }
 }

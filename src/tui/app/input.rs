@@ -1,46 +1,34 @@
 //! What keys do.
 
-use super::{
-    App, Cursor, Effect, Listed, Overlay, Panel, Prompt, Purpose, Replay, Screen, ShownItems, Top,
-};
+use super::tabs::{ITEMS, TABS, Tab, Target};
+use super::{App, Effect, Listed, Overlay, Prompt, Purpose, Replay, Screen, order};
 use crate::model::fleet::SessionKey;
 use crate::model::replay::Step;
-use crate::tui::keymap::{Action, Press};
+use crate::tui::keymap::{Action, KeyPress};
 
 impl App {
-    pub(super) fn press(&mut self, press: Press) -> Effect {
-        if let Some(effect) = self.typed(press) {
+    pub(super) fn key(&mut self, key: KeyPress) -> Effect {
+        if let Some(effect) = self.typed(key) {
             return effect;
         }
-        let action = self.keymap.action(self.scope(), press);
-        if self.ui.overlay.is_some() {
-            match action {
-                Some(Action::Quit | Action::Suspend) if matches!(press, Press::Ctrl(_)) => {}
-                action => {
-                    self.act_on_overlay(action);
-                    return Effect::None;
-                }
-            }
+        let action = self.keymap.action(self.scope(), key);
+        let ends = matches!(action, Some(Action::Quit | Action::Suspend));
+        if self.ui.overlay.is_some() && !(ends && matches!(key, KeyPress::Ctrl(_))) {
+            self.act_on_overlay(action);
+            return Effect::None;
         }
         action.map_or(Effect::None, |action| self.act(action))
     }
 
-    /// What lies over the screen is scrolled; it goes away with any other key, which does nothing else.
+    /// Scrolls the overlay; any other key closes it and does nothing else.
     fn act_on_overlay(&mut self, action: Option<Action>) {
         let page = isize::try_from(self.ui.size.1.saturating_sub(4)).unwrap_or(1);
-        let by = match action {
-            Some(Action::Up) => -1,
-            Some(Action::Down) => 1,
-            Some(Action::PageUp) => -page,
-            Some(Action::PageDown) => page,
-            Some(Action::First) => isize::MIN,
-            Some(Action::Last) => isize::MAX,
-            _ => {
+        match action.and_then(|action| rows(action, page)) {
+            Some(rows) => self.scroll_overlay(rows),
+            None => {
                 self.close_overlay();
-                return;
             }
-        };
-        self.scroll_overlay(by);
+        }
     }
 
     pub(super) fn scroll_overlay(&mut self, by: isize) {
@@ -64,25 +52,21 @@ impl App {
     pub(super) fn close_overlay(&mut self) -> bool {
         let overlay = self.ui.overlay.take();
         if overlay == Some(Overlay::Notices) {
-            self.notices.look_at_all();
+            self.notices.mark_seen();
         }
         overlay.is_some()
     }
 
     pub(super) fn act(&mut self, action: Action) -> Effect {
-        let page = self.page_rows();
+        if let Some(rows) = rows(action, self.page_rows()) {
+            return self.step(rows);
+        }
         match action {
-            Action::Up => return self.step(-1),
-            Action::Down => return self.step(1),
-            Action::PageUp => return self.step(-page),
-            Action::PageDown => return self.step(page),
-            Action::First => return self.step(isize::MIN),
-            Action::Last => return self.step(isize::MAX),
             Action::Open => return self.open(),
             Action::Back => self.back(),
             Action::Filter if self.ui.screen == Screen::Overview => self.ask(Purpose::Filter),
             Action::Filter => {
-                self.show(Panel::Items);
+                self.show(ITEMS);
                 self.ask(Purpose::ItemFilter);
             }
             Action::Window => self.ask_window(),
@@ -100,7 +84,7 @@ impl App {
         match self.ui.screen {
             Screen::Overview => return self.act_on_sessions(action),
             Screen::Session(key) => {
-                if !self.act_on_time(action) {
+                if !self.act_on_replay(action) {
                     self.act_on_page(key, action);
                 }
             }
@@ -110,11 +94,12 @@ impl App {
     }
 
     fn act_on_sessions(&mut self, action: Action) -> Effect {
+        let ui = &mut self.ui;
         match action {
-            Action::Sort => self.ui.sort = self.ui.sort.next(),
-            Action::Reverse => self.ui.direction = self.ui.direction.turned(),
-            Action::Group => self.ui.grouping = self.ui.grouping.next(),
-            Action::Idle => self.ui.idle = self.ui.idle.other(),
+            Action::Sort => ui.sort = ui.sort.next(),
+            Action::Reverse => ui.direction = order::next(ui.direction),
+            Action::Group => ui.grouping = order::next(ui.grouping),
+            Action::Idle => ui.idle = order::next(ui.idle),
             Action::Newest => self.select_newest(),
             Action::Replay => {
                 let effect = self.open();
@@ -131,49 +116,46 @@ impl App {
     }
 
     fn act_on_page(&mut self, key: SessionKey, action: Action) {
+        let ui = &mut self.ui;
         match action {
-            Action::NextPanel => self.show(self.ui.panel.further(1)),
-            Action::PreviousPanel => self.show(self.ui.panel.further(-1)),
-            Action::Sort => self.ui.item_sort = self.ui.item_sort.next(),
-            Action::Reverse => self.ui.item_direction = self.ui.item_direction.turned(),
+            Action::NextTab => self.show(self.ui.tab.further(1)),
+            Action::PreviousTab => self.show(self.ui.tab.further(-1)),
+            Action::Sort => ui.item_sort = order::next(ui.item_sort),
+            Action::Reverse => ui.item_direction = order::next(ui.item_direction),
             Action::All => {
-                self.ui.listed = match self.ui.listed {
-                    ShownItems::InContext => ShownItems::All,
-                    ShownItems::All => ShownItems::InContext,
-                };
-                self.show(Panel::Items);
+                ui.listed = order::next(ui.listed);
+                self.show(ITEMS);
             }
-            Action::OneTool => self.one_tool(),
-            Action::NextOversized => self.step_oversized(1),
-            Action::PreviousOversized => self.step_oversized(-1),
+            Action::OneTool => self.one_tool(key),
+            Action::NextOversized => self.step_oversized(key, 1),
+            Action::PreviousOversized => self.step_oversized(key, -1),
             Action::Oversized => self.ask(Purpose::Oversized),
             Action::Mark => self.mark(),
-            Action::Unmark => self.ui.marked.retain(|(session, _)| *session != key),
-            panel => {
-                let panel = Panel::ALL.into_iter().find(|p| p.action() == panel);
-                if let Some(panel) = panel {
-                    self.show(panel);
+            Action::Unmark => ui.marked.retain(|(session, _)| *session != key),
+            other => {
+                if let Some(tab) = TABS.iter().find(|tab| tab.action == other) {
+                    self.show(tab);
                 }
             }
         }
         self.stale();
     }
 
-    /// What moves a replay. Returns whether the action was one of these.
-    fn act_on_time(&mut self, action: Action) -> bool {
+    /// Moves a replay. Returns whether the action does that.
+    fn act_on_replay(&mut self, action: Action) -> bool {
         match action {
             Action::Replay => self.play_from_start(),
             Action::Play => self.play_or_pause(),
-            Action::StepOn => self.step_on(self.usual_step()),
+            Action::StepForward => self.step_forward(self.usual_step()),
             Action::StepBack => self.step_back(self.usual_step()),
-            Action::RecordOn => self.step_on(Step::Record),
-            Action::RecordBack => self.step_back(Step::Record),
-            Action::TurnOn => self.step_on(Step::Turn),
-            Action::TurnBack => self.step_back(Step::Turn),
-            Action::ResetOn => self.step_on(Step::Reset),
-            Action::ResetBack => self.step_back(Step::Reset),
-            Action::Faster => self.faster(),
-            Action::Slower => self.slower(),
+            Action::NextRecord => self.step_forward(Step::Record),
+            Action::PreviousRecord => self.step_back(Step::Record),
+            Action::NextTurn => self.step_forward(Step::Turn),
+            Action::PreviousTurn => self.step_back(Step::Turn),
+            Action::NextCompaction => self.step_forward(Step::Reset),
+            Action::PreviousCompaction => self.step_back(Step::Reset),
+            Action::Faster => self.change_speed(1),
+            Action::Slower => self.change_speed(-1),
             Action::Growth => self.go_to_growth(),
             Action::Find => self.ask(Purpose::Find),
             Action::FindNext => self.find_next(),
@@ -184,10 +166,16 @@ impl App {
         true
     }
 
-    /// Shows another tab.
-    pub(super) fn show(&mut self, panel: Panel) {
-        self.ui.panel = panel;
+    /// Shows a tab.
+    pub(super) fn show(&mut self, tab: &'static Tab) {
+        self.ui.tab = tab;
         self.stale();
+    }
+
+    /// Shows the items at once, for an action on them.
+    fn show_items(&mut self, key: SessionKey) {
+        self.show(ITEMS);
+        self.prepare_page(key);
     }
 
     pub(super) fn open(&mut self) -> Effect {
@@ -197,41 +185,26 @@ impl App {
                 Some(Listed::Group(group)) => self.fold(group.id),
                 None => {}
             },
-            Screen::Session(key) => match self.ui.panel {
-                Panel::Items | Panel::Compactions => return self.read_selected(),
-                Panel::Tools => {
-                    let tool = self.shown.page.as_ref().and_then(|page| {
-                        Some(page.tools.get(self.ui.tools.index())?.name.to_string())
-                    });
-                    if let Some(tool) = tool {
-                        self.filter_tool(&tool);
-                    }
-                }
-                Panel::Agents => {
-                    let agent = self
-                        .shown
-                        .page
-                        .as_ref()
-                        .and_then(|page| page.agents.get(self.ui.agents.index()));
-                    if let Some(child) = agent.map(|agent| agent.key) {
+            Screen::Session(key) => {
+                let row = self.ui.cursor().index();
+                let target = self.list().map(|(list, _)| list.target(row));
+                match target.unwrap_or(Target::Nothing) {
+                    Target::Nothing => {}
+                    Target::Text(ix) => return self.open_text(key, ix),
+                    Target::Tool(tool) => self.filter_tool(&tool),
+                    Target::Session(child) => {
                         self.ui.came_from = Some(key);
                         return self.open_session_page(child);
                     }
                 }
-                Panel::WhatIf | Panel::Course => {}
-            },
+            }
             Screen::Text(_) => {}
         }
         Effect::None
     }
 
     pub(super) fn open_session_page(&mut self, key: SessionKey) -> Effect {
-        if self
-            .ui
-            .prompt
-            .as_ref()
-            .is_some_and(|p| p.purpose == Purpose::Filter)
-        {
+        if self.is_typing(Purpose::Filter).is_some() {
             self.ui.prompt = None;
         }
         self.ui.sessions.pin(super::LineId::Session(key));
@@ -240,18 +213,14 @@ impl App {
             speed: self.ui.replay.speed,
             ..Replay::default()
         };
-        self.ui.items = Cursor::new(Top::Follows);
-        self.ui.tools = Cursor::new(Top::Follows);
-        self.ui.facts = Cursor::new(Top::Follows);
-        self.ui.policies = Cursor::new(Top::Follows);
-        self.ui.agents = Cursor::new(Top::Follows);
+        self.ui.cursors.clear();
         self.shown.page = None;
         self.stale();
         Effect::LookAt(key.file)
     }
 
-    /// One step back: from a text to its session, from a replay to live, from a filter to all items, from
-    /// a sub-agent to its parent, from a session to the list.
+    /// Goes back one step: from a text to its session, from a replay to live, from a filter to all items,
+    /// from a sub-agent to its parent, from a session to the list.
     fn back(&mut self) {
         match self.ui.screen {
             Screen::Text(_) => self.leave_text(),
@@ -272,17 +241,11 @@ impl App {
         match self.ui.screen {
             Screen::Overview => self.ui.sessions.step(&self.shown.line_ids, by),
             Screen::Session(_) => {
-                let Some(page) = &self.shown.page else {
-                    return Effect::None;
-                };
-                match self.ui.panel {
-                    Panel::Items => self.ui.items.step(&page.item_ids, by),
-                    Panel::Tools => self.ui.tools.step(&page.tool_ids, by),
-                    Panel::Compactions => self.ui.facts.step(&page.facts.ids, by),
-                    Panel::WhatIf => self.ui.policies.step(&page.policy_ids, by),
-                    Panel::Agents => self.ui.agents.step(&page.agent_ids, by),
-                    Panel::Course => {}
+                let mut cursor = self.ui.cursor();
+                if let Some(ids) = self.list_ids() {
+                    cursor.step(ids, by);
                 }
+                self.ui.set_cursor(cursor);
             }
             Screen::Text(_) => return self.scroll_text(by),
         }
@@ -291,64 +254,69 @@ impl App {
 
     fn page_rows(&self) -> isize {
         let rows = match self.ui.screen {
-            Screen::Overview => self.overview_layout().list.count,
-            Screen::Session(_) => self.session_layout().list.count,
+            Screen::Overview => self.overview_layout().list.height,
+            Screen::Session(_) => self.session_layout().list.height,
             Screen::Text(_) => self.ui.size.1.saturating_sub(super::AROUND + 1),
         };
         isize::try_from(rows).unwrap_or(1).max(1)
     }
 
-    fn one_tool(&mut self) {
-        let tool = self
-            .selected_item()
-            .map(|(_, _, item)| item.tool.as_deref().unwrap_or(item.kind.name()).to_owned());
-        match tool {
-            _ if self.ui.item_filter.contains("tool:") => self.ui.item_filter.clear(),
-            Some(tool) => self.filter_tool(&tool),
-            None => {}
+    /// Lists the items of the selected item's tool, or all again.
+    fn one_tool(&mut self, key: SessionKey) {
+        if self.ui.item_filter.contains("tool:") {
+            self.ui.item_filter.clear();
+            return;
+        }
+        self.show_items(key);
+        let item = self.selected_item().map(|(_, _, item)| item);
+        let tool = item.map(|item| item.tool.as_deref().unwrap_or(item.kind.name()).to_owned());
+        if let Some(tool) = tool {
+            self.filter_tool(&tool);
         }
     }
 
-    /// Lists the items of one tool alone.
+    /// Lists the items of one tool only.
     fn filter_tool(&mut self, tool: &str) {
-        // A name with a space in it is told by its first word.
+        // The filter is split at spaces: the first word of a name must do.
         let word = tool.split_whitespace().next().unwrap_or_default();
         self.ui.item_filter = format!("tool:{word}");
-        self.ui.items = Cursor::new(Top::Follows);
-        self.show(Panel::Items);
+        self.ui.cursors.remove(ITEMS.name);
+        self.show(ITEMS);
     }
 
-    fn step_oversized(&mut self, by: isize) {
-        self.show(Panel::Items);
-        let Some(page) = &self.shown.page else {
+    fn step_oversized(&mut self, key: SessionKey, by: isize) {
+        self.show_items(key);
+        let Some((list, view)) = self.list() else {
             return;
         };
-        let window = page.state.limits.window;
-        let large = |at: &usize| {
-            let item = page.items.get(*at);
-            item.is_some_and(|item| self.ui.oversized.is_reached(item.tokens, window))
+        let window = view.page.state.limits.window;
+        let large = |row: &usize| {
+            let item = list.item(*row);
+            item.is_some_and(|(_, tokens, _)| self.ui.oversized.is_reached(tokens, window))
         };
-        let here = self.ui.items.index();
+        let mut cursor = self.ui.cursor();
+        let (here, ids) = (cursor.index(), list.ids());
         let found = if by > 0 {
-            let after = (here + 1..page.items.len()).find(large);
+            let after = (here + 1..ids.len()).find(large);
             after.or_else(|| (0..=here).find(large))
         } else {
             let before = (0..here).rev().find(large);
-            before.or_else(|| (here..page.items.len()).rev().find(large))
+            before.or_else(|| (here..ids.len()).rev().find(large))
         };
         match found {
-            Some(at) => self.ui.items.select(&page.item_ids, at),
-            None => self.tell(format!(
+            Some(row) => {
+                cursor.select(ids, row);
+                self.ui.set_cursor(cursor);
+            }
+            None => self.notify(format!(
                 "no item listed is oversized: none has {} or more",
                 self.ui.oversized
             )),
         }
     }
 
+    /// Marks the selected item and goes on to the next.
     fn mark(&mut self) {
-        if self.ui.panel != Panel::Items {
-            return;
-        }
         let Some((key, _, item)) = self.selected_item() else {
             return;
         };
@@ -356,40 +324,50 @@ impl App {
         if !self.ui.marked.remove(&mark) {
             self.ui.marked.insert(mark);
         }
-        // The next one is at hand.
         self.step(1);
     }
 
-    /// To the moment at which what is selected came; from there to the one at which it left.
+    /// Goes to when the selected item or compaction came; from there to when the item left.
     fn go_to_selected(&mut self) {
         let here = self.moment().filter(|_| self.ui.replay.is_on());
-        let there = match self.ui.panel {
-            Panel::Items => {
-                let found = self.selected_item().and_then(|(_, _, item)| {
-                    let timeline = &self.shown.page.as_ref()?.timeline;
-                    let came = timeline.of_item(item)?;
-                    let left = timeline.of_leaving(item).filter(|_| here == Some(came));
-                    Some((super::page::id(item), left.unwrap_or(came)))
-                });
-                if let Some((item, _)) = found {
-                    self.ui.items.pin(item);
-                }
-                found.map(|(_, there)| there)
-            }
-            Panel::Compactions => self.shown.page.as_ref().and_then(|page| {
-                let reset = page.facts.reset_at(self.ui.facts.index())?;
-                page.timeline.of_reset(reset)
-            }),
-            _ => None,
+        let mut cursor = self.ui.cursor();
+        let Some((list, view)) = self.list() else {
+            return;
         };
+        let timeline = &view.page.timeline;
+        let row = cursor.index();
+        let there = match self.selected_item() {
+            Some((_, _, item)) => timeline.of_item(item).map(|came| {
+                let left = timeline.of_leaving(item).filter(|_| here == Some(came));
+                left.unwrap_or(came)
+            }),
+            None => list.reset(row).and_then(|reset| timeline.of_reset(reset)),
+        };
+        if let (Some(_), Some(id)) = (self.selected_item(), list.ids().get(row)) {
+            cursor.pin(*id);
+        }
         if let Some(there) = there {
+            self.ui.set_cursor(cursor);
             self.ui.replay.playing = None;
             self.go_to(there);
         }
     }
 
-    /// Whether something is typed for this.
+    /// The prompt, if it is for this.
     pub fn is_typing(&self, purpose: Purpose) -> Option<&Prompt> {
         self.ui.prompt.as_ref().filter(|p| p.purpose == purpose)
     }
+}
+
+/// The rows that an action moves by, with so many on a page; `None`: it does not move.
+fn rows(action: Action, page: isize) -> Option<isize> {
+    Some(match action {
+        Action::Up => -1,
+        Action::Down => 1,
+        Action::PageUp => -page,
+        Action::PageDown => page,
+        Action::First => isize::MIN,
+        Action::Last => isize::MAX,
+        _ => return None,
+    })
 }

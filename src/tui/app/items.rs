@@ -1,59 +1,40 @@
-//! The items of a session: which of them are listed, in which order.
+//! Which items of a session are listed: the filter and the sort.
 
-use super::Direction;
-use crate::model::calls::Calls;
-use crate::model::carried::Carried;
-use crate::model::repeats::Repeats;
-use crate::model::session::SizedItem;
-use crate::model::session::{Item, ItemIx, Session};
-use crate::model::threshold::{Threshold, parse_tokens};
+use crate::model::session::Item;
+use crate::model::threshold::parse_tokens;
 use crate::model::{Role, Source};
 use std::borrow::Cow;
-use std::cmp::Reverse;
+use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// What the items are ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What the items are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ItemSort {
     /// The largest first.
     #[default]
     Tokens,
     /// The newest first.
     Newest,
-    /// What cost most so far first: tokens × requests that took it along.
+    /// The most expensive so far first: tokens × requests that included it.
     Carried,
 }
 
 impl ItemSort {
-    /// All orders.
-    pub const ALL: [ItemSort; 3] = [ItemSort::Tokens, ItemSort::Newest, ItemSort::Carried];
-
-    /// The order's word on screen.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ItemSort::Tokens => "tokens",
-            ItemSort::Newest => "newest",
-            ItemSort::Carried => "carried",
-        }
-    }
-
-    /// The order after this one.
-    #[must_use]
-    pub const fn next(self) -> ItemSort {
-        match self {
-            ItemSort::Tokens => ItemSort::Newest,
-            ItemSort::Newest => ItemSort::Carried,
-            ItemSort::Carried => ItemSort::Tokens,
-        }
+    /// Its name on screen.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
-/// Which items a session's screen lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Which items are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumIter, EnumString, IntoStaticStr)]
 pub enum ShownItems {
     /// Those in the context.
     #[default]
+    #[strum(serialize = "")]
     InContext,
-    /// All, those that have left too.
+    /// Those that have left it too.
+    #[strum(serialize = "all")]
     All,
 }
 
@@ -72,48 +53,55 @@ enum Condition {
     Text(String),
 }
 
-/// What is typed to filter items, word by word: `role:tool`, `tool:Bash`, `source:estimated`, `in`, `out`,
-/// `>5k`, `oversized`, `again`, `marked`, or any text of the item's tool, kind or beginning. All words
-/// must hold.
+/// A filter of items, word by word: `role:tool`, `tool:Bash`, `source:estimated`, `in`, `out`, `>5k`,
+/// `oversized`, `again`, `marked`, or any text of the item's tool, kind or preview. All words must match.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ItemFilter(Vec<Condition>);
+pub(super) struct ItemFilter(Vec<Condition>);
+
+/// What a filter is tested on, beside the item itself.
+pub(super) struct Facts<'a> {
+    /// What a result's call was about; computed on demand.
+    pub(super) subject: &'a dyn Fn() -> Cow<'a, str>,
+    pub(super) tokens: u64,
+    pub(super) source: Source,
+    pub(super) in_context: bool,
+    pub(super) oversized: bool,
+    pub(super) repeated: bool,
+    pub(super) marked: bool,
+}
 
 impl ItemFilter {
     /// Reads what was typed. A word that is no condition is text.
-    pub fn parse(typed: &str) -> ItemFilter {
+    pub(super) fn parse(typed: &str) -> ItemFilter {
         ItemFilter(typed.split_whitespace().map(condition).collect())
     }
 
     /// Whether an item passes.
-    fn passes(&self, item: &Item, tokens: u64, source: Source, about: &About<'_>) -> bool {
+    pub(super) fn passes(&self, item: &Item, facts: &Facts<'_>) -> bool {
+        let tool = item.tool.as_deref().unwrap_or("");
         self.0.iter().all(|condition| match condition {
             Condition::Role(role) => item.role == *role,
-            Condition::Tool(tool) => contains(item.tool.as_deref().unwrap_or(""), tool),
-            Condition::Source(wanted) => source == *wanted,
-            Condition::InContext => about.in_context,
-            Condition::Left => !about.in_context,
-            Condition::Over(least) => tokens >= *least,
-            Condition::Oversized => about.oversized,
-            Condition::Repeated => about.repeated,
-            Condition::Marked => about.marked,
+            Condition::Tool(name) => contains(tool, name),
+            Condition::Source(source) => facts.source == *source,
+            Condition::InContext => facts.in_context,
+            Condition::Left => !facts.in_context,
+            Condition::Over(least) => facts.tokens >= *least,
+            Condition::Oversized => facts.oversized,
+            Condition::Repeated => facts.repeated,
+            Condition::Marked => facts.marked,
             Condition::Text(text) => {
-                contains(&(about.subject)(), text)
-                    || contains(item.tool.as_deref().unwrap_or(""), text)
+                contains(&(facts.subject)(), text)
+                    || contains(tool, text)
                     || contains(item.kind.name(), text)
                     || contains(&item.preview, text)
             }
         })
     }
-}
 
-/// What of an item its session tells.
-struct About<'a> {
-    /// What a result's call was about; looked for where somebody asks.
-    subject: &'a dyn Fn() -> Cow<'a, str>,
-    in_context: bool,
-    oversized: bool,
-    repeated: bool,
-    marked: bool,
+    /// Whether it asks for items that have left the context, whatever else is listed.
+    pub(super) fn asks_for_left(&self) -> bool {
+        self.0.contains(&Condition::Left)
+    }
 }
 
 fn condition(word: &str) -> Condition {
@@ -154,86 +142,9 @@ fn source(name: &str) -> Option<Source> {
         .find(|source| !name.is_empty() && source.name().starts_with(name))
 }
 
-/// Whether a text contains another that is in lower case, whatever its own case.
+/// Whether a text contains another, which is in lower case; ignores case.
 pub(super) fn contains(text: &str, lower: &str) -> bool {
     lower.is_empty() || text.to_lowercase().contains(lower)
-}
-
-/// What decides on the list of items.
-pub(super) struct Choice<'a> {
-    pub shown: ShownItems,
-    pub filter: &'a ItemFilter,
-    pub sort: ItemSort,
-    pub direction: Direction,
-    pub oversized: Threshold,
-    pub window: u64,
-    pub repeats: &'a Repeats,
-    pub calls: &'a Calls,
-    pub is_marked: &'a dyn Fn(&Item) -> bool,
-}
-
-/// An item that is listed: which, its tokens and how they are known, what it has cost so far.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ListedItem {
-    /// Its place in the session.
-    pub ix: ItemIx,
-    /// Its tokens, as of the moment on screen.
-    pub tokens: u64,
-    /// How they are known.
-    pub source: Source,
-    /// Tokens × requests that took it along.
-    pub carried: u64,
-    /// The least that this can have cost, in US dollars; `None`: the table has no price.
-    pub usd: Option<f64>,
-    /// Whether it is in the context.
-    pub in_context: bool,
-}
-
-/// The items to list, in order. `items` are all there are as of the moment: those in the context first
-/// told as `true`.
-pub(super) fn list(
-    session: &Session,
-    requests: usize,
-    items: impl Iterator<Item = (SizedItem, bool)>,
-    choice: &Choice<'_>,
-) -> Vec<ListedItem> {
-    let carried = Carried::by(session, requests);
-    let mut listed: Vec<ListedItem> = items
-        .filter_map(|((ix, tokens, source), in_context)| {
-            let item = session.items().get(ix)?;
-            let about = About {
-                subject: &|| choice.calls.subject(session, item).unwrap_or_default(),
-                in_context,
-                oversized: choice.oversized.is_reached(tokens, choice.window),
-                repeated: choice.repeats.of.contains_key(&ix),
-                marked: (choice.is_marked)(item),
-            };
-            let wanted =
-                choice.shown == ShownItems::All || in_context || asks_for_left(choice.filter);
-            (wanted && choice.filter.passes(item, tokens, source, &about)).then(|| ListedItem {
-                ix,
-                tokens,
-                source,
-                carried: carried.tokens(ix, tokens),
-                usd: carried.usd(ix, tokens),
-                in_context,
-            })
-        })
-        .collect();
-    match choice.sort {
-        ItemSort::Tokens => listed.sort_by_key(|item| (Reverse(item.tokens), Reverse(item.ix))),
-        ItemSort::Newest => listed.sort_by_key(|item| Reverse(item.ix)),
-        ItemSort::Carried => listed.sort_by_key(|item| (Reverse(item.carried), Reverse(item.ix))),
-    }
-    if choice.direction == Direction::Reversed {
-        listed.reverse();
-    }
-    listed
-}
-
-/// `out` asks for what is not in the context, whatever else is listed.
-fn asks_for_left(filter: &ItemFilter) -> bool {
-    filter.0.contains(&Condition::Left)
 }
 
 #[cfg(test)]

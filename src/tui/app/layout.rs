@@ -1,7 +1,5 @@
-//! Which rows of the screen hold what. Here rather than in the views, since scrolling and clicks need
-//! it as much as drawing does.
-
-use ratatui::layout::Rect;
+//! Which part of the screen holds what. Here rather than in the views: scrolling and clicks need it as much
+//! as drawing does.
 
 /// The smallest screen that is drawn on: columns, rows.
 pub const SMALLEST: (u16, u16) = (40, 12);
@@ -26,84 +24,132 @@ impl Fold {
             _ => Fold::Wide,
         }
     }
-}
 
-/// From this width on a row has a column for what it takes until the next compaction.
-pub const NEXT_FROM: u16 = 100;
-/// From this width on a row has a column for the growth: before, the gauge needs the room more.
-pub const GROWTH_FROM: u16 = 132;
-
-/// Some rows of the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rows {
-    /// The first, from 0.
-    pub top: u16,
-    /// How many.
-    pub count: u16,
-}
-
-impl Rows {
-    /// The place of a screen row among these.
-    pub fn position(self, row: u16) -> Option<usize> {
-        (row >= self.top && row < self.top.saturating_add(self.count))
-            .then(|| usize::from(row - self.top))
+    /// The value for this fold.
+    pub fn pick<T>(self, narrow: T, medium: T, wide: T) -> T {
+        match self {
+            Fold::Narrow => narrow,
+            Fold::Medium => medium,
+            Fold::Wide => wide,
+        }
     }
 }
 
-/// Takes rows from the top down.
+/// A rectangle of cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Area {
+    /// The first column.
+    pub x: u16,
+    /// The first row.
+    pub y: u16,
+    /// How many columns.
+    pub width: u16,
+    /// How many rows.
+    pub height: u16,
+}
+
+impl Area {
+    /// An area of this place and size.
+    pub const fn new(x: u16, y: u16, width: u16, height: u16) -> Area {
+        Area {
+            x,
+            y,
+            width,
+            height,
+        }
+    }
+
+    /// The column after the last.
+    pub const fn right(self) -> u16 {
+        self.x.saturating_add(self.width)
+    }
+
+    /// The row after the last.
+    pub const fn bottom(self) -> u16 {
+        self.y.saturating_add(self.height)
+    }
+
+    /// Its rows.
+    pub fn rows(self) -> std::ops::Range<u16> {
+        self.y..self.bottom()
+    }
+
+    /// Whether it has no cell.
+    pub const fn is_empty(self) -> bool {
+        self.width == 0 || self.height == 0
+    }
+
+    /// Whether a cell is part of it.
+    pub fn contains(self, x: u16, y: u16) -> bool {
+        (self.x..self.right()).contains(&x) && self.rows().contains(&y)
+    }
+
+    /// Without some columns on its left and right.
+    pub fn inset(self, left: u16, right: u16) -> Area {
+        let width = self.width.saturating_sub(left + right);
+        Area::new(self.x + left, self.y, width, self.height)
+    }
+}
+
+/// Takes areas of the screen's width from the top down.
 struct Cut {
+    width: u16,
     next: u16,
     end: u16,
 }
 
 impl Cut {
-    fn take(&mut self, count: u16) -> Rows {
-        let count = count.min(self.end - self.next);
-        let rows = Rows {
-            top: self.next,
-            count,
-        };
-        self.next += count;
-        rows
+    fn new((width, rows): (u16, u16)) -> Cut {
+        Cut {
+            width,
+            next: 0,
+            end: rows,
+        }
     }
 
-    /// All but this many.
-    fn leave(&mut self, count: u16) -> Rows {
-        self.take((self.end - self.next).saturating_sub(count))
+    fn take(&mut self, rows: u16) -> Area {
+        let area = Area::new(0, self.next, self.width, rows.min(self.end - self.next));
+        self.next += area.height;
+        area
+    }
+
+    /// All but this many rows.
+    fn leave(&mut self, rows: u16) -> Area {
+        self.take((self.end - self.next).saturating_sub(rows))
     }
 }
 
 /// The list of sessions:
 ///
 /// ```text
-///  banner      only while a demo plays or another estimator tells
-///  header      name, counts, order, filter
+///  banner      only with a demo or another estimator
+///  header      name, counts, sort, filter
 ///  columns     their headings
 ///  list        …
 ///  rule
 ///  detail      of the selected session
-///  notice      only when something could not be read
+///  notice      only when there is news
 ///  footer      keys
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 pub struct Overview {
-    pub banner: Rows,
-    pub header: Rows,
-    pub columns: Rows,
-    pub list: Rows,
-    pub rule: Rows,
-    pub detail: Rows,
-    pub notice: Rows,
-    pub footer: Rows,
+    pub banner: Area,
+    pub header: Area,
+    pub columns: Area,
+    pub list: Area,
+    pub rule: Area,
+    pub detail: Area,
+    pub notice: Area,
+    pub footer: Area,
 }
 
 impl Overview {
-    /// The layout of a screen of this many rows.
-    pub fn of(rows: u16, banner: u16, notice: u16) -> Overview {
-        let roomy = rows >= 16;
+    /// The layout of a screen of these columns and rows; `banner` and `notice` rows are wanted.
+    pub fn of(size: (u16, u16), banner: u16, notice: u16) -> Overview {
+        let roomy = size.1 >= 16;
         let detail = if roomy { 2 } else { 1 };
-        let mut cut = Cut { next: 0, end: rows };
+        let mut cut = Cut::new(size);
         Overview {
             banner: cut.take(banner),
             header: cut.take(1),
@@ -121,15 +167,15 @@ impl Overview {
 ///
 /// ```text
 ///  header      project, agent, model, age
-///  facts       window, trigger, what is not read or could not be
+///  status      window, trigger, what is not read or could not be
 ///  scale       letters of the roles, sizes of trigger and window
 ///  bar         the gauge
 ///  numbers     the same in numbers
-///  forecast    when it will compact; on low screens among the facts
-///  transport   only in a replay; on low screens in place of the facts
-///  roles course  a line a role, and the context over time beside them; on small screens a line
+///  forecast    when it will compact; on low screens part of the status
+///  transport   only in a replay; on low screens in place of the status
+///  roles chart a line a role, and the context over time beside them; on small screens a line
 ///  tabs        what the list shows
-///  columns     its headings; on low screens the tabs have that line
+///  columns     its headings; low screens have none
 ///  list        items, tools, compactions, …
 ///  notice      only when there is news
 ///  footer      keys
@@ -137,49 +183,49 @@ impl Overview {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 pub struct Session {
-    pub header: Rows,
-    pub facts: Rows,
-    pub scale: Rows,
-    pub bar: Rows,
-    pub numbers: Rows,
-    pub forecast: Rows,
-    pub transport: Rows,
-    pub roles: Rect,
-    pub course: Rect,
-    pub tabs: Rows,
-    pub columns: Rows,
-    pub list: Rows,
-    pub notice: Rows,
-    pub footer: Rows,
+    pub header: Area,
+    pub status: Area,
+    pub scale: Area,
+    pub bar: Area,
+    pub numbers: Area,
+    pub forecast: Area,
+    pub transport: Area,
+    pub roles: Area,
+    pub chart: Area,
+    pub tabs: Area,
+    pub columns: Area,
+    pub list: Area,
+    pub notice: Area,
+    pub footer: Area,
 }
 
-/// The fewest columns on which the course stands beside the roles.
-const COURSE_FROM: u16 = 72;
-/// The most rows that roles and course take.
-const TALLEST_COURSE: u16 = 14;
+/// The fewest columns on which the chart is beside the roles.
+const CHART_FROM: u16 = 72;
+/// The most rows of roles and chart.
+const TALLEST_CHART: u16 = 14;
 
 impl Session {
     /// The layout of a screen of these columns and rows; `transport` and `notice` rows are wanted.
     pub fn of((width, rows): (u16, u16), transport: u16, notice: u16) -> Session {
         let roomy = rows >= 20;
         let tall = rows >= 32;
-        let mut cut = Cut { next: 0, end: rows };
+        let mut cut = Cut::new((width, rows));
         let header = cut.take(1);
         let low_transport = if roomy { 0 } else { transport };
-        let replayed = cut.take(low_transport);
-        let facts = cut.take(1 - low_transport);
+        let low = cut.take(low_transport);
+        let status = cut.take(1 - low_transport);
         cut.take(u16::from(tall));
         let scale = cut.take(1);
         let bar = cut.take(if tall { 2 } else { 1 });
         let numbers = cut.take(1);
         let forecast = cut.take(u16::from(roomy));
-        let transport = if roomy { cut.take(transport) } else { replayed };
+        let transport = if roomy { cut.take(transport) } else { low };
         cut.take(u16::from(tall));
-        let beside = roomy && width >= COURSE_FROM;
+        let beside = roomy && width >= CHART_FROM;
         let height = match (roomy, tall) {
             (false, _) => 1,
             (true, false) => 5,
-            (true, true) => (rows.saturating_sub(cut.next + 4) / 3).clamp(5, TALLEST_COURSE),
+            (true, true) => (rows.saturating_sub(cut.next + 4) / 3).clamp(5, TALLEST_CHART),
         };
         let panel = cut.take(height);
         let roles = match width {
@@ -188,23 +234,22 @@ impl Session {
             100..160 => 43,
             _ => 56,
         };
-        let across = |x: u16, width: u16| Rect::new(x, panel.top, width, panel.count);
-        let course = if beside {
-            across(roles + 2, width.saturating_sub(roles + 3))
-        } else {
-            Rect::default()
+        let across = |x: u16, width: u16| Area::new(x, panel.y, width, panel.height);
+        let chart = match beside {
+            true => across(roles + 2, width.saturating_sub(roles + 3)),
+            false => Area::default(),
         };
         cut.take(u16::from(tall));
         Session {
             header,
-            facts,
+            status,
             scale,
             bar,
             numbers,
             forecast,
             transport,
             roles: across(1, roles),
-            course,
+            chart,
             tabs: cut.take(1),
             columns: cut.take(u16::from(roomy)),
             list: cut.leave(1 + notice),
@@ -220,24 +265,20 @@ mod tests {
 
     #[test]
     fn the_smallest_screen_still_shows_a_list() {
-        let rows = SMALLEST.1;
-        assert!(Overview::of(rows, 1, 1).list.count >= 4);
-        assert!(Session::of(SMALLEST, 0, 0).list.count >= 4);
-        assert!(Session::of(SMALLEST, 1, 1).list.count >= 3);
+        assert!(Overview::of(SMALLEST, 1, 1).list.height >= 4);
+        assert!(Session::of(SMALLEST, 0, 0).list.height >= 4);
+        assert!(Session::of(SMALLEST, 1, 1).list.height >= 3);
     }
 
     #[test]
     fn rows_follow_each_other_and_end_with_the_screen() {
         for rows in 0..100 {
-            let overview = Overview::of(rows, 1, 1);
-            assert_eq!(overview.footer.top + overview.footer.count, rows);
             for columns in [0, 40, 80, 200] {
+                let overview = Overview::of((columns, rows), 1, 1);
+                assert_eq!(overview.footer.bottom(), rows);
                 let session = Session::of((columns, rows), 1, 1);
-                assert_eq!(session.footer.top + session.footer.count, rows);
-                assert_eq!(
-                    session.list.top,
-                    session.columns.top + session.columns.count
-                );
+                assert_eq!(session.footer.bottom(), rows);
+                assert_eq!(session.list.y, session.columns.bottom());
             }
         }
     }

@@ -1,16 +1,15 @@
-//! What the mouse does, by what lies under it on the screen that was drawn last.
+//! What the mouse does.
 
-use super::{App, Effect, Hit, Panel, Screen};
-use ratatui::layout::Rect;
+use super::layout::Area;
+use super::{App, Effect, Hit, Screen};
 
 /// Rows that one notch of the wheel moves.
 const WHEEL: isize = 3;
 
 impl App {
     pub(super) fn click(&mut self, column: u16, row: u16) -> Effect {
-        let hit = self.zones.at(column, row);
-        if self.ui.overlay.is_some() {
-            self.close_overlay();
+        let hit = self.hits.at(column, row);
+        if self.close_overlay() {
             return Effect::None;
         }
         let typing = self.ui.prompt.take().is_some();
@@ -22,74 +21,62 @@ impl App {
             Hit::Action(action) if !typing => return self.act(action),
             Hit::Action(_) | Hit::Overlay => {}
             Hit::List => return self.click_row(usize::from(row - area.y)),
-            Hit::Column(by) => {
-                if self.ui.sort == by {
-                    self.ui.direction = self.ui.direction.turned();
+            Hit::Column(column) => {
+                if self.ui.sort == column {
+                    self.ui.direction = super::order::next(self.ui.direction);
                 } else {
-                    (self.ui.sort, self.ui.direction) = (by, Default::default());
+                    (self.ui.sort, self.ui.direction) = (column, Default::default());
                 }
                 self.stale();
             }
-            Hit::Tab(panel) => self.show(panel),
-            Hit::Course | Hit::Transport => self.scrub(area, hit, column),
+            Hit::Tab(tab) => self.show(tab),
+            Hit::Timeline | Hit::Transport => self.scrub(area, hit, column),
         }
         Effect::None
     }
 
-    /// A click selects; on what is selected already it opens.
+    /// Selects a row; opens the selected one.
     fn click_row(&mut self, row: usize) -> Effect {
-        let (offset, selected, len) = self.list_position();
-        let index = offset + row;
-        if index >= len {
+        let (offset, selected, len) = match self.ui.screen {
+            Screen::Overview => {
+                let cursor = &self.ui.sessions;
+                (cursor.offset(), cursor.index(), self.shown.line_ids.len())
+            }
+            _ => {
+                let (cursor, ids) = (self.ui.cursor(), self.list_ids());
+                (cursor.offset(), cursor.index(), ids.map_or(0, <[u64]>::len))
+            }
+        };
+        let row = offset + row;
+        if row >= len {
             return Effect::None;
         }
-        if index == selected {
+        if row == selected {
             return self.open();
         }
-        self.step(index as isize - selected as isize)
+        self.step(row as isize - selected as isize)
     }
 
-    /// The list on screen: its first visible row, its selected row, its length.
-    fn list_position(&self) -> (usize, usize, usize) {
-        fn of<K: Copy + PartialEq>(cursor: &super::Cursor<K>, len: usize) -> (usize, usize, usize) {
-            (cursor.offset(), cursor.index(), len)
-        }
-        let ui = &self.ui;
-        match (ui.screen, &self.shown.page) {
-            (Screen::Overview, _) => of(&ui.sessions, self.shown.line_ids.len()),
-            (Screen::Session(_), Some(page)) => match ui.panel {
-                Panel::Items => of(&ui.items, page.item_ids.len()),
-                Panel::Tools => of(&ui.tools, page.tool_ids.len()),
-                Panel::Compactions => of(&ui.facts, page.facts.ids.len()),
-                Panel::WhatIf => of(&ui.policies, page.policy_ids.len()),
-                Panel::Agents => of(&ui.agents, page.agent_ids.len()),
-                Panel::Course => (0, 0, 0),
-            },
-            _ => (0, 0, 0),
-        }
-    }
-
-    /// The mouse moves with its button held: what was clicked on goes with it.
-    pub(super) fn drag(&mut self, column: u16, _row: u16) {
+    /// What was clicked on follows the mouse while its button is held.
+    pub(super) fn drag(&mut self, column: u16) {
         if let Some((area, hit)) = self.shown.dragged {
             self.scrub(area, hit, column);
         }
     }
 
-    fn scrub(&mut self, area: Rect, hit: Hit, column: u16) {
+    fn scrub(&mut self, area: Area, hit: Hit, column: u16) {
         let Some(page) = &self.shown.page else {
             return;
         };
-        let timeline = &page.timeline;
         let there = match hit {
-            Hit::Course => {
+            Hit::Timeline => {
                 let step = self.step_at(area, column);
-                step.and_then(|step| page.of_step(step))
+                step.and_then(|step| page.moment_of(step))
             }
             Hit::Transport => {
                 let along = usize::from(column.clamp(area.x, area.right() - 1) - area.x);
                 let last = usize::from(area.width.saturating_sub(1)).max(1);
-                Some(along * timeline.end() / last)
+                Some(along * page.timeline.end() / last)
             }
             _ => None,
         };
@@ -100,17 +87,16 @@ impl App {
     }
 
     pub(super) fn wheel(&mut self, (column, row): (u16, u16), notches: isize) -> Effect {
-        match self.zones.at(column, row) {
+        match self.hits.at(column, row) {
             _ if self.ui.overlay.is_some() => {
                 self.scroll_overlay(notches.saturating_mul(WHEEL));
                 Effect::None
             }
-            Some((_, Hit::Course | Hit::Transport)) => {
+            Some((_, Hit::Timeline | Hit::Transport)) => {
                 for _ in 0..notches.unsigned_abs().min(50) {
-                    if notches > 0 {
-                        self.step_on(self.usual_step());
-                    } else {
-                        self.step_back(self.usual_step());
+                    match notches > 0 {
+                        true => self.step_forward(self.usual_step()),
+                        false => self.step_back(self.usual_step()),
                     }
                 }
                 Effect::None

@@ -1,108 +1,107 @@
-//! What was told to the user, the newest last: what could not be read, alerts, what an action did.
+//! Notices to the user, the newest last: results of actions, alerts, what could not be read.
 
 use super::{App, seconds_since};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// How long what an action did stays on screen, in seconds.
-const BRIEF: i64 = 6;
+/// How long the result of an action stays on screen, in seconds.
+const INFO_SECONDS: i64 = 6;
 /// How long an alert does.
-const LASTING: i64 = 60;
+const ALERT_SECONDS: i64 = 60;
 /// The most notices that are kept.
 const KEPT: usize = 200;
 
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
-    /// What an action did, or why it did not.
-    Done,
+pub enum Severity {
+    /// The result of an action.
+    Info,
     /// Something could not be read.
     Problem,
-    /// What the user wanted to be told.
+    /// An alert that the user has configured.
     Alert,
 }
 
-/// Something that was told.
+/// A notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// When.
+    /// When it was raised.
     pub at: Timestamp,
     /// How much it matters.
-    pub weight: Weight,
+    pub severity: Severity,
     /// Where: a path, a session; may be empty.
     pub about: String,
-    /// What, and what to do.
+    /// What, and what to do about it.
     pub text: String,
 }
 
 impl Notice {
-    /// Whether it is still on screen by itself.
-    fn is_news(&self, now: Timestamp) -> bool {
-        self.left(now).is_none_or(|left| left > 0)
-    }
-
-    /// Seconds that it stays on screen; `None`: until it was looked at.
+    /// Seconds that it stays on screen; `None`: until it was seen.
     fn left(&self, now: Timestamp) -> Option<i64> {
         let age = seconds_since(self.at, now);
-        match self.weight {
-            Weight::Done => Some(BRIEF - age),
-            Weight::Alert => Some(LASTING - age),
-            Weight::Problem => None,
+        match self.severity {
+            Severity::Info => Some(INFO_SECONDS - age),
+            Severity::Alert => Some(ALERT_SECONDS - age),
+            Severity::Problem => None,
         }
     }
 }
 
-/// All that was told.
+/// All notices.
 #[derive(Debug, Default)]
 pub struct Notices {
-    told: Vec<Notice>,
-    /// How many were looked at.
+    all: Vec<Notice>,
+    /// How many the user has seen.
     seen: usize,
 }
 
 impl Notices {
     /// All that are kept, the newest last.
     pub fn all(&self) -> &[Notice] {
-        &self.told
+        &self.all
     }
 
-    /// The newest that has not been looked at, while it is news.
+    fn unseen(&self) -> &[Notice] {
+        self.all.get(self.seen..).unwrap_or_default()
+    }
+
+    /// The newest that was not seen and has not expired.
     pub fn newest(&self, now: Timestamp) -> Option<&Notice> {
-        let unseen = self.told.get(self.seen..).unwrap_or_default();
-        unseen.iter().rev().find(|notice| notice.is_news(now))
+        let mut newest = self.unseen().iter().rev();
+        newest.find(|notice| notice.left(now).is_none_or(|left| left > 0))
     }
 
-    /// How many problems were not looked at.
+    /// How many problems were not seen.
     pub fn unseen_problems(&self) -> usize {
-        let unseen = self.told.get(self.seen..).unwrap_or_default();
-        let problems = unseen.iter().filter(|n| n.weight == Weight::Problem);
-        problems.count()
+        let problems = self.unseen().iter();
+        problems.filter(|n| n.severity == Severity::Problem).count()
     }
 
     pub(super) fn add(&mut self, notice: Notice) {
-        // The same again takes the place of what was told before.
-        let same = self.told.iter().position(|told| {
-            (told.weight, &told.about, &told.text) == (notice.weight, &notice.about, &notice.text)
+        // A repeated notice takes the place of the earlier one.
+        let same = self.all.iter().position(|other| {
+            (other.severity, &other.about, &other.text)
+                == (notice.severity, &notice.about, &notice.text)
         });
-        let oldest = (self.told.len() >= KEPT).then_some(0);
+        let oldest = (self.all.len() >= KEPT).then_some(0);
         if let Some(at) = same.or(oldest) {
-            self.told.remove(at);
+            self.all.remove(at);
             self.seen -= usize::from(at < self.seen);
         }
-        self.told.push(notice);
+        self.all.push(notice);
     }
 
-    pub(super) fn look_at_all(&mut self) {
-        self.seen = self.told.len();
+    pub(super) fn mark_seen(&mut self) {
+        self.seen = self.all.len();
     }
 }
 
 impl App {
-    /// Tells what an action did, or why it did not.
-    pub fn tell(&mut self, text: String) {
+    /// Adds a notice of what an action did, or why it did not.
+    pub fn notify(&mut self, text: String) {
         self.notices.add(Notice {
             at: self.now,
-            weight: Weight::Done,
+            severity: Severity::Info,
             about: String::new(),
             text,
         });
@@ -119,20 +118,20 @@ impl App {
 mod tests {
     use super::*;
 
-    fn notice(weight: Weight, second: i64, text: &str) -> Notice {
+    fn notice(severity: Severity, second: i64, text: &str) -> Notice {
         Notice {
             at: Timestamp::from_second(second).unwrap(),
-            weight,
+            severity,
             about: String::new(),
             text: text.to_owned(),
         }
     }
 
     #[test]
-    fn what_was_done_goes_away_and_a_problem_stays_until_it_is_seen() {
+    fn an_info_expires_and_a_problem_stays_until_it_is_seen() {
         let mut notices = Notices::default();
-        notices.add(notice(Weight::Problem, 0, "broken"));
-        notices.add(notice(Weight::Done, 10, "copied"));
+        notices.add(notice(Severity::Problem, 0, "broken"));
+        notices.add(notice(Severity::Info, 10, "copied"));
         let newest = |notices: &Notices, second| {
             let now = Timestamp::from_second(second).unwrap();
             notices.newest(now).map(|notice| notice.text.clone())
@@ -140,24 +139,24 @@ mod tests {
         assert_eq!(newest(&notices, 11).unwrap(), "copied");
         assert_eq!(newest(&notices, 20).unwrap(), "broken");
         assert_eq!(newest(&notices, 100_000).unwrap(), "broken");
-        notices.look_at_all();
+        notices.mark_seen();
         assert_eq!(newest(&notices, 20), None);
         assert_eq!(notices.all().len(), 2);
     }
 
     #[test]
-    fn the_same_is_told_once_and_old_ones_go() {
+    fn repeated_notices_are_kept_once_and_old_ones_dropped() {
         let mut notices = Notices::default();
         for n in 0..3 {
-            notices.add(notice(Weight::Done, n, "again"));
+            notices.add(notice(Severity::Info, n, "again"));
         }
         assert_eq!(notices.all().len(), 1);
         for n in 0..500 {
-            notices.add(notice(Weight::Done, n, &n.to_string()));
+            notices.add(notice(Severity::Info, n, &n.to_string()));
         }
         assert_eq!(notices.all().len(), KEPT);
-        notices.look_at_all();
-        notices.add(notice(Weight::Problem, 0, "new"));
+        notices.mark_seen();
+        notices.add(notice(Severity::Problem, 0, "new"));
         assert_eq!(notices.unseen_problems(), 1);
     }
 }

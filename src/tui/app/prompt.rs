@@ -1,9 +1,9 @@
-//! What is typed: filters, sizes, something to look for.
+//! What the user types: filters, sizes, texts to search for.
 
 use super::{App, Effect};
 use crate::model::fleet::SessionKey;
 use crate::model::threshold::{Threshold, parse_tokens};
-use crate::tui::keymap::Press;
+use crate::tui::keymap::KeyPress;
 
 /// The most characters that can be typed.
 const MOST: usize = 200;
@@ -15,13 +15,13 @@ pub enum Purpose {
     Filter,
     /// Filters the items, as it is typed.
     ItemFilter,
-    /// The window of this session, wherever the list moves meanwhile.
+    /// The window of this session, even if the selection moves.
     Window(SessionKey),
-    /// From which size on an item is oversized.
+    /// The size from which an item is oversized.
     Oversized,
-    /// What to look for in a replay.
+    /// A text to find in a replay.
     Find,
-    /// What to look for in an item's text.
+    /// A text to find in an item's text.
     Search,
 }
 
@@ -35,7 +35,7 @@ pub struct Prompt {
 }
 
 impl App {
-    /// Begins to type.
+    /// Opens a prompt.
     pub(super) fn ask(&mut self, purpose: Purpose) {
         let typed = match purpose {
             Purpose::Filter => self.ui.filter.clone(),
@@ -45,37 +45,37 @@ impl App {
         self.ui.prompt = Some(Prompt { purpose, typed });
     }
 
-    /// Begins to type the window of the session that keys go to.
+    /// Opens the prompt for the window of the current session.
     pub(super) fn ask_window(&mut self) {
         if let Some(key) = self.current() {
             self.ask(Purpose::Window(key));
         }
     }
 
-    /// A key while something is typed. Returns whether it was taken.
-    pub(super) fn typed(&mut self, press: Press) -> Option<Effect> {
+    /// Handles a key while something is typed; `None`: it is for the screen.
+    pub(super) fn typed(&mut self, key: KeyPress) -> Option<Effect> {
         let prompt = self.ui.prompt.as_mut()?;
-        match press {
-            Press::Char(c) if prompt.typed.chars().count() < MOST => prompt.typed.push(c),
-            Press::Backspace => {
+        match key {
+            KeyPress::Char(c) if prompt.typed.chars().count() < MOST => prompt.typed.push(c),
+            KeyPress::Backspace => {
                 prompt.typed.pop();
             }
-            Press::Ctrl('u') => prompt.typed.clear(),
-            Press::Ctrl('w') => {
+            KeyPress::Ctrl('u') => prompt.typed.clear(),
+            KeyPress::Ctrl('w') => {
                 let kept = prompt.typed.trim_end();
                 let end = kept.rfind(' ').map_or(0, |at| at + 1);
                 prompt.typed.truncate(end);
             }
-            Press::Enter => return Some(self.done_typing()),
-            Press::Esc => {
+            KeyPress::Enter => return Some(self.done_typing()),
+            KeyPress::Esc => {
                 prompt.typed.clear();
                 self.typed_so_far();
                 self.ui.prompt = None;
                 return Some(Effect::None);
             }
-            Press::Ctrl(_) => return None,
-            // A filter is typed above its list: the arrows go on there.
-            Press::Up | Press::Down | Press::PageUp | Press::PageDown
+            KeyPress::Ctrl(_) => return None,
+            // A filter is typed above its list: the arrows move there.
+            KeyPress::Up | KeyPress::Down | KeyPress::PageUp | KeyPress::PageDown
                 if matches!(prompt.purpose, Purpose::Filter | Purpose::ItemFilter) =>
             {
                 return None;
@@ -86,7 +86,7 @@ impl App {
         Some(Effect::None)
     }
 
-    /// A filter holds while it is typed.
+    /// A filter applies while it is typed.
     fn typed_so_far(&mut self) {
         let Some(prompt) = &self.ui.prompt else {
             return;
@@ -103,36 +103,36 @@ impl App {
         let Some(Prompt { purpose, typed }) = self.ui.prompt.take() else {
             return Effect::None;
         };
-        let said = typed.trim();
+        let text = typed.trim();
         match purpose {
             Purpose::Filter | Purpose::ItemFilter => {}
-            Purpose::Window(key) => match parse_tokens(said) {
-                None if !said.is_empty() => self.ui.prompt = Some(Prompt { purpose, typed }),
+            Purpose::Window(key) => match parse_tokens(text) {
+                None if !text.is_empty() => self.ui.prompt = Some(Prompt { purpose, typed }),
                 window => self.set_window(key, window),
             },
-            Purpose::Oversized => match said.parse::<Threshold>() {
+            Purpose::Oversized => match text.parse::<Threshold>() {
                 Ok(threshold) => self.set_oversized(threshold),
-                Err(_) if said.is_empty() => {}
+                Err(_) if text.is_empty() => {}
                 Err(_) => self.ui.prompt = Some(Prompt { purpose, typed }),
             },
             Purpose::Find => {
-                if !said.is_empty() {
-                    self.ui.needle = said.to_owned();
+                if !text.is_empty() {
+                    self.ui.needle = text.to_owned();
                 }
                 self.find_next();
             }
-            Purpose::Search => return self.search_text(said),
+            Purpose::Search => return self.search_text(text),
         }
         Effect::None
     }
 
-    /// To the next record with what was looked for last.
+    /// Goes to the next record with the last text.
     pub(super) fn find_next(&mut self) {
         let needle = self.ui.needle.clone();
         if needle.is_empty() {
             self.ask(Purpose::Find);
         } else if !self.find(&needle) {
-            self.tell(format!("'{needle}' stands in no item of this session"));
+            self.notify(format!("'{needle}' stands in no item of this session"));
         }
     }
 
@@ -144,7 +144,7 @@ impl App {
     fn set_window(&mut self, key: SessionKey, window: Option<u64>) {
         if let Some(session) = self.fleet.get_mut(key) {
             session.set_window(window);
-            self.shown.briefs.remove(&key);
+            self.shown.summaries.remove(&key);
             self.shown.page = None;
             self.stale();
         }

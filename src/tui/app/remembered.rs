@@ -1,11 +1,13 @@
-//! What the screens were set to, in words that outlive a version: a word that is not known any more is
-//! passed over.
+//! The settings of the screens that are saved from run to run, as words: unknown words of another version are
+//! ignored.
 
-use super::{App, Column, Direction, Effect, Grouping, Idle, ItemSort, Panel, ShownItems};
+use super::tabs::{ITEMS, TABS};
+use super::{App, Column, Effect};
 use crate::model::threshold::Threshold;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
-/// What the screens were set to. An empty word: as it is without.
+/// The settings of the screens. An empty word is the default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
@@ -21,13 +23,13 @@ pub struct Remembered {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RememberedSessions {
-    /// The order's name.
+    /// The sort.
     pub sort: String,
-    /// Which end of it comes first.
+    /// Its direction.
     pub direction: String,
     /// What they are grouped by.
     pub grouping: String,
-    /// Whether idle ones are listed.
+    /// Whether idle sessions are listed.
     pub idle: String,
     /// The filter, as typed.
     pub filter: String,
@@ -37,19 +39,19 @@ pub struct RememberedSessions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RememberedItems {
-    /// The order's name.
+    /// The sort.
     pub sort: String,
-    /// Which end of it comes first.
+    /// Its direction.
     pub direction: String,
-    /// Whether those are listed that have left the context.
+    /// Whether items are listed that have left the context.
     pub listed: String,
     /// The filter, as typed.
     pub filter: String,
-    /// From which size on an item is oversized; none: as the configuration has it.
+    /// The size from which an item is oversized; none: that of the configuration.
     pub oversized: Option<Threshold>,
 }
 
-/// The session that was on screen last; without a path: the list of sessions was.
+/// The session that was on screen last; without a path it was the list of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LastSession {
@@ -57,19 +59,12 @@ pub struct LastSession {
     pub path: String,
     /// Its id; one log can hold several sessions.
     pub id: String,
-    /// The name of the panel.
+    /// The name of the tab.
     pub panel: String,
 }
 
-/// The word for what is not the usual.
-const REVERSED: &str = "reversed";
-/// The same.
-const HIDDEN: &str = "hidden";
-/// The same.
-const ALL: &str = "all";
-
 impl App {
-    /// Begins with another size from which on items are oversized.
+    /// Sets the size from which an item is oversized, until the user sets another on screen.
     pub fn set_usual_oversized(&mut self, size: Threshold) {
         self.usual_oversized = size;
         self.ui.oversized = size;
@@ -78,18 +73,19 @@ impl App {
     /// What the screens are set to.
     pub fn remember(&self) -> Remembered {
         let ui = &self.ui;
+        let word = str::to_owned;
         Remembered {
             sessions: RememberedSessions {
-                sort: ui.sort.name().to_owned(),
-                direction: direction_word(ui.direction),
-                grouping: ui.grouping.name().to_owned(),
-                idle: word(ui.idle, Idle::Hidden, HIDDEN),
+                sort: word(ui.sort.name),
+                direction: word(ui.direction.into()),
+                grouping: word(ui.grouping.into()),
+                idle: word(ui.idle.into()),
                 filter: ui.filter.clone(),
             },
             items: RememberedItems {
-                sort: ui.item_sort.name().to_owned(),
-                direction: direction_word(ui.item_direction),
-                listed: word(ui.listed, ShownItems::All, ALL),
+                sort: word(ui.item_sort.into()),
+                direction: word(ui.item_direction.into()),
+                listed: word(ui.listed.into()),
                 filter: ui.item_filter.clone(),
                 oversized: Some(ui.oversized).filter(|size| *size != self.usual_oversized),
             },
@@ -97,32 +93,36 @@ impl App {
         }
     }
 
-    /// Sets the screens to what was remembered. The session that was on screen last opens when its log is
-    /// found, unless something was done before.
+    /// Sets the screens to what was remembered. The last session opens as soon as its log is found, unless
+    /// the user does something before.
     pub fn recall(&mut self, remembered: &Remembered) {
+        fn read<T: FromStr + Default>(word: &str) -> T {
+            word.parse().unwrap_or_default()
+        }
         let (sessions, items) = (&remembered.sessions, &remembered.items);
         let ui = &mut self.ui;
-        ui.sort = named(&Column::ALL, Column::name, &sessions.sort);
-        ui.direction = direction(&sessions.direction);
-        ui.grouping = named(&Grouping::ALL, Grouping::name, &sessions.grouping);
-        ui.idle = of_word(&sessions.idle, HIDDEN, Idle::Hidden);
+        ui.sort = Column::named(&sessions.sort).unwrap_or(Column::first());
+        ui.direction = read(&sessions.direction);
+        ui.grouping = read(&sessions.grouping);
+        ui.idle = read(&sessions.idle);
         ui.filter.clone_from(&sessions.filter);
-        ui.item_sort = named(&ItemSort::ALL, ItemSort::name, &items.sort);
-        ui.item_direction = direction(&items.direction);
-        ui.listed = of_word(&items.listed, ALL, ShownItems::All);
+        ui.item_sort = read(&items.sort);
+        ui.item_direction = read(&items.direction);
+        ui.listed = read(&items.listed);
         ui.item_filter.clone_from(&items.filter);
         ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
-        ui.panel = named(&Panel::ALL, Panel::name, &remembered.last.panel);
+        let tab = TABS.iter().find(|tab| tab.name == remembered.last.panel);
+        ui.tab = tab.unwrap_or(ITEMS);
         self.awaited = Some(remembered.last.clone()).filter(|last| !last.path.is_empty());
         self.stale();
     }
 
-    /// The session on screen; while one is awaited still, that one.
+    /// The session on screen, or the one that is still awaited.
     fn last(&self) -> LastSession {
         if let Some(awaited) = &self.awaited {
             return awaited.clone();
         }
-        let panel = self.ui.panel.name().to_owned();
+        let panel = self.ui.tab.name.to_owned();
         let shown = self.open_session().and_then(|key| {
             let path = self.fleet.facts(key)?.path.to_str()?;
             Some((path, self.fleet.get(key)?.meta.id.as_deref()))
@@ -135,7 +135,7 @@ impl App {
         }
     }
 
-    /// Opens the session that was on screen last, once it is found.
+    /// Opens the session that was on screen last, if it is found by now.
     pub(super) fn open_awaited(&mut self) -> Effect {
         let Some(awaited) = &self.awaited else {
             return Effect::None;
@@ -155,39 +155,13 @@ impl App {
     }
 }
 
-fn direction_word(direction: Direction) -> String {
-    word(direction, Direction::Reversed, REVERSED)
-}
-
-fn direction(said: &str) -> Direction {
-    of_word(said, REVERSED, Direction::Reversed)
-}
-
-/// The word where it is this one, none where it is the usual.
-fn word<T: PartialEq>(is: T, this: T, word: &str) -> String {
-    if is == this {
-        word.to_owned()
-    } else {
-        String::new()
-    }
-}
-
-fn of_word<T: Default>(said: &str, word: &str, this: T) -> T {
-    if said == word { this } else { T::default() }
-}
-
-/// The one of a name; the usual one where there is none.
-fn named<T: Copy + Default>(all: &[T], name: fn(T) -> &'static str, said: &str) -> T {
-    let found = all.iter().find(|one| name(**one) == said);
-    found.copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::fleet::{Fleet, Update};
     use crate::tui::app::Msg;
-    use crate::tui::keymap::Press;
+    use crate::tui::app::{Direction, Grouping, Idle, ItemSort, ShownItems};
+    use crate::tui::keymap::KeyPress;
     use crate::tui::testing::{Log, now, rules};
 
     fn app() -> App {
@@ -196,7 +170,7 @@ mod tests {
 
     fn set() -> App {
         let mut app = app();
-        app.ui.sort = Column::Growth;
+        app.ui.sort = Column::named("growth").unwrap();
         app.ui.direction = Direction::Reversed;
         app.ui.grouping = Grouping::Agent;
         app.ui.idle = Idle::Hidden;
@@ -206,7 +180,7 @@ mod tests {
         app.ui.listed = ShownItems::All;
         app.ui.item_filter = "tool:Read".to_owned();
         app.ui.oversized = Threshold::Tokens(5_000);
-        app.ui.panel = Panel::Tools;
+        app.ui.tab = &TABS[1];
         app
     }
 
@@ -226,7 +200,7 @@ mod tests {
         remembered.items.listed = "some".to_owned();
         let mut app = app();
         app.recall(&remembered);
-        assert_eq!(app.ui.sort, Column::default());
+        assert_eq!(app.ui.sort, Column::first());
         assert_eq!(app.ui.listed, ShownItems::default());
         assert_eq!(app.ui.item_sort, ItemSort::Carried);
     }
@@ -256,7 +230,7 @@ mod tests {
         let mut before = app();
         found(&mut before);
         before.prepare(now());
-        before.update(Msg::Press(Press::Enter));
+        before.update(Msg::Key(KeyPress::Enter));
         let remembered = before.remember();
         assert!(!remembered.last.path.is_empty());
 
@@ -268,7 +242,7 @@ mod tests {
 
         let mut busy = app();
         busy.recall(&remembered);
-        busy.update(Msg::Press(Press::Down));
+        busy.update(Msg::Key(KeyPress::Down));
         assert_eq!(found(&mut busy), Effect::None);
         assert_eq!(busy.open_session(), None);
     }

@@ -1,4 +1,4 @@
-//! Going back and forth in the session on screen, by step or as time passes.
+//! Moves back and forth in the session on screen, by step or as time passes.
 
 use super::items::contains;
 use super::{App, Pace};
@@ -7,19 +7,19 @@ use crate::model::replay::{State, Step, Timeline, What};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// A pause between two records counts for no more than this, in seconds of the log's time.
+/// The longest pause between two records that is replayed, in seconds of the log's time.
 const LONGEST_PAUSE: f64 = 10.0;
-/// What a pause counts for where the log tells no times, in seconds of its time.
-const UNTOLD_PAUSE: f64 = 1.0;
-/// The least between two looks at a replay that plays, in seconds.
+/// The pause between two records of a log without times, in seconds of its time.
+const DEFAULT_PAUSE: f64 = 1.0;
+/// The least time between two frames of a replay, in seconds.
 const FRAME: f64 = 0.04;
 
 /// How fast a replay plays.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// So many times as fast as the log was written, long pauses left out.
+    /// So many times the speed at which the log was written, long pauses shortened.
     Log(f64),
-    /// So many requests a second, however long each took; records, where none was reported.
+    /// So many requests a second; records, where no request was reported.
     Requests(f64),
 }
 
@@ -39,7 +39,7 @@ impl Speed {
         Speed::Requests(50.0),
     ];
 
-    /// The speed on screen, of a session that goes by this: `30×`, `10 requests/s`.
+    /// The speed as text: `30×`, `10 requests/s`.
     pub fn name(self, pace: Pace) -> String {
         match (self, pace) {
             (Speed::Log(times), _) => format!("{times}×"),
@@ -52,21 +52,21 @@ impl Speed {
 /// A replay of the session on screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Replay {
-    /// The moment up to which the log counts; `None`: all of it, live.
-    pub cursor: Option<Spot>,
-    /// Since when it plays, moved on with each step; `None`: it stands.
+    /// The moment on screen; `None`: live.
+    pub cursor: Option<Position>,
+    /// When its last step was played; `None`: it is paused.
     pub playing: Option<Timestamp>,
-    /// The place of its speed in [`Speed::ALL`].
+    /// The index of its speed in [`Speed::ALL`].
     pub speed: usize,
 }
 
-/// Where a replay stands.
+/// The moment of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spot {
-    /// At the first moment, whichever that is once the log was read from its beginning.
+pub enum Position {
+    /// The first moment, even while the log is not read from its start yet.
     Start,
-    /// At this moment, whose record stands there. A moment's number holds while the session only grows.
-    /// Once its log was read anew the place is what is left to find it by; several moments may share one.
+    /// This moment, with the place of its record. The number is valid while the session only grows; after a
+    /// reread of the log the place finds the moment again, though several moments may share one.
     At(usize, Place),
 }
 
@@ -81,7 +81,7 @@ impl Default for Replay {
 }
 
 impl Replay {
-    /// Whether the screen shows another moment than now.
+    /// Whether the screen shows another moment than the newest.
     pub fn is_on(&self) -> bool {
         self.cursor.is_some()
     }
@@ -90,8 +90,8 @@ impl Replay {
     pub(super) fn moment(&self, timeline: &Timeline) -> usize {
         match self.cursor {
             None => timeline.end(),
-            Some(Spot::Start) => 0,
-            Some(Spot::At(at, place)) => match timeline.moment(at) {
+            Some(Position::Start) => 0,
+            Some(Position::At(at, place)) => match timeline.moment(at) {
                 Some(there) if there.place == place => at,
                 _ => timeline.at_place(place),
             },
@@ -111,40 +111,41 @@ impl App {
         Some(self.ui.replay.moment(&page.timeline))
     }
 
-    /// Moves the cursor to a moment; the last one is live.
+    /// Goes to a moment; the last one is live.
     pub(super) fn go_to(&mut self, moment: usize) {
         let Some(page) = &self.shown.page else {
             return;
         };
         let timeline = &page.timeline;
         self.ui.replay.cursor = match timeline.moment(moment) {
-            Some(there) if moment < timeline.end() => Some(Spot::At(moment, there.place)),
+            Some(there) if moment < timeline.end() => Some(Position::At(moment, there.place)),
             _ => None,
         };
         self.stale();
     }
 
-    /// What a step to the left or right leads to, and what a replay by requests goes by.
+    /// The step to the left or right, and of a replay by requests.
     pub(super) fn usual_step(&self) -> Step {
         let page = self.shown.page.as_ref();
         page.map_or(Step::Request, |page| page.pace.step())
     }
 
-    /// Steps on; after the last step to the end.
-    pub(super) fn step_on(&mut self, step: Step) {
+    /// Steps forward; after the last step to the end.
+    pub(super) fn step_forward(&mut self, step: Step) {
         self.step_by(step, "after", |timeline, from| {
             (timeline.next(step, from), timeline.end())
         });
     }
 
-    /// Steps back; before the first step to the beginning.
+    /// Steps back; before the first step to the start.
     pub(super) fn step_back(&mut self, step: Step) {
         self.step_by(step, "before", |timeline, from| {
             (timeline.previous(step, from), 0)
         });
     }
 
-    /// Where a step leads, else how far the log goes. A compaction that there is not leads nowhere.
+    /// Goes where a step leads, or to the log's end in that direction. Without a compaction in that direction
+    /// a step to one leads nowhere.
     fn step_by(
         &mut self,
         step: Step,
@@ -156,14 +157,14 @@ impl App {
         };
         match to(&page.timeline, from) {
             (None, _) if step == Step::Reset => {
-                return self.tell(format!("no compaction {way} this moment"));
+                return self.notify(format!("no compaction {way} this moment"));
             }
             (there, end) => self.go_to(there.unwrap_or(end)),
         }
         self.ui.replay.playing = None;
     }
 
-    /// To the request that the context grew most with.
+    /// Goes to the request with the largest growth.
     pub(super) fn go_to_growth(&mut self) {
         let page = self.shown.page.as_ref();
         let there = page.and_then(|page| {
@@ -175,12 +176,12 @@ impl App {
                 self.ui.replay.playing = None;
                 self.go_to(there);
             }
-            None => self.tell("no reported request is larger than the one before it".to_owned()),
+            None => self.notify("no reported request is larger than the one before it".to_owned()),
         }
     }
 
-    /// To the next record whose item's tool or beginning contains this; from the end on from the start.
-    /// Returns whether there is one.
+    /// Goes to the next record whose item's tool, subject or preview contains this; from the end on to the
+    /// start. Returns whether there is one.
     pub(super) fn find(&mut self, needle: &str) -> bool {
         let needle = needle.to_lowercase();
         let (Some(page), Some(from)) = (&self.shown.page, self.moment()) else {
@@ -211,21 +212,21 @@ impl App {
         true
     }
 
-    /// Back to what the log ends with.
+    /// Ends the replay.
     pub(super) fn go_live(&mut self) {
         self.ui.replay.cursor = None;
         self.ui.replay.playing = None;
         self.stale();
     }
 
-    /// From the beginning, playing; where only the end of the log was read so far, once it is read.
+    /// Plays from the start, as soon as the log is read from there.
     pub(super) fn play_from_start(&mut self) {
-        self.ui.replay.cursor = Some(Spot::Start);
+        self.ui.replay.cursor = Some(Position::Start);
         self.ui.replay.playing = Some(self.now);
         self.stale();
     }
 
-    /// Plays or pauses; live, it plays from the beginning.
+    /// Plays or pauses; live, it plays from the start.
     pub(super) fn play_or_pause(&mut self) {
         match (self.ui.replay.cursor, self.ui.replay.playing) {
             (None, _) => self.play_from_start(),
@@ -234,19 +235,15 @@ impl App {
         }
     }
 
-    pub(super) fn faster(&mut self) {
+    /// Plays so many speeds faster, or slower.
+    pub(super) fn change_speed(&mut self, by: isize) {
         let replay = &mut self.ui.replay;
-        replay.speed = (replay.speed + 1).min(Speed::ALL.len() - 1);
+        let speed = replay.speed.saturating_add_signed(by);
+        replay.speed = speed.min(Speed::ALL.len() - 1);
         replay.playing = replay.playing.map(|_| self.now);
     }
 
-    pub(super) fn slower(&mut self) {
-        let replay = &mut self.ui.replay;
-        replay.speed = replay.speed.saturating_sub(1);
-        replay.playing = replay.playing.map(|_| self.now);
-    }
-
-    /// Moves a replay that plays to where it should be by now.
+    /// Moves a playing replay to where it should be by now.
     pub(super) fn play_on(&mut self) {
         let Some(since) = self.ui.replay.playing else {
             return;
@@ -256,7 +253,7 @@ impl App {
         };
         let page = self.shown.page.as_ref();
         let session = page.and_then(|page| self.fleet.get(page.key));
-        if self.ui.replay.cursor == Some(Spot::Start)
+        if self.ui.replay.cursor == Some(Position::Start)
             && session.is_some_and(|session| !session.has_beginning())
         {
             self.ui.replay.playing = Some(self.now);
@@ -286,7 +283,7 @@ impl App {
         }
     }
 
-    /// How long until a replay that plays moves on; `None`: it does not play.
+    /// How long until a playing replay moves on; `None`: none plays.
     pub(super) fn next_step(&self) -> Option<Duration> {
         let since = self.ui.replay.playing?;
         let (_, wait) = self.next_moment(self.moment()?)?;
@@ -304,7 +301,7 @@ impl App {
                     (Some(here), Some(there)) => {
                         (there.as_duration() - here.as_duration()).as_secs_f64()
                     }
-                    _ => UNTOLD_PAUSE,
+                    _ => DEFAULT_PAUSE,
                 };
                 Some((at + 1, gap.clamp(0.0, LONGEST_PAUSE) / times))
             }

@@ -1,15 +1,14 @@
-//! The list of sessions, in the order and the groups that are set, and the sums below it.
+//! The list of sessions: filtered, sorted, grouped, and the sums below it.
 
-use super::{App, Brief, Column, Direction, Grouping, Idle, Nearness, seconds_since};
+use super::tabs::row_id;
+use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary, seconds_since};
 use crate::model::fleet::{Row, SessionKey};
 use crate::model::session::{Coverage, Session};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How many sessions nobody looks at are worked out for the sums before each frame: some milliseconds
-/// for the largest.
+/// How many sessions off screen are summed up before each frame: some milliseconds for the largest.
 const SUMMED_PER_FRAME: usize = 48;
 
 /// One line of the list.
@@ -28,13 +27,13 @@ pub struct Group {
     pub id: u64,
     /// The project's or the agent's name.
     pub name: String,
-    /// Its sessions, sub-agents included.
+    /// How many sessions, sub-agents included.
     pub sessions: usize,
-    /// Those that show signs of life.
+    /// How many of them are live.
     pub live: usize,
 }
 
-/// A line's identity, whatever the order is.
+/// A line's identity, across changes of the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineId {
     /// A group.
@@ -43,42 +42,30 @@ pub enum LineId {
     Session(SessionKey),
 }
 
-/// What the listed sessions hold together.
+/// The sums of the listed sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Tokens in their contexts that were reported.
     pub known: u64,
-    /// Tokens in them that are only counted here.
+    /// Tokens in them that are estimated.
     pub estimated: u64,
     /// How many are near their trigger.
     pub near: usize,
-    /// How many were not worked out yet.
+    /// How many are not summed up yet.
     pub missing: usize,
 }
 
 impl App {
-    /// Lists the sessions anew.
+    /// Makes the list.
     pub(super) fn list_sessions(&mut self) {
-        if matches!(
-            self.ui.sort,
-            Column::Headroom
-                | Column::Context
-                | Column::Next
-                | Column::Known
-                | Column::Estimated
-                | Column::Growth
-        ) {
+        if matches!(self.ui.sort.sort, Sort::Lowest(_) | Sort::Highest(_)) {
             for (key, session) in self.fleet.sessions() {
-                let briefs = &mut self.shown.briefs;
-                briefs.entry(key).or_insert_with(|| Brief::of(session));
+                let summaries = &mut self.shown.summaries;
+                summaries.entry(key).or_insert_with(|| Summary::of(session));
             }
         }
-        let words: Vec<String> = self
-            .ui
-            .filter
-            .split_whitespace()
-            .map(str::to_lowercase)
-            .collect();
+        let words = self.ui.filter.split_whitespace();
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
         let mut rows = self.fleet.rows(
             |key, session| {
                 (self.ui.idle == Idle::Shown || self.is_live(key))
@@ -95,54 +82,28 @@ impl App {
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
 
-    /// What a session is ordered by; what matters more comes first, then the newest. The live ones stand
-    /// by when they began, so that they do not change places with every line they write.
+    /// What a session is sorted by; the lowest comes first. Live sessions are sorted by their start, so that
+    /// they do not change places with every record.
     fn rank<'s>(&'s self, key: SessionKey, session: &'s Session) -> Rank<'s> {
         let active = self.fleet.activity_of(key, session);
-        let of = |n: fn(&Brief, &Session) -> u64| {
-            let brief = self.shown.briefs.get(&key);
-            brief.map_or(u64::MAX, |brief| n(brief, session))
+        let of = |n: fn(&Summary, &Session) -> u64| {
+            let summary = self.shown.summaries.get(&key);
+            summary.map(|summary| n(summary, session))
         };
-        let most = |n: u64| u64::MAX - n;
-        let (number, name) = match self.ui.sort {
-            Column::Recent => {
+        let (number, name) = match self.ui.sort.sort {
+            Sort::Recent => {
                 let live = active.is_some_and(|at| seconds_since(at, self.now) <= super::LIVE);
                 let since = if live { session.started_at } else { active };
                 return (u64::from(!live), "", Reverse(since), key);
             }
-            Column::Headroom => (of(|brief, _| brief.left()), ""),
-            Column::Context => {
-                let share = of(|brief, _| {
-                    let (used, window) = (brief.context.used, brief.limits.window.max(1));
-                    u64::try_from(u128::from(used) * 1_000_000 / u128::from(window))
-                        .unwrap_or(u64::MAX)
-                });
-                (most(share), "")
-            }
-            Column::Next => {
-                let requests = of(|brief, session| match brief.forecast_then(session) {
-                    Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
-                    Err(_) => u64::MAX,
-                });
-                (requests, "")
-            }
-            Column::Known => (most(of(|brief, _| brief.context.known)), ""),
-            Column::Estimated => (most(of(|brief, _| brief.context.estimated)), ""),
-            Column::Growth => {
-                let grown = of(|brief, _| {
-                    let growth = brief.growth.iter();
-                    growth.fold(0, |sum, grown| sum.saturating_add(*grown))
-                });
-                (most(grown), "")
-            }
-            Column::Agent => (0, session.agent),
-            Column::Project => (0, session.project()),
-            Column::Model => (0, session.model().unwrap_or("\u{10ffff}")),
+            Sort::Name(name) => (0, name(session)),
+            Sort::Lowest(n) => (of(n).unwrap_or(u64::MAX), ""),
+            Sort::Highest(n) => (u64::MAX - of(n).unwrap_or(0), ""),
         };
         (number, name, Reverse(active), key)
     }
 
-    /// The rows below the headings of their groups; a group stands where its first session would.
+    /// The rows below the headings of their groups, in the order of each group's first session.
     fn grouped(&self, rows: Vec<Row>) -> Vec<Listed> {
         if self.ui.grouping == Grouping::None {
             return rows.into_iter().map(Listed::Session).collect();
@@ -153,23 +114,11 @@ impl App {
             // Sub-agents stay below their parent.
             if row.depth == 0 {
                 let name = self.group_of(row.key);
-                at = groups
-                    .iter()
-                    .position(|(group, _)| group.name == name)
-                    .unwrap_or_else(|| {
-                        let id = id_of(self.ui.grouping, &name);
-                        let (sessions, live) = (0, 0);
-                        groups.push((
-                            Group {
-                                id,
-                                name,
-                                sessions,
-                                live,
-                            },
-                            Vec::new(),
-                        ));
-                        groups.len() - 1
-                    });
+                let known = groups.iter().position(|(group, _)| group.name == name);
+                at = known.unwrap_or(groups.len());
+                if known.is_none() {
+                    groups.push((Group::new(self.ui.grouping, name), Vec::new()));
+                }
             }
             if let Some((group, rows)) = groups.get_mut(at) {
                 group.sessions += 1;
@@ -199,19 +148,19 @@ impl App {
         }
     }
 
-    /// Adds up what the listed sessions hold. Those that no one looked at are worked out a few at a time.
+    /// Sums up the listed sessions, those off screen a few at a time.
     pub(super) fn add_up(&mut self) {
         let keys: HashSet<SessionKey> = self.sessions_listed().map(|row| row.key).collect();
         let mut totals = Totals::default();
         let mut budget = SUMMED_PER_FRAME;
         for (key, session) in self.fleet.sessions() {
-            // In a folded group is listed as well.
+            // Sessions in folded groups count too.
             if session.coverage == Coverage::Unread
                 || self.ui.grouping == Grouping::None && !keys.contains(&key)
             {
                 continue;
             }
-            let brief = match self.shown.briefs.entry(key) {
+            let summary = match self.shown.summaries.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(_) if budget == 0 => {
                     totals.missing += 1;
@@ -219,41 +168,32 @@ impl App {
                 }
                 Entry::Vacant(place) => {
                     budget -= 1;
-                    place.insert(Brief::of(session))
+                    place.insert(Summary::of(session))
                 }
             };
-            totals.known = totals.known.saturating_add(brief.context.known);
-            totals.estimated = totals.estimated.saturating_add(brief.context.estimated);
-            totals.near += usize::from(brief.nearness() != Nearness::Calm);
+            totals.known = totals.known.saturating_add(summary.context.known);
+            totals.estimated = totals.estimated.saturating_add(summary.context.estimated);
+            totals.near += usize::from(summary.nearness() != Nearness::Calm);
         }
         self.shown.totals = totals;
     }
 
     /// The listed sessions, from the top.
     fn sessions_listed(&self) -> impl Iterator<Item = &Row> {
-        self.shown.lines.iter().filter_map(|line| match line {
-            Listed::Session(row) => Some(row),
-            Listed::Group(_) => None,
-        })
+        self.shown.lines.iter().filter_map(Listed::session)
     }
 
-    /// Selects the session that showed a sign of life last.
+    /// Selects the session with the newest record.
     pub(super) fn select_newest(&mut self) {
-        let newest = self
-            .shown
-            .lines
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| match line {
-                Listed::Session(row) => Some((self.fleet.newest_record(row.key)?, at)),
-                Listed::Group(_) => None,
-            });
+        let lines = self.shown.lines.iter().enumerate();
+        let newest = lines
+            .filter_map(|(at, line)| Some((self.fleet.newest_record(line.session()?.key)?, at)));
         if let Some((_, at)) = newest.max() {
             self.ui.sessions.select(&self.shown.line_ids, at);
         }
     }
 
-    /// Folds a group, or unfolds it.
+    /// Folds or unfolds a group.
     pub(super) fn fold(&mut self, group: u64) {
         if !self.ui.folded.remove(&group) {
             self.ui.folded.insert(group);
@@ -261,30 +201,21 @@ impl App {
         self.stale();
     }
 
-    /// The lines of the list of sessions that are on screen, from the top.
+    /// The lines on screen, from the top.
     pub fn visible_lines(&self) -> impl Iterator<Item = &Listed> {
-        let count = usize::from(self.overview_layout().list.count);
+        let count = usize::from(self.overview_layout().list.height);
         let from = self.ui.sessions.offset();
         self.shown.lines.iter().skip(from).take(count)
     }
 
-    /// The lines of the list, groups' headings included.
+    /// All lines, groups' headings included.
     pub fn lines(&self) -> &[Listed] {
         &self.shown.lines
     }
 
     /// Whether a line is the selected one.
     pub fn is_selected(&self, line: &Listed) -> bool {
-        let selected = self.shown.line_ids.get(self.ui.sessions.index());
-        selected == Some(&line.id())
-    }
-
-    /// The group whose heading is selected.
-    pub fn selected_group(&self) -> Option<u64> {
-        match self.shown.lines.get(self.ui.sessions.index())? {
-            Listed::Group(group) => Some(group.id),
-            Listed::Session(_) => None,
-        }
+        self.selected_line().map(Listed::id) == Some(line.id())
     }
 
     /// The number of sessions that match the filter.
@@ -292,13 +223,13 @@ impl App {
         self.shown.matching
     }
 
-    /// What the listed sessions hold together.
+    /// The sums of the listed sessions.
     pub fn totals(&self) -> Totals {
         self.shown.totals
     }
 }
 
-/// A number, a name, the newest first, and the key for an order that never wavers.
+/// A number, a name, the newest first, and the key to make the order total.
 type Rank<'s> = (u64, &'s str, Reverse<Option<jiff::Timestamp>>, SessionKey);
 
 impl Listed {
@@ -308,10 +239,23 @@ impl Listed {
             Listed::Session(row) => LineId::Session(row.key),
         }
     }
+
+    /// The session; `None`: the line is a heading.
+    pub fn session(&self) -> Option<&Row> {
+        match self {
+            Listed::Session(row) => Some(row),
+            Listed::Group(_) => None,
+        }
+    }
 }
 
-fn id_of(grouping: Grouping, name: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (grouping.name(), name).hash(&mut hasher);
-    hasher.finish()
+impl Group {
+    fn new(grouping: Grouping, name: String) -> Group {
+        Group {
+            id: row_id((grouping.name(), &name)),
+            name,
+            sessions: 0,
+            live: 0,
+        }
+    }
 }

@@ -1,55 +1,37 @@
-//! The screen of an item's text: opened, asked for page by page, searched, left.
+//! The screen of an item's text: opens it, requests its pages, searches and closes it.
 
-use super::reader::{Program, Reader, Way};
-use super::{App, Effect, Panel, Purpose, Screen};
+use super::pager::{Pager, Program, Way};
+use super::{App, Effect, Purpose, Screen};
 use crate::model::event::Place;
+use crate::model::fleet::SessionKey;
 use crate::model::session::{Item, ItemIx};
 use crate::model::text::{TextPage, TextRequest};
 use crate::tui::keymap::Action;
 
-/// Rows that the screen of a text has beside the text itself: what it is, how far it is read, the keys.
+/// The rows of that screen beside the text itself: header, status, keys.
 pub const AROUND: u16 = 5;
 
 impl App {
-    /// Opens the text of the item that is selected.
-    pub(super) fn read_selected(&mut self) -> Effect {
-        let selected = match self.ui.panel {
-            Panel::Items => self.selected_item().map(|(_, ix, _)| ix),
-            _ => self.shown.page.as_ref().and_then(|page| {
-                let row = self.ui.facts.index();
-                page.facts.item_at(row)
-            }),
-        };
-        let Some(ix) = selected else {
-            return Effect::None;
-        };
-        self.read(ix)
-    }
-
-    fn read(&mut self, ix: ItemIx) -> Effect {
-        let Some(key) = self.open_session() else {
-            return Effect::None;
-        };
-        let item = self
-            .fleet
-            .get(key)
-            .and_then(|session| session.items().get(ix));
+    /// Opens the text of an item.
+    pub(super) fn open_text(&mut self, key: SessionKey, ix: ItemIx) -> Effect {
+        let session = self.fleet.get(key);
+        let item = session.and_then(|session| session.items().get(ix));
         let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
-            self.tell("the log shows no text of this item".to_owned());
+            self.notify("the log shows no text of this item".to_owned());
             return Effect::None;
         };
-        self.reader = Some(Reader::open(key, wanted));
+        self.pager = Some(Pager::open(key, wanted));
         self.ui.screen = Screen::Text(key);
         Effect::ReadText(wanted)
     }
 
     /// The item whose text is on screen; `None`: its log no longer has it.
     pub fn item_read(&self) -> Option<(ItemIx, &Item)> {
-        let reader = self.reader.as_ref()?;
-        let wanted = reader.request();
-        let items = &self.fleet.get(reader.key)?.items();
+        let pager = self.pager.as_ref()?;
+        let wanted = pager.request();
+        let items = &self.fleet.get(pager.key)?.items();
         let at = items.partition_point(|item| item.place.offset < wanted.place.offset);
-        // It may have been asked for before the log was read from its beginning, and lines were known.
+        // It may have been requested before the log was read from its start, with no line numbers yet.
         let place = |item: &Item| match wanted.place.line {
             0 => Place {
                 line: 0,
@@ -65,14 +47,14 @@ impl App {
             .find(|(_, item)| place(item) == wanted.place && item.hash == wanted.hash)
     }
 
-    /// A page has come.
+    /// Takes a page that was read.
     pub(super) fn take_text(&mut self, page: TextPage) -> Effect {
-        let next = self.reader.as_mut().and_then(|reader| reader.take(page));
+        let next = self.pager.as_mut().and_then(|pager| pager.take(page));
         next.map_or(Effect::None, Effect::ReadText)
     }
 
     pub(super) fn act_on_text(&mut self, action: Action) -> Effect {
-        let Some(reader) = &mut self.reader else {
+        let Some(pager) = &mut self.pager else {
             return Effect::None;
         };
         let next = match action {
@@ -80,58 +62,58 @@ impl App {
                 self.ask(Purpose::Search);
                 None
             }
-            Action::NextHit => reader.next_hit(Way::On),
-            Action::PreviousHit => reader.next_hit(Way::Back),
-            Action::NextPage => reader.turn(Way::On),
-            Action::PreviousPage => reader.turn(Way::Back),
+            Action::NextMatch => pager.next_match(Way::Forward),
+            Action::PreviousMatch => pager.next_match(Way::Back),
+            Action::NextPage => pager.turn_page(Way::Forward),
+            Action::PreviousPage => pager.turn_page(Way::Back),
             Action::Pretty => {
-                if reader.form().is_some() {
-                    reader.switch_form();
+                if pager.form().is_some() {
+                    pager.switch_form();
                 } else {
-                    self.tell("the text is no JSON, or too long to set out".to_owned());
+                    self.notify("the text is no JSON, or too long to set out".to_owned());
                 }
                 None
             }
-            Action::Copy => return Effect::Copy(reader.exact().to_owned()),
-            Action::Pager => return Effect::Open(reader.request(), Program::Pager),
-            Action::Editor => return Effect::Open(reader.request(), Program::Editor),
+            Action::Copy => return Effect::Copy(pager.exact().to_owned()),
+            Action::Pager => return Effect::Open(pager.request(), Program::Pager),
+            Action::Editor => return Effect::Open(pager.request(), Program::Editor),
             _ => None,
         };
         next.map_or(Effect::None, Effect::ReadText)
     }
 
     pub(super) fn scroll_text(&mut self, by: isize) -> Effect {
-        let Some(reader) = &mut self.reader else {
+        let Some(pager) = &mut self.pager else {
             return Effect::None;
         };
         let next = match by {
-            isize::MIN => reader.first(),
-            isize::MAX => reader.last(),
-            by => reader.scroll(by),
+            isize::MIN => pager.first(),
+            isize::MAX => pager.last(),
+            by => pager.scroll(by),
         };
         next.map_or(Effect::None, Effect::ReadText)
     }
 
     pub(super) fn search_text(&mut self, needle: &str) -> Effect {
-        let reader = self.reader.as_mut();
-        let next = reader.and_then(|reader| reader.search(needle));
+        let pager = self.pager.as_mut();
+        let next = pager.and_then(|pager| pager.search(needle));
         next.map_or(Effect::None, Effect::ReadText)
     }
 
-    /// Fits the text to the screen; leaves it where its session is gone.
+    /// Fits the text to the screen.
     pub(super) fn prepare_text(&mut self) {
         let (columns, rows) = self.ui.size;
-        if let Some(reader) = &mut self.reader {
+        if let Some(pager) = &mut self.pager {
             let rows = rows.saturating_sub(AROUND);
-            reader.fit(usize::from(columns), usize::from(rows));
+            pager.fit(usize::from(columns), usize::from(rows));
         }
     }
 
-    /// Leaves the text: nothing of it is kept.
+    /// Closes the text, and drops it.
     pub(super) fn leave_text(&mut self) {
         if let Screen::Text(key) = self.ui.screen {
             self.ui.screen = Screen::Session(key);
         }
-        self.reader = None;
+        self.pager = None;
     }
 }

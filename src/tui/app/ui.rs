@@ -1,14 +1,13 @@
 //! What the user has set, by key and mouse.
 
+use super::tabs::{ITEMS, RowId, Tab};
 use super::{
-    Column, Cursor, Direction, FactId, Grouping, Idle, ItemSort, LineId, Prompt, Replay,
-    ShownItems, Top,
+    Column, Cursor, Direction, Grouping, Idle, ItemSort, LineId, Prompt, Replay, ShownItems, Top,
 };
 use crate::model::Kind;
 use crate::model::fleet::SessionKey;
 use crate::model::threshold::Threshold;
-use crate::tui::keymap::Action;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What is on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,75 +20,13 @@ pub enum Screen {
     Text(SessionKey),
 }
 
-/// What lies over the screen.
+/// A box over the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlay {
     /// The keys.
     Help,
-    /// What was told so far.
+    /// The notices so far.
     Notices,
-}
-
-/// What the list of a session's screen holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Panel {
-    /// The items.
-    #[default]
-    Items,
-    /// The tools, with what their results cost.
-    Tools,
-    /// What compactions did.
-    Compactions,
-    /// What other policies would have done.
-    WhatIf,
-    /// The sub-agents.
-    Agents,
-    /// The context over time, where there is no room for it beside the roles.
-    Course,
-}
-
-impl Panel {
-    /// All panels, in the order of their tabs.
-    pub const ALL: [Panel; 6] = [
-        Panel::Items,
-        Panel::Tools,
-        Panel::Compactions,
-        Panel::WhatIf,
-        Panel::Agents,
-        Panel::Course,
-    ];
-
-    /// The tab's word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Panel::Items => "items",
-            Panel::Tools => "tools",
-            Panel::Compactions => "compactions",
-            Panel::WhatIf => "what if",
-            Panel::Agents => "agents",
-            Panel::Course => "course",
-        }
-    }
-
-    /// The key's action that leads to it.
-    pub const fn action(self) -> Action {
-        match self {
-            Panel::Items => Action::Items,
-            Panel::Tools => Action::Tools,
-            Panel::Compactions => Action::Compactions,
-            Panel::WhatIf => Action::WhatIf,
-            Panel::Agents => Action::Agents,
-            Panel::Course => Action::Course,
-        }
-    }
-
-    /// The panel so many tabs further; it goes around.
-    #[must_use]
-    pub fn further(self, by: isize) -> Panel {
-        let at = Panel::ALL.iter().position(|panel| *panel == self);
-        let at = at.unwrap_or(0) as isize + by;
-        Panel::ALL[at.rem_euclid(Panel::ALL.len() as isize) as usize]
-    }
 }
 
 /// An item, across rereads of its log: offset of its line, place among the line's items, kind.
@@ -102,63 +39,68 @@ pub struct Ui {
     pub size: (u16, u16),
     /// The screen.
     pub screen: Screen,
-    /// The session from which a sub-agent on screen was opened.
+    /// The session from which the sub-agent on screen was opened.
     pub came_from: Option<SessionKey>,
-    /// What lies over it.
+    /// The box over the screen.
     pub overlay: Option<Overlay>,
-    /// How far it is scrolled, in lines.
+    /// The lines that it is scrolled by.
     pub overlay_top: usize,
     /// What is being typed: all keys go there.
     pub prompt: Option<Prompt>,
 
-    /// The order of the sessions.
-    pub sort: Column,
-    /// Which end of it comes first.
+    /// The sort of the sessions.
+    pub sort: &'static Column,
+    /// Its direction.
     pub direction: Direction,
     /// What they are grouped by.
     pub grouping: Grouping,
-    /// The groups of which the sessions are not listed.
+    /// The groups whose sessions are not listed.
     pub folded: HashSet<u64>,
     /// Whether idle sessions are listed.
     pub idle: Idle,
     /// The filter of the sessions.
     pub filter: String,
-    /// The list of sessions.
+    /// The selected session.
     pub sessions: Cursor<LineId>,
 
-    /// What a session's screen lists.
-    pub panel: Panel,
+    /// The active tab of a session's screen.
+    pub tab: &'static Tab,
     /// The moment it shows.
     pub replay: Replay,
     /// Which items are listed.
     pub listed: ShownItems,
-    /// Their order.
+    /// Their sort.
     pub item_sort: ItemSort,
-    /// Which end of it comes first.
+    /// Its direction.
     pub item_direction: Direction,
     /// Their filter, as typed.
     pub item_filter: String,
-    /// From which size on an item is oversized.
+    /// The size from which an item is oversized.
     pub oversized: Threshold,
-    /// The items that are marked, with the session they belong to.
+    /// The marked items, with their session.
     pub marked: HashSet<(SessionKey, ItemId)>,
-    /// What was looked for last in a replay.
+    /// The last text that was searched for in a replay.
     pub needle: String,
-    /// The list of items.
-    pub items: Cursor<ItemId>,
-    /// The list of tools.
-    pub tools: Cursor<u64>,
-    /// The list of what compactions did.
-    pub facts: Cursor<FactId>,
-    /// The list of policies.
-    pub policies: Cursor<usize>,
-    /// The list of sub-agents.
-    pub agents: Cursor<SessionKey>,
+    /// The selected row of each tab, by the tab's name.
+    pub cursors: HashMap<&'static str, Cursor<RowId>>,
 }
 
-/// From this share of the window on an item is oversized unless the user says otherwise: 8,000 of
-/// 200,000 tokens.
+/// The share of the window from which an item is oversized, unless the user sets another: 8,000 of 200,000
+/// tokens.
 const OVERSIZED: f64 = 0.04;
+
+impl Ui {
+    /// The selected row of the active tab.
+    pub fn cursor(&self) -> Cursor<RowId> {
+        let cursor = self.cursors.get(self.tab.name).copied();
+        cursor.unwrap_or_default()
+    }
+
+    /// Selects a row of the active tab.
+    pub(super) fn set_cursor(&mut self, cursor: Cursor<RowId>) {
+        self.cursors.insert(self.tab.name, cursor);
+    }
+}
 
 impl Default for Ui {
     fn default() -> Ui {
@@ -169,14 +111,14 @@ impl Default for Ui {
             overlay: None,
             overlay_top: 0,
             prompt: None,
-            sort: Column::default(),
+            sort: Column::first(),
             direction: Direction::default(),
             grouping: Grouping::default(),
             folded: HashSet::new(),
             idle: Idle::default(),
             filter: String::new(),
             sessions: Cursor::new(Top::Stays),
-            panel: Panel::default(),
+            tab: ITEMS,
             replay: Replay::default(),
             listed: ShownItems::default(),
             item_sort: ItemSort::default(),
@@ -185,11 +127,7 @@ impl Default for Ui {
             oversized: Threshold::Share(OVERSIZED),
             marked: HashSet::new(),
             needle: String::new(),
-            items: Cursor::new(Top::Follows),
-            tools: Cursor::new(Top::Follows),
-            facts: Cursor::new(Top::Follows),
-            policies: Cursor::new(Top::Follows),
-            agents: Cursor::new(Top::Follows),
+            cursors: HashMap::new(),
         }
     }
 }

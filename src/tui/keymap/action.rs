@@ -1,111 +1,127 @@
 //! What a user can ask for by name.
 
-/// What a user can ask for by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+use strum::{EnumIter, EnumString, IntoStaticStr};
+
+/// What a user can ask for. Its name in a configuration is the variant's in kebab case; former names stay
+/// valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Action {
-    /// One row up.
+    /// Moves the selection up.
     Up,
-    /// One row down.
+    /// Moves the selection down.
     Down,
-    /// A page up.
+    /// Moves up by a page.
     PageUp,
-    /// A page down.
+    /// Moves down by a page.
     PageDown,
-    /// To the first row.
+    /// Goes to the first row.
     First,
-    /// To the last row.
+    /// Goes to the last row.
     Last,
     /// Opens what is selected: a session, a group, an item's text, a tool's items, a sub-agent.
     Open,
-    /// Back to where one came from.
+    /// Goes back one step.
     Back,
-    /// Begins to type a filter.
+    /// Starts to type a filter.
     Filter,
-    /// The next order.
+    /// Goes on to the next sort.
     Sort,
-    /// The other end of the order first.
+    /// Reverses the sort.
     Reverse,
     /// Groups the sessions by project, by agent, not at all.
     Group,
-    /// Hides the sessions without a sign of life, or shows them again.
+    /// Hides idle sessions, or shows them again.
     Idle,
-    /// To the session that was written to last.
+    /// Goes to the session with the newest record.
     Newest,
-    /// The next tab.
-    NextPanel,
-    /// The tab before.
-    PreviousPanel,
-    /// The items.
+    /// Shows the next tab.
+    #[strum(to_string = "next-tab", serialize = "next-panel")]
+    NextTab,
+    /// Shows the previous tab.
+    #[strum(to_string = "previous-tab", serialize = "previous-panel")]
+    PreviousTab,
+    /// Shows the items.
     Items,
-    /// What each tool's results cost.
+    /// Shows what each tool's results cost.
     Tools,
-    /// What compactions did.
+    /// Shows what compactions did.
     Compactions,
-    /// What other policies would have done.
+    /// Shows what other policies would have done.
     WhatIf,
-    /// The sub-agents.
+    /// Shows the sub-agents.
     Agents,
-    /// The context over time.
-    Course,
-    /// Between the items in the context and all items.
+    /// Shows the context over time.
+    #[strum(to_string = "timeline", serialize = "course")]
+    Timeline,
+    /// Lists only the items in the context, or all.
     All,
-    /// Only the items of the selected one's tool, or all again.
+    /// Lists only the items of the selected item's tool, or all again.
     OneTool,
-    /// To the next oversized item.
+    /// Goes to the next oversized item.
     NextOversized,
-    /// To the oversized item before.
+    /// Goes to the previous oversized item.
     PreviousOversized,
-    /// Sets from which size on an item is oversized.
+    /// Sets the size from which an item is oversized.
     Oversized,
-    /// Marks an item, to see the context without it; or takes that back.
+    /// Marks an item, or removes the mark.
     Mark,
-    /// Takes all marks back.
+    /// Removes all marks.
     Unmark,
-    /// Plays the session from its beginning.
+    /// Replays the session from its start.
     Replay,
     /// Plays or pauses.
     Play,
-    /// To the next request; to the next record where none was reported.
-    StepOn,
-    /// To the request before, or record.
+    /// Goes to the next request; to the next record where none was reported.
+    #[strum(to_string = "step-forward", serialize = "step-on")]
+    StepForward,
+    /// Goes to the previous request, or record.
     StepBack,
-    /// To the next record.
-    RecordOn,
-    /// To the record before.
-    RecordBack,
-    /// To the next user turn.
-    TurnOn,
-    /// To the user turn before.
-    TurnBack,
-    /// To the next compaction.
-    ResetOn,
-    /// To the compaction before.
-    ResetBack,
+    /// Goes to the next record.
+    #[strum(to_string = "next-record", serialize = "record-on")]
+    NextRecord,
+    /// Goes to the previous record.
+    #[strum(to_string = "previous-record", serialize = "record-back")]
+    PreviousRecord,
+    /// Goes to the next user turn.
+    #[strum(to_string = "next-turn", serialize = "turn-on")]
+    NextTurn,
+    /// Goes to the previous user turn.
+    #[strum(to_string = "previous-turn", serialize = "turn-back")]
+    PreviousTurn,
+    /// Goes to the next compaction.
+    #[strum(to_string = "next-compaction", serialize = "reset-on")]
+    NextCompaction,
+    /// Goes to the previous compaction.
+    #[strum(to_string = "previous-compaction", serialize = "reset-back")]
+    PreviousCompaction,
     /// Plays faster.
     Faster,
     /// Plays slower.
     Slower,
-    /// To the request that the context grew most with.
+    /// Goes to the request with the largest growth.
     Growth,
-    /// To the next record with a text that is asked for.
+    /// Starts to type a text, and goes to the next record that contains it.
     Find,
-    /// To the next record with the same text.
+    /// Goes to the next record with the same text.
     FindNext,
-    /// To the moment at which the selected item or compaction came; from there to when the item left.
+    /// Goes to when the selected item or compaction came; from there to when the item left.
     Moment,
-    /// Back to what the log ends with.
+    /// Ends a replay.
     Live,
-    /// Begins to type what to search for in a text.
+    /// Starts to type what to search for in a text.
     Search,
-    /// To the next hit.
-    NextHit,
-    /// To the hit before.
-    PreviousHit,
-    /// The next page of a long text.
+    /// Goes to the next match.
+    #[strum(to_string = "next-match", serialize = "next-hit")]
+    NextMatch,
+    /// Goes to the previous match.
+    #[strum(to_string = "previous-match", serialize = "previous-hit")]
+    PreviousMatch,
+    /// Goes to the next page of a long text.
     NextPage,
-    /// The page before.
+    /// Goes to the previous page of a long text.
     PreviousPage,
-    /// JSON set out over lines, or as it stands in the log.
+    /// Indents JSON, or shows it as it is in the log.
     Pretty,
     /// Copies the text.
     Copy,
@@ -113,85 +129,23 @@ pub enum Action {
     Pager,
     /// Opens the text in the editor.
     Editor,
-    /// Sets the session's window by hand.
+    /// Sets the session's window.
     Window,
-    /// The next theme.
+    /// Goes on to the next theme.
     Theme,
-    /// The overlay of what was told so far.
+    /// Shows all notices.
     Notices,
-    /// The help overlay.
+    /// Shows the help.
     Help,
-    /// To the shell, to come back later.
+    /// Suspends the program.
     Suspend,
     /// Ends the program.
     Quit,
 }
 
 impl Action {
-    /// The action's name in a configuration. It stays what it is.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Action::Up => "up",
-            Action::Down => "down",
-            Action::PageUp => "page-up",
-            Action::PageDown => "page-down",
-            Action::First => "first",
-            Action::Last => "last",
-            Action::Open => "open",
-            Action::Back => "back",
-            Action::Filter => "filter",
-            Action::Sort => "sort",
-            Action::Reverse => "reverse",
-            Action::Group => "group",
-            Action::Idle => "idle",
-            Action::Newest => "newest",
-            Action::NextPanel => "next-panel",
-            Action::PreviousPanel => "previous-panel",
-            Action::Items => "items",
-            Action::Tools => "tools",
-            Action::Compactions => "compactions",
-            Action::WhatIf => "what-if",
-            Action::Agents => "agents",
-            Action::Course => "course",
-            Action::All => "all",
-            Action::OneTool => "one-tool",
-            Action::NextOversized => "next-oversized",
-            Action::PreviousOversized => "previous-oversized",
-            Action::Oversized => "oversized",
-            Action::Mark => "mark",
-            Action::Unmark => "unmark",
-            Action::Replay => "replay",
-            Action::Play => "play",
-            Action::StepOn => "step-on",
-            Action::StepBack => "step-back",
-            Action::RecordOn => "record-on",
-            Action::RecordBack => "record-back",
-            Action::TurnOn => "turn-on",
-            Action::TurnBack => "turn-back",
-            Action::ResetOn => "reset-on",
-            Action::ResetBack => "reset-back",
-            Action::Faster => "faster",
-            Action::Slower => "slower",
-            Action::Growth => "growth",
-            Action::Find => "find",
-            Action::FindNext => "find-next",
-            Action::Moment => "moment",
-            Action::Live => "live",
-            Action::Search => "search",
-            Action::NextHit => "next-hit",
-            Action::PreviousHit => "previous-hit",
-            Action::NextPage => "next-page",
-            Action::PreviousPage => "previous-page",
-            Action::Pretty => "pretty",
-            Action::Copy => "copy",
-            Action::Pager => "pager",
-            Action::Editor => "editor",
-            Action::Window => "window",
-            Action::Theme => "theme",
-            Action::Notices => "notices",
-            Action::Help => "help",
-            Action::Suspend => "suspend",
-            Action::Quit => "quit",
-        }
+    /// The action's name in a configuration.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }

@@ -1,12 +1,12 @@
 //! Every key there is, as long as the user has said nothing else.
 
-use super::{Action, Binding, Press, Scope, bind};
+use super::{Action, Binding, KeyPress, Scope, bind};
 
 /// The order is that of the help overlay, and of the footer, which shows as many hints as fit.
 #[rustfmt::skip]
 pub static BINDINGS: &[Binding] = {
     use Action as A;
-    use Press::*;
+    use KeyPress::*;
     use Scope::*;
     &[
         bind(Anywhere, A::Up, &[Up, Char('k')], "one row up", Some("move")),
@@ -28,11 +28,11 @@ pub static BINDINGS: &[Binding] = {
 
         bind(Session, A::Open, &[Enter], "read the item's text; list the tool's items; open the sub-agent", Some("open")),
         bind(Session, A::Back, &[Esc, Backspace, Char('h')], "back: to live, then to the sessions", Some("back")),
-        bind(Session, A::NextPanel, &[Tab], "the next tab", Some("tabs")),
-        bind(Session, A::PreviousPanel, &[BackTab], "the tab before", None),
+        bind(Session, A::NextTab, &[Tab], "the next tab", Some("tabs")),
+        bind(Session, A::PreviousTab, &[BackTab], "the tab before", None),
         bind(Session, A::Play, &[Char(' ')], "play and pause; live it plays from the beginning", Some("play")),
         bind(Session, A::StepBack, &[Left], "to the request before; to the record, where none was reported", Some("step")),
-        bind(Session, A::StepOn, &[Right], "to the next request, or record", Some("step")),
+        bind(Session, A::StepForward, &[Right], "to the next request, or record", Some("step")),
         bind(Session, A::Filter, &[Char('/')], "filter: words, role:tool, tool:Bash, source:estimated, >5k, out, oversized, again, marked", Some("filter")),
         bind(Session, A::Sort, &[Char('s')], "next order of the items: tokens, newest, carried", Some("sort")),
         bind(Session, A::Reverse, &[Char('S')], "the other end of the order first", None),
@@ -48,14 +48,14 @@ pub static BINDINGS: &[Binding] = {
         bind(Session, A::Compactions, &[Char('3'), Char('C')], "what compactions did", None),
         bind(Session, A::WhatIf, &[Char('4')], "what other policies would have done", None),
         bind(Session, A::Agents, &[Char('5')], "sub-agents", None),
-        bind(Session, A::Course, &[Char('6')], "the context over time", None),
+        bind(Session, A::Timeline, &[Char('6')], "the context over time", None),
         bind(Session, A::Replay, &[Char('r')], "play from the beginning", None),
-        bind(Session, A::RecordBack, &[Char(',')], "to the record before", None),
-        bind(Session, A::RecordOn, &[Char('.')], "to the next record", None),
-        bind(Session, A::TurnBack, &[ShiftLeft, Char('{')], "to the user turn before", None),
-        bind(Session, A::TurnOn, &[ShiftRight, Char('}')], "to the next user turn", None),
-        bind(Session, A::ResetBack, &[Char('[')], "to the compaction before", None),
-        bind(Session, A::ResetOn, &[Char(']')], "to the next compaction", None),
+        bind(Session, A::PreviousRecord, &[Char(',')], "to the record before", None),
+        bind(Session, A::NextRecord, &[Char('.')], "to the next record", None),
+        bind(Session, A::PreviousTurn, &[ShiftLeft, Char('{')], "to the user turn before", None),
+        bind(Session, A::NextTurn, &[ShiftRight, Char('}')], "to the next user turn", None),
+        bind(Session, A::PreviousCompaction, &[Char('[')], "to the compaction before", None),
+        bind(Session, A::NextCompaction, &[Char(']')], "to the next compaction", None),
         bind(Session, A::Slower, &[Char('-')], "play slower", None),
         bind(Session, A::Faster, &[Char('+'), Char('=')], "play faster: 1× to 1000× the log's time, or so many requests a second", None),
         bind(Session, A::Growth, &[Char('L')], "to the request that the context grew most with", None),
@@ -66,8 +66,8 @@ pub static BINDINGS: &[Binding] = {
 
         bind(Text, A::Back, &[Esc, Backspace, Char('h')], "back to the session", Some("back")),
         bind(Text, A::Search, &[Char('/')], "search; capitals count where there are any", Some("search")),
-        bind(Text, A::NextHit, &[Char('n')], "the next hit", Some("next")),
-        bind(Text, A::PreviousHit, &[Char('N')], "the hit before", None),
+        bind(Text, A::NextMatch, &[Char('n')], "the next hit", Some("next")),
+        bind(Text, A::PreviousMatch, &[Char('N')], "the hit before", None),
         bind(Text, A::Pretty, &[Char('p')], "JSON set out over lines, or as it is", Some("JSON")),
         bind(Text, A::Copy, &[Char('y')], "copy to the clipboard (OSC 52)", Some("copy")),
         bind(Text, A::Pager, &[Char('o')], "open in $PAGER, with control characters made visible", Some("pager")),

@@ -1,41 +1,48 @@
-//! Another program that has the terminal for a while, with a text to show.
+//! Shows a text in another program, which takes over the terminal for a while.
 //!
-//! An editor gets the text as it is: it shows control characters as such. A pager may write to the
-//! terminal whatever it reads (`cat`, `less -R`): it gets the text with pictures in their places. No
-//! shell has a part in it.
+//! An editor gets the text as it is: it shows control characters as such. A pager may write to the terminal
+//! whatever it reads (`cat`, `less -R`): it gets the text with control characters made visible. No shell is
+//! involved.
 
-use crate::tui::app::reader::{Program, visible};
-use std::ffi::{OsStr, OsString};
+use crate::tui::app::pager::{Program, visible};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
-/// What the environment names for it: a program and its arguments, divided by white space.
+/// The program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
+/// nothing else of a shell applies.
 pub(super) fn words(
     program: Program,
     env: &dyn Fn(&'static str) -> Option<OsString>,
 ) -> Vec<OsString> {
-    let (names, usual): (&[&'static str], &str) = match program {
+    let (names, default): (&[&'static str], &str) = match program {
         Program::Pager => (&["PAGER"], "less"),
         Program::Editor if cfg!(windows) => (&["VISUAL", "EDITOR"], "notepad"),
         Program::Editor => (&["VISUAL", "EDITOR"], "vi"),
     };
-    let named = names
-        .iter()
-        .filter_map(|name| env(name))
-        .map(|line| split(&line));
-    let mut named = named.filter(|words| !words.is_empty());
-    named.next().unwrap_or_else(|| vec![usual.into()])
+    let named = names.iter().filter_map(|name| env(name));
+    let mut named = named.map(split).filter(|words| !words.is_empty());
+    named.next().unwrap_or_else(|| vec![default.into()])
 }
 
-fn split(line: &OsStr) -> Vec<OsString> {
-    match line.to_str() {
-        Some(line) => line.split_whitespace().map(OsString::from).collect(),
-        None => vec![line.to_owned()],
+fn split(line: OsString) -> Vec<OsString> {
+    // On Windows a backslash is part of a path.
+    let Some(text) = line.to_str().filter(|_| !cfg!(windows)) else {
+        return vec![line];
+    };
+    match shell_words::split(text) {
+        Ok(words) => words.into_iter().map(OsString::from).collect(),
+        // A quote that is not closed.
+        Err(_) => text.split_whitespace().map(OsString::from).collect(),
     }
 }
 
-/// Runs it on a file, until it ends. Says what is wrong and what to do if it does not.
+/// Runs it on a file until it ends.
+///
+/// # Errors
+///
+/// What is wrong and what to do, if it cannot be run or fails.
 pub(super) fn run(words: &[OsString], file: &Path) -> Result<(), String> {
     let Some((name, arguments)) = words.split_first() else {
         return Ok(());
@@ -46,16 +53,15 @@ pub(super) fn run(words: &[OsString], file: &Path) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{name} ended with {status}")),
         Err(e) => Err(format!(
-            "could not run {name}: {e}; set PAGER, or VISUAL or EDITOR, to a program that is there"
+            "could not run {name}: {e}; set PAGER, or VISUAL or EDITOR, to an installed program"
         )),
     }
 }
 
-/// Writes a text on with pictures in the place of what could drive a terminal. Tabs and the ends of
-/// lines stay.
+/// Writes a text with control characters made visible, except tabs and newlines.
 pub(super) struct Inert<W: Write> {
     out: W,
-    /// The beginning of a character that is not there as a whole yet.
+    /// The start of a character whose rest was not written yet.
     rest: Vec<u8>,
 }
 
@@ -96,7 +102,7 @@ impl<W: Write> Write for Inert<W> {
         Ok(bytes.len())
     }
 
-    /// A character that is not finished by now never will be.
+    /// A character that is still incomplete is written as a replacement.
     fn flush(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.rest).is_empty() {
             self.put("\u{fffd}")?;
@@ -126,14 +132,27 @@ mod tests {
         let editor = [("VISUAL", "code --wait"), ("EDITOR", "ed")];
         assert_eq!(said(Program::Editor, &editor), ["code", "--wait"]);
         assert_eq!(said(Program::Editor, &editor[1..]), ["ed"]);
-        // Nothing is a shell's to read.
         let words = said(Program::Pager, &[("PAGER", "less $(id);")]);
-        assert_eq!(words, ["less", "$(id);"]);
+        assert_eq!(words, ["less", "$(id);"], "no shell reads it");
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_became_of_it_is_said() {
+    fn quotes_keep_paths_and_arguments_whole() {
+        let cases: [(&str, &[&str]); 4] = [
+            ("'/opt/My Editor/ed' -n", &["/opt/My Editor/ed", "-n"]),
+            ("/opt/My\\ Editor/ed -n", &["/opt/My Editor/ed", "-n"]),
+            ("code --user-data \"a b\"", &["code", "--user-data", "a b"]),
+            ("it's broken", &["it's", "broken"]),
+        ];
+        for (line, words) in cases {
+            assert_eq!(said(Program::Editor, &[("EDITOR", line)]), words);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn failures_are_reported() {
         let file = Path::new("a file");
         assert_eq!(run(&["true".into()], file), Ok(()));
         let said = run(&["false".into()], file).unwrap_err();
@@ -144,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_pager_gets_is_inert(bytes in prop_oneof![
+        fn pagers_get_safe_text(bytes in prop_oneof![
             any::<Vec<u8>>(),
             any::<String>().prop_map(String::into_bytes),
         ], chunk in 1_usize..9) {

@@ -6,7 +6,7 @@ use super::session::spot;
 use crate::model::event::{Billed, Event, Key, Node, Part, Usage};
 use crate::model::{Kind, Role, Source};
 use crate::tui::app::{App, Hit, Msg};
-use crate::tui::keymap::Press;
+use crate::tui::keymap::KeyPress;
 use crate::tui::testing::{Log, app, click, item, now, text, type_keys};
 use crate::tui::theme::Theme;
 
@@ -98,8 +98,8 @@ fn opened(logs: Vec<Log>, columns: u16, rows: u16) -> App {
     app
 }
 
-fn step(app: &mut App, press: Press) {
-    app.update(Msg::Press(press));
+fn step(app: &mut App, press: KeyPress) {
+    app.update(Msg::Key(press));
     app.prepare(now());
 }
 
@@ -127,11 +127,11 @@ fn in_a_replay_the_agent_s_number_is_that_of_then() {
     for (columns, rows) in super::SIZES {
         let mut app = opened(unreported(), columns, rows);
         // Back to when the agent said it, and warned.
-        step(&mut app, Press::Left);
+        step(&mut app, KeyPress::Left);
         let shown = text(&app, Theme::default());
         insta::assert_snapshot!(format!("unreported_replay_{columns}x{rows}"), shown);
         // And to before.
-        step(&mut app, Press::Left);
+        step(&mut app, KeyPress::Left);
         let shown = text(&app, Theme::default());
         assert!(!shown.contains("agent says"), "{shown}");
         assert!(!shown.contains("near limit"), "{shown}");
@@ -144,16 +144,16 @@ fn a_session_without_requests_is_stepped_through_by_record() {
     let mut app = opened(silent(), 80, 24);
     let moments = app.page().unwrap().timeline.len();
     for back in 2..=moments {
-        step(&mut app, Press::Left);
+        step(&mut app, KeyPress::Left);
         assert_eq!(app.moment(), Some(moments - back));
         let at = format!("record {} of {moments}", moments - back + 1);
         let shown = text(&app, Theme::default());
         assert!(shown.contains(&at), "{shown}");
     }
-    let course = app.course().unwrap();
+    let course = app.history().unwrap();
     assert_eq!((course.at, course.now.0), (0, course.sizes[0]));
     // Each has four columns where there is room.
-    let (x, y) = spot(&app, |hit| hit == Hit::Course);
+    let (x, y) = spot(&app, |hit| hit == Hit::Timeline);
     click(&mut app, (x + 5, y));
     assert_eq!(app.moment(), Some(1));
 }

@@ -5,8 +5,9 @@ use crate::model::event::Lane;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::{Coverage, Session};
 use crate::model::text::{Text, TextPage, TextRequest};
-use crate::tui::app::{App, Effect, Hit, Msg, Panel, Screen, Speed};
-use crate::tui::keymap::Press;
+use crate::tui::app::tabs::{ITEMS, TABS};
+use crate::tui::app::{App, Effect, Hit, Msg, Screen, Speed};
+use crate::tui::keymap::KeyPress;
 use crate::tui::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::tui::theme::{Theme, Themes};
 use jiff::SignedDuration;
@@ -22,8 +23,8 @@ fn shop(columns: u16, rows: u16) -> App {
 }
 
 /// A key that is no character.
-fn press(app: &mut App, press: Press) -> Effect {
-    let effect = app.update(Msg::Press(press));
+fn press(app: &mut App, press: KeyPress) -> Effect {
+    let effect = app.update(Msg::Key(press));
     app.prepare(now());
     effect
 }
@@ -35,7 +36,7 @@ fn keys_of_a_session() {
     type_keys(&mut app, "?");
     let top = text(&app, Theme::default());
     assert!(top.contains("↓ more below"), "{top}");
-    press(&mut app, Press::End);
+    press(&mut app, KeyPress::End);
     let end = text(&app, Theme::default());
     assert!(
         end.contains("by the agent") && end.contains("more above"),
@@ -99,7 +100,7 @@ fn a_replay() {
     for (columns, rows) in super::SIZES {
         let mut app = shop(columns, rows);
         for _ in 0..2 {
-            press(&mut app, Press::Left);
+            press(&mut app, KeyPress::Left);
         }
         type_keys(&mut app, ",");
         let shown = text(&app, Theme::default());
@@ -137,7 +138,7 @@ fn moments_that_share_a_place_are_stepped_through() {
         log = log.result("read_file", 100 + n, "# Chapter");
     }
     let mut app = app(vec![log.in_two_places()], 80, 24);
-    press(&mut app, Press::Enter);
+    press(&mut app, KeyPress::Enter);
     let end = app.moment().unwrap();
     assert!(end >= 5);
     for at in (0..end).rev() {
@@ -173,7 +174,7 @@ fn speeds_have_ends_and_a_step_pauses() {
     type_keys(&mut app, "----------------");
     assert_eq!(app.ui.replay.speed(), Speed::ALL[0]);
     assert!(app.ui.replay.playing.is_some());
-    press(&mut app, Press::Right);
+    press(&mut app, KeyPress::Right);
     assert!(app.ui.replay.playing.is_none());
 }
 
@@ -187,7 +188,7 @@ fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
         shown.contains("no compaction before this moment"),
         "{shown}"
     );
-    press(&mut app, Press::Left);
+    press(&mut app, KeyPress::Left);
     let moment = app.moment();
     type_keys(&mut app, "]");
     assert_eq!(app.moment(), moment);
@@ -198,7 +199,7 @@ fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
 fn escape_leads_back_step_by_step() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "t");
-    press(&mut app, Press::Left);
+    press(&mut app, KeyPress::Left);
     assert!(app.ui.replay.is_on() && !app.ui.item_filter.is_empty());
     type_keys(&mut app, "⎋");
     assert!(!app.ui.replay.is_on() && !app.ui.item_filter.is_empty());
@@ -213,7 +214,8 @@ fn marks_tell_the_context_without() {
     let mut app = shop(120, 40);
     type_keys(&mut app, "m");
     let page = app.page().unwrap();
-    assert_eq!(page.marked, page.items[0].tokens);
+    let list = page.list.as_deref().unwrap();
+    assert_eq!(page.marked, list.item(0).unwrap().1);
     let shown = text(&app, Theme::default());
     assert!(
         shown.contains("without it") && shown.contains('◆'),
@@ -248,9 +250,9 @@ fn oversized_items_are_stepped_through_and_around() {
 fn a_tool_leads_to_its_items() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "2⏎");
-    assert_eq!(app.ui.panel, Panel::Items);
+    assert_eq!(app.ui.tab, ITEMS);
     assert_eq!(app.ui.item_filter, "tool:Grep");
-    assert_eq!(app.page().unwrap().items.len(), 2);
+    assert_eq!(app.list().unwrap().0.ids().len(), 2);
 }
 
 #[test]
@@ -267,36 +269,36 @@ fn a_sub_agent_opens_and_leads_back() {
 fn the_mouse_goes_where_a_hand_would() {
     let mut app = shop(120, 40);
     // Tabs, then the course, then the line of the replay.
-    let tab = spot(&app, |hit| hit == Hit::Tab(Panel::Tools));
+    let tab = spot(&app, |hit| hit == Hit::Tab(&TABS[1]));
     click(&mut app, tab);
-    assert_eq!(app.ui.panel, Panel::Tools);
-    let course = spot(&app, |hit| hit == Hit::Course);
+    assert_eq!(app.ui.tab, &TABS[1]);
+    let course = spot(&app, |hit| hit == Hit::Timeline);
     click(&mut app, course);
     assert!(app.ui.replay.is_on());
     let transport = spot(&app, |hit| hit == Hit::Transport);
     click(&mut app, transport);
     assert_eq!(app.moment(), Some(0));
-    app.update(Msg::Drag(119, 0));
+    app.update(Msg::Drag(119));
     app.prepare(now());
     assert!(!app.ui.replay.is_on(), "dragged to its end it is live");
     app.update(Msg::Release);
-    app.update(Msg::Drag(60, 0));
+    app.update(Msg::Drag(60));
     app.prepare(now());
     assert!(!app.ui.replay.is_on());
 }
 
 /// The first spot with such a zone, from the top left.
 pub(super) fn spot(app: &App, wanted: impl Fn(Hit) -> bool) -> (u16, u16) {
-    let (zones, (columns, rows)) = (drawn(app), app.ui.size);
+    let (hits, (columns, rows)) = (drawn(app), app.ui.size);
     let spots = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
-    let mut found = spots.filter(|(x, y)| zones.at(*x, *y).is_some_and(|(_, hit)| wanted(hit)));
+    let mut found = spots.filter(|(x, y)| hits.at(*x, *y).is_some_and(|(_, hit)| wanted(hit)));
     found.next().unwrap()
 }
 
 /// Opens the largest item's text, which comes at once.
 fn reading(columns: u16, rows: u16, said: &str) -> App {
     let mut app = shop(columns, rows);
-    let Effect::ReadText(of) = press(&mut app, Press::Enter) else {
+    let Effect::ReadText(of) = press(&mut app, KeyPress::Enter) else {
         panic!("no text is asked for");
     };
     answer(&mut app, of, Ok(said));
@@ -346,21 +348,21 @@ fn a_text_is_searched_copied_opened_and_left() {
     let shown = text(&app, Theme::default());
     assert!(shown.contains("1 of 3"), "{shown}");
     assert!(!shown.contains('\u{1b}'));
-    let copy = app.update(Msg::Press(Press::Char('y')));
+    let copy = app.update(Msg::Key(KeyPress::Char('y')));
     assert!(matches!(copy, Effect::Copy(text) if text.ends_with("\u{1b}[2Jtwo")));
     for key in ['o', 'e'] {
-        let open = app.update(Msg::Press(Press::Char(key)));
+        let open = app.update(Msg::Key(KeyPress::Char(key)));
         assert!(matches!(open, Effect::Open(..)), "{key}");
     }
     type_keys(&mut app, "⎋");
     assert!(matches!(app.ui.screen, Screen::Session(_)));
-    assert!(app.reader.is_none(), "nothing of it is kept");
+    assert!(app.pager.is_none(), "nothing of it is kept");
 }
 
 #[test]
 fn a_text_that_cannot_be_read_says_why() {
     let mut app = shop(80, 24);
-    let Effect::ReadText(of) = press(&mut app, Press::Enter) else {
+    let Effect::ReadText(of) = press(&mut app, KeyPress::Enter) else {
         panic!("no text is asked for");
     };
     answer(
@@ -417,14 +419,14 @@ fn what_is_looked_at_is_found_again_once_its_line_is_known() {
     let mut app = shop(80, 24);
     app.update(reread(|_| 0));
     app.prepare(now());
-    press(&mut app, Press::Left);
+    press(&mut app, KeyPress::Left);
     let moment = app.moment();
-    press(&mut app, Press::Enter);
+    press(&mut app, KeyPress::Enter);
     assert!(moment.is_some_and(|at| at > 0) && app.item_read().is_some());
     app.update(reread(|line| line));
     app.prepare(now());
     assert!(app.item_read().is_some(), "the item is in its log");
-    press(&mut app, Press::Esc);
+    press(&mut app, KeyPress::Esc);
     assert_eq!(app.moment(), moment);
 }
 
@@ -433,7 +435,7 @@ fn in_light_and_in_ascii() {
     let mut themes = Themes::default();
     themes.choose("light").unwrap();
     let mut app = shop(80, 24);
-    press(&mut app, Press::Left);
+    press(&mut app, KeyPress::Left);
     insta::assert_debug_snapshot!("replay_light", cells(&app, themes.theme()));
     let shown = text(&app, Theme::default().in_ascii());
     assert!(shown.is_ascii(), "{shown}");

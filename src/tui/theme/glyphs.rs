@@ -1,6 +1,5 @@
-//! Glyphs, and ASCII in their place.
+//! Glyphs, and their replacements in ASCII.
 
-use crate::model::Role;
 use crate::render::ascii::{UNKNOWN, stand_in};
 use ratatui::buffer::Buffer;
 
@@ -14,18 +13,7 @@ pub enum Glyphs {
     Ascii,
 }
 
-/// A role's letter.
-pub const fn letter(role: Role) -> char {
-    match role {
-        Role::System => 'S',
-        Role::Container => 'C',
-        Role::User => 'U',
-        Role::Assistant => 'A',
-        Role::Tool => 'T',
-    }
-}
-
-/// Puts ASCII in the place of every glyph.
+/// Replaces every glyph by ASCII.
 pub(super) fn to_ascii(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if !cell.symbol().is_ascii() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use ratatui::layout::Rect;
+use strum::IntoEnumIterator;
 
 type Rgb = [f64; 3];
 
@@ -128,14 +129,17 @@ fn roles_stay_apart_for_the_colour_blind() {
 fn text_can_be_read() {
     for name in ["dark", "light", "colour-blind"] {
         let theme = Theme::built_in(name);
-        let (fg, bg) = (theme.text().fg.unwrap(), theme.text().bg.unwrap());
-        let roles = Role::ALL.map(|role| (role.name(), theme.role(role)));
-        for (key, style) in theme.styles.named().into_iter().chain(roles) {
-            let own = |colour: Option<Color>| colour.filter(|c| *c != Color::Reset);
-            let fg = own(style.fg).unwrap_or(fg);
-            let behind = match own(style.bg) {
+        let (fg, bg) = (
+            theme.style(Tone::Text).fg.unwrap(),
+            theme.style(Tone::Text).bg.unwrap(),
+        );
+        for tone in Tone::iter() {
+            let (key, style): (&str, Style) = (tone.into(), theme.style(tone));
+            let set = |colour: Option<Color>| colour.filter(|c| *c != Color::Reset);
+            let fg = set(style.fg).unwrap_or(fg);
+            let behind = match set(style.bg) {
                 Some(bg) => vec![bg],
-                None => vec![bg, theme.selected().bg.unwrap()],
+                None => vec![bg, theme.style(Tone::Selected).bg.unwrap()],
             };
             for bg in behind {
                 let contrast = contrast(fg, bg);
@@ -149,8 +153,8 @@ fn text_can_be_read() {
 fn without_colours_there_are_none() {
     let theme = Theme::monochrome();
     let mut looks = Vec::new();
-    for (key, style) in theme.styles.named() {
-        assert_eq!((style.fg, style.bg), (None, None), "{key}");
+    for style in theme.styles {
+        assert_eq!((style.fg, style.bg), (None, None));
     }
     for role in Role::ALL {
         assert_eq!(theme.role_colour(role), Color::Reset);
@@ -162,7 +166,7 @@ fn without_colours_there_are_none() {
 }
 
 #[test]
-fn what_has_no_colour_is_painted_as_text() {
+fn cells_without_colours_get_those_of_the_text() {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 1));
     buffer[(1, 0)].set_style(Style::new().fg(Color::Red));
     Theme::default().finish(&mut buffer);
@@ -172,7 +176,7 @@ fn what_has_no_colour_is_painted_as_text() {
     let cell = &buffer[(0, 0)];
     assert_eq!(
         (Some(cell.fg), Some(cell.bg)),
-        (dark.text().fg, dark.text().bg)
+        (dark.style(Tone::Text).fg, dark.style(Tone::Text).bg)
     );
     assert_eq!(buffer[(1, 0)].fg, Color::Red);
 }

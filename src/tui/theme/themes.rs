@@ -1,43 +1,43 @@
-//! The themes there are, and the one that holds.
+//! The themes to choose from, and the chosen one.
 
-use super::{Depth, Fills, Glyphs, Theme, sheet};
+use super::{ColourDepth, Fills, Glyphs, Theme, file};
 
-/// The themes there are, and the one that holds.
+/// The themes to choose from, and the chosen one.
 #[derive(Debug, Clone)]
 pub struct Themes {
     all: Vec<(String, Theme)>,
     at: usize,
 }
 
-/// There is no theme of that name.
+/// No theme has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no theme '{name}'; known are: {known}")]
-pub struct NoTheme {
+#[error("there is no theme '{name}'; choose one of: {known}")]
+pub struct UnknownTheme {
     name: String,
     known: String,
 }
 
 impl Default for Themes {
-    /// Those that are built in, at the first.
+    /// The built-in themes; the first is chosen.
     fn default() -> Themes {
         let owned = |(name, theme): &(&str, Theme)| ((*name).to_owned(), *theme);
         Themes {
-            all: sheet::BUILT_IN.iter().map(owned).collect(),
+            all: file::BUILT_IN.iter().map(owned).collect(),
             at: 0,
         }
     }
 }
 
 impl Themes {
-    /// The one without colours, and no other.
+    /// Only the theme without colours.
     pub fn monochrome() -> Themes {
         Themes {
-            all: vec![(sheet::MONOCHROME.to_owned(), Theme::monochrome())],
+            all: vec![(file::MONOCHROME.to_owned(), Theme::monochrome())],
             at: 0,
         }
     }
 
-    /// One more; it takes the place of one of the same name.
+    /// Adds a theme; it replaces one of the same name.
     pub fn add(&mut self, name: String, theme: Theme) {
         match self.all.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = theme,
@@ -45,47 +45,47 @@ impl Themes {
         }
     }
 
-    /// From now on the one of this name.
+    /// Chooses the theme of this name.
     ///
     /// # Errors
     ///
-    /// Where there is none; the message has the names that there are.
-    pub fn choose(&mut self, name: &str) -> Result<(), NoTheme> {
+    /// If there is none; the message lists the names.
+    pub fn choose(&mut self, name: &str) -> Result<(), UnknownTheme> {
         match self.all.iter().position(|(known, _)| known == name) {
             Some(at) => {
                 self.at = at;
                 Ok(())
             }
-            None => Err(NoTheme {
+            None => Err(UnknownTheme {
                 name: name.escape_debug().to_string(),
                 known: self.names().collect::<Vec<_>>().join(", "),
             }),
         }
     }
 
-    /// From now on the next; after the last comes the first.
+    /// Chooses the next theme; after the last, the first.
     pub fn next(&mut self) {
         self.at = (self.at + 1) % self.all.len().max(1);
     }
 
-    /// The name of the one that holds.
+    /// The name of the chosen theme.
     pub fn name(&self) -> &str {
         self.all.get(self.at).map_or("", |(name, _)| name)
     }
 
-    /// The names of all.
+    /// All names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The one that holds.
+    /// The chosen theme.
     pub fn theme(&self) -> Theme {
         let found = self.all.get(self.at);
         found.map_or_else(Theme::default, |(_, theme)| *theme)
     }
 
-    /// All of them with what the terminal and the user allow; no fills: each theme's own.
-    pub fn adapt(&mut self, depth: Depth, glyphs: Glyphs, fills: Option<Fills>) {
+    /// Restricts all themes to what the terminal and the user allow. Without `fills` each theme keeps its own.
+    pub fn adapt(&mut self, depth: ColourDepth, glyphs: Glyphs, fills: Option<Fills>) {
         for (_, theme) in &mut self.all {
             *theme = theme.at(depth);
             theme.glyphs = glyphs;
@@ -121,7 +121,7 @@ mod tests {
         let error = themes.choose("lihgt").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no theme 'lihgt'; known are: terminal, dark, light, colour-blind, monochrome"
+            "there is no theme 'lihgt'; choose one of: terminal, dark, light, colour-blind, monochrome"
         );
         themes.add("light".to_owned(), Theme::default());
         assert_eq!(themes.theme(), Theme::default());
@@ -133,11 +133,10 @@ mod tests {
     #[test]
     fn a_terminal_of_256_colours_gets_no_others() {
         let mut themes = Themes::default();
-        themes.adapt(Depth::Indexed, Glyphs::Unicode, None);
+        themes.adapt(ColourDepth::Indexed, Glyphs::Unicode, None);
         for _ in 0..themes.all.len() {
             let theme = themes.theme();
-            let styles = theme.styles.named().into_iter().map(|(_, style)| style);
-            for style in styles.chain(theme.roles) {
+            for style in theme.styles {
                 for colour in [style.fg, style.bg] {
                     assert!(!matches!(colour, Some(Color::Rgb(..))), "{style:?}");
                 }

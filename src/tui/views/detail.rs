@@ -1,167 +1,127 @@
-//! The lines below the list: what its columns have no room for, of the selected session.
+//! The lines below the list of sessions: what its columns have no room for, of the selected session.
 
 use crate::model::Role;
 use crate::model::context::Context;
-use crate::model::fleet::SessionKey;
 use crate::model::forecast::Forecast;
 use crate::model::session::Session;
-use crate::render::{item, number, text};
-use crate::tui::app::layout::{GROWTH_FROM, NEXT_FROM};
-use crate::tui::app::{self, App, Brief, Nearness};
-use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::{line, sparkline};
-use ratatui::buffer::Buffer;
-use ratatui::text::Span;
+use crate::render::{item, number, sparkline, text};
+use crate::tui::app::layout::Area;
+use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, strong, width};
+use crate::tui::app::{App, Nearness, Summary, Tone, columns, seconds_since};
+use crate::tui::widgets::canvas::Canvas;
 
-/// What the columns have no room for, of the selected session.
-pub(super) fn draw(app: &App, y: u16, rows: u16, theme: Theme, buffer: &mut Buffer) {
+pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     let Some(key) = app.current() else {
         return;
     };
-    let (Some(session), Some(brief)) = (app.fleet.get(key), app.brief(key)) else {
+    let (Some(session), Some(summary)) = (app.fleet.get(key), app.summary(key)) else {
         return;
     };
-    let columns = usize::from(buffer.area.width.saturating_sub(2));
-    let mut groups = vec![roles(&brief.context, theme)];
-    let low = rows < 2;
-    if low && app.ui.size.0 < NEXT_FROM {
-        groups.push(next(app, session, brief, theme));
+    let columns = usize::from(area.width.saturating_sub(2));
+    let low = area.height < 2;
+    let mut groups = vec![roles(&summary.context)];
+    if low {
+        groups.push(next(app, session, summary));
     }
-    let mut lines = vec![contents(app, session, brief, groups, columns, theme)];
+    let mut lines = vec![contents(app, session, summary, groups, columns)];
     if !low {
-        lines.insert(0, identity(app, key, session, brief, columns, theme));
+        let name = app.fleet.name(key);
+        lines.insert(0, identity(app, &name, session, summary, columns));
     }
-    for (spans, y) in lines.into_iter().zip(y..) {
-        line::write(buffer, (1, y), buffer.area.right(), spans);
-    }
+    canvas.write_rows(area.inset(1, 0), lines);
 }
 
-fn identity(
-    app: &App,
-    key: SessionKey,
-    session: &Session,
-    brief: &Brief,
-    columns: usize,
-    theme: Theme,
-) -> Vec<Span<'static>> {
-    let name = app.fleet.name(key);
-    let shown = text::cut(&name, columns / 3);
-    let mut groups = vec![vec![line::span(shown, theme.strong())]];
-    if let Some(compacted) = brief.just_compacted(app.now) {
-        let after = compacted.after.unwrap_or(brief.context.used);
+fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns: usize) -> Pieces {
+    let mut groups = vec![vec![strong(text::cut(name, columns / 3))]];
+    if let Some(compacted) = summary.just_compacted(app.now) {
         let ago = compacted
             .at
-            .map(|at| number::age(app::seconds_since(at, app.now)));
+            .map(|at| number::age(seconds_since(at, app.now)));
         let ago = ago.map_or_else(String::new, |ago| format!(", {ago} ago"));
-        let sizes = format!(
-            "{} → {}",
-            number::short(compacted.before),
-            number::short(after)
-        );
-        groups.push(vec![line::plain(format!("compacted {sizes}{ago}"))]);
+        let sizes = compacted.sizes(&summary.context);
+        groups.push(vec![plain(format!("compacted {sizes}{ago}"))]);
     }
-    if app.ui.size.0 < NEXT_FROM {
-        groups.push(next(app, session, brief, theme));
-    }
+    groups.push(next(app, session, summary));
     if let Some(model) = session.model() {
-        let model = text::cut(text::short_model(model), 24);
-        groups.push(vec![line::plain(model)]);
+        groups.push(vec![plain(text::cut(text::short_model(model), 24))]);
     }
-    groups.push(super::session::trigger(&brief.limits, theme));
-    if session.is_unreported() && brief.context.used > 0 {
-        let said = "no usage in its log: all estimated";
-        groups.push(vec![line::span(said, theme.estimated())]);
+    groups.push(super::session::trigger(&summary.limits));
+    if session.is_unreported() && summary.context.used > 0 {
+        let why = "no usage in its log: all estimated";
+        groups.push(vec![piece(why, Tone::Estimated)]);
     }
-    if app.ui.size.0 < GROWTH_FROM && !brief.growth.is_empty() {
-        let bars = sparkline::bars(&brief.growth, brief.limits.window);
-        groups.push(vec![
-            line::span("growth ", theme.quiet()),
-            line::plain(bars),
-        ]);
+    if !columns::is_shown("growth", app.ui.size.0) && !summary.growth.is_empty() {
+        let bars = sparkline::bars(&summary.growth, summary.limits.window);
+        groups.push(vec![quiet("growth "), plain(bars)]);
     }
-    groups.push(super::session::window(&brief.limits, theme));
+    groups.push(super::session::window(&summary.limits));
     let title = session.meta.title.as_deref();
     if let Some(title) = title.filter(|title| *title != name) {
-        groups.push(vec![line::span(
-            text::cut(title, columns / 3),
-            theme.quiet(),
-        )]);
+        groups.push(vec![quiet(text::cut(title, columns / 3))]);
     }
-    line::joined(groups, columns, theme.quiet())
+    joined(groups, columns)
 }
 
-/// What is left until the next compaction, in short: `next 9 (6–14)`; empty where there is
-/// no forecast.
-fn next(app: &App, session: &Session, brief: &Brief, theme: Theme) -> Vec<Span<'static>> {
-    let Ok(forecast) = brief.forecast(session, app.now) else {
-        return Vec::new();
-    };
-    next_in_short(&forecast, brief.nearness(), theme)
+/// The forecast, where the list has no column for it: `next 9 (6–14)`. Empty without one.
+fn next(app: &App, session: &Session, summary: &Summary) -> Pieces {
+    match summary.forecast(session, app.now) {
+        Ok(forecast) if !columns::is_shown("next", app.ui.size.0) => {
+            next_requests(&forecast, summary.nearness())
+        }
+        _ => Pieces::new(),
+    }
 }
 
-/// The same of a forecast.
-pub(super) fn next_in_short(
-    forecast: &Forecast,
-    nearness: Nearness,
-    theme: Theme,
-) -> Vec<Span<'static>> {
-    let style = theme.nearness(nearness);
+/// The requests until the next compaction: `next 9 (6–14)`.
+pub(super) fn next_requests(forecast: &Forecast, nearness: Nearness) -> Pieces {
     if forecast.is_now() {
-        return vec![line::span("compacts now", style)];
+        return vec![piece("compacts now", nearness)];
     }
-    vec![
-        line::span("next ", theme.quiet()),
-        line::span(number::band(&forecast.requests), style),
-    ]
+    let band = piece(number::band(&forecast.requests), nearness);
+    vec![quiet("next "), band]
 }
 
-/// What is given, and the largest item in the context.
+/// The groups, and the largest item in the context.
 fn contents(
     app: &App,
     session: &Session,
-    brief: &Brief,
-    mut groups: Vec<Vec<Span<'static>>>,
+    summary: &Summary,
+    mut groups: Vec<Pieces>,
     columns: usize,
-    theme: Theme,
-) -> Vec<Span<'static>> {
+) -> Pieces {
     let largest = app
         .largest()
         .and_then(|(ix, tokens, _)| Some((session.items().get(ix)?, tokens)));
     if let Some((item, tokens)) = largest {
-        let tool = item::label(item);
         let size = format!(" {}", number::tokens(tokens));
-        let share = number::percent(tokens, brief.limits.window);
+        let share = number::percent(tokens, summary.limits.window);
         let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
-        let used: usize = groups.iter().flatten().map(Span::width).sum();
+        let used: usize = groups.iter().map(|group| width(group) + 3).sum();
         let room = columns
-            .saturating_sub(used + 3 * groups.len() + 9 + size.len() + share.len())
+            .saturating_sub(used + 9 + size.len() + share.len())
             .min(60);
         if room >= 8 {
-            let what = text::cut(&format!("{tool} {}", item::preview(item)), room);
-            groups.push(vec![
-                line::span("largest ", theme.quiet()),
-                line::plain(what),
-                line::span(size, theme.strong()),
-                line::span(share, theme.quiet()),
-            ]);
+            let what = format!("{} {}", item::label(item), item::preview(item));
+            let what = plain(text::cut(&what, room));
+            groups.push(vec![quiet("largest "), what, strong(size), quiet(share)]);
         }
     }
-    line::joined(groups, columns, theme.quiet())
+    joined(groups, columns)
 }
 
 /// The roles' letters and tokens in a line.
-pub(super) fn roles(context: &Context, theme: Theme) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
+pub(super) fn roles(context: &Context) -> Pieces {
+    let mut pieces = Pieces::new();
     for role in Role::ALL {
         let tokens = context.role(role).tokens;
         if tokens == 0 {
             continue;
         }
-        if !spans.is_empty() {
-            spans.push(line::plain(" "));
+        if !pieces.is_empty() {
+            pieces.push(plain(" "));
         }
-        spans.push(line::span(letter(role).to_string(), theme.role(role)));
-        spans.push(line::plain(format!(" {}", number::short(tokens))));
+        pieces.push(piece(item::letter(role).to_string(), role));
+        pieces.push(plain(format!(" {}", number::short(tokens))));
     }
-    spans
+    pieces
 }

@@ -1,71 +1,54 @@
-//! The keys and the signs, from the table of bindings.
+//! The keys, from the table of bindings, and the signs.
 
 use crate::model::Role;
 use crate::render::{item, text};
-use crate::tui::app::{App, HelpLine, Sign};
+use crate::tui::app::piece::{Piece, Pieces, piece, plain, strong, width};
+use crate::tui::app::{App, HelpLine, Sign, Tone};
 use crate::tui::keymap::Action;
-use crate::tui::theme::{Theme, letter};
-use crate::tui::widgets::line;
-use ratatui::buffer::Buffer;
-use ratatui::text::Span;
+use crate::tui::widgets::canvas::Canvas;
 
-pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer) {
-    let (keymap, scope) = (&app.keymap, app.scope());
-    let keys = app.help_keys();
-    let lines = app.help_lines().into_iter().map(|said| match said {
-        HelpLine::Keys(press, help) => vec![
-            line::span(text::left(&press, keys), theme.key()),
-            line::plain(help),
-        ],
+pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let scope = app.scope();
+    let columns = app.help_keys();
+    let lines = app.help_lines().into_iter().map(|line| match line {
+        HelpLine::Keys(keys, help) => {
+            vec![piece(text::left(&keys, columns), Tone::Key), plain(help)]
+        }
         HelpLine::Signs(signs) => signs
             .into_iter()
-            .flat_map(|said| {
-                [
-                    sign(said, theme),
-                    line::plain(format!(" {}  ", said.word())),
-                ]
-            })
+            .flat_map(|s| [sign(s, canvas), plain(format!(" {}  ", s.word()))])
             .collect(),
     });
-    let lines: Vec<Vec<Span<'static>>> = lines.collect();
+    let lines: Vec<Pieces> = lines.collect();
     let columns = lines.iter().map(|l| width(l)).max().unwrap_or(0) as u16;
-    let rows = lines
-        .len()
-        .min(usize::from(buffer.area.height.saturating_sub(2)));
+    let rows = usize::from(canvas.area().height.saturating_sub(2));
+    let rows = lines.len().min(rows);
     let last = lines.len() - rows;
     let top = app.ui.overlay_top.min(last);
-    let down = keymap.press(scope, Action::Down);
-    let down = down.map_or_else(|| "more".to_owned(), |press| format!("{press} more"));
+    let down = app.keymap.key(scope, Action::Down);
+    let down = down.map_or_else(|| "more".to_owned(), |key| format!("{key} more"));
     let more = match (top, last) {
         (_, 0) => String::new(),
-        (0, _) => format!(", {} below", down),
+        (0, _) => format!(", {down} below"),
         (top, last) if top < last => ", more above and below".to_owned(),
         _ => ", more above".to_owned(),
     };
     let title = format!("keys: {}{more}", scope.name());
-    let inside = super::window(&title, (columns, rows as u16), theme, buffer);
-    let shown = lines.into_iter().skip(top);
-    for (spans, y) in shown.zip(inside.top()..inside.bottom()) {
-        line::write(buffer, (inside.left(), y), inside.right(), spans);
-    }
-}
-
-fn width(line: &[Span<'_>]) -> usize {
-    line.iter().map(Span::width).sum()
+    let inside = canvas.open_box(&title, (columns, rows as u16));
+    canvas.write_rows(inside, lines.into_iter().skip(top));
 }
 
 /// A sign as gauges and lists show it.
-fn sign(sign: Sign, theme: Theme) -> Span<'static> {
-    let tool = theme.role(Role::Tool);
+fn sign(sign: Sign, canvas: &Canvas<'_>) -> Piece {
     match sign {
-        Sign::Role(role) => line::span(letter(role).to_string(), theme.role(role)),
+        Sign::Role(role) => piece(item::letter(role).to_string(), role),
         Sign::Known => {
-            let fill: String = std::iter::repeat_n(theme.fill(Role::Tool), 3).collect();
-            line::span(fill, tool)
+            let fill = canvas.theme.fill(Role::Tool);
+            piece(fill.to_string().repeat(3), Role::Tool)
         }
-        Sign::Estimated => line::span("╱╱╱", tool),
-        Sign::Error => line::plain("┄┄"),
-        Sign::Trigger => line::span("┃", theme.trigger()),
-        Sign::Source(source) => line::span(item::sign(source), theme.strong()),
+        Sign::Estimated => piece("╱╱╱", Role::Tool),
+        Sign::Error => plain("┄┄"),
+        Sign::Trigger => piece("┃", Tone::Trigger),
+        Sign::Source(source) => strong(item::sign(source)),
     }
 }

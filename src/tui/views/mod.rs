@@ -1,121 +1,108 @@
-//! The screens, pure: an [`App`] that was prepared, into cells, and what lies where for the mouse.
+//! Draws the screens: an [`App`] that was prepared, into cells and the areas that react to the mouse. Changes
+//! nothing.
 
-mod agents;
-mod compactions;
 mod detail;
 mod help;
-mod items;
 mod notices;
 mod overview;
+mod pager;
 mod prompt;
-mod reader;
 mod roles;
 mod session;
+mod table;
 mod tabs;
 mod text;
-mod tools;
 mod transport;
-mod what_if;
 
 use crate::model::session::{Coverage, Session};
-use crate::render::text as words;
-use crate::tui::app::{App, Hit, Overlay, Purpose, Screen, Zones, layout};
-use crate::tui::keymap::{Hint, Press};
+use crate::render::text::width;
+use crate::tui::app::layout::{self, Area};
+use crate::tui::app::piece::{piece, plain, quiet};
+use crate::tui::app::{App, Hit, HitMap, Overlay, Piece, Purpose, Screen, Tone};
+use crate::tui::keymap::{Hint, KeyPress};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::line;
+use crate::tui::widgets::canvas::Canvas;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Color;
 
-/// Draws all there is to see, and tells what lies where. The buffer is blank and as large as the screen.
-pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> Zones {
-    let mut zones = Zones::default();
-    let area = buffer.area;
+/// Draws the screen into a blank buffer of its size. Returns the areas that react to the mouse.
+pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
+    let mut canvas = Canvas::new(theme, buffer);
+    let area = canvas.area();
     let (columns, rows) = layout::SMALLEST;
     if area.width < columns || area.height < rows {
-        too_small(area, buffer);
+        too_small(&mut canvas);
     } else {
         match app.ui.screen {
-            Screen::Overview => overview::draw(app, theme, buffer, &mut zones),
-            Screen::Session(key) => session::draw(app, key, theme, buffer, &mut zones),
-            Screen::Text(_) => text::draw(app, theme, buffer, &mut zones),
+            Screen::Overview => overview::draw(app, &mut canvas),
+            Screen::Session(key) => session::draw(app, key, &mut canvas),
+            Screen::Text(_) => text::draw(app, &mut canvas),
         }
         if let Some(prompt) = &app.ui.prompt {
-            prompt::draw(app, prompt, theme, buffer);
+            prompt::draw(app, prompt, &mut canvas);
         }
         match app.ui.overlay {
-            Some(Overlay::Help) => help::draw(app, theme, buffer),
-            Some(Overlay::Notices) => notices::draw_all(app, theme, buffer),
+            Some(Overlay::Help) => help::draw(app, &mut canvas),
+            Some(Overlay::Notices) => notices::draw_all(app, &mut canvas),
             None => {}
         }
         if app.ui.overlay.is_some() {
-            zones.add(area, Hit::Overlay);
+            canvas.hit(area, Hit::Overlay);
         }
     }
+    let hits = canvas.hits;
     theme.finish(buffer);
-    zones
+    hits
 }
 
-fn too_small(area: Rect, buffer: &mut Buffer) {
-    let (columns, rows) = layout::SMALLEST;
-    let said = format!(
+fn too_small(canvas: &mut Canvas<'_>) {
+    let ((columns, rows), area) = (layout::SMALLEST, canvas.area());
+    let text = format!(
         "{columns}×{rows} needed, this is {}×{}",
         area.width, area.height
     );
-    let x = (usize::from(area.width).saturating_sub(words::width(&said)) / 2) as u16;
-    line::write(
-        buffer,
-        (x, area.height / 2),
-        area.right(),
-        [line::plain(said)],
-    );
+    let x = usize::from(area.width).saturating_sub(width(&text)) / 2;
+    let at = (x as u16, area.height / 2);
+    canvas.write(at, area.right(), &[plain(text)]);
 }
 
-/// The keys that matter here, as many as fit; a click on one is the key.
-fn footer(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
-    let typing = |keys: [(Press, &'static str); 2]| {
-        keys.map(|(press, word)| Hint {
-            keys: press.to_string(),
+/// The most important keys, as many as fit; a click on one does the same.
+fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
+    let typing = |enter, escape| {
+        let keys = [(KeyPress::Enter, enter), (KeyPress::Esc, escape)];
+        let hints = keys.into_iter().map(|(key, word)| Hint {
+            keys: key.to_string(),
             word,
             action: None,
-        })
-        .to_vec()
+        });
+        hints.collect()
     };
-    let mut hints = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
+    let mut hints: Vec<Hint> = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
         None => app.keymap.hints(app.scope()),
-        Some(Purpose::Filter | Purpose::ItemFilter) => {
-            typing([(Press::Enter, "keep the filter"), (Press::Esc, "clear it")])
-        }
-        Some(Purpose::Window(_) | Purpose::Oversized) => {
-            typing([(Press::Enter, "set it"), (Press::Esc, "leave it")])
-        }
-        Some(Purpose::Find | Purpose::Search) => {
-            typing([(Press::Enter, "find"), (Press::Esc, "leave it")])
-        }
+        Some(Purpose::Filter | Purpose::ItemFilter) => typing("keep the filter", "clear it"),
+        Some(Purpose::Window(_) | Purpose::Oversized) => typing("set it", "leave it"),
+        Some(Purpose::Find | Purpose::Search) => typing("find", "leave it"),
     };
-    let columns = |hint: &Hint| words::width(&hint.keys) + words::width(hint.word) + 3;
-    // The last two, help and quit, are what a newcomer needs most: the others make room.
-    while hints.len() > 2
-        && hints.iter().map(columns).sum::<usize>() > usize::from(buffer.area.width)
-    {
+    let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;
+    // The last two, help and quit, matter most to a new user.
+    while hints.len() > 2 && hints.iter().map(columns).sum::<usize>() > usize::from(area.width) {
         hints.remove(hints.len() - 3);
     }
     let mut x = 1;
     for hint in hints {
-        let spans = [
-            line::span(hint.keys, theme.key()),
-            line::span(format!(" {}", hint.word), theme.quiet()),
+        let pieces = [
+            piece(hint.keys, Tone::Key),
+            quiet(format!(" {}", hint.word)),
         ];
-        let end = line::write(buffer, (x, y), buffer.area.right(), spans);
+        let end = canvas.write((x, area.y), area.right(), &pieces);
         if let Some(action) = hint.action {
-            zones.add(Rect::new(x, y, end - x, 1), Hit::Action(action));
+            canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Action(action));
         }
         x = end + 2;
     }
 }
 
 /// Why a session's context has no size.
-fn nothing(session: &Session) -> &'static str {
+fn empty_context(session: &Session) -> &'static str {
     match session.coverage {
         Coverage::Unread => "reading…",
         _ if session.unreadable > 0 && session.items().is_empty() => "nothing readable",
@@ -123,62 +110,7 @@ fn nothing(session: &Session) -> &'static str {
     }
 }
 
-/// Whether a list row is the selected one: the pointer before it.
-fn pointer(row: usize, selected: usize, theme: Theme) -> ratatui::text::Span<'static> {
-    line::span(if row == selected { "▌" } else { " " }, theme.accent())
-}
-
-/// Lays the style of the selected row beneath what a row's parts have of their own.
-fn lift(y: u16, theme: Theme, buffer: &mut Buffer) {
-    let style = theme.selected();
-    for x in buffer.area.left()..buffer.area.right() {
-        let cell = &mut buffer[(x, y)];
-        if let (Some(bg), Color::Reset) = (style.bg, cell.bg) {
-            cell.bg = bg;
-        }
-        if let (Some(fg), Color::Reset) = (style.fg, cell.fg) {
-            cell.fg = fg;
-        }
-        cell.modifier |= style.add_modifier;
-    }
-}
-
-/// A box in the middle of the screen, wiped. Returns its inside.
-fn window(title: &str, (columns, rows): (u16, u16), theme: Theme, buffer: &mut Buffer) -> Rect {
-    let all = buffer.area;
-    let (width, height) = ((columns + 4).min(all.width), (rows + 2).min(all.height));
-    let frame = Rect::new(
-        (all.width - width) / 2,
-        (all.height - height) / 2,
-        width,
-        height,
-    );
-    for y in frame.top()..frame.bottom() {
-        for x in frame.left()..frame.right() {
-            let glyph = match (x, y) {
-                (x, y) if x == frame.left() && y == frame.top() => '┌',
-                (x, y) if x + 1 == frame.right() && y == frame.top() => '┐',
-                (x, y) if x == frame.left() && y + 1 == frame.bottom() => '└',
-                (x, y) if x + 1 == frame.right() && y + 1 == frame.bottom() => '┘',
-                (_, y) if y == frame.top() || y + 1 == frame.bottom() => '─',
-                (x, _) if x == frame.left() || x + 1 == frame.right() => '│',
-                _ => ' ',
-            };
-            let cell = &mut buffer[(x, y)];
-            cell.reset();
-            cell.set_char(glyph).set_style(theme.quiet());
-            if glyph == ' ' {
-                cell.reset();
-            }
-        }
-    }
-    let at = (frame.left() + 2, frame.top());
-    let heading = line::span(format!(" {title} "), theme.over());
-    line::write(buffer, at, frame.right().saturating_sub(1), [heading]);
-    Rect::new(
-        frame.left() + 2,
-        frame.top() + 1,
-        width.saturating_sub(4),
-        height.saturating_sub(2),
-    )
+/// The mark before a list row: whether it is selected.
+fn pointer(selected: bool) -> Piece {
+    piece(if selected { "▌" } else { " " }, Tone::Accent)
 }

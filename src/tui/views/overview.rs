@@ -11,259 +11,267 @@
 //!  ↑↓ move  ⏎ open  / filter  s sort  ? help  q quit
 //! ```
 
-mod row;
-
+use crate::model::fleet::Row;
 use crate::render::{number, text};
-use crate::tui::app::layout::Fold;
-use crate::tui::app::{App, Column, Group, Grouping, Hit, Idle, Listed, Purpose, Zones};
+use crate::tui::app::columns::{self, Entry, LEAD, PERCENT, Shape};
+use crate::tui::app::layout::{Area, Fold};
+use crate::tui::app::piece::{piece, plain, quiet, strong, width};
+use crate::tui::app::{
+    App, Column, Group, Grouping, Hit, Idle, Listed, Piece, Purpose, Tone, piece::Pieces,
+};
 use crate::tui::keymap::{Action, Scope};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::line;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use row::Columns;
+use crate::tui::widgets::canvas::Canvas;
+use crate::tui::widgets::gauge::{Gauge, Place};
 
-pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
-    let width = buffer.area.width;
-    let rows = app.overview_layout();
-    if rows.banner.count > 0 {
-        let said = text::left(&format!(" {}", app.banner), usize::from(width));
-        line::write(
-            buffer,
-            (0, rows.banner.top),
-            width,
-            [line::span(said, theme.banner())],
-        );
-    }
-    header(app, rows.header.top, theme, buffer, zones);
+pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let layout = app.overview_layout();
+    let banner = text::left(&format!(" {}", app.banner), usize::from(canvas.width()));
+    canvas.write_in(layout.banner, &[piece(banner, Tone::Banner)]);
+    header(app, layout.header, canvas);
     if app.lines().is_empty() {
-        nothing(app, rows.list.top, theme, buffer);
+        let room = usize::from(canvas.width()).saturating_sub(4);
+        let lines = empty(app).into_iter();
+        let lines = lines.map(|line| vec![piece(text::cut(&line.text, room), line.tone)]);
+        canvas.write_rows(layout.list.inset(3, 0), lines);
     } else {
-        let columns = Columns::of(width);
-        headings(app, columns, rows.columns.top, theme, buffer, zones);
-        for (listed, y) in app.visible_lines().zip(rows.list.top..) {
+        let columns = columns::fitting(canvas.width());
+        headings(app, &columns, layout.columns, canvas);
+        for (listed, y) in app.visible_lines().zip(layout.list.rows()) {
+            let selected = app.is_selected(listed);
             match listed {
-                Listed::Session(row) => row::draw(app, row, columns, y, theme, buffer),
-                Listed::Group(group) => group_row(app, group, y, theme, buffer),
+                Listed::Session(row) => session(app, row, &columns, y, canvas),
+                Listed::Group(group) => {
+                    let line = group_line(app, group, selected);
+                    canvas.write((0, y), canvas.width(), &line);
+                }
             }
-            if app.is_selected(listed) {
-                super::lift(y, theme, buffer);
+            if selected {
+                canvas.select_row(y);
             }
         }
-        let list = Rect::new(0, rows.list.top, width, rows.list.count);
-        zones.add(list, Hit::List);
-        rule(app, rows.rule.top, theme, buffer);
-        super::detail::draw(app, rows.detail.top, rows.detail.count, theme, buffer);
+        canvas.hit(layout.list, Hit::List);
+        rule(app, layout.rule, canvas);
+        super::detail::draw(app, layout.detail, canvas);
     }
-    if rows.notice.count > 0 {
-        super::notices::draw_newest(app, rows.notice.top, theme, buffer);
-    }
-    super::footer(app, rows.footer.top, theme, buffer, zones);
+    super::notices::draw_newest(app, layout.notice, canvas);
+    super::footer(app, layout.footer, canvas);
 }
 
-fn header(app: &App, y: u16, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
-    let (all, matching) = (app.fleet.len(), app.matching());
-    let mut left = vec![line::span("ctxgauge", theme.accent())];
-    let counts = match (all, matching) {
+fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
+    let counts = match (app.fleet.len(), app.matching()) {
         (0, _) => String::new(),
-        (1, 1) => "1 session".to_owned(),
         (all, matching) if matching < all => format!("{matching} of {all} sessions"),
-        _ => format!("{all} sessions"),
+        (all, _) => sessions(all),
     };
-    left.push(line::plain(format!("  {counts}")));
+    let mut left = vec![
+        piece("ctxgauge", Tone::Accent),
+        plain(format!("  {counts}")),
+    ];
     if app.live() > 0 {
-        left.push(line::plain(", "));
-        left.push(line::span(format!("{} live", app.live()), theme.live()));
+        left.extend([
+            plain(", "),
+            piece(format!("{} live", app.live()), Tone::Live),
+        ]);
     }
     if !app.fleet.initial_scan_done {
-        left.push(line::span("  reading…", theme.quiet()));
+        left.push(quiet("  reading…"));
     }
-    let end = line::write(buffer, (1, y), buffer.area.right(), left);
+    let end = canvas.write((1, area.y), area.right(), &left);
 
-    let mut right = Vec::new();
+    let mut right = Pieces::new();
     let typing = app.is_typing(Purpose::Filter).is_some();
     if app.ui.idle == Idle::Hidden {
-        right.push(line::span("live only  ", theme.accent()));
+        right.push(piece("live only  ", Tone::Accent));
     }
     if app.ui.grouping != Grouping::None && !typing {
-        right.push(line::span(
-            format!("{}  ", app.ui.grouping.name()),
-            theme.quiet(),
-        ));
+        right.push(quiet(format!("{}  ", app.ui.grouping.name())));
     }
     if typing || !app.ui.filter.is_empty() {
-        let columns = usize::from(buffer.area.width.saturating_sub(end + 8));
-        right.push(line::span("/", theme.key()));
-        right.push(line::plain(text::tail(&app.ui.filter, columns)));
-        right.push(line::span(if typing { "▏" } else { " " }, theme.accent()));
-        line::write_right(buffer, (end + 1, y), buffer.area.right(), right);
+        let columns = usize::from(area.width.saturating_sub(end + 8));
+        right.push(piece("/", Tone::Key));
+        right.push(plain(text::tail(&app.ui.filter, columns)));
+        right.push(piece(if typing { "▏" } else { " " }, Tone::Accent));
+        canvas.write_right((end + 1, area.y), area.right(), &right);
         return;
     }
-    let sort = format!("{} {} ", app.ui.sort.name(), app.ui.direction.arrow());
-    let columns = text::width(&sort) as u16 + 5;
-    right.push(line::span("sort ", theme.quiet()));
-    right.push(line::plain(sort));
-    line::write_right(buffer, (end + 1, y), buffer.area.right(), right);
-    let at = buffer.area.right().saturating_sub(columns);
-    zones.add(Rect::new(at, y, columns, 1), Hit::Action(Action::Sort));
+    let sort = format!("{} {} ", app.ui.sort.name, app.ui.direction.arrow());
+    let sort = [quiet("sort "), plain(sort)];
+    let columns = width(&sort) as u16;
+    right.extend(sort);
+    canvas.write_right((end + 1, area.y), area.right(), &right);
+    let x = area.right().saturating_sub(columns);
+    canvas.hit(Area::new(x, area.y, columns, 1), Hit::Action(Action::Sort));
+}
+
+fn sessions(n: usize) -> String {
+    match n {
+        1 => "1 session".to_owned(),
+        n => format!("{n} sessions"),
+    }
 }
 
 /// Why the list is empty.
-fn nothing(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
+fn empty(app: &App) -> Vec<Piece> {
     let mut lines = Vec::new();
     if !app.fleet.is_empty() {
         let key = |action| {
-            let press = app.keymap.press(Scope::Overview, action);
-            press.map_or_else(String::new, |press| press.to_string())
+            let key = app.keymap.key(Scope::Overview, action);
+            key.map_or_else(String::new, |key| key.to_string())
         };
         if !app.ui.filter.is_empty() {
-            lines.push(line::plain(format!("nothing matches '{}'", app.ui.filter)));
-            let said = format!("{} shows all sessions again", key(Action::Back));
-            lines.push(line::span(said, theme.quiet()));
+            lines.push(plain(format!("nothing matches '{}'", app.ui.filter)));
+            let back = key(Action::Back);
+            lines.push(quiet(format!("{back} shows all sessions again")));
         }
         if app.ui.idle == Idle::Hidden {
-            let said = format!(
-                "no session is live; {} shows the idle ones",
-                key(Action::Idle)
-            );
-            lines.push(line::span(said, theme.quiet()));
+            let idle = key(Action::Idle);
+            lines.push(quiet(format!(
+                "no session is live; {idle} shows the idle ones"
+            )));
         }
     } else if app.fleet.initial_scan_done {
-        lines.push(line::plain("no agent logs found in:"));
-        lines.extend(
-            app.looked_in
-                .iter()
-                .map(|root| line::span(format!("  {root}"), theme.quiet())),
-        );
-        lines.push(line::plain("new ones show up here by themselves"));
+        lines.push(plain("no agent logs found in:"));
+        let roots = app.looked_in.iter();
+        lines.extend(roots.map(|root| quiet(format!("  {root}"))));
+        lines.push(plain("new ones show up here by themselves"));
     } else {
-        lines.push(line::span("looking for the logs of agents…", theme.quiet()));
+        lines.push(quiet("looking for the logs of agents…"));
     }
-    let end = app.overview_layout().list;
-    for (said, y) in lines.into_iter().zip(y..end.top + end.count) {
-        let columns = usize::from(buffer.area.width).saturating_sub(4);
-        let said = line::span(text::cut(&said.content, columns), said.style);
-        line::write(buffer, (3, y), buffer.area.right(), [said]);
+    lines
+}
+
+/// The headings; a click on one sorts by its column.
+fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &mut Canvas<'_>) {
+    let mut x = LEAD;
+    for (column, width) in columns {
+        let tone = match app.ui.sort == *column {
+            true => Tone::Strong,
+            false => Tone::Heading,
+        };
+        let heading = piece(column.heading(*width), tone);
+        let end = canvas.write((x, area.y), area.right(), &[heading]);
+        canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Column(column));
+        x = end;
     }
 }
 
-fn headings(
+/// A session's row.
+fn session(
     app: &App,
-    columns: Columns,
+    row: &Row,
+    columns: &[(&'static Column, u16)],
     y: u16,
-    theme: Theme,
-    buffer: &mut Buffer,
-    zones: &mut Zones,
+    canvas: &mut Canvas<'_>,
 ) {
-    let mut x = 0;
-    let mut head = |by: Option<Column>, said: String| {
-        let here = by.is_some_and(|by| by == app.ui.sort);
-        let style = if here {
-            theme.strong()
-        } else {
-            theme.heading()
-        };
-        let end = line::write(
-            buffer,
-            (x, y),
-            buffer.area.right(),
-            [line::span(said, style)],
-        );
-        if let Some(by) = by {
-            zones.add(Rect::new(x, y, end - x, 1), Hit::Column(by));
-        }
-        x = end;
+    let (Some(session), Some(summary)) = (app.fleet.get(row.key), app.summary(row.key)) else {
+        return;
     };
-    head(None, text::left("", 3));
-    head(Some(Column::Agent), text::left("AGENT", columns.agent + 1));
-    head(
-        Some(Column::Project),
-        text::left("PROJECT", columns.project + 1),
-    );
-    if columns.model > 0 {
-        head(Some(Column::Model), text::left("MODEL", columns.model + 1));
+    let entry = Entry {
+        app,
+        row,
+        session,
+        summary,
+    };
+    let live = if app.is_live(row.key) { "● " } else { "  " };
+    let pointer = super::pointer(app.current() == Some(row.key));
+    let end = canvas.width();
+    let mut x = canvas.write((0, y), end, &[pointer, piece(live, Tone::Live)]);
+    for (column, width) in columns {
+        let cell = (column.cell)(&entry);
+        let mut width = *width;
+        let mut shape = column.shape;
+        if shape == Shape::Gauge {
+            let bar = width.saturating_sub(PERCENT);
+            gauge(&entry, Area::new(x, y, bar, 1), canvas);
+            (x, width, shape) = (x + bar, PERCENT, Shape::Right);
+        }
+        let cell = piece(shape.align(&cell.text, width), cell.tone);
+        x = canvas.write((x, y), end, &[cell]);
     }
-    let gauge = usize::from(columns.gauge) + 5;
-    head(Some(Column::Context), text::left("CONTEXT", gauge));
-    if columns.numbers > 0 {
-        head(Some(Column::Known), text::right("KNOWN", 8));
-        head(Some(Column::Estimated), text::right("EST", 7));
-        head(Some(Column::Headroom), text::right("HEADROOM", 9));
+}
+
+/// The gauge, with a recent compaction written into its free space.
+fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
+    let summary = entry.summary;
+    if summary.context.used == 0 {
+        let why = super::empty_context(entry.session);
+        let why = text::cut(why, usize::from(area.width));
+        canvas.write_in(area, &[quiet(why)]);
+        return;
     }
-    if columns.next > 0 {
-        head(Some(Column::Next), text::right("NEXT", columns.next));
-    }
-    if columns.growth > 0 {
-        let growth = format!(" {}", text::left("GROWTH", columns.growth));
-        head(Some(Column::Growth), growth);
-    }
-    if columns.numbers > 0 {
-        head(Some(Column::Recent), text::right("AGE", 5));
+    let gauge = Gauge {
+        context: &summary.context,
+        limits: &summary.limits,
+        theme: canvas.theme,
+        place: Place::Row,
+    };
+    gauge.bar(area, canvas);
+    let Some(compacted) = summary.just_compacted(entry.app.now) else {
+        return;
+    };
+    let sizes = compacted.sizes(&summary.context);
+    let free = gauge.room(area.width);
+    let columns = usize::from(free.end.saturating_sub(free.start));
+    let texts = [
+        format!(" compacted {sizes} "),
+        format!(" {sizes} "),
+        format!(" ↓{} ", number::short(compacted.before)),
+    ];
+    let fits = |said: &String| text::width(said) <= columns;
+    if let Some(said) = texts.into_iter().find(fits) {
+        let at = (area.x + free.start, area.y);
+        canvas.write(at, area.right(), &[piece(said, Tone::Over)]);
     }
 }
 
 /// A group's name and how many sessions it has.
-fn group_row(app: &App, group: &Group, y: u16, theme: Theme, buffer: &mut Buffer) {
-    let selected = app.selected_group() == Some(group.id);
-    let sign = if app.ui.folded.contains(&group.id) {
-        "▸"
-    } else {
-        "▾"
+fn group_line(app: &App, group: &Group, selected: bool) -> Pieces {
+    let sign = match app.ui.folded.contains(&group.id) {
+        true => "▸ ",
+        false => "▾ ",
     };
-    let sessions = match group.sessions {
-        1 => "1 session".to_owned(),
-        n => format!("{n} sessions"),
-    };
-    let name = text::cut(&group.name, usize::from(buffer.area.width / 2));
-    let mut spans = vec![
-        line::span(if selected { "▌" } else { " " }, theme.accent()),
-        line::span(format!("{sign} "), theme.quiet()),
-        line::span(name, theme.strong()),
-        line::span(format!("  {sessions}"), theme.quiet()),
+    let name = text::cut(&group.name, usize::from(app.ui.size.0 / 2));
+    let mut pieces = vec![
+        super::pointer(selected),
+        quiet(sign),
+        strong(name),
+        quiet(format!("  {}", sessions(group.sessions))),
     ];
     if group.live > 0 {
-        spans.push(line::span(format!(", {} live", group.live), theme.live()));
+        pieces.push(piece(format!(", {} live", group.live), Tone::Live));
     }
-    line::write(buffer, (0, y), buffer.area.right(), spans);
+    pieces
 }
 
-/// The line below the list: what the listed sessions hold together, and where in the list one is, if not
-/// all of it is on screen.
-fn rule(app: &App, y: u16, theme: Theme, buffer: &mut Buffer) {
-    let width = buffer.area.width;
-    let bar = "─".repeat(usize::from(width.saturating_sub(2)));
-    line::write(buffer, (1, y), width, [line::span(bar, theme.quiet())]);
+/// The line below the list: the sums of the listed sessions, and the place in a list that does not fit.
+fn rule(app: &App, area: Area, canvas: &mut Canvas<'_>) {
+    let bar = "─".repeat(usize::from(area.width.saturating_sub(2)));
+    canvas.write((1, area.y), area.right(), &[quiet(bar)]);
     let totals = app.totals();
-    let tokens = match Fold::of(width) {
-        Fold::Narrow => number::short,
-        _ => number::tokens,
+    let narrow = Fold::of(area.width) == Fold::Narrow;
+    let tokens = if narrow {
+        number::short
+    } else {
+        number::tokens
     };
-    let said = match (totals.known, totals.estimated) {
+    let sums = match (totals.known, totals.estimated) {
         (known, 0) => format!(" {} known ", tokens(known)),
         (0, estimated) => format!(" ~{} est ", tokens(estimated)),
         (known, estimated) => format!(" {} known + {} est ", tokens(known), tokens(estimated)),
     };
-    let mut spans = vec![line::span(said, theme.quiet())];
+    let mut pieces = vec![quiet(sums)];
     if totals.near > 0 {
-        spans.push(line::span("· ", theme.quiet()));
-        let near = match Fold::of(width) {
-            Fold::Narrow => format!("{} near ", totals.near),
-            _ => format!("{} near the trigger ", totals.near),
-        };
-        spans.push(line::span(near, theme.near()));
+        let near = if narrow { "near " } else { "near the trigger " };
+        let near = piece(format!("{} {near}", totals.near), Tone::Near);
+        pieces.extend([quiet("· "), near]);
     }
     if totals.missing > 0 {
-        spans.push(line::span("… ", theme.quiet()));
+        pieces.push(quiet("… "));
     }
-    let end = line::write(buffer, (3, y), width, spans);
-    let (lines, count) = (app.lines().len(), app.overview_layout().list.count);
-    if lines > usize::from(count) {
-        let at = format!(" {} of {lines} ", app.ui.sessions.index() + 1);
-        line::write_right(
-            buffer,
-            (end, y),
-            width.saturating_sub(3),
-            [line::span(at, theme.quiet())],
-        );
+    let end = canvas.write((3, area.y), area.right(), &pieces);
+    let (lines, rows) = (app.lines().len(), app.overview_layout().list.height);
+    if lines > usize::from(rows) {
+        let at = quiet(format!(" {} of {lines} ", app.ui.sessions.index() + 1));
+        canvas.write_right((end, area.y), area.right().saturating_sub(3), &[at]);
     }
 }

@@ -1,41 +1,33 @@
-//! The screen of an item's text: the text as [`super::reader`] draws it, notices, keys.
+//! The screen of an item's text: the pager, notices, keys.
 
-use super::reader::{self, About};
-use crate::tui::app::{App, Zones};
-use crate::tui::theme::Theme;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use super::pager::{self, About};
+use crate::model::Source;
+use crate::tui::app::App;
+use crate::tui::app::layout::Area;
+use crate::tui::widgets::canvas::Canvas;
 
-pub(super) fn draw(app: &App, theme: Theme, buffer: &mut Buffer, zones: &mut Zones) {
-    let area = buffer.area;
-    let (Some(page), Some(open)) = (app.page(), &app.reader) else {
+pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let area = canvas.area();
+    let (Some(page), Some(pager)) = (app.page(), &app.pager) else {
         return;
     };
-    let found = app.item_read();
-    let session = app.fleet.get(page.key);
-    let tokens = found
-        .zip(session)
-        .map(|((ix, _), session)| session.tokens(ix));
+    let found = app.item_read().zip(app.fleet.get(page.key));
+    let tokens = found.map(|((ix, _), session)| session.tokens(ix));
     let about = About {
-        item: found.map(|(_, item)| item),
-        subject: found
-            .zip(session)
-            .and_then(|((_, item), session)| page.calls.subject(session, item)),
-        tokens: tokens.unwrap_or((0, crate::model::Source::Estimated)),
+        item: app.item_read().map(|(_, item)| item),
+        subject: found.and_then(|((_, item), session)| page.calls.subject(session, item)),
+        tokens: tokens.unwrap_or((0, Source::Estimated)),
         window: page.state.limits.window,
         now: app.now,
     };
-    let body = Rect {
-        height: area.height.saturating_sub(1),
-        ..area
-    };
-    reader::draw(about, open, body, theme, buffer);
+    let (rows, footer) = (area.height - 1, area.bottom() - 1);
+    pager::draw(about, pager, Area::new(0, 0, area.width, rows), canvas);
     if app.notices.newest(app.now).is_some() {
-        let y = body.bottom().saturating_sub(1);
-        for x in area.left()..area.right() {
-            buffer[(x, y)].reset();
+        let last = Area::new(0, rows - 1, area.width, 1);
+        for x in 0..area.width {
+            canvas.cell((x, last.y)).reset();
         }
-        super::notices::draw_newest(app, y, theme, buffer);
+        super::notices::draw_newest(app, last, canvas);
     }
-    super::footer(app, area.bottom() - 1, theme, buffer, zones);
+    super::footer(app, Area::new(0, footer, area.width, 1), canvas);
 }

@@ -1,4 +1,5 @@
-//! The course of a context: a column a request or, where none was reported, a record, the trigger, what the forecast expects, a cursor.
+//! The timeline of a context: a column a request or, where none was reported, a record; the trigger, the
+//! forecast, a cursor.
 //!
 //! ```text
 //!  200k│
@@ -8,169 +9,136 @@
 //!      │▃▅▇█████████▂▃▃▄▅▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇██████╱▒▒░
 //! ```
 //!
-//! Known is solid, estimated hatched, as in a gauge; what came after the cursor stands back.
+//! Known is solid, estimated hatched, as in a gauge; what follows the cursor is quiet.
 
-use super::line;
+use super::canvas::Canvas;
 use crate::render::{number, text};
-use crate::tui::app::Pace;
-use crate::tui::app::course::{Course, Scale, When};
-use crate::tui::theme::Theme;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use crate::tui::app::layout::Area;
+use crate::tui::app::piece::{piece, quiet};
+use crate::tui::app::timeline::{History, Scale, When};
+use crate::tui::app::{Pace, Tone};
 
 /// The columns of the sizes on the left, their line included.
 const LABELS: u16 = 6;
 /// Eighths of a cell, filled from below.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A course and how it looks.
+/// Draws a timeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Chart<'a> {
     /// What is drawn.
-    pub course: Course<'a>,
-    /// How it looks.
-    pub theme: Theme,
+    pub history: History<'a>,
 }
 
-/// Which part of an area holds the columns, for the mouse.
-pub fn field(area: Rect) -> Rect {
-    let labels = LABELS.min(area.width);
-    Rect {
-        x: area.x + labels,
-        width: area.width - labels,
-        ..area
-    }
+/// The part of an area that holds the steps, for the mouse.
+pub fn field(area: Area) -> Area {
+    area.inset(LABELS.min(area.width), 0)
 }
 
 impl Chart<'_> {
-    /// Draws the course.
-    pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
-        let area = area.intersection(buffer.area);
+    /// Draws it into an area of the screen.
+    pub fn draw(&self, area: Area, canvas: &mut Canvas<'_>) {
         let field = field(area);
         if field.width < 8 || field.height < 2 {
             return;
         }
-        let scale = self.course.scale(field);
-        self.labels(area, scale, buffer);
-        self.trigger_line(field, scale, buffer);
-        self.bars(field, scale, buffer);
-        self.cone(field, scale, buffer);
-        self.marks(field, scale, buffer);
+        let scale = self.history.scale(field);
+        let trigger = self.history.trigger;
+        let trigger = trigger.and_then(|tokens| Some((tokens, scale.row(tokens)? as u16)));
+        self.labels(area, scale, trigger, canvas);
+        if let Some((_, row)) = trigger {
+            for x in field.x..field.right() {
+                canvas.put((x, field.y + row), '─', Tone::Trigger);
+            }
+        }
+        self.bars(field, scale, canvas);
+        self.forecast(field, scale, canvas);
+        self.marks(field, scale, canvas);
     }
 
-    fn labels(&self, area: Rect, scale: Scale, buffer: &mut Buffer) {
-        let quiet = self.theme.quiet();
-        let room = usize::from(LABELS) - 1;
-        for y in area.top()..area.bottom() {
-            let at = (area.x + LABELS - 1, y);
-            line::write(buffer, at, area.right(), [line::span("│", quiet)]);
+    fn labels(
+        &self,
+        area: Area,
+        scale: Scale,
+        trigger: Option<(u64, u16)>,
+        canvas: &mut Canvas<'_>,
+    ) {
+        for y in area.rows() {
+            canvas.write((area.x + LABELS - 1, y), area.right(), &[quiet("│")]);
         }
-        let mut label = |tokens: u64, y: u16, style: Style| {
-            let said = text::right(&number::short(tokens), room);
-            line::write(buffer, (area.x, y), area.right(), [line::span(said, style)]);
+        let mut label = |tokens: u64, row: u16, tone: Tone| {
+            let size = text::right(&number::short(tokens), usize::from(LABELS) - 1);
+            let at = (area.x, area.y + row);
+            canvas.write(at, area.right(), &[piece(size, tone)]);
         };
-        label(scale.top, area.y, quiet);
-        match self.course.trigger.and_then(|trigger| scale.row(trigger)) {
-            Some(row) if row > 0 => label(
-                self.course.trigger.unwrap_or(0),
-                area.y + row as u16,
-                self.theme.trigger(),
-            ),
-            _ => {}
+        label(scale.top, 0, Tone::Quiet);
+        if let Some((tokens, row @ 1..)) = trigger {
+            label(tokens, row, Tone::Trigger);
         }
     }
 
-    fn trigger_line(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let Some(row) = self.course.trigger.and_then(|trigger| scale.row(trigger)) else {
-            return;
-        };
-        for x in field.left()..field.right() {
-            buffer[(x, field.y + row as u16)]
-                .set_char('─')
-                .set_style(self.theme.trigger());
-        }
-    }
-
-    fn bars(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let cursor = self.course.at.min(scale.requests - 1);
+    fn bars(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
+        let cursor = self.history.at.min(scale.requests - 1);
         for column in 0..scale.columns {
             let requests = scale.requests_of(column);
-            let here = self.course.sizes.get(requests.clone()).unwrap_or_default();
+            let here = self.history.sizes.get(requests.clone()).unwrap_or_default();
             let mut size = here.iter().copied().max().unwrap_or(0);
-            let mut known = match self.course.pace {
+            let mut known = match self.history.pace {
                 Pace::Requests => size,
                 Pace::Records => 0,
             };
-            // The cursor's own column tells of its moment, with what is only estimated there.
+            // The column of the cursor shows its moment, with the estimate.
             if requests.contains(&cursor) {
-                (size, known) = self.course.now;
+                (size, known) = self.history.now;
             }
-            let style = if requests.start > cursor {
-                self.theme.quiet()
-            } else {
-                self.theme.chart()
+            let tone = match requests.start > cursor {
+                true => Tone::Quiet,
+                false => Tone::Chart,
             };
-            self.bar(field, scale, (column, size, known), style, buffer);
+            let (eighths, solid) = (scale.eighths(size), scale.eighths(known));
+            for row in 0..scale.rows {
+                let below = (row * 8) as u64;
+                if eighths <= below {
+                    break;
+                }
+                let level = (eighths - below).min(8) as usize;
+                let glyph = if solid <= below {
+                    '╱'
+                } else {
+                    LEVELS[level - 1]
+                };
+                let y = field.bottom() - 1 - row as u16;
+                canvas.put((field.x + column as u16, y), glyph, tone);
+            }
         }
     }
 
-    fn bar(
-        &self,
-        field: Rect,
-        scale: Scale,
-        (column, size, known): (usize, u64, u64),
-        style: Style,
-        buffer: &mut Buffer,
-    ) {
-        let eighths = scale.eighths(size);
-        let solid = scale.eighths(known);
-        for row in 0..scale.rows {
-            let below = (row * 8) as u64;
-            if eighths <= below {
-                break;
-            }
-            let level = (eighths - below).min(8) as usize;
-            let glyph = if solid <= below {
-                '╱'
-            } else {
-                LEVELS[level - 1]
-            };
-            let y = field.bottom() - 1 - row as u16;
-            buffer[(field.x + column as u16, y)]
-                .set_char(glyph)
-                .set_style(style);
-        }
-    }
-
-    /// From the size now to the trigger: as early, as likely, as late as the forecast says.
-    fn cone(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        let (Some([early, middle, late]), Some(trigger)) = (self.course.ahead, self.course.trigger)
+    /// The forecast: from the size now to the trigger, as early, as likely, as late as expected.
+    fn forecast(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
+        let (Some([early, middle, late]), Some(trigger)) =
+            (self.history.ahead, self.history.trigger)
         else {
             return;
         };
-        let from = self.course.now.0.min(trigger);
-        let start = scale.column_of(self.course.at.min(scale.requests - 1));
+        let from = self.history.now.0.min(trigger);
+        let start = scale.column_of(self.history.at.min(scale.requests - 1));
         let per_column = scale.requests as f64 / scale.columns as f64;
         for column in start + 1..usize::from(field.width) {
             let gone = (column - start) as f64 * per_column;
-            let reached = |requests: f64| {
+            let row = |requests: f64| {
                 let share = (gone / requests.max(1e-9)).min(1.0);
-                from + ((trigger - from) as f64 * share) as u64
+                let reached = from + ((trigger - from) as f64 * share) as u64;
+                scale.row(reached).unwrap_or(0)
             };
-            let row = |tokens| scale.row(tokens).unwrap_or(0);
-            let (high, likely, low) = (
-                row(reached(early)),
-                row(reached(middle)),
-                row(reached(late)),
-            );
+            let (high, likely, low) = (row(early), row(middle), row(late));
+            let style = canvas.style(Tone::Forecast);
             for at in high..=low {
-                let cell = &mut buffer[(field.x + column as u16, field.y + at as u16)];
+                let cell = canvas.cell((field.x + column as u16, field.y + at as u16));
                 if cell.symbol() == " " {
                     cell.set_char(if at == likely { '▒' } else { '░' });
                 }
                 if cell.symbol() != "─" {
-                    cell.set_style(self.theme.forecast());
+                    cell.set_style(style);
                 }
             }
             if gone > late {
@@ -179,27 +147,23 @@ impl Chart<'_> {
         }
     }
 
-    fn marks(&self, field: Rect, scale: Scale, buffer: &mut Buffer) {
-        for reset in self
-            .course
-            .resets
-            .iter()
-            .filter(|reset| **reset < scale.requests)
-        {
+    /// The compactions, and the cursor of a replay.
+    fn marks(&self, field: Area, scale: Scale, canvas: &mut Canvas<'_>) {
+        let resets = self.history.resets.iter();
+        for reset in resets.filter(|reset| **reset < scale.requests) {
             let x = field.x + scale.column_of(*reset) as u16;
-            buffer[(x, field.y)]
-                .set_char('▾')
-                .set_style(self.theme.compaction());
+            canvas.put((x, field.y), '▾', Tone::Compaction);
         }
-        if self.course.when == When::Replayed {
-            let cursor = self.course.at.min(scale.requests - 1);
+        if self.history.when == When::Replayed {
+            let cursor = self.history.at.min(scale.requests - 1);
             let x = field.x + scale.column_of(cursor) as u16;
-            for y in field.top()..field.bottom() {
-                let cell = &mut buffer[(x, y)];
+            let style = canvas.style(Tone::Cursor);
+            for y in field.rows() {
+                let cell = canvas.cell((x, y));
                 if cell.symbol() == " " || cell.symbol() == "─" {
                     cell.set_char('│');
                 }
-                cell.set_style(self.theme.cursor());
+                cell.set_style(style);
             }
         }
     }
@@ -208,17 +172,21 @@ impl Chart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::Theme;
     use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
 
     fn drawn(chart: &Chart<'_>, (width, height): (u16, u16)) -> Buffer {
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        chart.draw(buffer.area, &mut buffer);
+        let area = Area::new(0, 0, width, height);
+        chart.draw(area, &mut Canvas::new(Theme::default(), &mut buffer));
         buffer
     }
 
     fn chart(sizes: &[u64]) -> Chart<'_> {
         Chart {
-            course: Course {
+            history: History {
                 sizes,
                 pace: Pace::Requests,
                 now: (150_000, 140_000),
@@ -229,26 +197,25 @@ mod tests {
                 at: sizes.len(),
                 when: When::Live,
             },
-            theme: Theme::default(),
         }
     }
 
     #[test]
-    fn a_course_with_its_forecast() {
+    fn a_timeline_with_its_forecast() {
         let sizes = [
             20_000, 60_000, 90_000, 120_000, 150_000, 166_000, 40_000, 80_000, 110_000, 140_000,
         ];
         insta::assert_debug_snapshot!(drawn(&chart(&sizes), (60, 8)));
         let mut replayed = chart(&sizes);
-        replayed.course.at = 3;
-        replayed.course.when = When::Replayed;
-        replayed.course.now = (125_000, 120_000);
+        replayed.history.at = 3;
+        replayed.history.when = When::Replayed;
+        replayed.history.now = (125_000, 120_000);
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
     }
 
     proptest! {
         #[test]
-        fn no_course_breaks_it(
+        fn no_numbers_break_it(
             sizes in prop::collection::vec(0u64..1 << 60, 0..300),
             now: (u64, u64),
             resets in prop::collection::vec(0usize..400, 0..5),
@@ -262,9 +229,9 @@ mod tests {
         ) {
             let when = if replayed { When::Replayed } else { When::Live };
             let pace = if records { Pace::Records } else { Pace::Requests };
-            let course = Course { sizes: &sizes, pace, now, resets: &resets, window, trigger, ahead, at, when };
-            drawn(&Chart { course, theme: Theme::default() }, size);
-            course.scale(field(Rect::new(0, 0, size.0, size.1))).request_at(size.0);
+            let history = History { sizes: &sizes, pace, now, resets: &resets, window, trigger, ahead, at, when };
+            drawn(&Chart { history }, size);
+            history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }
     }
 }

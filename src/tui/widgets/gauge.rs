@@ -9,15 +9,18 @@
 //! Known is solid, estimated hatched, both in the colours of the roles; the error is a thin line past
 //! its end; the room behind the trigger is dim: it will not be reached.
 
-use super::line;
+use super::canvas::Canvas;
 use crate::model::Role;
 use crate::model::context::{Context, Share};
 use crate::model::window::Limits;
+use crate::render::item::letter;
 use crate::render::number;
-use crate::tui::theme::{Theme, letter};
-use ratatui::buffer::Buffer;
+use crate::tui::app::Tone;
+use crate::tui::app::layout::Area;
+use crate::tui::app::piece::{piece, quiet};
+use crate::tui::theme::Theme;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 /// Parts of a cell that blocks can show.
 const EIGHTHS: u64 = 8;
@@ -68,67 +71,63 @@ struct Marks {
 
 impl Gauge<'_> {
     /// Draws the bar in each row of an area.
-    pub fn bar(&self, area: Rect, buffer: &mut Buffer) {
-        let area = area.intersection(buffer.area);
+    pub fn bar(&self, area: Area, canvas: &mut Canvas<'_>) {
+        let area = Rect::from(area).intersection(canvas.buffer.area);
         for (cell, x) in self.cells(area.width).into_iter().zip(area.left()..) {
             for y in area.top()..area.bottom() {
-                buffer[(x, y)].set_char(cell.glyph).set_style(cell.style);
+                let at = canvas.cell((x, y));
+                at.set_char(cell.glyph).set_style(cell.style);
             }
         }
     }
 
-    /// Draws the line that goes above a large bar: the roles' letters, the signs of estimate and error,
-    /// the sizes of trigger and window.
-    pub fn scale(&self, area: Rect, buffer: &mut Buffer) {
-        let area = area.intersection(buffer.area);
+    /// Draws the line above a large bar: the roles' letters, the signs of estimate and error, the sizes of
+    /// trigger and window.
+    pub fn scale(&self, area: Area, canvas: &mut Canvas<'_>) {
         if area.is_empty() {
             return;
         }
-        let (width, y) = (area.width, area.top());
+        let width = area.width;
         let marks = self.marks(width);
-        let at = |cell: u16| (area.left() + cell, y);
-
-        // The letters: each at the middle of its part, if that is a cell wide at least.
+        let mut write = |cell: u16, text: String, tone: Tone| {
+            let at = (area.x + cell, area.y);
+            canvas.write(at, area.right(), &[piece(text, tone)]);
+        };
+        // A letter in the middle of its part, if that has a whole cell.
         for (role, from, to) in self.known_parts(width) {
             let (from, to) = (from.div_ceil(EIGHTHS) as u16, (to / EIGHTHS) as u16);
             if to > from {
-                let text = line::span(letter(role).to_string(), self.theme.role(role));
-                line::write(buffer, at(from + (to - from - 1) / 2), area.right(), [text]);
+                let middle = from + (to - from - 1) / 2;
+                write(middle, letter(role).to_string(), role.into());
             }
         }
-        if marks.used > marks.known {
-            let middle = marks.known + (marks.used - marks.known - 1) / 2;
-            line::write(buffer, at(middle), area.right(), [line::plain("~")]);
-        }
-        if marks.high > marks.used {
-            let middle = marks.used + (marks.high - marks.used - 1) / 2;
-            line::write(buffer, at(middle), area.right(), [line::plain("±")]);
+        let ranges = [
+            ("~", marks.known, marks.used),
+            ("±", marks.used, marks.high),
+        ];
+        for (sign, from, to) in ranges {
+            if to > from {
+                write(from + (to - from - 1) / 2, sign.to_owned(), Tone::Plain);
+            }
         }
 
-        let mut free = (marks.high, width);
+        let mut free = marks.high;
         if let Some(trigger) = marks.trigger {
             let size = number::short(self.limits.trigger.unwrap_or(0));
             let columns = size.len() as u16 + 1;
             if trigger + columns <= width {
-                let text = line::span(format!("▾{size}"), self.theme.trigger());
-                line::write(buffer, at(trigger), area.right(), [text]);
-                free.0 = trigger + columns;
-            } else if let Some(x) = (trigger + 1)
-                .checked_sub(columns)
-                .filter(|x| *x > marks.high)
+                write(trigger, format!("▾{size}"), Tone::Trigger);
+                free = trigger + columns;
+            } else if let Some(cell) = (trigger + 1).checked_sub(columns)
+                && cell > marks.high
             {
-                let text = line::span(format!("{size}▾"), self.theme.trigger());
-                line::write(buffer, at(x), area.right(), [text]);
-                free.0 = trigger + 1;
+                write(cell, format!("{size}▾"), Tone::Trigger);
+                free = trigger + 1;
             }
         }
-        let size = number::short(self.limits.window);
-        line::write_right(
-            buffer,
-            (area.left() + (free.0 + 1).min(width), y),
-            area.right(),
-            [line::span(size, self.theme.quiet())],
-        );
+        let size = quiet(number::short(self.limits.window));
+        let from = area.x + (free + 1).min(width);
+        canvas.write_right((from, area.y), area.right(), &[size]);
     }
 
     /// The cells that a text may be written to: after the fill, before the trigger or the end.
@@ -143,48 +142,30 @@ impl Gauge<'_> {
         let marks = self.marks(width);
         let known = self.known_parts(width);
         let guessed = self.guessed_parts(marks);
-        let mut cells: Vec<Cell> = (0..width)
-            .map(|x| {
-                if x < marks.known {
-                    self.known_cell(&known, u64::from(x), marks.known > 0)
-                } else if x < marks.used {
-                    let role = guessed
-                        .iter()
-                        .find(|(_, end)| x < *end)
-                        .map(|(role, _)| *role);
-                    Cell {
-                        glyph: '╱',
-                        style: role.map_or_else(Style::new, |role| theme.role(role)),
-                    }
-                } else if x < marks.high {
-                    Cell {
-                        glyph: '┄',
-                        style: Style::new(),
-                    }
-                } else if marks.trigger.is_some_and(|t| x > t) {
-                    Cell {
-                        glyph: '░',
-                        style: theme.quiet(),
-                    }
-                } else {
-                    Cell {
-                        glyph: '·',
-                        style: theme.quiet(),
-                    }
-                }
-            })
-            .collect();
+        let cell = |glyph, tone: Tone| Cell {
+            glyph,
+            style: theme.style(tone),
+        };
+        let cells = (0..width).map(|x| match x {
+            x if x < marks.known => self.known_cell(&known, u64::from(x), marks.known > 0),
+            x if x < marks.used => {
+                let part = guessed.iter().find(|(_, end)| x < *end);
+                cell('╱', part.map_or(Tone::Plain, |(role, _)| Tone::from(*role)))
+            }
+            x if x < marks.high => cell('┄', Tone::Plain),
+            x if marks.trigger.is_some_and(|t| x > t) => cell('░', Tone::Quiet),
+            _ => cell('·', Tone::Quiet),
+        });
+        let mut cells: Vec<Cell> = cells.collect();
         if let Some(cell) = marks.trigger.and_then(|t| cells.get_mut(usize::from(t))) {
             let solid = cell.glyph == '█' && self.splits_cells();
             let under = cell.style.fg.filter(|_| solid);
-            *cell = Cell {
-                glyph: '┃',
-                style: theme.trigger(),
+            cell.glyph = '┃';
+            // Over the fill the mark has the fill's colour behind it.
+            cell.style = match under {
+                Some(colour) => Style::new().fg(Color::Black).bg(colour),
+                None => theme.style(Tone::Trigger),
             };
-            // Over the fill the mark stands on its colour.
-            if let Some(colour) = under {
-                cell.style = Style::new().fg(ratatui::style::Color::Black).bg(colour);
-            }
         }
         cells
     }
@@ -281,32 +262,28 @@ impl Gauge<'_> {
         }
         let whole = |role| Cell {
             glyph: self.fill(role),
-            style: theme.role(role),
+            style: theme.style(role),
         };
         if !self.splits_cells() {
             let most = here.iter().max_by_key(|(_, eighths)| *eighths);
             return most.map_or_else(|| whole(nearest(parts, any)), |(role, _)| whole(*role));
         }
-        let block = |eighths: u64| BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize];
+        let block = |eighths: u64, style: Style| Cell {
+            glyph: BLOCKS[(eighths.clamp(1, EIGHTHS - 1) - 1) as usize],
+            style,
+        };
         match here[..] {
-            [] => Cell {
-                glyph: block(1),
-                style: theme.role(nearest(parts, any)),
-            },
-            [(role, eighths)] if eighths == EIGHTHS => whole(role),
-            [(role, eighths)] => Cell {
-                glyph: block(eighths),
-                style: theme.role(role),
-            },
-            [(first, eighths), (second, _), ..] if filled == EIGHTHS => Cell {
-                glyph: block(eighths),
-                style: theme.role(first).bg(theme.role_colour(second)),
-            },
-            // Two roles and then nothing: a cell has two colours, so the larger takes the cell's fill.
-            [(first, a), (second, b), ..] => Cell {
-                glyph: block(filled),
-                style: theme.role(if a >= b { first } else { second }),
-            },
+            [] => block(1, theme.style(nearest(parts, any))),
+            [(role, EIGHTHS)] => whole(role),
+            [(role, eighths)] => block(eighths, theme.style(role)),
+            [(first, eighths), (second, _), ..] if filled == EIGHTHS => {
+                let behind = theme.role_colour(second);
+                block(eighths, theme.style(first).bg(behind))
+            }
+            // Two roles and then nothing: a cell has two colours, so the larger role takes both parts.
+            [(first, a), (second, b), ..] => {
+                block(filled, theme.style(if a >= b { first } else { second }))
+            }
         }
     }
 
@@ -337,6 +314,7 @@ mod tests {
     use crate::model::context::Basis;
     use crate::model::window::{TriggerSource, WindowSource};
     use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
 
     fn context(known: [u64; 5], estimated: [u64; 5], error: u64) -> Context {
         let mut roles = [Share::default(); 5];
@@ -386,8 +364,9 @@ mod tests {
             place,
         };
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, 2));
-        gauge.scale(Rect::new(0, 0, width, 1), &mut buffer);
-        gauge.bar(Rect::new(0, 1, width, 1), &mut buffer);
+        let mut canvas = Canvas::new(theme, &mut buffer);
+        gauge.scale(Area::new(0, 0, width, 1), &mut canvas);
+        gauge.bar(Area::new(0, 1, width, 1), &mut canvas);
         theme.finish(&mut buffer);
         buffer
     }
@@ -397,9 +376,24 @@ mod tests {
         insta::assert_debug_snapshot!(drawn(Theme::default(), Place::Large, 80));
     }
 
+    /// In a row no cell is split: each has one glyph, and the colour of one role on no background.
     #[test]
     fn a_row_has_whole_cells() {
-        insta::assert_debug_snapshot!(drawn(Theme::default(), Place::Row, 24));
+        let theme = Theme::default();
+        for width in 1..200 {
+            let bar = drawn(theme, Place::Row, width);
+            let cells = (0..width).map(|x| &bar[(x, 1)]);
+            let symbols: String = cells.clone().map(|cell| cell.symbol()).collect();
+            assert!(!symbols.contains(BLOCKS), "{symbols}");
+            let roles = Role::ALL.map(|role| theme.role_colour(role));
+            for cell in cells.filter(|cell| cell.symbol() == "▇") {
+                assert!(roles.contains(&cell.fg), "{symbols}");
+                assert_eq!(cell.bg, Color::Reset, "{symbols}");
+            }
+        }
+        let row = drawn(theme, Place::Row, 24);
+        let symbols: String = (0..24).map(|x| row[(x, 1)].symbol()).collect();
+        assert_eq!(symbols, "▇▇▇▇▇▇▇▇▇▇▇▇╱╱┄·····┃░░░");
     }
 
     #[test]
@@ -442,7 +436,8 @@ mod tests {
                 let gauge = Gauge { context: &context, limits: &limits, theme, place };
                 prop_assert_eq!(gauge.cells(width).len(), usize::from(width));
                 let mut buffer = Buffer::empty(Rect::new(0, 0, width, 1));
-                gauge.scale(buffer.area, &mut buffer);
+                let mut canvas = Canvas::new(theme, &mut buffer);
+                gauge.scale(Area::new(0, 0, width, 1), &mut canvas);
             }
         }
     }

@@ -1,6 +1,5 @@
 //! What more than one view draws.
 
+pub mod canvas;
 pub mod chart;
 pub mod gauge;
-pub mod line;
-pub mod sparkline;

@@ -70,8 +70,8 @@ fn a_share_is_told_once_for_each_time_it_is_passed() {
     );
     let notice = app.notices.newest(now()).unwrap();
     assert_eq!(
-        (notice.weight, notice.text.as_str()),
-        (Weight::Alert, "at 83% of its trigger")
+        (notice.severity, notice.text.as_str()),
+        (Severity::Alert, "at 83% of its trigger")
     );
 }
 
@@ -146,7 +146,7 @@ fn requests_left_are_told_when_they_run_short() {
 
 #[test]
 fn few_and_clearly_more_are_apart() {
-    let mut told = Told::default();
+    let mut told = Reported::default();
     let left = [9, 5, 4, 6, 5, 8, 5, 9, 5, 0];
     let news: Vec<u64> = left
         .into_iter()
@@ -209,7 +209,7 @@ fn nothing_is_looked_at_where_nothing_is_wanted() {
         messages(&mut app, log(1).answer(160_000, 9, "Bash", "a")),
         [""; 0]
     );
-    assert!(app.watch.changed.is_empty() && app.watch.told.is_empty());
+    assert!(app.watch.changed.is_empty() && app.watch.reported.is_empty());
 }
 
 #[test]

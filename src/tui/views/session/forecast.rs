@@ -1,5 +1,5 @@
-//! When the session will compact, or why nobody can say; in a replay what was expected of the next
-//! report, and what came. Where the log has no usage report, how good the estimates are.
+//! When the session will compact, or why there is no forecast; in a replay what was expected of the next
+//! report, and what it said. Without usage reports: how good the estimates are.
 
 use super::Shown;
 use crate::model::Role;
@@ -7,10 +7,8 @@ use crate::model::context::Context;
 use crate::model::forecast::is_idle;
 use crate::model::session::Session;
 use crate::render::{number, text};
-use crate::tui::app::{App, Page};
-use crate::tui::theme::Theme;
-use crate::tui::widgets::line;
-use ratatui::text::Span;
+use crate::tui::app::piece::{Piece, Pieces, joined, piece, quiet, strong};
+use crate::tui::app::{App, Page, Tone};
 
 pub(super) fn forecast(
     app: &App,
@@ -18,38 +16,31 @@ pub(super) fn forecast(
     page: &Page,
     shown: &Shown<'_>,
     columns: usize,
-    theme: Theme,
-) -> Vec<Span<'static>> {
-    let said = match &page.forecast {
-        _ if session.is_unreported() && shown.context.used > 0 => {
-            vec![line::span(unreported(shown.context), theme.estimated())]
-        }
-        Ok(forecast) => {
-            let mut forecast = *forecast;
+) -> Pieces {
+    let replayed = app.ui.replay.is_on();
+    let forecast = forecast_or_why(app, session, page, shown);
+    match replayed.then(|| hindsight(page)).flatten() {
+        Some(hindsight) => joined([hindsight, vec![forecast]], columns),
+        None => vec![piece(text::cut(&forecast.text, columns), forecast.tone)],
+    }
+}
+
+fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>) -> Piece {
+    if session.is_unreported() && shown.context.used > 0 {
+        return piece(unreported(shown.context), Tone::Estimated);
+    }
+    match page.forecast {
+        Ok(mut forecast) => {
             if !app.ui.replay.is_on() && is_idle(session, Some(app.now)) {
                 forecast.minutes = None;
             }
-            vec![line::span(
-                forecast.to_string(),
-                theme.nearness(shown.nearness),
-            )]
+            piece(forecast.to_string(), shown.nearness)
         }
-        Err(why) => vec![line::span(
-            format!("no forecast: {}", why.name()),
-            theme.quiet(),
-        )],
-    };
-    let told = app.ui.replay.is_on().then(|| hindsight(page, theme));
-    let Some(told) = told.flatten() else {
-        return said
-            .iter()
-            .map(|span| line::span(text::cut(&span.content, columns), span.style))
-            .collect();
-    };
-    line::joined([told, said], columns, theme.quiet())
+        Err(why) => quiet(format!("no forecast: {}", why.name())),
+    }
 }
 
-/// That nothing is known, how far off it may be, and what is not even estimated.
+/// That nothing is known, the error of the estimates, and what is not even estimated.
 fn unreported(context: &Context) -> String {
     let error = context.high.saturating_sub(context.used);
     let error = number::percent(error, context.used).unwrap_or(100).min(100);
@@ -60,8 +51,8 @@ fn unreported(context: &Context) -> String {
     format!("no usage in this log: all estimated, within ±{error}%{without}")
 }
 
-/// `then 124.1k + 3.9k ±0.4k for the next prompt, now 128.6k (+0.6k)`
-fn hindsight(page: &Page, theme: Theme) -> Option<Vec<Span<'static>>> {
+/// `#5 then 128.0k ±0.4k, now 128.6k (+0.6k)`
+fn hindsight(page: &Page) -> Option<Pieces> {
     let told = page.state.hindsight?;
     let (low, high) = (told.expected.low, told.expected.high);
     let error = high.saturating_sub(low) / 2;
@@ -69,14 +60,14 @@ fn hindsight(page: &Page, theme: Theme) -> Option<Vec<Span<'static>>> {
     let sign = if off < 0 { "−" } else { "+" };
     let inside = (low..=high).contains(&told.came);
     let off = number::error(u64::try_from(off.unsigned_abs()).unwrap_or(u64::MAX));
-    let style = if inside { theme.text() } else { theme.warn() };
+    let tone = if inside { Tone::Text } else { Tone::Warn };
+    let expected = number::tokens(told.expected.tokens);
     Some(vec![
-        line::span(format!("#{} ", told.request + 1), theme.quiet()),
-        line::span("then ", theme.quiet()),
-        line::span(number::tokens(told.expected.tokens), theme.estimated()),
-        line::span(format!(" ±{}", number::error(error)), theme.estimated()),
-        line::span(", now ", theme.quiet()),
-        line::span(number::tokens(told.came), theme.strong()),
-        line::span(format!(" ({sign}{off})"), style),
+        quiet(format!("#{} then ", told.request + 1)),
+        piece(expected, Tone::Estimated),
+        piece(format!(" ±{}", number::error(error)), Tone::Estimated),
+        quiet(", now "),
+        strong(number::tokens(told.came)),
+        piece(format!(" ({sign}{off})"), tone),
     ])
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A key as pressed, without a terminal's own types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Press {
+pub enum KeyPress {
     /// A character, as typed: shift is part of it.
     Char(char),
     /// A character with control held, in lower case.
@@ -50,40 +50,40 @@ pub enum Press {
 const FUNCTION_KEYS: std::ops::RangeInclusive<u8> = 1..=12;
 
 /// The keys that have names: as they are shown, and the other ways to write them, in lower case.
-const NAMED: &[(Press, &str, &[&str])] = &[
-    (Press::Char(' '), "space", &[]),
-    (Press::Up, "↑", &["up"]),
-    (Press::Down, "↓", &["down"]),
-    (Press::Left, "←", &["left"]),
-    (Press::Right, "→", &["right"]),
-    (Press::ShiftLeft, "⇧←", &["shift-left"]),
-    (Press::ShiftRight, "⇧→", &["shift-right"]),
-    (Press::PageUp, "PgUp", &["page-up", "pageup"]),
+const NAMED: &[(KeyPress, &str, &[&str])] = &[
+    (KeyPress::Char(' '), "space", &[]),
+    (KeyPress::Up, "↑", &["up"]),
+    (KeyPress::Down, "↓", &["down"]),
+    (KeyPress::Left, "←", &["left"]),
+    (KeyPress::Right, "→", &["right"]),
+    (KeyPress::ShiftLeft, "⇧←", &["shift-left"]),
+    (KeyPress::ShiftRight, "⇧→", &["shift-right"]),
+    (KeyPress::PageUp, "PgUp", &["page-up", "pageup"]),
     (
-        Press::PageDown,
+        KeyPress::PageDown,
         "PgDn",
         &["pgdown", "page-down", "pagedown"],
     ),
-    (Press::Home, "Home", &[]),
-    (Press::End, "End", &[]),
-    (Press::Enter, "Enter", &["return"]),
-    (Press::Esc, "Esc", &["escape"]),
-    (Press::Tab, "Tab", &[]),
-    (Press::BackTab, "⇧Tab", &["shift-tab", "backtab"]),
-    (Press::Backspace, "⌫", &["backspace"]),
-    (Press::Delete, "Del", &["delete"]),
+    (KeyPress::Home, "Home", &[]),
+    (KeyPress::End, "End", &[]),
+    (KeyPress::Enter, "Enter", &["return"]),
+    (KeyPress::Esc, "Esc", &["escape"]),
+    (KeyPress::Tab, "Tab", &[]),
+    (KeyPress::BackTab, "⇧Tab", &["shift-tab", "backtab"]),
+    (KeyPress::Backspace, "⌫", &["backspace"]),
+    (KeyPress::Delete, "Del", &["delete"]),
 ];
 
-impl fmt::Display for Press {
+impl fmt::Display for KeyPress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((_, name, _)) = NAMED.iter().find(|(press, ..)| press == self) {
+        if let Some((_, name, _)) = NAMED.iter().find(|(key, ..)| key == self) {
             return f.write_str(name);
         }
         match self {
-            Press::Ctrl(' ') => f.write_str("^space"),
-            Press::Ctrl(c) => write!(f, "^{}", c.to_ascii_uppercase()),
-            Press::Char(c) => write!(f, "{c}"),
-            Press::F(n) => write!(f, "F{n}"),
+            KeyPress::Ctrl(' ') => f.write_str("^space"),
+            KeyPress::Ctrl(c) => write!(f, "^{}", c.to_ascii_uppercase()),
+            KeyPress::Char(c) => write!(f, "{c}"),
+            KeyPress::F(n) => write!(f, "F{n}"),
             other => write!(f, "{other:?}"),
         }
     }
@@ -91,7 +91,7 @@ impl fmt::Display for Press {
 
 /// Why something is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoPress {
+pub enum InvalidKey {
     /// Nothing is called so.
     #[error(
         "no key is called '{0}'; write a character, ctrl-x, shift-left, space, enter, esc, tab, \
@@ -100,61 +100,61 @@ pub enum NoPress {
     Unknown(String),
     /// Terminals send it as another key.
     #[error("terminals cannot tell '{0}' from '{1}'; write '{1}'")]
-    Same(String, Press),
+    Same(String, KeyPress),
     /// Terminals do not send it.
     #[error("terminals do not send '{0}': control goes with the letters a to z, and with space")]
     Control(String),
 }
 
-impl FromStr for Press {
-    type Err = NoPress;
+impl FromStr for KeyPress {
+    type Err = InvalidKey;
 
     /// Reads a key as people write it, and as it is shown: `s`, `G`, `ctrl-x`, `^X`, `shift-left`,
     /// `space`, `f1`, `pgup`, `PgUp`.
-    fn from_str(text: &str) -> Result<Press, NoPress> {
+    fn from_str(text: &str) -> Result<KeyPress, InvalidKey> {
         let mut chars = text.chars();
         if let (Some(c), None) = (chars.next(), chars.next())
             && !c.is_control()
             && named(text).is_none()
         {
-            return Ok(Press::Char(c));
+            return Ok(KeyPress::Char(c));
         }
         let lower = text.to_lowercase();
-        if let Some(press) = named(&lower) {
-            return Ok(press);
+        if let Some(key) = named(&lower) {
+            return Ok(key);
         }
-        let unknown = || NoPress::Unknown(text.escape_debug().to_string());
+        let unknown = || InvalidKey::Unknown(text.escape_debug().to_string());
         if let Some(key) = after(&lower, &["ctrl-", "ctrl+", "c-", "^"]) {
             return match (key, one(key)) {
-                ("space", _) => Ok(Press::Ctrl(' ')),
-                (_, Some('i')) => Err(NoPress::Same(text.to_owned(), Press::Tab)),
-                (_, Some('m')) => Err(NoPress::Same(text.to_owned(), Press::Enter)),
-                (_, Some('[')) => Err(NoPress::Same(text.to_owned(), Press::Esc)),
-                (_, Some(c)) if c.is_ascii_lowercase() => Ok(Press::Ctrl(c)),
-                (_, Some(_)) => Err(NoPress::Control(text.escape_debug().to_string())),
+                ("space", _) => Ok(KeyPress::Ctrl(' ')),
+                (_, Some('i')) => Err(InvalidKey::Same(text.to_owned(), KeyPress::Tab)),
+                (_, Some('m')) => Err(InvalidKey::Same(text.to_owned(), KeyPress::Enter)),
+                (_, Some('[')) => Err(InvalidKey::Same(text.to_owned(), KeyPress::Esc)),
+                (_, Some(c)) if c.is_ascii_lowercase() => Ok(KeyPress::Ctrl(c)),
+                (_, Some(_)) => Err(InvalidKey::Control(text.escape_debug().to_string())),
                 (_, None) => Err(unknown()),
             };
         }
         if let Some(c) = after(&lower, &["shift-", "shift+"]).and_then(one)
             && c.is_ascii_lowercase()
         {
-            return Ok(Press::Char(c.to_ascii_uppercase()));
+            return Ok(KeyPress::Char(c.to_ascii_uppercase()));
         }
         lower
             .strip_prefix('f')
             .and_then(|number| number.parse().ok())
             .filter(|number| FUNCTION_KEYS.contains(number))
-            .map(Press::F)
+            .map(KeyPress::F)
             .ok_or_else(unknown)
     }
 }
 
 /// The key of a name in lower case.
-fn named(lower: &str) -> Option<Press> {
+fn named(lower: &str) -> Option<KeyPress> {
     NAMED
         .iter()
         .find(|(_, shown, others)| shown.to_lowercase() == lower || others.contains(&lower))
-        .map(|(press, ..)| *press)
+        .map(|(key, ..)| *key)
 }
 
 fn after<'t>(text: &'t str, prefixes: &[&str]) -> Option<&'t str> {
@@ -174,32 +174,32 @@ mod tests {
     #[test]
     fn keys_are_read_as_people_write_them() {
         let cases = [
-            ("s", Press::Char('s')),
-            ("G", Press::Char('G')),
-            ("shift-g", Press::Char('G')),
-            ("^", Press::Char('^')),
-            ("ü", Press::Char('ü')),
-            ("space", Press::Char(' ')),
-            (" ", Press::Char(' ')),
-            ("ctrl-x", Press::Ctrl('x')),
-            ("Ctrl+X", Press::Ctrl('x')),
-            ("^X", Press::Ctrl('x')),
-            ("ctrl-space", Press::Ctrl(' ')),
-            ("up", Press::Up),
-            ("↑", Press::Up),
-            ("shift-left", Press::ShiftLeft),
-            ("pgup", Press::PageUp),
-            ("PageDown", Press::PageDown),
-            ("esc", Press::Esc),
-            ("ENTER", Press::Enter),
-            ("backtab", Press::BackTab),
-            ("shift-tab", Press::BackTab),
-            ("f1", Press::F(1)),
-            ("F12", Press::F(12)),
-            ("f", Press::Char('f')),
+            ("s", KeyPress::Char('s')),
+            ("G", KeyPress::Char('G')),
+            ("shift-g", KeyPress::Char('G')),
+            ("^", KeyPress::Char('^')),
+            ("ü", KeyPress::Char('ü')),
+            ("space", KeyPress::Char(' ')),
+            (" ", KeyPress::Char(' ')),
+            ("ctrl-x", KeyPress::Ctrl('x')),
+            ("Ctrl+X", KeyPress::Ctrl('x')),
+            ("^X", KeyPress::Ctrl('x')),
+            ("ctrl-space", KeyPress::Ctrl(' ')),
+            ("up", KeyPress::Up),
+            ("↑", KeyPress::Up),
+            ("shift-left", KeyPress::ShiftLeft),
+            ("pgup", KeyPress::PageUp),
+            ("PageDown", KeyPress::PageDown),
+            ("esc", KeyPress::Esc),
+            ("ENTER", KeyPress::Enter),
+            ("backtab", KeyPress::BackTab),
+            ("shift-tab", KeyPress::BackTab),
+            ("f1", KeyPress::F(1)),
+            ("F12", KeyPress::F(12)),
+            ("f", KeyPress::Char('f')),
         ];
-        for (text, press) in cases {
-            assert_eq!(text.parse(), Ok(press), "{text}");
+        for (text, key) in cases {
+            assert_eq!(text.parse(), Ok(key), "{text}");
         }
     }
 
@@ -208,50 +208,48 @@ mod tests {
         for text in [
             "", "sort", "f0", "f13", "f256", "ctrl-", "ctrl-up", "\u{1b}", "alt-x",
         ] {
-            let error = text.parse::<Press>().unwrap_err();
-            assert!(matches!(error, NoPress::Unknown(_)), "{text:?}: {error}");
+            let error = text.parse::<KeyPress>().unwrap_err();
+            assert!(matches!(error, InvalidKey::Unknown(_)), "{text:?}: {error}");
             assert!(!error.to_string().contains('\u{1b}'));
         }
-        let same = "ctrl-i".parse::<Press>().unwrap_err();
+        let same = "ctrl-i".parse::<KeyPress>().unwrap_err();
         assert!(same.to_string().ends_with("write 'Tab'"), "{same}");
-        assert!("^[".parse::<Press>().is_err());
+        assert!("^[".parse::<KeyPress>().is_err());
         assert!(matches!(
-            "ctrl-1".parse::<Press>(),
-            Err(NoPress::Control(_))
+            "ctrl-1".parse::<KeyPress>(),
+            Err(InvalidKey::Control(_))
         ));
     }
 
-    fn any_press() -> impl Strategy<Value = Press> {
-        let named: Vec<Press> = NAMED.iter().map(|(press, ..)| *press).collect();
+    fn any_key() -> impl Strategy<Value = KeyPress> {
+        let named: Vec<KeyPress> = NAMED.iter().map(|(key, ..)| *key).collect();
         prop_oneof![
             proptest::sample::select(named),
-            FUNCTION_KEYS.prop_map(Press::F),
+            FUNCTION_KEYS.prop_map(KeyPress::F),
             any::<char>()
                 .prop_filter("no control", |c| !c.is_control())
-                .prop_map(Press::Char)
+                .prop_map(KeyPress::Char)
                 .prop_filter("a name of its own", |p| named_char(*p)),
             prop_oneof![Just(' '), proptest::char::range('a', 'z')]
                 .prop_filter("told apart", |c| !matches!(c, 'i' | 'm'))
-                .prop_map(Press::Ctrl),
+                .prop_map(KeyPress::Ctrl),
         ]
     }
 
     /// A character that is not how another key is shown.
-    fn named_char(press: Press) -> bool {
-        NAMED
-            .iter()
-            .all(|(_, shown, _)| *shown != press.to_string())
+    fn named_char(key: KeyPress) -> bool {
+        NAMED.iter().all(|(_, shown, _)| *shown != key.to_string())
     }
 
     proptest! {
         #[test]
-        fn a_key_is_read_as_it_is_shown(press in any_press()) {
-            prop_assert_eq!(press.to_string().parse(), Ok(press));
+        fn a_key_is_read_as_it_is_shown(key in any_key()) {
+            prop_assert_eq!(key.to_string().parse(), Ok(key));
         }
 
         #[test]
         fn any_text_is_a_key_or_none(text in ".{0,9}") {
-            let _ = text.parse::<Press>();
+            let _ = text.parse::<KeyPress>();
         }
     }
 }

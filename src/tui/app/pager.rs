@@ -1,7 +1,7 @@
-//! An item's text that is being read: one page of it, wrapped to the screen, and what was looked for.
+//! The pager of an item's text: one page of it, wrapped to the screen, and a search.
 //!
-//! What cannot be shown without another page gives a [`TextRequest`] for it; [`Reader::take`] takes the
-//! page when it is there.
+//! Methods that need another page return a [`TextRequest`] for it; [`Pager::take`] takes the page once it
+//! was read.
 
 mod find;
 mod indent;
@@ -13,27 +13,27 @@ use crate::model::fleet::SessionKey;
 use crate::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};
 use std::ops::Range;
 
-/// An item's text that is being read. Dropped with all it holds when the screen closes.
+/// The pager of an item's text. Dropped with its text when the screen closes.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct Pager {
     /// The session whose item it is.
     pub key: SessionKey,
-    /// The page that was asked for last.
+    /// The page that was requested last.
     wanted: TextRequest,
-    /// What is to be seen once it is there; `None`: nothing is awaited.
+    /// What to show of the requested page; `None`: none is awaited.
     awaited: Option<Arrival>,
-    /// The page at hand, without its text.
+    /// The current page, without its text.
     page: Option<Text>,
-    /// What stands where the text would: why it cannot be read.
+    /// Why the text cannot be read.
     failed: Option<String>,
-    /// The page's text, and, where it is JSON, the same indented.
+    /// The page's text and, if it is JSON, the same indented.
     text: String,
     indented: Option<String>,
     form: Form,
-    /// The text in rows, for a screen of so many columns.
+    /// The text in rows of so many columns.
     rows: Vec<Row>,
     columns: usize,
-    /// The number of the last line that may come.
+    /// The largest line number.
     lines: u64,
     /// Rows on screen.
     height: usize,
@@ -42,7 +42,7 @@ pub struct Reader {
     search: Search,
 }
 
-/// What a text can be opened in.
+/// A program that can open a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     /// `$PAGER`, or `less`.
@@ -61,51 +61,51 @@ pub enum Form {
     Exact,
 }
 
-/// What was looked for.
+/// A search.
 #[derive(Debug, Clone, Default)]
 struct Search {
     needle: String,
-    /// Where it stands in the text that is shown.
-    hits: Vec<u32>,
-    /// The one that was gone to.
+    /// The first bytes of its matches in the text as shown.
+    matches: Vec<u32>,
+    /// The current match.
     at: Option<usize>,
 }
 
-/// What to show of a page that comes.
+/// What to show of a requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     Top,
     End,
-    /// The first hit: the search was begun before the page was there.
+    /// The first match of a search that began before the page was read.
     Search,
-    /// A hit; if there is none, the page behind or before it is next, back to where the search began.
-    Hit(Way, u32),
+    /// A match; without one, of the page after or before it, up to the page where the search began.
+    Match(Way, u32),
 }
 
-/// Which way it goes.
+/// A direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// To the end.
-    On,
-    /// To the beginning.
+    Forward,
+    /// To the start.
     Back,
 }
 
-/// How far a search has come.
+/// The state of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found<'r> {
-    /// What was looked for.
+    /// The text that is searched for.
     pub needle: &'r str,
-    /// Which of the page's hits is gone to, counted from 1; 0: none.
+    /// The number of the current match on this page, from 1; 0: none.
     pub at: usize,
-    /// The hits on this page.
-    pub hits: usize,
+    /// The number of matches on this page.
+    pub count: usize,
 }
 
-impl Reader {
-    /// A reader of an item whose first page was asked for.
-    pub fn open(key: SessionKey, wanted: TextRequest) -> Reader {
-        Reader {
+impl Pager {
+    /// The pager of an item whose first page was requested.
+    pub fn open(key: SessionKey, wanted: TextRequest) -> Pager {
+        Pager {
             key,
             wanted,
             awaited: Some(Arrival::Top),
@@ -123,12 +123,12 @@ impl Reader {
         }
     }
 
-    /// The item's file, place and hash, and the page that was asked for last.
+    /// The item's file, place and hash, and the page that was requested last.
     pub fn request(&self) -> TextRequest {
         self.wanted
     }
 
-    /// Whether a page was asked for and is not there yet.
+    /// Whether a requested page was not read yet.
     pub fn is_waiting(&self) -> bool {
         self.awaited.is_some()
     }
@@ -138,12 +138,12 @@ impl Reader {
         self.failed.as_deref()
     }
 
-    /// What is known of the whole; its own text is empty. `None`: nothing yet.
+    /// The current page without its text; `None`: none was read yet.
     pub fn page(&self) -> Option<&Text> {
         self.page.as_ref()
     }
 
-    /// Which page is at hand, counted from 0.
+    /// The number of the current page, from 0.
     pub fn page_number(&self) -> u32 {
         match (&self.page, self.awaited) {
             (Some(page), None) => self.wanted.page.min(page.pages - 1),
@@ -151,17 +151,17 @@ impl Reader {
         }
     }
 
-    /// The page's text exactly as the model got it, to copy.
+    /// The page's text exactly as the model received it.
     pub fn exact(&self) -> &str {
         &self.text
     }
 
-    /// How JSON is shown; `None`: the text is none.
+    /// How JSON is shown; `None`: the text is not JSON.
     pub fn form(&self) -> Option<Form> {
         self.indented.as_ref().map(|_| self.form)
     }
 
-    /// The page's text as it is shown.
+    /// The page's text as shown.
     pub fn text(&self) -> &str {
         match (&self.indented, self.form) {
             (Some(indented), Form::Indented) => indented,
@@ -169,53 +169,61 @@ impl Reader {
         }
     }
 
-    /// The rows on screen, from the top. Their lines are counted from the page's first line on.
+    /// The rows on screen. Their lines are counted from the page's first.
     pub fn visible(&self) -> &[Row] {
         let end = (self.top + self.height).min(self.rows.len());
         self.rows.get(self.top..end).unwrap_or_default()
     }
 
-    /// The first row on screen and all rows of the page.
+    /// The first row on screen, and the number of rows of the page.
     pub fn position(&self) -> (usize, usize) {
         (self.top, self.rows.len())
     }
 
-    /// Where the hits in a row stand, and whether it is the one that was gone to.
-    pub fn hits_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Hit)> {
+    /// The matches in a row, as ranges of the text.
+    pub fn matches_in(&self, row: Row) -> impl Iterator<Item = (Range<usize>, Match)> {
         let len = self.search.needle.len();
         let range = row.range();
-        // A hit may begin in the row above.
+        // A match may begin in the row above.
         let from = self
             .search
-            .hits
-            .partition_point(|hit| *hit as usize + len <= range.start);
-        let hits = self.search.hits[from..].iter().enumerate();
+            .matches
+            .partition_point(|start| *start as usize + len <= range.start);
+        let matches = self.search.matches[from..].iter().enumerate();
         let end = range.end;
-        hits.map(move |(n, hit)| (from + n, *hit as usize))
-            .take_while(move |(_, hit)| *hit < end)
-            .map(move |(n, hit)| {
-                let part = hit.max(range.start)..(hit + len).min(end);
+        matches
+            .map(move |(n, start)| (from + n, *start as usize))
+            .take_while(move |(_, start)| *start < end)
+            .map(move |(n, start)| {
+                let part = start.max(range.start)..(start + len).min(end);
                 let gone_to = self.search.at == Some(n);
-                (part, if gone_to { Hit::Current } else { Hit::Other })
+                (
+                    part,
+                    if gone_to {
+                        Match::Current
+                    } else {
+                        Match::Other
+                    },
+                )
             })
     }
 
-    /// How far the search has come; `None`: nothing was looked for.
+    /// The state of the search; `None`: there is none.
     pub fn found(&self) -> Option<Found<'_>> {
         (!self.search.needle.is_empty()).then_some(Found {
             needle: &self.search.needle,
             at: self.search.at.map_or(0, |at| at + 1),
-            hits: self.search.hits.len(),
+            count: self.search.matches.len(),
         })
     }
 
-    /// The columns before the text, for the numbers of its lines.
+    /// The columns of the line numbers.
     pub fn gutter(&self) -> usize {
-        // Room for three digits at least: the text does not move to the right as it grows.
+        // At least three digits, so that the text seldom moves as it grows.
         self.lines.max(100).ilog10() as usize + 3
     }
 
-    /// The number of the line that begins in a row, counted from 1.
+    /// The number of the line that begins in a row, from 1.
     pub fn line_number(&self, row: Row) -> Option<u64> {
         let first = match (&self.page, self.form()) {
             (Some(page), None | Some(Form::Exact)) => page.line,
@@ -224,7 +232,7 @@ impl Reader {
         row.line.map(|line| first + u64::from(line))
     }
 
-    /// How far the first row on screen is into the whole, in percent; 100 where the end is on screen.
+    /// The position of the first row on screen in the whole text, in percent; 100 if its end is on screen.
     pub fn percent(&self) -> u64 {
         let Some(page) = &self.page else {
             return 0;
@@ -234,13 +242,13 @@ impl Reader {
             return 100;
         }
         let from = self.rows.get(self.top).map_or(0, |row| u64::from(row.from));
-        // An indented text is larger than what it stands for.
+        // Indented text is larger than the original.
         let from = from * self.text.len() as u64 / self.text().len() as u64;
         let before = u64::from(self.wanted.page) * PAGE_BYTES;
         ((before + from) * 100 / page.bytes.max(1)).min(99)
     }
 
-    /// Fits the text to so many columns and rows; the same text stays at the top.
+    /// Wraps the text for so many columns and rows; the top row stays.
     pub fn fit(&mut self, columns: usize, height: usize) {
         self.height = height.max(1);
         if self.columns != columns {
@@ -250,7 +258,7 @@ impl Reader {
         self.top = self.top.min(self.last_top());
     }
 
-    /// Takes a page that was asked for. Returns the next one to ask for, where a search goes on.
+    /// Takes a page that was read. Returns the request of the next, if a search continues there.
     #[must_use]
     pub fn take(&mut self, page: TextPage) -> Option<TextRequest> {
         if page.of != self.wanted {
@@ -261,7 +269,7 @@ impl Reader {
             Ok(mut text) => {
                 self.failed = None;
                 self.text = std::mem::take(&mut text.text);
-                // Half a value cannot be indented.
+                // A part of a value cannot be indented.
                 self.indented = (text.pages == 1)
                     .then(|| indent::indent(&self.text))
                     .flatten();
@@ -275,30 +283,30 @@ impl Reader {
         }
         (self.rows, self.top) = (Vec::new(), 0);
         self.wrap();
-        self.look();
+        self.search_page();
         match arrival {
             Arrival::Top => None,
-            Arrival::Search => self.next_from(0, Way::On),
+            Arrival::Search => self.next_from(0, Way::Forward),
             Arrival::End => {
                 self.top = self.last_top();
                 None
             }
-            Arrival::Hit(way, begun) => {
+            Arrival::Match(way, begun) => {
                 let edge = match way {
-                    Way::On => 0,
-                    Way::Back => self.search.hits.len().saturating_sub(1),
+                    Way::Forward => 0,
+                    Way::Back => self.search.matches.len().saturating_sub(1),
                 };
-                if edge < self.search.hits.len() {
-                    self.go_to_hit(edge);
+                if edge < self.search.matches.len() {
+                    self.go_to_match(edge);
                     return None;
                 }
-                // All around: there is none.
+                // Back at the start: there is none.
                 (self.wanted.page != begun).then(|| self.ask_beyond(way, begun))
             }
         }
     }
 
-    /// Moves by rows; beyond the page's end to the next page. Returns the page to ask for.
+    /// Scrolls by rows, past a page's end to the next page. Returns its request.
     #[must_use]
     pub fn scroll(&mut self, rows: isize) -> Option<TextRequest> {
         let last = self.last_top();
@@ -316,19 +324,19 @@ impl Reader {
         None
     }
 
-    /// The rows of a screenful: one stays, to go on reading from.
+    /// The rows of a screenful: one row stays on screen.
     pub fn screenful(&self) -> isize {
         isize::try_from(self.height).unwrap_or(1).max(2) - 1
     }
 
-    /// To the beginning. Returns the page to ask for.
+    /// Goes to the start. Returns the request of its page.
     #[must_use]
     pub fn first(&mut self) -> Option<TextRequest> {
         self.top = 0;
         (self.wanted.page > 0).then(|| self.ask(0, Arrival::Top))
     }
 
-    /// To the end. Returns the page to ask for.
+    /// Goes to the end. Returns the request of its page.
     #[must_use]
     pub fn last(&mut self) -> Option<TextRequest> {
         self.top = self.last_top();
@@ -336,18 +344,18 @@ impl Reader {
         (self.wanted.page < last).then(|| self.ask(last, Arrival::End))
     }
 
-    /// To the page behind this one, or the one before. Returns the page to ask for.
+    /// Goes to the next or previous page. Returns its request.
     #[must_use]
-    pub fn turn(&mut self, way: Way) -> Option<TextRequest> {
+    pub fn turn_page(&mut self, way: Way) -> Option<TextRequest> {
         let page = match way {
-            Way::On => self.wanted.page.checked_add(1)?,
+            Way::Forward => self.wanted.page.checked_add(1)?,
             Way::Back => self.wanted.page.checked_sub(1)?,
         };
         (page < self.pages()).then(|| self.ask(page, Arrival::Top))
     }
 
-    /// Looks for something from the first row on screen on; nothing: the search ends. Returns the page
-    /// to ask for.
+    /// Searches from the first row on screen; an empty text ends the search. Returns the request of the page
+    /// where it continues.
     #[must_use]
     pub fn search(&mut self, needle: &str) -> Option<TextRequest> {
         needle.clone_into(&mut self.search.needle);
@@ -355,26 +363,26 @@ impl Reader {
             self.awaited = Some(Arrival::Search);
             return None;
         }
-        self.look();
+        self.search_page();
         let from = self.rows.get(self.top).map_or(0, |row| row.from);
-        let next = self.search.hits.partition_point(|hit| *hit < from);
-        self.next_from(next, Way::On)
+        let next = self.search.matches.partition_point(|start| *start < from);
+        self.next_from(next, Way::Forward)
     }
 
-    /// To the next hit, or the one before; beyond the last it goes around. Returns the page to ask for.
+    /// Goes to the next or previous match, around the ends. Returns the request of its page.
     #[must_use]
-    pub fn next_hit(&mut self, way: Way) -> Option<TextRequest> {
-        let hits = self.search.hits.len();
+    pub fn next_match(&mut self, way: Way) -> Option<TextRequest> {
+        let matches = self.search.matches.len();
         let next = match (self.search.at, way) {
-            (Some(at), Way::On) => at + 1,
-            (Some(at), Way::Back) => at.checked_sub(1).unwrap_or(hits),
-            (None, Way::On) => 0,
-            (None, Way::Back) => hits.saturating_sub(1),
+            (Some(at), Way::Forward) => at + 1,
+            (Some(at), Way::Back) => at.checked_sub(1).unwrap_or(matches),
+            (None, Way::Forward) => 0,
+            (None, Way::Back) => matches.saturating_sub(1),
         };
         self.next_from(next, way)
     }
 
-    /// Shows JSON indented, or as it is.
+    /// Switches between indented and exact JSON.
     pub fn switch_form(&mut self) {
         if self.indented.is_none() {
             return;
@@ -385,27 +393,27 @@ impl Reader {
         };
         (self.rows, self.top) = (Vec::new(), 0);
         self.wrap();
-        self.look();
+        self.search_page();
     }
 
-    /// To a hit of this page, or of the pages behind or before it.
+    /// Goes to a match of this page, or of the pages after or before it.
     fn next_from(&mut self, next: usize, way: Way) -> Option<TextRequest> {
         if self.search.needle.is_empty() || self.is_waiting() {
             return None;
         }
-        if next < self.search.hits.len() {
-            self.go_to_hit(next);
+        if next < self.search.matches.len() {
+            self.go_to_match(next);
             return None;
         }
         if self.pages() > 1 {
             return Some(self.ask_beyond(way, self.wanted.page));
         }
         let around = match way {
-            Way::On => 0,
-            Way::Back => self.search.hits.len().saturating_sub(1),
+            Way::Forward => 0,
+            Way::Back => self.search.matches.len().saturating_sub(1),
         };
-        if around < self.search.hits.len() {
-            self.go_to_hit(around);
+        if around < self.search.matches.len() {
+            self.go_to_match(around);
         }
         None
     }
@@ -413,10 +421,10 @@ impl Reader {
     fn ask_beyond(&mut self, way: Way, begun: u32) -> TextRequest {
         let (page, pages) = (self.wanted.page, self.pages().max(1));
         let page = match way {
-            Way::On => (page + 1) % pages,
+            Way::Forward => (page + 1) % pages,
             Way::Back => page.checked_sub(1).unwrap_or(pages - 1),
         };
-        self.ask(page, Arrival::Hit(way, begun))
+        self.ask(page, Arrival::Match(way, begun))
     }
 
     fn ask(&mut self, page: u32, arrival: Arrival) -> TextRequest {
@@ -433,7 +441,7 @@ impl Reader {
         self.rows.len().saturating_sub(self.height)
     }
 
-    /// Wraps the text anew; the text that stands at the top stays there.
+    /// Wraps the text; the top row stays.
     fn wrap(&mut self) {
         let at = self.rows.get(self.top).map_or(0, |row| row.from);
         self.lines = match (&self.page, self.form()) {
@@ -447,22 +455,22 @@ impl Reader {
         self.top = self.row_of(at);
     }
 
-    /// The row that holds a byte of the text.
+    /// The row that contains a byte of the text.
     fn row_of(&self, at: u32) -> usize {
         self.rows
             .partition_point(|row| row.from <= at)
             .saturating_sub(1)
     }
 
-    fn look(&mut self) {
-        self.search.hits = find::find(self.text(), &self.search.needle);
+    fn search_page(&mut self) {
+        self.search.matches = find::find(self.text(), &self.search.needle);
         self.search.at = None;
     }
 
-    /// Goes to a hit, with some rows before it where it is not on screen yet.
-    fn go_to_hit(&mut self, hit: usize) {
-        self.search.at = Some(hit);
-        let row = self.row_of(self.search.hits[hit]);
+    /// Goes to a match; scrolls if it is not on screen.
+    fn go_to_match(&mut self, index: usize) {
+        self.search.at = Some(index);
+        let row = self.row_of(self.search.matches[index]);
         if !(self.top..self.top + self.height).contains(&row) {
             self.top = row.saturating_sub(self.height / 3);
         }
@@ -470,10 +478,10 @@ impl Reader {
     }
 }
 
-/// Which hit of a search it is.
+/// Which match of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hit {
-    /// The one that was gone to.
+pub enum Match {
+    /// The current one.
     Current,
     /// Another one.
     Other,

@@ -1,24 +1,24 @@
-//! What a row of the list shows of a session, worked out once for each change of it.
-
-use crate::model::session::SizedItem;
+//! What the list of sessions shows of a session, computed once for each change of it.
 
 use crate::model::Gone;
-use crate::model::context::Context;
+use crate::model::session::SizedItem;
 use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
+use crate::model::context::Context;
 use crate::model::session::Session;
 use crate::model::window::Limits;
+use crate::render::number;
 use jiff::Timestamp;
 use std::cell::OnceCell;
 
-/// How many requests a growth line shows.
+/// How many requests the growth bars show.
 pub const GROWTH_BARS: usize = 8;
 
-/// How long a compaction is news, in seconds.
+/// How long a compaction is shown as new, in seconds.
 const NEWS: i64 = 120;
 
 /// A session in short.
 #[derive(Debug, Clone)]
-pub struct Brief {
+pub struct Summary {
     /// How full it is.
     pub context: Context,
     /// Its window and trigger.
@@ -27,27 +27,27 @@ pub struct Brief {
     pub growth: Vec<u64>,
     /// Its last compaction.
     pub compacted: Option<Compacted>,
-    /// Worked out when it is looked at first, as of the newest record.
+    /// As of the newest record; computed on demand.
     forecast: OnceCell<Result<Forecast, NoForecast>>,
 }
 
-/// A compaction that took place.
+/// A past compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compacted {
     /// Tokens before.
     pub before: u64,
-    /// Tokens after, where known.
+    /// Tokens after, if known.
     pub after: Option<u64>,
     /// When.
     pub at: Option<Timestamp>,
-    /// Whether a usage report has come since.
+    /// Whether a usage report followed.
     pub since: Since,
 }
 
-/// What has come since a compaction.
+/// What followed a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// Nothing that the provider reported.
+    /// No usage report.
     NoReport,
     /// At least one usage report.
     Reports,
@@ -60,14 +60,22 @@ pub enum Nearness {
     Calm,
     /// Less than an eighth of the way is left.
     Near,
-    /// The next requests reach it: less than twice the usual growth is left, or less than a fiftieth.
+    /// The next requests reach it: less than twice the mean growth is left, or less than a fiftieth.
     Next,
 }
 
-impl Brief {
-    /// Works it out.
-    pub fn of(session: &Session) -> Brief {
-        Brief {
+impl Compacted {
+    /// The sizes before and after; `context` stands in for a size after that is not known.
+    pub fn sizes(&self, context: &Context) -> String {
+        let after = self.after.unwrap_or(context.used);
+        format!("{} → {}", number::short(self.before), number::short(after))
+    }
+}
+
+impl Summary {
+    /// The summary of a session.
+    pub fn of(session: &Session) -> Summary {
+        Summary {
             context: session.context(),
             limits: session.limits(),
             growth: growth(session),
@@ -76,10 +84,10 @@ impl Brief {
         }
     }
 
-    /// When the session, which this is the brief of, will compact.
+    /// When the session will compact; it must be the one that this is the summary of.
     pub fn forecast(&self, session: &Session, now: Timestamp) -> Result<Forecast, NoForecast> {
         let mut forecast = self.forecast_then(session)?;
-        // All that time changes of it.
+        // Nothing else of it depends on the time.
         if is_idle(session, Some(now)) {
             forecast.minutes = None;
         }
@@ -91,7 +99,7 @@ impl Brief {
         *self.forecast.get_or_init(|| forecast(session, None))
     }
 
-    /// Tokens left before the agent compacts; `None`: it is not known to.
+    /// Tokens left before the trigger; `None`: none is known.
     pub fn headroom(&self) -> Option<u64> {
         let trigger = self.limits.trigger?;
         Some(trigger.saturating_sub(self.context.used))
@@ -103,12 +111,12 @@ impl Brief {
         end.saturating_sub(self.context.used)
     }
 
-    /// How near the trigger is; where none is known, how near the window's end is.
+    /// How near the trigger or, where none is known, the window's end is.
     pub fn nearness(&self) -> Nearness {
         nearness(&self.context, &self.limits, &self.growth)
     }
 
-    /// The last compaction, while it is news: nothing was reported since, or it was just now.
+    /// The last compaction, while it is new: nothing was reported since, or it was just now.
     pub fn just_compacted(&self, now: Timestamp) -> Option<Compacted> {
         self.compacted.filter(|c| {
             let recent = c.at.is_some_and(|at| seconds_since(at, now) <= NEWS);
@@ -117,8 +125,8 @@ impl Brief {
     }
 }
 
-/// How near a context is to its trigger or, where none is known, to its window's end, if it grows on as
-/// it did.
+/// How near a context is to its trigger or, where none is known, to its window's end, if it grows as
+/// before.
 pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness {
     if context.used == 0 {
         return Nearness::Calm;
@@ -164,7 +172,7 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
     })
 }
 
-/// The largest item in the context: which, its tokens, how they are known.
+/// The largest item in the context.
 pub fn largest_item(session: &Session) -> Option<SizedItem> {
     session
         .alive()
@@ -177,7 +185,7 @@ pub fn largest_item(session: &Session) -> Option<SizedItem> {
         .filter(|(_, tokens, _)| *tokens > 0)
 }
 
-/// Whole seconds from then to now; 0 for a time to come, since clocks differ.
+/// Whole seconds from then to now; 0 for a time in the future, since clocks differ.
 pub fn seconds_since(then: Timestamp, now: Timestamp) -> i64 {
     now.as_second().saturating_sub(then.as_second()).max(0)
 }
@@ -189,18 +197,18 @@ mod tests {
     use crate::model::fleet::{FileId, SessionKey};
     use crate::tui::testing::{app, logs, now};
 
-    fn brief(file: u64) -> Brief {
+    fn summary(file: u64) -> Summary {
         let app = app(logs(), 80, 24);
         let key = SessionKey {
             file: FileId(file),
             lane: Lane::Main,
         };
-        app.brief(key).expect("a row on screen").clone()
+        app.summary(key).expect("a row on screen").clone()
     }
 
     #[test]
     fn growth_is_between_neighbours() {
-        assert_eq!(brief(1).growth, [14_700, 22_500, 13_800]);
+        assert_eq!(summary(1).growth, [14_700, 22_500, 13_800]);
     }
 
     #[test]
@@ -210,32 +218,32 @@ mod tests {
             file: FileId(1),
             lane: Lane::Main,
         };
-        let (brief, session) = (app.brief(key).unwrap(), app.fleet.get(key).unwrap());
-        let soon = brief.forecast(session, now()).unwrap();
+        let (summary, session) = (app.summary(key).unwrap(), app.fleet.get(key).unwrap());
+        let soon = summary.forecast(session, now()).unwrap();
         assert!(soon.minutes.is_some());
         let later = now() + jiff::SignedDuration::from_hours(1);
-        let idle = brief.forecast(session, later).unwrap();
+        let idle = summary.forecast(session, later).unwrap();
         assert_eq!(idle.minutes, None);
         assert_eq!(idle.requests, soon.requests);
     }
 
     #[test]
     fn nearness_follows_what_is_left() {
-        let mut brief = brief(1);
-        brief.limits.trigger = Some(1_000_000);
-        assert_eq!(brief.nearness(), Nearness::Calm);
-        brief.limits.trigger = Some(brief.context.used + 30_000);
-        brief.growth = vec![100];
-        assert_eq!(brief.nearness(), Nearness::Near);
-        brief.growth = vec![20_000];
-        assert_eq!(brief.nearness(), Nearness::Next);
-        brief.limits.trigger = Some(1);
-        assert_eq!(brief.nearness(), Nearness::Next);
+        let mut summary = summary(1);
+        summary.limits.trigger = Some(1_000_000);
+        assert_eq!(summary.nearness(), Nearness::Calm);
+        summary.limits.trigger = Some(summary.context.used + 30_000);
+        summary.growth = vec![100];
+        assert_eq!(summary.nearness(), Nearness::Near);
+        summary.growth = vec![20_000];
+        assert_eq!(summary.nearness(), Nearness::Next);
+        summary.limits.trigger = Some(1);
+        assert_eq!(summary.nearness(), Nearness::Next);
     }
 
     #[test]
-    fn a_compaction_is_news_until_a_report_and_a_while() {
-        let compacted = brief(5);
+    fn a_compaction_is_new_until_a_report_and_a_while() {
+        let compacted = summary(5);
         assert!(compacted.just_compacted(now()).is_some());
         let mut reported = compacted.clone();
         reported.compacted.as_mut().expect("compacted").since = Since::Reports;
@@ -246,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_to_come_is_now() {
+    fn a_future_time_is_now() {
         let later = now() + jiff::SignedDuration::from_secs(60);
         assert_eq!(seconds_since(later, now()), 0);
     }

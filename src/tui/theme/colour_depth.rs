@@ -1,11 +1,11 @@
-//! How many colours a terminal has, and the nearest of them.
+//! How many colours a terminal has, and which of them is nearest.
 
 use ratatui::style::{Color, Style};
 use std::ffi::OsString;
 
 /// The colours that a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum ColourDepth {
     /// The 256 of xterm's palette.
     Indexed,
     /// All of 24 bits.
@@ -20,19 +20,18 @@ const CUBE: u8 = 16;
 /// The first index of the greys, which are 8 + 10 n.
 const GREYS: u8 = 232;
 
-impl Depth {
-    /// As the terminal tells by `COLORTERM`, which is `truecolor` or `24bit` where all of 24 bits can be
-    /// shown.
-    pub fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Depth {
+impl ColourDepth {
+    /// From `COLORTERM`: `truecolor` or `24bit` mean all of 24 bits.
+    pub fn of(env: &dyn Fn(&str) -> Option<OsString>) -> ColourDepth {
         match env("COLORTERM").as_deref().and_then(|value| value.to_str()) {
-            Some("truecolor" | "24bit") => Depth::True,
-            _ => Depth::Indexed,
+            Some("truecolor" | "24bit") => ColourDepth::True,
+            _ => ColourDepth::Indexed,
         }
     }
 
-    /// A style with the nearest colours that there are.
+    /// The style with the nearest colours that can be shown.
     pub(super) fn reduce(self, style: Style) -> Style {
-        if self == Depth::True {
+        if self == ColourDepth::True {
             return style;
         }
         Style {
@@ -43,7 +42,7 @@ impl Depth {
     }
 }
 
-/// The nearest of the 240 colours that are the same on all terminals; the first sixteen are the user's.
+/// The nearest of the 240 colours that are equal on all terminals; the user may change the first 16.
 fn nearest(colour: Color) -> Color {
     let Color::Rgb(r, g, b) = colour else {
         return colour;
@@ -90,21 +89,21 @@ mod tests {
     }
 
     #[test]
-    fn the_terminal_tells_by_colorterm() {
+    fn colorterm_sets_the_depth() {
         for (value, depth) in [
-            (Some("truecolor"), Depth::True),
-            (Some("24bit"), Depth::True),
-            (Some("yes"), Depth::Indexed),
-            (None, Depth::Indexed),
+            (Some("truecolor"), ColourDepth::True),
+            (Some("24bit"), ColourDepth::True),
+            (Some("yes"), ColourDepth::Indexed),
+            (None, ColourDepth::Indexed),
         ] {
             let env = |name: &str| value.filter(|_| name == "COLORTERM").map(OsString::from);
-            assert_eq!(Depth::of(&env), depth, "{value:?}");
+            assert_eq!(ColourDepth::of(&env), depth, "{value:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn what_is_in_the_palette_is_found_itself(index in CUBE..=u8::MAX) {
+        fn colours_of_the_palette_stay(index in CUBE..=u8::MAX) {
             let (r, g, b) = components(index);
             let Color::Indexed(found) = nearest(Color::Rgb(r, g, b)) else {
                 panic!("not indexed");

@@ -1,19 +1,19 @@
-//! The course of a session's context: a column a request or, where none was reported, a record. The
-//! geometry is here since the mouse needs it as much as drawing does.
+//! The timeline of a session's context: one step is a request or, where none was reported, a record. The
+//! geometry is here because the mouse needs it as much as drawing does.
 
+use super::layout::Area;
 use super::{App, Pace};
 use crate::model::context::Basis;
-use ratatui::layout::Rect;
 
 /// The most cells that one request takes.
 const WIDEST: usize = 4;
 
-/// A course to draw.
+/// What the timeline shows.
 #[derive(Debug, Clone, Copy)]
-pub struct Course<'a> {
+pub struct History<'a> {
     /// The size of the context after each request or record, in tokens.
     pub sizes: &'a [u64],
-    /// Which of both, and so whether the sizes are known.
+    /// Whether steps are requests, whose sizes are known, or records.
     pub pace: Pace,
     /// The size at the moment on screen, and the part of it that was known.
     pub now: (u64, u64),
@@ -25,10 +25,9 @@ pub struct Course<'a> {
     pub trigger: Option<u64>,
     /// Requests until the trigger: the early end of the band, the median, the late end.
     pub ahead: Option<[f64; 3]>,
-    /// The request that the moment on screen belongs to: the last reported, or the next one where
-    /// something has come since.
+    /// The step of the moment on screen: the last reported request, or the next one where items followed.
     pub at: usize,
-    /// Whether that moment is now.
+    /// Whether that moment is the newest.
     pub when: When,
 }
 
@@ -41,7 +40,7 @@ pub enum When {
     Replayed,
 }
 
-/// How requests lie on columns, and sizes on rows.
+/// The columns of requests and the rows of sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     /// Requests, at least 1.
@@ -54,12 +53,12 @@ pub struct Scale {
     pub rows: usize,
 }
 
-impl Course<'_> {
+impl History<'_> {
     /// The scale of a field of this size.
-    pub fn scale(&self, field: Rect) -> Scale {
+    pub fn scale(&self, field: Area) -> Scale {
         let width = usize::from(field.width);
         let requests = self.sizes.len().max(self.at + 1);
-        // A quarter is for what is to come, as far as it is needed. In a replay it has come.
+        // Live, up to a quarter is for the forecast.
         let ahead = self.ahead.filter(|_| self.when == When::Live);
         let ahead = ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
         let wanted = (ahead * width as f64 / requests as f64).ceil() as usize;
@@ -113,7 +112,7 @@ impl Scale {
         Some((self.rows - 1).saturating_sub(from_below as usize))
     }
 
-    /// The request below a column of the field; past the last one: the last.
+    /// The request below a column of the field, the last one past the end.
     pub fn request_at(self, column: u16) -> usize {
         let request = usize::from(column) * self.requests / self.columns;
         request.min(self.requests - 1)
@@ -121,12 +120,12 @@ impl Scale {
 }
 
 impl App {
-    /// The course of the session on screen.
-    pub fn course(&self) -> Option<Course<'_>> {
+    /// The timeline of the session on screen.
+    pub fn history(&self) -> Option<History<'_>> {
         let page = self.shown.page.as_ref()?;
         let state = &page.state;
         let forecast = page.forecast.as_ref().ok();
-        Some(Course {
+        Some(History {
             sizes: &page.sizes,
             pace: page.pace,
             now: (state.context.used, state.context.known),
@@ -147,9 +146,9 @@ impl App {
         })
     }
 
-    /// The request or record below a column of the screen, the course lying in this field.
-    pub(super) fn step_at(&self, field: Rect, column: u16) -> Option<usize> {
-        let scale = self.course()?.scale(field);
+    /// The step below a column of the screen, with the timeline in this field.
+    pub(super) fn step_at(&self, field: Area, column: u16) -> Option<usize> {
+        let scale = self.history()?.scale(field);
         Some(scale.request_at(column.clamp(field.x, field.right()) - field.x))
     }
 }
@@ -161,7 +160,7 @@ mod tests {
     #[test]
     fn a_column_leads_to_its_request() {
         let sizes: Vec<u64> = (0..1_000).map(|n| n * 150).collect();
-        let course = Course {
+        let history = History {
             sizes: &sizes,
             pace: Pace::Requests,
             now: (150_000, 140_000),
@@ -172,7 +171,7 @@ mod tests {
             at: 999,
             when: When::Live,
         };
-        let scale = course.scale(Rect::new(6, 0, 94, 9));
+        let scale = history.scale(Area::new(6, 0, 94, 9));
         for request in [0, 1, 499, 998, 999] {
             let column = scale.column_of(request) as u16;
             assert!(scale.request_at(column).abs_diff(request) <= 15);

@@ -6,15 +6,15 @@ use serde::Deserialize;
 /// A style in words.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Look(Style);
+pub(super) struct StyleSpec(Style);
 
-impl From<Look> for Style {
-    fn from(look: Look) -> Style {
-        look.0
+impl From<StyleSpec> for Style {
+    fn from(spec: StyleSpec) -> Style {
+        spec.0
     }
 }
 
-/// The sixteen colours of every terminal, by the names that ECMA-48 and its users gave them.
+/// The sixteen colours of every terminal, by the names of ECMA-48.
 const COLOURS: [(&str, Color); 17] = [
     ("default", Color::Reset),
     ("black", Color::Black),
@@ -43,10 +43,10 @@ const MODIFIERS: [(&str, Modifier); 5] = [
     ("reverse", Modifier::REVERSED),
 ];
 
-impl TryFrom<String> for Look {
+impl TryFrom<String> for StyleSpec {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Look, String> {
+    fn try_from(text: String) -> Result<StyleSpec, String> {
         let mut style = Style::new();
         let mut words = text.split_whitespace();
         while let Some(word) = words.next() {
@@ -61,7 +61,7 @@ impl TryFrom<String> for Look {
                 _ => return Err(wrong(word)),
             };
         }
-        Ok(Look(style))
+        Ok(StyleSpec(style))
     }
 }
 
@@ -82,8 +82,8 @@ fn wrong(word: &str) -> String {
     let names = |name: &(&'static str, Modifier)| name.0;
     let modifiers: Vec<&str> = MODIFIERS.iter().map(names).collect();
     format!(
-        "'{}' has no place here; a style is a colour, `on` and another for what is behind it, and any \
-         of {}; a colour is #rrggbb, 0 to 255, default, black, red, green, yellow, blue, magenta, \
+        "'{}' is not part of a style; a style is a colour, `on` and a background colour, and any of {}; \
+         a colour is #rrggbb, 0 to 255, default, black, red, green, yellow, blue, magenta, \
          cyan, white, or bright- with one of these",
         word.escape_debug(),
         modifiers.join(", ")
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn look(text: &str) -> Result<Style, String> {
-        Look::try_from(text.to_owned()).map(Style::from)
+    fn spec(text: &str) -> Result<Style, String> {
+        StyleSpec::try_from(text.to_owned()).map(Style::from)
     }
 
     #[test]
@@ -121,12 +121,12 @@ mod tests {
             ),
         ];
         for (text, style) in cases {
-            assert_eq!(look(text), Ok(style), "{text:?}");
+            assert_eq!(spec(text), Ok(style), "{text:?}");
         }
     }
 
     #[test]
-    fn what_has_no_place_is_named() {
+    fn unknown_words_are_named() {
         for (text, word) in [
             ("rde", "'rde'"),
             ("red green", "'green'"),
@@ -137,7 +137,7 @@ mod tests {
             ("256", "'256'"),
             ("\u{1b}[2J", "'\\u{1b}[2J'"),
         ] {
-            let error = look(text).unwrap_err();
+            let error = spec(text).unwrap_err();
             assert!(error.starts_with(word), "{error}");
         }
     }
@@ -145,7 +145,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_style_or_none(text in ".{0,20}") {
-            let _ = look(&text);
+            let _ = spec(&text);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The user's own keys, in the place of those of the table.
 
-use super::{Action, BINDINGS, Binding, Keymap, Press, Scope};
+use super::{Action, BINDINGS, Binding, KeyPress, Keymap, Scope};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ impl Keymap {
     ///
     /// A line for each row that names no action or no key, for each key with two meanings on one
     /// screen, and where no key is left to quit with; each says what to do.
-    pub fn with_own(own: &BTreeMap<String, Vec<String>>) -> Result<Keymap, Vec<String>> {
+    pub fn with_custom(custom: &BTreeMap<String, Vec<String>>) -> Result<Keymap, Vec<String>> {
         let mut keymap = Keymap::default();
         let mut wrong = Vec::new();
-        let mut rows: Vec<_> = own.iter().collect();
+        let mut rows: Vec<_> = custom.iter().collect();
         // Stable: those with a scope come last and so go before the others.
         rows.sort_by_key(|(name, _)| name.contains('.'));
         for (name, keys) in rows {
-            let presses = presses(name, keys, &mut wrong);
+            let keys = parse(name, keys, &mut wrong);
             let mut found = false;
             for binding in &mut keymap.bindings {
                 if binding.is_called(name) {
                     found = true;
-                    binding.presses = Cow::Owned(presses.clone());
+                    binding.keys = Cow::Owned(keys.clone());
                 }
             }
             if !found {
@@ -33,7 +33,7 @@ impl Keymap {
             }
         }
         wrong.extend(keymap.conflicts());
-        if keymap.press(Scope::Overview, Action::Quit).is_none() {
+        if keymap.key(Scope::Overview, Action::Quit).is_none() {
             wrong.push("'quit' has no key left; give it one".to_owned());
         }
         if wrong.is_empty() {
@@ -51,10 +51,10 @@ impl Keymap {
                 if one.action == other.action || !one.scope.meets(other.scope) {
                     continue;
                 }
-                for press in one.presses.iter().filter(|p| other.presses.contains(p)) {
+                for key in one.keys.iter().filter(|p| other.keys.contains(p)) {
                     let (one, other) = (one.name(), other.name());
                     conflicts.push(format!(
-                        "the key '{press}' asks for both '{one}' and '{other}'; give one of them \
+                        "the key '{key}' asks for both '{one}' and '{other}'; give one of them \
                          another key, or none: \"{other}\" = []"
                     ));
                 }
@@ -67,23 +67,24 @@ impl Keymap {
 impl Binding {
     /// Whether a name, with or without a scope, is this binding's.
     fn is_called(&self, name: &str) -> bool {
-        match name.split_once('.') {
-            Some((scope, action)) => self.scope.id() == scope && self.action.name() == action,
-            None => self.action.name() == name,
-        }
+        let (scope, action) = match name.split_once('.') {
+            Some((scope, action)) => (Some(scope), action),
+            None => (None, name),
+        };
+        scope.is_none_or(|scope| self.scope.id() == scope) && action.parse() == Ok(self.action)
     }
 }
 
 /// The keys of a row; what is none goes to `wrong`.
-fn presses(name: &str, keys: &[String], wrong: &mut Vec<String>) -> Vec<Press> {
-    let mut presses = Vec::new();
+fn parse(name: &str, keys: &[String], wrong: &mut Vec<String>) -> Vec<KeyPress> {
+    let mut parsed = Vec::new();
     for key in keys {
         match key.parse() {
-            Ok(press) => presses.push(press),
+            Ok(key) => parsed.push(key),
             Err(why) => wrong.push(format!("\"{}\": {why}", name.escape_debug())),
         }
     }
-    presses
+    parsed
 }
 
 fn unknown(name: &str) -> String {
@@ -111,17 +112,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn own(rows: &[(&str, &[&str])]) -> Result<Keymap, Vec<String>> {
+    fn custom(rows: &[(&str, &[&str])]) -> Result<Keymap, Vec<String>> {
         let row = |(name, keys): &(&str, &[&str])| {
             let keys = keys.iter().map(|key| (*key).to_owned()).collect();
             ((*name).to_owned(), keys)
         };
-        Keymap::with_own(&rows.iter().map(row).collect())
+        Keymap::with_custom(&rows.iter().map(row).collect())
     }
 
     #[test]
     fn a_key_of_ones_own_takes_the_place_of_the_table_s() {
-        let keymap = own(&[("sort", &["f4", "f5"])]).unwrap();
+        let keymap = custom(&[("sort", &["f4", "f5"])]).unwrap();
         let asks = |key: &str| keymap.action(Scope::Overview, key.parse().unwrap());
         assert_eq!(asks("f4"), Some(Action::Sort));
         assert_eq!(asks("f5"), Some(Action::Sort));
@@ -132,16 +133,16 @@ mod tests {
 
     #[test]
     fn a_scope_goes_before_none() {
-        let keymap = own(&[("back", &["b"]), ("session.back", &["v"])]).unwrap();
-        let of = |scope| keymap.press(scope, Action::Back);
-        assert_eq!(of(Scope::Overview), Some(Press::Char('b')));
-        assert_eq!(of(Scope::Session), Some(Press::Char('v')));
+        let keymap = custom(&[("back", &["b"]), ("session.back", &["v"])]).unwrap();
+        let of = |scope| keymap.key(scope, Action::Back);
+        assert_eq!(of(Scope::Overview), Some(KeyPress::Char('b')));
+        assert_eq!(of(Scope::Session), Some(KeyPress::Char('v')));
     }
 
     #[test]
     fn an_action_without_a_key_has_no_hint() {
-        let keymap = own(&[("sort", &[])]).unwrap();
-        assert_eq!(keymap.action(Scope::Overview, Press::Char('s')), None);
+        let keymap = custom(&[("sort", &[])]).unwrap();
+        assert_eq!(keymap.action(Scope::Overview, KeyPress::Char('s')), None);
         assert!(
             keymap
                 .hints(Scope::Overview)
@@ -152,16 +153,16 @@ mod tests {
 
     #[test]
     fn two_keys_may_change_places() {
-        let keymap = own(&[("sort", &["/"]), ("filter", &["s"])]).unwrap();
+        let keymap = custom(&[("sort", &["/"]), ("filter", &["s"])]).unwrap();
         assert_eq!(
-            keymap.press(Scope::Overview, Action::Filter),
-            Some(Press::Char('s'))
+            keymap.key(Scope::Overview, Action::Filter),
+            Some(KeyPress::Char('s'))
         );
     }
 
     #[test]
     fn all_that_is_wrong_is_said_at_once() {
-        let wrong = own(&[
+        let wrong = custom(&[
             ("srot", &["x"]),
             ("text.sort", &["x"]),
             ("window", &["super-w"]),
@@ -191,7 +192,7 @@ mod tests {
                 0..5,
             )
         ) {
-            if let Ok(keymap) = Keymap::with_own(&rows) {
+            if let Ok(keymap) = Keymap::with_custom(&rows) {
                 for (name, keys) in rows {
                     let binding = BINDINGS.iter().find(|b| b.name() == name).unwrap();
                     let scope = match binding.scope {
@@ -199,8 +200,8 @@ mod tests {
                         scope => scope,
                     };
                     for key in keys {
-                        let press = key.parse().unwrap();
-                        prop_assert_eq!(keymap.action(scope, press), Some(binding.action));
+                        let key: KeyPress = key.parse().unwrap();
+                        prop_assert_eq!(keymap.action(scope, key), Some(binding.action));
                     }
                 }
             }

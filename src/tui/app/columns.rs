@@ -1,0 +1,393 @@
+//! The columns of the list of sessions: one table that drives the headings, the cells, the sort and the help.
+//! A new column is one entry.
+
+use super::layout::Fold;
+use super::piece::{Piece, Tone, piece, plain, quiet};
+use super::{App, Nearness, Summary, summary};
+use crate::model::fleet::Row;
+use crate::model::session::Session;
+use crate::render::{self, NONE, number, sparkline, text};
+
+/// A column of the list of sessions.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name on screen as a sort, and in the saved state.
+    pub name: &'static str,
+    /// Its heading.
+    pub heading: &'static str,
+    /// What it shows, for the help.
+    pub help: &'static str,
+    /// Its place among the sorts that the sort key steps through.
+    pub step: u8,
+    /// How the sessions are sorted by it.
+    pub sort: Sort,
+    /// What its cells look like.
+    pub shape: Shape,
+    /// Its columns on a narrow, a medium and a wide screen; 0: not shown.
+    pub widths: [u16; 3],
+    /// The fewest columns of a screen on which it is shown.
+    pub from: u16,
+    /// Its share of the columns that a very wide screen has to spare.
+    pub grow: u16,
+    /// The cell of a session.
+    pub cell: fn(&Entry<'_>) -> Piece,
+}
+
+/// How sessions are sorted by a column, what matters more first; then the newest first.
+#[derive(Debug, Clone, Copy)]
+pub enum Sort {
+    /// Live sessions first, then the newest.
+    Recent,
+    /// By a name.
+    Name(for<'s> fn(&'s Session) -> &'s str),
+    /// The lowest number first.
+    Lowest(fn(&Summary, &Session) -> u64),
+    /// The highest number first.
+    Highest(fn(&Summary, &Session) -> u64),
+}
+
+/// What cells look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Text, a space after it.
+    Left,
+    /// A number, flush right.
+    Right,
+    /// A gauge, and a number after it. Takes all columns that no other column needs.
+    Gauge,
+}
+
+/// A session as a row of the list.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// The screens.
+    pub app: &'a App,
+    /// Its place in the list.
+    pub row: &'a Row,
+    /// The session.
+    pub session: &'a Session,
+    /// Its summary.
+    pub summary: &'a Summary,
+}
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Column {}
+
+/// The columns of pointer and live mark.
+pub const LEAD: u16 = 3;
+/// The columns of the percentage after a gauge.
+pub const PERCENT: u16 = 5;
+/// From this width on a gauge leaves columns to the names.
+const WIDE_GAUGE: u16 = 60;
+/// The most that it leaves.
+const SPARE: u16 = 18;
+/// The widest gauge: in a wider one the eye loses its row.
+const WIDEST_GAUGE: u16 = 120;
+/// The columns of requests until the trigger: `120 (78–186)` and a space.
+const NEXT: u16 = 13;
+
+/// What most columns have in common.
+const PLAIN: Column = Column {
+    name: "",
+    heading: "",
+    help: "",
+    step: 0,
+    sort: Sort::Recent,
+    shape: Shape::Right,
+    widths: [0; 3],
+    from: 0,
+    grow: 0,
+    cell: |_| plain(""),
+};
+
+/// All columns, from left to right.
+pub static COLUMNS: &[Column] = &[
+    Column {
+        name: "agent",
+        heading: "AGENT",
+        help: "the program that writes the log",
+        step: 7,
+        sort: Sort::Name(|session| session.agent),
+        shape: Shape::Left,
+        widths: [6, 8, 8],
+        cell: |entry| {
+            let facts = entry.app.fleet.facts(entry.row.key);
+            let label = facts.map_or("", |facts| facts.label);
+            // A sub-agent is indented below its parent.
+            let indented = match usize::from(entry.row.depth.min(3)) {
+                0 => label.to_owned(),
+                depth => format!("{}└ {label}", " ".repeat(depth - 1)),
+            };
+            piece(indented, entry.name_tone())
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "project",
+        heading: "PROJECT",
+        help: "the folder it works in, or the title of a sub-agent",
+        step: 8,
+        sort: Sort::Name(|session| session.project()),
+        shape: Shape::Left,
+        widths: [11, 13, 16],
+        grow: 2,
+        cell: |entry| piece(entry.app.fleet.name(entry.row.key), entry.name_tone()),
+        ..PLAIN
+    },
+    Column {
+        name: "model",
+        heading: "MODEL",
+        help: "the model of the last request",
+        step: 9,
+        sort: Sort::Name(|session| session.model().unwrap_or("\u{10ffff}")),
+        shape: Shape::Left,
+        widths: [0, 0, 14],
+        grow: 1,
+        cell: |entry| quiet(text::short_model(entry.session.model().unwrap_or(NONE))),
+        ..PLAIN
+    },
+    Column {
+        name: "context",
+        heading: "CONTEXT",
+        help: "how full the window is, by role, and the trigger",
+        step: 2,
+        sort: Sort::Highest(|summary, _| {
+            let (used, window) = (summary.context.used, summary.limits.window.max(1));
+            u64::try_from(u128::from(used) * 1_000_000 / u128::from(window)).unwrap_or(u64::MAX)
+        }),
+        shape: Shape::Gauge,
+        widths: [PERCENT; 3],
+        cell: |entry| {
+            let context = &entry.summary.context;
+            let percent = number::percent(context.used, entry.summary.limits.window);
+            let percent = percent.filter(|_| context.used > 0);
+            let tone = match entry.summary.nearness() {
+                Nearness::Calm => Tone::Strong,
+                near => near.into(),
+            };
+            piece(render::or_none(percent.map(|p| format!("{p}%"))), tone)
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "known",
+        heading: "KNOWN",
+        help: "tokens in the context that the provider reported",
+        step: 4,
+        sort: Sort::Highest(|summary, _| summary.context.known),
+        widths: [0, 8, 8],
+        cell: |entry| plain(number::tokens_or_none(entry.summary.context.known)),
+        ..PLAIN
+    },
+    Column {
+        name: "estimated",
+        heading: "EST",
+        help: "tokens since the last report, estimated",
+        step: 5,
+        sort: Sort::Highest(|summary, _| summary.context.estimated),
+        widths: [0, 7, 7],
+        cell: |entry| {
+            let context = &entry.summary.context;
+            let said = match (context.known, context.estimated) {
+                (_, 0) => String::new(),
+                (0, n) => format!("~{}", number::tokens(n)),
+                (_, n) => format!("+{}", number::tokens(n)),
+            };
+            piece(said, Tone::Estimated)
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "headroom",
+        heading: "HEADROOM",
+        help: "tokens left before the trigger",
+        step: 1,
+        sort: Sort::Lowest(|summary, _| summary.left()),
+        widths: [0, 9, 9],
+        cell: |entry| match entry.summary.headroom() {
+            None => quiet(NONE),
+            Some(left) => {
+                let said = match (left, entry.summary.context.used) {
+                    (_, 0) => NONE.to_owned(),
+                    (0, _) => "now".to_owned(),
+                    (left, _) => number::short(left),
+                };
+                // The percentage may be louder: one number of a row is enough.
+                piece(said, entry.summary.nearness().min(Nearness::Near))
+            }
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "next",
+        heading: "NEXT",
+        help: "requests until the next compaction: median and 80% band",
+        step: 3,
+        sort: Sort::Lowest(|summary, session| match summary.forecast_then(session) {
+            Ok(forecast) => (forecast.requests.p50 * 10.0) as u64,
+            Err(_) => u64::MAX,
+        }),
+        widths: [0, NEXT, NEXT],
+        from: 100,
+        cell: |entry| match entry.summary.forecast(entry.session, entry.app.now) {
+            Err(_) => quiet(NONE),
+            Ok(forecast) if forecast.is_now() => plain("now"),
+            Ok(forecast) => {
+                let band = number::band(&forecast.requests);
+                // Without room for the band, the median stays.
+                plain(match text::width(&band) < usize::from(NEXT) {
+                    true => &band,
+                    false => band.split(' ').next().unwrap_or_default(),
+                })
+            }
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "growth",
+        heading: "GROWTH",
+        help: "what each of the last requests added",
+        step: 6,
+        sort: Sort::Highest(|summary, _| {
+            let growth = summary.growth.iter();
+            growth.fold(0, |sum, grown| sum.saturating_add(*grown))
+        }),
+        widths: [0, 0, summary::GROWTH_BARS as u16 + 1],
+        // On narrower screens the gauge needs the room more.
+        from: 132,
+        cell: |entry| {
+            let window = entry.summary.limits.window;
+            quiet(sparkline::bars(&entry.summary.growth, window))
+        },
+        ..PLAIN
+    },
+    Column {
+        name: "recent",
+        heading: "AGE",
+        help: "time since the last record",
+        step: 0,
+        sort: Sort::Recent,
+        widths: [0, 5, 5],
+        cell: |entry| {
+            let age = entry.app.age(entry.row.key);
+            quiet(render::or_none(age.map(number::age)))
+        },
+        ..PLAIN
+    },
+];
+
+impl Entry<'_> {
+    /// Names of idle sessions are quiet, unless they are selected.
+    fn name_tone(&self) -> Tone {
+        let (app, key) = (self.app, self.row.key);
+        match (app.current() == Some(key), app.is_live(key)) {
+            (true, _) => Tone::Strong,
+            (false, true) => Tone::Plain,
+            (false, false) => Tone::Quiet,
+        }
+    }
+}
+
+impl Column {
+    /// The column of this name.
+    pub fn named(name: &str) -> Option<&'static Column> {
+        COLUMNS.iter().find(|column| column.name == name)
+    }
+
+    /// The sort of a new screen: the first step of the sort key.
+    pub fn first() -> &'static Column {
+        let first = COLUMNS.iter().min_by_key(|column| column.step);
+        first.unwrap_or(&PLAIN)
+    }
+
+    /// The column that the sort key goes on to.
+    pub fn next(&self) -> &'static Column {
+        let later = COLUMNS.iter().filter(|column| column.step > self.step);
+        let next = later.min_by_key(|column| column.step);
+        next.unwrap_or(Column::first())
+    }
+
+    /// Its columns on a screen this wide; 0: not shown. Without what very wide screens spare.
+    pub fn width(&self, screen: u16) -> u16 {
+        let [narrow, medium, wide] = self.widths;
+        match screen >= self.from {
+            true => Fold::of(screen).pick(narrow, medium, wide),
+            false => 0,
+        }
+    }
+
+    /// Its heading in so many columns.
+    pub fn heading(&self, width: u16) -> String {
+        self.shape.align(self.heading, width)
+    }
+}
+
+impl Shape {
+    /// A text in so many columns, and the space after it.
+    pub fn align(self, said: &str, width: u16) -> String {
+        match self {
+            Shape::Left => text::left(said, usize::from(width)) + " ",
+            Shape::Right => text::right(said, usize::from(width)),
+            Shape::Gauge => text::left(said, usize::from(width)),
+        }
+    }
+}
+
+/// Whether the column of this name is shown on a screen this wide.
+pub fn is_shown(name: &str, screen: u16) -> bool {
+    Column::named(name).is_some_and(|column| column.width(screen) > 0)
+}
+
+/// The columns that a screen shows, with their widths.
+pub fn fitting(screen: u16) -> Vec<(&'static Column, u16)> {
+    let shown = COLUMNS.iter().map(|column| (column, column.width(screen)));
+    let mut shown: Vec<_> = shown.filter(|(_, width)| *width > 0).collect();
+    let space = |column: &Column| u16::from(column.shape == Shape::Left);
+    let taken = shown.iter().map(|(column, width)| width + space(column));
+    let free = screen.saturating_sub(LEAD + Fold::of(screen).pick(1, 1, 2) + taken.sum::<u16>());
+    let spare = free.saturating_sub(WIDE_GAUGE).min(SPARE);
+    let shares: u16 = shown.iter().map(|(column, _)| column.grow).sum();
+    let mut done = 0;
+    for (column, width) in &mut shown {
+        let before = spare * done / shares.max(1);
+        done += column.grow;
+        *width += spare * done / shares.max(1) - before;
+        if column.shape == Shape::Gauge {
+            *width += (free - spare).min(WIDEST_GAUGE);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_columns_fill_every_screen() {
+        for screen in 40..600 {
+            let shown = fitting(screen);
+            let space = |column: &Column| u16::from(column.shape == Shape::Left);
+            let taken = shown.iter().map(|(column, width)| width + space(column));
+            let taken = LEAD + taken.sum::<u16>();
+            assert!(taken < screen, "{screen}: {taken}");
+            let gauge = shown.iter().find(|(c, _)| c.shape == Shape::Gauge).unwrap();
+            let widest = gauge.1 == WIDEST_GAUGE + PERCENT;
+            assert!(widest || taken + 2 >= screen, "{screen}: {taken}");
+        }
+    }
+
+    #[test]
+    fn every_column_has_its_own_name_and_step() {
+        let names: HashSet<&str> = COLUMNS.iter().map(|column| column.name).collect();
+        let steps: HashSet<u8> = COLUMNS.iter().map(|column| column.step).collect();
+        assert_eq!((names.len(), steps.len()), (COLUMNS.len(), COLUMNS.len()));
+        assert_eq!(Column::first().name, "recent");
+    }
+}

@@ -1,0 +1,43 @@
+//! Which areas of the drawn screen react to the mouse.
+
+use super::layout::Area;
+use super::{Column, Tab};
+use crate::tui::keymap::Action;
+
+/// What a click on an area does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hit {
+    /// The same as a key.
+    Action(Action),
+    /// Selects a row of the list; opens the selected one.
+    List,
+    /// Sorts the sessions by this column; again reverses the sort.
+    Column(&'static Column),
+    /// Shows a tab of the session.
+    Tab(&'static Tab),
+    /// Goes to the request of this column of the timeline.
+    Timeline,
+    /// Goes to the moment of this column of the replay's track.
+    Transport,
+    /// Closes the overlay; nothing behind it reacts.
+    Overlay,
+}
+
+/// The areas of a screen, the topmost last.
+#[derive(Debug, Clone, Default)]
+pub struct HitMap(Vec<(Area, Hit)>);
+
+impl HitMap {
+    /// Adds an area above all others.
+    pub fn add(&mut self, area: Area, hit: Hit) {
+        if !area.is_empty() {
+            self.0.push((area, hit));
+        }
+    }
+
+    /// The topmost area at a column and row, and what a click there does.
+    pub fn at(&self, column: u16, row: u16) -> Option<(Area, Hit)> {
+        let areas = self.0.iter().rev();
+        areas.copied().find(|(area, _)| area.contains(column, row))
+    }
+}

@@ -1,0 +1,282 @@
+//! The tabs of a session's screen: one table of what each lists. A new tab is one entry and its file.
+
+mod agents;
+mod compactions;
+mod items;
+mod tools;
+mod what_if;
+
+use super::layout::Fold;
+use super::piece::{Piece, Pieces, piece, plain};
+use super::{App, Page};
+use crate::model::session::SizedItem;
+use crate::model::fleet::SessionKey;
+use crate::model::replay::Moment;
+use crate::model::session::{ItemIx, Session};
+use crate::render::text;
+use crate::tui::keymap::Action;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A tab of a session's screen.
+#[derive(Debug)]
+pub struct Tab {
+    /// Its name on screen and in the saved state.
+    pub name: &'static str,
+    /// The action that shows it.
+    pub action: Action,
+    /// Makes its list; `None`: it shows the timeline.
+    pub(super) list: Option<MakeList>,
+}
+
+type MakeList = fn(&Source<'_>) -> Box<dyn List>;
+
+/// All tabs, in order.
+pub static TABS: &[Tab] = &[
+    tab("items", Action::Items, Some(items::list)),
+    tab("tools", Action::Tools, Some(tools::list)),
+    tab("compactions", Action::Compactions, Some(compactions::list)),
+    tab("what if", Action::WhatIf, Some(what_if::list)),
+    tab("agents", Action::Agents, Some(agents::list)),
+    // For screens without room for it beside the roles.
+    tab("timeline", Action::Timeline, None),
+];
+
+/// The tab of the items.
+pub static ITEMS: &Tab = &TABS[0];
+
+const fn tab(name: &'static str, action: Action, list: Option<MakeList>) -> Tab {
+    Tab { name, action, list }
+}
+
+impl PartialEq for Tab {
+    fn eq(&self, other: &Tab) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Tab {}
+
+impl Tab {
+    /// The tab so many places further on, around the ends.
+    pub(super) fn further(&self, by: isize) -> &'static Tab {
+        let at = TABS.iter().position(|tab| tab == self).unwrap_or(0) as isize + by;
+        &TABS[at.rem_euclid(TABS.len() as isize) as usize]
+    }
+
+    /// Whether it shows a list.
+    pub const fn has_list(&self) -> bool {
+        self.list.is_some()
+    }
+}
+
+/// What a list is made of.
+pub(super) struct Source<'a> {
+    pub(super) app: &'a App,
+    pub(super) page: &'a Page,
+    pub(super) session: &'a Session,
+    /// The moment of a replay.
+    pub(super) moment: Option<&'a Moment>,
+}
+
+/// What cells are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// The screens.
+    pub app: &'a App,
+    /// The session on screen.
+    pub page: &'a Page,
+    /// The same.
+    pub session: &'a Session,
+}
+
+impl View<'_> {
+    /// How much fits beside each other.
+    pub(super) fn fold(&self) -> Fold {
+        Fold::of(self.app.ui.size.0)
+    }
+}
+
+/// Identifies a row of a list, across changes of its order and rereads of the log.
+pub type RowId = u64;
+
+/// The identity of what hashes equal.
+pub(super) fn row_id(value: impl Hash) -> RowId {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What Enter opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Nothing.
+    Nothing,
+    /// The text of an item.
+    Text(ItemIx),
+    /// The items of a tool.
+    Tool(String),
+    /// A sub-agent.
+    Session(SessionKey),
+}
+
+/// The list of a tab, as of the moment on screen.
+pub trait List: Debug {
+    /// The identity of each row.
+    fn ids(&self) -> &[RowId];
+    /// The headings of its columns.
+    fn headings(&self, view: &View<'_>) -> String;
+    /// A row, without its pointer.
+    fn row(&self, view: &View<'_>, row: usize) -> Pieces;
+    /// Lines in the place of an empty list.
+    fn empty(&self, view: &View<'_>) -> Vec<String>;
+    /// What the list contains and in which order, in short.
+    fn caption(&self, view: &View<'_>) -> String;
+    /// What a row opens.
+    fn target(&self, row: usize) -> Target;
+    /// The item of a row.
+    fn item(&self, row: usize) -> Option<SizedItem>;
+    /// The reset of a row.
+    fn reset(&self, row: usize) -> Option<usize>;
+}
+
+/// A row of a list: a table of columns, then text in the rest of the line.
+pub(super) trait Row: Debug + Sized + 'static {
+    /// The columns.
+    const COLUMNS: &'static [Column<Self>];
+    /// The heading of the text.
+    const TEXT: &'static str;
+    /// The columns between the last column and the text.
+    const GAP: usize = 2;
+
+    /// The text.
+    fn text(&self, view: &View<'_>) -> Pieces;
+
+    /// Lines in the place of an empty list.
+    fn empty(view: &View<'_>) -> Vec<String>;
+
+    /// What the list contains and in which order, in short.
+    fn caption(rows: &[Self], _view: &View<'_>) -> String {
+        match rows.len() {
+            0 => "none".to_owned(),
+            n => n.to_string(),
+        }
+    }
+
+    /// What Enter opens.
+    fn target(&self) -> Target {
+        Target::Nothing
+    }
+
+    /// Its item.
+    fn item(&self) -> Option<SizedItem> {
+        None
+    }
+
+    /// Its place among the session's resets.
+    fn reset(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// A column of a list.
+pub(super) struct Column<T: 'static> {
+    heading: &'static str,
+    align: fn(&str, usize) -> String,
+    width: fn(&View<'_>) -> usize,
+    cell: fn(&View<'_>, &T) -> Piece,
+}
+
+/// A column, flush right; it is not shown where its width is 0.
+const fn right<T>(
+    heading: &'static str,
+    width: fn(&View<'_>) -> usize,
+    cell: fn(&View<'_>, &T) -> Piece,
+) -> Column<T> {
+    Column {
+        heading,
+        align: text::right,
+        width,
+        cell,
+    }
+}
+
+/// A column, flush left; it is not shown where its width is 0.
+const fn left<T>(
+    heading: &'static str,
+    width: fn(&View<'_>) -> usize,
+    cell: fn(&View<'_>, &T) -> Piece,
+) -> Column<T> {
+    Column {
+        heading,
+        align: text::left,
+        width,
+        cell,
+    }
+}
+
+/// Rows with their identities.
+#[derive(Debug)]
+struct Table<T> {
+    rows: Vec<T>,
+    ids: Vec<RowId>,
+}
+
+/// The list of some rows, identified by what hashes equal.
+fn table<T: Row, I: Hash>(rows: Vec<T>, id: impl FnMut(&T) -> I) -> Box<dyn List> {
+    let ids = rows.iter().map(id).map(row_id).collect();
+    Box::new(Table { rows, ids })
+}
+
+impl<T: Row> List for Table<T> {
+    fn ids(&self) -> &[RowId] {
+        &self.ids
+    }
+
+    fn headings(&self, view: &View<'_>) -> String {
+        let columns = T::COLUMNS.iter();
+        let headings = columns.map(|column| (column.align)(column.heading, (column.width)(view)));
+        let headings: String = headings.collect();
+        format!("{headings}{:gap$}{}", "", T::TEXT, gap = T::GAP)
+    }
+
+    fn row(&self, view: &View<'_>, row: usize) -> Pieces {
+        let Some(row) = self.rows.get(row) else {
+            return Pieces::new();
+        };
+        let mut pieces = Pieces::new();
+        for column in T::COLUMNS {
+            let width = (column.width)(view);
+            if width > 0 {
+                let cell = (column.cell)(view, row);
+                pieces.push(piece((column.align)(&cell.text, width), cell.tone));
+            }
+        }
+        pieces.push(plain(" ".repeat(T::GAP)));
+        pieces.extend(row.text(view));
+        pieces
+    }
+
+    fn empty(&self, view: &View<'_>) -> Vec<String> {
+        match self.rows.is_empty() {
+            true => T::empty(view),
+            false => Vec::new(),
+        }
+    }
+
+    fn caption(&self, view: &View<'_>) -> String {
+        T::caption(&self.rows, view)
+    }
+
+    fn target(&self, row: usize) -> Target {
+        self.rows.get(row).map_or(Target::Nothing, Row::target)
+    }
+
+    fn item(&self, row: usize) -> Option<SizedItem> {
+        self.rows.get(row)?.item()
+    }
+
+    fn reset(&self, row: usize) -> Option<usize> {
+        self.rows.get(row)?.reset()
+    }
+}

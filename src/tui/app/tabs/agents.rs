@@ -1,0 +1,86 @@
+//! The sub-agents of a session, and what they cost it.
+//!
+//! ```text
+//!    CONTEXT  REQUESTS    SENT  OUTPUT  CAME BACK   AGE  SUB-AGENT
+//! ▌    36.2k        31    1.1M    4.2k       2.1k    4s  Explore
+//! ```
+
+use super::{Column, List, Row, Source, Target, View, right, table};
+use crate::model::Role;
+use crate::model::children::Child;
+use crate::render::{self, number, text};
+use crate::tui::app::Tone;
+use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+
+/// The sub-agents, the one that was started last first.
+pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+    table(source.page.agents.clone(), |agent| agent.key)
+}
+
+impl Row for Child {
+    const COLUMNS: &'static [Column<Child>] = &[
+        right(
+            "CONTEXT",
+            |_| 8,
+            |_, agent| strong(number::tokens(agent.used)),
+        ),
+        right(
+            "REQUESTS",
+            |_| 10,
+            |_, agent| plain(number::short_or_none(agent.requests as u64)),
+        ),
+        right(
+            "SENT",
+            |view| view.fold().pick(0, 8, 8),
+            |_, agent| plain(number::short_or_none(agent.prompts)),
+        ),
+        right(
+            "OUTPUT",
+            |view| view.fold().pick(0, 8, 8),
+            |_, agent| plain(number::short_or_none(agent.outputs)),
+        ),
+        right(
+            "CAME BACK",
+            |view| view.fold().pick(0, 11, 11),
+            |view, agent| {
+                let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
+                plain(render::or_none(tokens.map(number::tokens)))
+            },
+        ),
+        right(
+            "AGE",
+            |view| view.fold().pick(0, 6, 6),
+            |view, agent| {
+                let age = view.app.age(agent.key).map(number::age);
+                let tone = match view.app.is_live(agent.key) {
+                    true => Tone::Live,
+                    false => Tone::Quiet,
+                };
+                piece(age.unwrap_or_default(), tone)
+            },
+        ),
+    ];
+    const TEXT: &'static str = "SUB-AGENT";
+
+    fn text(&self, view: &View<'_>) -> Pieces {
+        let fleet = &view.app.fleet;
+        let mut pieces = vec![plain(fleet.name(self.key))];
+        if let Some(session) = fleet.get(self.key) {
+            let model = session.model().map(text::short_model);
+            // What it was asked to do.
+            let task = session.items().iter().find(|item| item.role == Role::User);
+            let parts = [model, task.map(|task| &*task.preview)];
+            let parts = parts.into_iter().flatten();
+            pieces.extend(parts.map(|part| quiet(format!("  {part}"))));
+        }
+        pieces
+    }
+
+    fn empty(_: &View<'_>) -> Vec<String> {
+        vec!["no sub-agent of this session is known here".to_owned()]
+    }
+
+    fn target(&self) -> Target {
+        Target::Session(self.key)
+    }
+}

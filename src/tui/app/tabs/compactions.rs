@@ -1,0 +1,243 @@
+//! What the compactions of a session did, the newest first.
+//!
+//! ```text
+//! ▌  2h auto 167.4k ? → 39.9k ~ · freed 127.5k
+//!   left     U 310 A 1.3k T 135k 7 items
+//!            120.0k ══ T Bash     a very long listing
+//!   kept     1.2k 3 items
+//!   summary    9.0k ~  This session is being continued from a previous conversation
+//!   ours     166.8k, 600 less than the agent's
+//! ```
+
+use super::{Column, List, Row, Source, Target, View, table};
+use crate::model::compaction::{Compaction, compactions};
+use crate::model::session::SizedItem;
+use crate::model::session::PastReset;
+use crate::model::{Gone, Role, Source as Sizing};
+use crate::render::item::{self, letter, sign};
+use crate::render::{self, number, text};
+use crate::tui::app::layout::Fold;
+use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+use crate::tui::app::seconds_since;
+use std::rc::Rc;
+
+/// The columns of a row's label.
+const LABEL: usize = 9;
+
+/// One row of what a compaction did.
+#[derive(Debug)]
+struct Detail {
+    done: Rc<Compaction>,
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum What {
+    /// When, why, how large before and after.
+    Sizes,
+    /// What left, by role.
+    Left,
+    /// One of the largest items that left.
+    Largest(SizedItem),
+    /// What stayed.
+    Kept,
+    /// The summary that every request now carries.
+    Summary(SizedItem),
+    /// Our size before less the agent's, in tokens.
+    Difference(i64),
+    /// An empty row.
+    Gap,
+}
+
+/// The compactions until the moment on screen, a few rows each.
+pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+    let mut done = compactions(source.session);
+    done.truncate(source.page.state.resets);
+    let mut rows = Vec::new();
+    for done in done.into_iter().rev().map(Rc::new) {
+        let mut add = |what| {
+            let done = Rc::clone(&done);
+            rows.push(Detail { done, what });
+        };
+        add(What::Sizes);
+        add(What::Left);
+        done.largest
+            .iter()
+            .for_each(|item| add(What::Largest(*item)));
+        add(What::Kept);
+        done.summary
+            .into_iter()
+            .for_each(|item| add(What::Summary(item)));
+        done.difference
+            .into_iter()
+            .for_each(|off| add(What::Difference(off)));
+        add(What::Gap);
+    }
+    let mut row = 0;
+    table(rows, |detail: &Detail| {
+        row = if detail.what == What::Sizes {
+            0
+        } else {
+            row + 1
+        };
+        let reset = source.session.resets().get(detail.done.reset);
+        let place = reset.map(|reset| reset.place).unwrap_or_default();
+        (place.offset, place.line, row)
+    })
+}
+
+impl Row for Detail {
+    const COLUMNS: &'static [Column<Detail>] = &[];
+    const TEXT: &'static str = "  WHEN, WHY, BEFORE → AFTER";
+    const GAP: usize = 0;
+
+    fn text(&self, view: &View<'_>) -> Pieces {
+        let Some(reset) = view.session.resets().get(self.done.reset) else {
+            return Pieces::new();
+        };
+        match self.what {
+            What::Sizes => self.sizes(view, reset),
+            What::Left => self.left(reset),
+            What::Largest(largest) => line("", largest_item(view, largest)),
+            What::Kept => self.kept(),
+            What::Summary(summary) => line("summary", summary_item(view, summary)),
+            What::Difference(tokens) => difference(reset, tokens),
+            What::Gap => Pieces::new(),
+        }
+    }
+
+    fn empty(_: &View<'_>) -> Vec<String> {
+        vec!["none so far".to_owned()]
+    }
+
+    fn caption(rows: &[Detail], _: &View<'_>) -> String {
+        match rows.iter().filter(|row| row.what == What::Sizes).count() {
+            0 => "none".to_owned(),
+            n => format!("{n}, the newest first"),
+        }
+    }
+
+    fn target(&self) -> Target {
+        let item = self.item();
+        item.map_or(Target::Nothing, |(ix, ..)| Target::Text(ix))
+    }
+
+    fn item(&self) -> Option<SizedItem> {
+        match self.what {
+            What::Largest(item) | What::Summary(item) => Some(item),
+            _ => None,
+        }
+    }
+
+    fn reset(&self) -> Option<usize> {
+        Some(self.done.reset)
+    }
+}
+
+impl Detail {
+    fn sizes(&self, view: &View<'_>, reset: &PastReset) -> Pieces {
+        let age = reset
+            .at
+            .map(|at| number::age(seconds_since(at, view.app.now)));
+        let (cause, freed) = match view.fold() {
+            Fold::Narrow => (8, " −"),
+            _ => (24, " · freed "),
+        };
+        let cause = match reset.gone {
+            Gone::Compaction => text::cut(reset.cause.name(), cause),
+            other => other.name().to_owned(),
+        };
+        let age = text::right(&render::or_none(age), 4);
+        let mut pieces = vec![strong(format!("{age} ")), plain(format!("{cause} "))];
+        pieces.extend(size(reset.before, reset.before_source));
+        if let Some((after, source)) = self.done.after {
+            pieces.push(plain(" → "));
+            pieces.extend(size(after, source));
+        }
+        if let Some(tokens) = self.done.freed {
+            pieces.extend([quiet(freed), strong(number::tokens(tokens))]);
+        }
+        pieces
+    }
+
+    fn left(&self, reset: &PastReset) -> Pieces {
+        let mut pieces = Pieces::new();
+        for role in Role::ALL {
+            let tokens = reset.dropped[role.index()];
+            if tokens > 0 {
+                pieces.push(piece(letter(role).to_string(), role));
+                pieces.push(plain(format!(" {} ", number::short(tokens))));
+            }
+        }
+        pieces.push(quiet(items(self.done.left_items)));
+        line("left", pieces)
+    }
+
+    fn kept(&self) -> Pieces {
+        let mut pieces = Pieces::new();
+        if self.done.kept_items > 0 {
+            pieces.extend([strong(number::tokens(self.done.kept_tokens)), plain(" ")]);
+        }
+        pieces.push(quiet(items(self.done.kept_items)));
+        line("kept", pieces)
+    }
+}
+
+fn line(label: &str, pieces: impl IntoIterator<Item = crate::tui::app::Piece>) -> Pieces {
+    let label = quiet(format!("  {}", text::left(label, LABEL)));
+    std::iter::once(label).chain(pieces).collect()
+}
+
+fn largest_item(view: &View<'_>, largest: SizedItem) -> Pieces {
+    let Some(item) = view.session.items().get(largest.0) else {
+        return Pieces::new();
+    };
+    let mut pieces = sized(largest);
+    let label = text::left(&item::label(item), 8);
+    pieces.push(piece(format!("{} ", letter(item.role)), item.role));
+    pieces.push(plain(format!("{label} ")));
+    pieces.push(plain(item::preview(item)));
+    pieces
+}
+
+fn summary_item(view: &View<'_>, summary: SizedItem) -> Pieces {
+    let mut pieces = sized(summary);
+    let item = view.session.items().get(summary.0);
+    pieces.extend(item.map(|item| quiet(&item.preview)));
+    pieces
+}
+
+/// The agent's own number beside ours.
+fn difference(reset: &PastReset, difference: i64) -> Pieces {
+    let off = number::tokens(difference.unsigned_abs());
+    let off = match difference {
+        0 => "the same".to_owned(),
+        1.. => format!("{off} more than the agent's"),
+        _ => format!("{off} less than the agent's"),
+    };
+    let ours = [
+        strong(number::tokens(reset.ours)),
+        quiet(format!(", {off}")),
+    ];
+    line("ours", ours)
+}
+
+/// A size and the sign of its source.
+fn size(tokens: u64, source: Sizing) -> Pieces {
+    let sign = quiet(format!(" {}", sign(source)));
+    vec![piece(number::tokens(tokens), source), sign]
+}
+
+/// The same in fixed columns.
+fn sized((_, tokens, source): SizedItem) -> Pieces {
+    let sign = quiet(format!(" {} ", text::left(sign(source), 2)));
+    let tokens = text::right(&number::tokens(tokens), 6);
+    vec![piece(tokens, source), sign]
+}
+
+fn items(n: usize) -> String {
+    match n {
+        0 => "nothing".to_owned(),
+        n => number::counted(n as u64, "item"),
+    }
+}

@@ -1,0 +1,270 @@
+//! The items of a session.
+//!
+//! ```text
+//!    TOKENS    SHARE CARRIED   TOOL          WHEN  WHAT
+//! ▌    3.9k ~     2%       —  T Edit            2s  The file src/db.rs has been updated.
+//! !   61.1k ══   31%    122k  T Grep           33s  src/main.rs:12: fn connect(url: &str)
+//! ```
+
+use super::{Column, List, Row, Source, Target, View, left, right, table};
+use crate::model::Source as Sizing;
+use crate::model::carried::Carried;
+use crate::model::session::SizedItem;
+use crate::model::session::{Coverage, Item, ItemIx};
+use crate::render::item::{self, letter, sign};
+use crate::render::{self, number};
+use crate::tui::app::items::{Facts, ItemFilter};
+use crate::tui::app::layout::Fold;
+use crate::tui::app::page::id;
+use crate::tui::app::piece::{Pieces, piece, plain, quiet};
+use crate::tui::app::{Direction, ItemSort, ShownItems, Tone, seconds_since};
+use crate::tui::keymap::{Action, Scope};
+use std::cmp::Reverse;
+
+/// From this width on the cost of an item is shown in dollars too.
+const COST_FROM: u16 = 140;
+
+/// An item of the list, as of the moment on screen.
+#[derive(Debug)]
+struct ListedItem {
+    /// Its place in the session.
+    ix: ItemIx,
+    tokens: u64,
+    source: Sizing,
+    /// Tokens × requests that included it.
+    carried: u64,
+    /// The least that this can have cost, in US dollars; `None`: no price is known.
+    usd: Option<f64>,
+    in_context: bool,
+}
+
+/// The items that are shown and pass the filter.
+pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+    let (app, page, session) = (source.app, source.page, source.session);
+    let (ui, window) = (&app.ui, page.state.limits.window);
+    let filter = ItemFilter::parse(&ui.item_filter);
+    let carried = Carried::by(session, page.state.requests);
+    let last = page.timeline.moment(page.timeline.end());
+    let gone = source.moment.or(last).map(|moment| session.gone_at(moment));
+    let gone = gone.into_iter().flatten().map(|ix| {
+        let (tokens, source) = session.tokens(ix);
+        ((ix, tokens, source), false)
+    });
+    let here = page.state.items.iter().map(|item| (*item, true));
+    let passes = |((ix, tokens, source), in_context): &(SizedItem, bool)| {
+        let Some(item) = session.items().get(*ix) else {
+            return false;
+        };
+        let facts = Facts {
+            subject: &|| page.calls.subject(session, item).unwrap_or_default(),
+            tokens: *tokens,
+            source: *source,
+            in_context: *in_context,
+            oversized: ui.oversized.is_reached(*tokens, window),
+            repeated: page.repeats.of.contains_key(ix),
+            marked: app.is_marked(page.key, item),
+        };
+        let wanted = ui.listed == ShownItems::All || *in_context || filter.asks_for_left();
+        wanted && filter.passes(item, &facts)
+    };
+    let mut rows: Vec<ListedItem> = here
+        .chain(gone)
+        .filter(passes)
+        .map(|((ix, tokens, source), in_context)| ListedItem {
+            ix,
+            tokens,
+            source,
+            carried: carried.tokens(ix, tokens),
+            usd: carried.usd(ix, tokens),
+            in_context,
+        })
+        .collect();
+    rows.sort_by_key(|row| {
+        let first = match ui.item_sort {
+            ItemSort::Tokens => row.tokens,
+            ItemSort::Newest => 0,
+            ItemSort::Carried => row.carried,
+        };
+        (Reverse(first), Reverse(row.ix))
+    });
+    if ui.item_direction == Direction::Reversed {
+        rows.reverse();
+    }
+    table(rows, |row| session.items().get(row.ix).map(id))
+}
+
+impl Row for ListedItem {
+    const COLUMNS: &'static [Column<ListedItem>] = &[
+        left("", |_| 1, |view, row| row.mark(view)),
+        right(
+            "TOKENS",
+            |_| 7,
+            |_, row| piece(number::tokens(row.tokens), row.tone(row.source)),
+        ),
+        left("", |_| 3, |_, row| quiet(format!(" {}", sign(row.source)))),
+        // In a replay: what is known by now of what was only estimated then.
+        right(
+            "NOW",
+            |view| match view.app.ui.replay.is_on() {
+                true => view.fold().pick(0, 9, 9),
+                false => 0,
+            },
+            |view, row| {
+                let (tokens, source) = view.session.tokens(row.ix);
+                let changed = (tokens, source) != (row.tokens, row.source);
+                let now = changed.then(|| format!("→{}", number::tokens(tokens)));
+                quiet(now.unwrap_or_default())
+            },
+        ),
+        right(
+            "SHARE",
+            |view| view.fold().pick(0, 6, 6),
+            |view, row| {
+                let share = number::percent(row.tokens, view.page.state.limits.window);
+                let share = share.filter(|share| *share > 0);
+                quiet(share.map_or_else(String::new, |share| format!("{share}%")))
+            },
+        ),
+        right(
+            "CARRIED",
+            |view| view.fold().pick(0, 8, 8),
+            |_, row| quiet(number::short_or_none(row.carried)),
+        ),
+        right(
+            "COST",
+            |view| match view.app.ui.size.0 {
+                COST_FROM.. => 8,
+                _ => 0,
+            },
+            |_, row| {
+                let usd = row.usd.filter(|_| row.carried > 0);
+                quiet(render::or_none(usd.map(number::usd)))
+            },
+        ),
+        left(
+            "",
+            |_| 3,
+            |view, row| match view.session.items().get(row.ix) {
+                Some(item) => piece(format!(" {}", letter(item.role)), row.tone(item.role)),
+                None => plain(""),
+            },
+        ),
+        left(
+            "TOOL",
+            |view| view.fold().pick(8, 10, 18),
+            |view, row| match view.session.items().get(row.ix) {
+                Some(item) => piece(item::label(item), row.tone(Tone::Plain)),
+                None => plain(""),
+            },
+        ),
+        left("", |_| 1, |_, _| plain("")),
+        right(
+            "WHEN",
+            |view| view.fold().pick(0, 5, 5),
+            |view, row| {
+                let replayed = view.page.state.at.filter(|_| view.app.ui.replay.is_on());
+                let now = replayed.unwrap_or(view.app.now);
+                let at = view.session.items().get(row.ix).and_then(|item| item.at);
+                let age = at.map(|at| number::age(seconds_since(at, now)));
+                quiet(render::or_none(age))
+            },
+        ),
+    ];
+    const TEXT: &'static str = "WHAT";
+
+    fn text(&self, view: &View<'_>) -> Pieces {
+        let Some(item) = view.session.items().get(self.ix) else {
+            return Pieces::new();
+        };
+        let mut pieces = Pieces::new();
+        if let Some(first) = view.page.repeats.of.get(&self.ix) {
+            let first = view.session.items().get(*first).and_then(|item| item.entered);
+            let since = first.map(|request| format!(", unchanged since #{}", request + 1));
+            let said = format!("again{} · ", since.unwrap_or_default());
+            pieces.push(piece(said, Tone::Oversized));
+        }
+        pieces.extend(self.why_it_left(item));
+        let preview = item::preview(item);
+        // Many results begin with what their call was about.
+        let subject = view.page.calls.subject(view.session, item);
+        if let Some(subject) = subject.filter(|subject| !preview.starts_with(&**subject)) {
+            pieces.extend([piece(&subject, self.tone(Tone::Strong)), quiet(" · ")]);
+        }
+        pieces.push(piece(preview, self.tone(Tone::Plain)));
+        pieces
+    }
+
+    fn empty(view: &View<'_>) -> Vec<String> {
+        let ui = &view.app.ui;
+        if !ui.item_filter.is_empty() {
+            let mut lines = vec![format!("nothing matches '{}'", ui.item_filter)];
+            let back = view.app.keymap.key(Scope::Session, Action::Back);
+            lines.extend(back.map(|key| format!("{key} shows all again")));
+            return lines;
+        }
+        let said = match (view.session.coverage, ui.listed) {
+            (Coverage::Unread, _) => "reading…",
+            (_, ShownItems::InContext) => "no item is in the context",
+            (_, ShownItems::All) => "no items yet",
+        };
+        vec![said.to_owned()]
+    }
+
+    fn caption(rows: &[ListedItem], view: &View<'_>) -> String {
+        let ui = &view.app.ui;
+        let count = match ui.listed {
+            ShownItems::InContext if view.fold() < Fold::Wide => rows.len().to_string(),
+            ShownItems::InContext => format!("{} in context", rows.len()),
+            ShownItems::All => format!("all {}", rows.len()),
+        };
+        format!(
+            "{count} · {} {}",
+            ui.item_sort.name(),
+            ui.item_direction.arrow()
+        )
+    }
+
+    fn target(&self) -> Target {
+        Target::Text(self.ix)
+    }
+
+    fn item(&self) -> Option<SizedItem> {
+        Some((self.ix, self.tokens, self.source))
+    }
+}
+
+impl ListedItem {
+    /// What has left the context is quiet.
+    fn tone(&self, tone: impl Into<Tone>) -> Tone {
+        match self.in_context {
+            true => tone.into(),
+            false => Tone::Quiet,
+        }
+    }
+
+    /// Marked, oversized, or a repetition.
+    fn mark(&self, view: &View<'_>) -> crate::tui::app::Piece {
+        let item = view.session.items().get(self.ix);
+        let window = view.page.state.limits.window;
+        if item.is_some_and(|item| view.app.is_marked(view.page.key, item)) {
+            piece("◆", Tone::Marked)
+        } else if view.app.ui.oversized.is_reached(self.tokens, window) {
+            piece("!", Tone::Oversized)
+        } else if view.page.repeats.of.contains_key(&self.ix) {
+            piece("×", Tone::Oversized)
+        } else {
+            plain(" ")
+        }
+    }
+
+    fn why_it_left(&self, item: &Item) -> Option<crate::tui::app::Piece> {
+        if self.in_context {
+            return None;
+        }
+        if item.is_notice() {
+            return Some(piece("notice · ", Tone::Warn));
+        }
+        let why = item::words(item.left?.why.name());
+        Some(quiet(format!("left: {why} · ")))
+    }
+}

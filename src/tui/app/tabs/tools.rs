@@ -1,0 +1,75 @@
+//! What each tool's results cost.
+//!
+//! ```text
+//!    TOKENS SHARE RESULTS  IN CONTEXT  LARGEST CARRIED     COST  TOOL
+//! ▌   87.7k   71%      14       61.1k    61.0k    1.1M    $0.33  Read
+//! ```
+
+use super::{Column, List, Row, Source, Target, View, right, table};
+use crate::model::tools::{Tool, tools};
+use crate::render::{self, number};
+use crate::tui::app::Tone;
+use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+
+/// The tools, the most tokens first.
+pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+    let state = &source.page.state;
+    let tools = tools(source.session, state.items.iter().copied(), state.requests);
+    table(tools, |tool| tool.name.clone())
+}
+
+impl Row for Tool {
+    const COLUMNS: &'static [Column<Tool>] = &[
+        right(
+            "TOKENS",
+            |_| 8,
+            |_, tool| strong(number::tokens(tool.tokens)),
+        ),
+        right(
+            "SHARE",
+            |_| 6,
+            |_, tool| quiet(format!("{:.0}%", tool.share * 100.0)),
+        ),
+        right("RESULTS", |_| 8, |_, tool| plain(tool.results.to_string())),
+        right(
+            "IN CONTEXT",
+            |view| view.fold().pick(0, 12, 12),
+            |_, tool| plain(number::tokens_or_none(tool.in_context)),
+        ),
+        right(
+            "LARGEST",
+            |view| view.fold().pick(0, 9, 9),
+            |_, tool| plain(number::tokens(tool.largest.1)),
+        ),
+        right(
+            "CARRIED",
+            |view| view.fold().pick(0, 8, 8),
+            |_, tool| plain(number::short_or_none(tool.carried)),
+        ),
+        right(
+            "COST",
+            |view| view.fold().pick(0, 0, 9),
+            |_, tool| quiet(render::or_none(tool.carried_usd.map(number::usd))),
+        ),
+    ];
+    const TEXT: &'static str = "TOOL";
+
+    fn text(&self, _: &View<'_>) -> Pieces {
+        vec![piece(&self.name, Tone::Text)]
+    }
+
+    fn empty(_: &View<'_>) -> Vec<String> {
+        vec!["no tool has given a result".to_owned()]
+    }
+
+    fn caption(rows: &[Tool], _: &View<'_>) -> String {
+        match rows.len() {
+            0 => "none".to_owned(),
+            n => format!("{n} by tokens"),
+        }
+    }
+
+    fn target(&self) -> Target {
+        Target::Tool(self.name.to_string())
+    }
+}

@@ -1,0 +1,104 @@
+//! What other policies would have made of the session.
+//!
+//! ```text
+//!   TRIGGER TIMES LARGEST DROPPED    SENT  AT REQUEST            POLICY
+//! ▌    167k     2    171k    227k   38.2M  118, 301              what took place
+//!      100k     5    101k    385k   21.0M  61, 118, 170, …       gemini-cli: half of the window
+//! ```
+
+use super::{Column, List, Row, Source, View, left, right, table};
+use crate::model::whatif::{WhatIf, Whose, what_if};
+use crate::render::{self, number, text};
+use crate::tui::app::Tone;
+use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+
+/// What took place, and then the policies.
+pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
+    // Policies are tried on reported requests.
+    let policies = match source.page.state.requests {
+        0 => Vec::new(),
+        requests => what_if(source.session, requests),
+    };
+    let mut place = 0;
+    table(policies, |_| {
+        place += 1;
+        place
+    })
+}
+
+impl Row for WhatIf {
+    const COLUMNS: &'static [Column<WhatIf>] = &[
+        right(
+            "TRIGGER",
+            |_| 8,
+            |_, policy| plain(render::or_none(policy.trigger.map(number::short))),
+        ),
+        right(
+            "TIMES",
+            |_| 6,
+            |_, policy| strong(policy.compactions.len().to_string()),
+        ),
+        right(
+            "LARGEST",
+            |view| view.fold().pick(0, 8, 8),
+            |_, policy| {
+                let tone = match policy.over {
+                    Some(_) => Tone::Warn,
+                    None => Tone::Text,
+                };
+                piece(number::short(policy.largest), tone)
+            },
+        ),
+        right(
+            "DROPPED",
+            |view| view.fold().pick(0, 8, 8),
+            |_, policy| plain(number::short(policy.dropped())),
+        ),
+        right(
+            "SENT",
+            |view| view.fold().pick(0, 8, 8),
+            |_, policy| plain(number::short(policy.prompts)),
+        ),
+        left(
+            "  AT REQUEST",
+            |view| view.fold().pick(0, 0, 22),
+            |_, policy| {
+                let done = policy.compactions.iter();
+                let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
+                quiet(format!("  {}", at.join(", ")))
+            },
+        ),
+    ];
+    const TEXT: &'static str = "POLICY";
+
+    fn text(&self, view: &View<'_>) -> Pieces {
+        let tone = match self.whose {
+            Whose::Real | Whose::Own => Tone::Strong,
+            _ => Tone::Text,
+        };
+        let taken: usize = Self::COLUMNS.iter().map(|c| (c.width)(view)).sum();
+        let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
+        let mut pieces = vec![piece(text::cut(&name(self), room), tone)];
+        if self.over.is_some() {
+            pieces.push(piece("  would not have fitted", Tone::Warn));
+        }
+        pieces
+    }
+
+    fn empty(_: &View<'_>) -> Vec<String> {
+        vec!["no request reported to try other policies on".to_owned()]
+    }
+
+    fn caption(_: &[WhatIf], _: &View<'_>) -> String {
+        String::new()
+    }
+}
+
+fn name(policy: &WhatIf) -> String {
+    match &policy.whose {
+        Whose::Real => "what took place".to_owned(),
+        Whose::Own => format!("its own: {}", policy.policy),
+        Whose::Agent(agent) => format!("{agent}: {}", policy.policy),
+        Whose::Generic => policy.policy.clone(),
+    }
+}

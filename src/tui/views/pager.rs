@@ -1,0 +1,270 @@
+//! An item's text: what it is and what it costs above, the text with line numbers below.
+
+use crate::model::Source;
+use crate::model::session::Item;
+use crate::render::item::{self, letter, sign};
+use crate::render::{number, text};
+use crate::tui::app::layout::Area;
+use crate::tui::app::pager::{Form, Match, Pager, Row, columns, shown, wrap};
+use crate::tui::app::piece::{Pieces, joined, piece, quiet, strong};
+use crate::tui::app::{Tone, seconds_since};
+use crate::tui::widgets::canvas::Canvas;
+use jiff::Timestamp;
+use std::borrow::Cow;
+
+/// Rows above the text.
+pub const HEAD: u16 = 3;
+/// Rows below it, in the same area: how far it is read, what was found.
+pub const FOOT: u16 = 1;
+
+/// The item whose text is shown.
+#[derive(Debug, Clone)]
+pub struct About<'a> {
+    /// The item; `None`: its log no longer contains it.
+    pub item: Option<&'a Item>,
+    /// What its call was about, if it is a tool's result.
+    pub subject: Option<Cow<'a, str>>,
+    /// Its tokens and their source.
+    pub tokens: (u64, Source),
+    /// The session's window, in tokens.
+    pub window: u64,
+    /// The time, for the item's age.
+    pub now: Timestamp,
+}
+
+/// Draws the text, which was fitted by [`Pager::fit`] to the area's columns, and its rows less [`HEAD`] and
+/// [`FOOT`].
+pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>) {
+    if area.height <= HEAD + FOOT {
+        return;
+    }
+    let columns = usize::from(area.width.saturating_sub(2));
+    let head = [subject(&about, columns), facts(&about, pager, columns)];
+    canvas.write_rows(area.inset(1, 0), head);
+    let rule = "─".repeat(usize::from(area.width));
+    let at = (area.x, area.y + HEAD - 1);
+    canvas.write(at, area.right(), &[quiet(rule)]);
+
+    let rows = area.height - HEAD - FOOT;
+    let body = Area::new(area.x, area.y + HEAD, area.width, rows);
+    match pager.failed().map(text::inert) {
+        Some(why) => {
+            let rows = wrap(&why, columns).into_iter();
+            let lines = rows.map(|row| vec![piece(&why[row.range()], Tone::Warn)]);
+            canvas.write_rows(body.inset(1, 0), lines);
+        }
+        None => {
+            let rows = pager.visible().iter();
+            canvas.write_rows(body, rows.map(|row| line(pager, *row)));
+        }
+    }
+    let at = (area.x + 1, area.bottom() - 1);
+    canvas.write(at, area.right(), &status(pager, columns));
+}
+
+/// The item's role, tool and subject or preview.
+fn subject(about: &About<'_>, columns: usize) -> Pieces {
+    let Some(item) = about.item else {
+        return vec![quiet("an item that is no longer in its log")];
+    };
+    let name = text::cut(&item::label(item), columns / 2);
+    let room = columns.saturating_sub(text::width(&name) + 4);
+    let subject = about.subject.as_deref().unwrap_or(item::preview(item));
+    vec![
+        piece(format!("{} ", letter(item.role)), item.role),
+        strong(name),
+        quiet(format!("  {}", text::cut(subject, room))),
+    ]
+}
+
+/// The item's tokens, whether it is in the context, the text's size; as much as fits.
+fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
+    let mut groups = Vec::new();
+    if let Some(item) = about.item {
+        let (tokens, source) = about.tokens;
+        let share = number::percent(tokens, about.window).filter(|share| *share > 0);
+        let share = share.map_or_else(String::new, |share| format!(" {share}%"));
+        groups.push(vec![
+            piece(number::tokens(tokens), source),
+            quiet(format!(" {}{share}", sign(source))),
+        ]);
+        groups.push(vec![match item.left {
+            None => quiet("in the context"),
+            _ if item.is_notice() => piece("a notice, in no context", Tone::Warn),
+            Some(left) => {
+                let why = item::words(left.why.name());
+                piece(format!("left: {why}"), Tone::Warn)
+            }
+        }]);
+    }
+    if let Some(page) = pager.page() {
+        groups.push(vec![quiet(number::counted(page.lines, "line"))]);
+        groups.push(vec![quiet(format!("{} bytes", number::short(page.bytes)))]);
+    }
+    if let Some(at) = about.item.and_then(|item| item.at) {
+        let age = number::age(seconds_since(at, about.now));
+        groups.push(vec![quiet(format!("{age} ago"))]);
+    }
+    joined(groups, columns)
+}
+
+/// A row's line number and text, with its matches.
+fn line(pager: &Pager, row: Row) -> Pieces {
+    let number = pager.line_number(row).map(|number| number.to_string());
+    let number = text::right(&number.unwrap_or_default(), pager.gutter() - 2);
+    let mut pieces = vec![piece(format!("{number}  "), Tone::LineNumber)];
+    let (mut from, mut column) = (row.range().start, 0);
+    let mut add = |to: usize, tone: Tone| {
+        let part = &pager.text()[from..to];
+        pieces.push(piece(shown(part, column), tone));
+        column += columns(part, column);
+        from = to;
+    };
+    for (found, which) in pager.matches_in(row) {
+        add(found.start, Tone::Plain);
+        add(
+            found.end,
+            match which {
+                Match::Current => Tone::MatchHere,
+                Match::Other => Tone::Match,
+            },
+        );
+    }
+    add(row.range().end, Tone::Plain);
+    pieces
+}
+
+/// What was found, how far the text is read, whether JSON is indented.
+fn status(pager: &Pager, columns: usize) -> Pieces {
+    let mut parts = Vec::new();
+    if let Some(found) = pager.found() {
+        let needle = text::cut(found.needle, columns / 3);
+        let page = match pager.page() {
+            Some(page) if page.pages > 1 => " on this page",
+            _ => "",
+        };
+        let said = match (found.at, found.count) {
+            (_, 0) if page.is_empty() => format!("'{needle}' stands nowhere"),
+            (_, 0) => format!("'{needle}' not{page}"),
+            (0, count) => format!("'{needle}' {count}{page}"),
+            (at, count) => format!("'{needle}' {at} of {count}{page}"),
+        };
+        parts.push(strong(said));
+    }
+    let number = u64::from(pager.page_number()) + 1;
+    match pager.page() {
+        _ if pager.is_waiting() => parts.push(quiet(format!("reading page {number} …"))),
+        Some(page) if pager.failed().is_none() => {
+            parts.push(quiet(format!("{}%", pager.percent())));
+            if page.pages > 1 {
+                parts.push(quiet(format!("page {number} of {}", page.pages)));
+            }
+        }
+        _ => {}
+    }
+    parts.extend(pager.form().map(|form| match form {
+        Form::Indented => quiet("JSON, indented"),
+        Form::Exact => quiet("JSON, as it is"),
+    }));
+    joined(parts.into_iter().map(|part| vec![part]), columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{ByLength, Entry, Event, Lane, Node, Part, Place, Sink};
+    use crate::model::fleet::{FileId, SessionKey};
+    use crate::model::session::Session;
+    use crate::model::text::{Text, TextPage, TextRequest};
+    use crate::model::{Kind, Role};
+    use crate::tui::theme::Theme;
+    use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use std::sync::Arc;
+
+    /// A session with a tool result of this text.
+    fn session(said: &str) -> Session {
+        let mut session = Session::new("codex", Arc::default());
+        let mut out = Sink::new(&ByLength);
+        let item = out.item(Role::Tool, Kind::ToolResult).tool(Some("Read"));
+        let node = Node {
+            part: Part::Result,
+            items: vec![item.text(said).label("src/db.rs").done()],
+            ..Node::default()
+        };
+        session.apply(Entry {
+            lane: Lane::Main,
+            place: Place::default(),
+            at: "2026-03-14T15:00:00Z".parse().ok(),
+            event: Event::Node(Box::new(node)),
+        });
+        session
+    }
+
+    fn opened(session: &Session, text: Result<Text, String>) -> Pager {
+        let (file, lane) = (FileId(1), Lane::Main);
+        let of = TextRequest::of(file, &session.items()[0]).unwrap();
+        let mut pager = Pager::open(SessionKey { file, lane }, of);
+        assert_eq!(pager.take(TextPage { of, text }), None);
+        pager
+    }
+
+    fn whole(text: &str) -> Text {
+        Text {
+            text: text.to_owned(),
+            pages: 1,
+            bytes: text.len() as u64,
+            lines: text.split('\n').count() as u64,
+            line: 1,
+        }
+    }
+
+    fn drawn(session: &Session, pager: &mut Pager, (width, height): (u16, u16)) -> String {
+        let area = Area::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area.into());
+        let rows = height.saturating_sub(HEAD + FOOT);
+        pager.fit(usize::from(width), usize::from(rows));
+        let about = About {
+            item: session.items().first(),
+            subject: None,
+            tokens: session.tokens(0),
+            window: 200_000,
+            now: "2026-03-14T15:09:26Z".parse().unwrap(),
+        };
+        let mut canvas = Canvas::new(Theme::default(), &mut buffer);
+        draw(about, pager, area, &mut canvas);
+        let row = |y| -> String {
+            let cells = (0..width).map(|x| buffer[(x, y)].symbol());
+            cells.collect::<String>().trim_end().to_owned() + "\n"
+        };
+        (0..height).map(row).collect()
+    }
+
+    #[test]
+    fn a_text_with_what_it_is() {
+        let said = "use std::fs;\n\nfn main() {\n\tlet escape = \"\u{1b}[31m\"; // too long a line to stand here\n}\n";
+        let session = session(said);
+        let mut pager = opened(&session, Ok(whole(said)));
+        assert_eq!(pager.search("ma"), None);
+        insta::assert_snapshot!(drawn(&session, &mut pager, (52, 12)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_stands_in_its_place() {
+        let session = session("text");
+        let why = "the log is gone: it was moved or deleted since it was read";
+        let mut pager = opened(&session, Err(why.to_owned()));
+        insta::assert_snapshot!(drawn(&session, &mut pager, (40, 8)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_drawn_inert_at_any_size(said in any::<String>(), size in (0_u16..90, 0_u16..30)) {
+            let session = session("text");
+            let mut pager = opened(&session, Ok(whole(&said)));
+            let screen = drawn(&session, &mut pager, size);
+            let unsafe_to_show = |c| c != '\n' && crate::model::event::is_unsafe_to_show(c);
+            prop_assert!(!screen.contains(unsafe_to_show), "{screen:?}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How far the numbers can be trusted: what could not be read, the agent's warnings, the sources of window
+//! and trigger.
+
+use super::Shown;
+use super::numbers::{NARROW, agent};
+use crate::model::session::{Coverage, Session};
+use crate::model::window::Limits;
+use crate::render::{number, text};
+use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, width};
+use crate::tui::app::{Page, Tone};
+use crate::tui::views::detail;
+
+/// The status in so many columns. On a `low` screen it includes what has no row of its own.
+pub(super) fn status(
+    session: &Session,
+    page: &Page,
+    shown: &Shown<'_>,
+    low: bool,
+    columns: usize,
+) -> Pieces {
+    let mut groups = Vec::new();
+    if session.unreadable > 0 {
+        let said = number::counted(session.unreadable, "unreadable line");
+        groups.push(vec![piece(said, Tone::Warn)]);
+        if let Some((place, why)) = &session.first_unreadable {
+            let at = match place.line {
+                0 => format!("first: byte {}: {why}", place.offset),
+                line => format!("first: line {line}: {why}"),
+            };
+            groups.push(vec![quiet(text::cut(&at, columns / 3))]);
+        }
+    }
+    if session.coverage != Coverage::Whole {
+        groups.push(vec![quiet("reading…")]);
+    }
+    let notice = notice(session, page, columns);
+    let warned = notice.is_some();
+    groups.extend(notice);
+    let mut window = window(shown.limits);
+    let before = groups.len();
+    if low {
+        if let Ok(forecast) = &page.forecast {
+            groups.push(detail::next_requests(forecast, shown.nearness));
+        }
+        if session.is_unreported() && shown.context.used > 0 {
+            groups.push(vec![piece("all estimated", Tone::Estimated)]);
+        }
+    }
+    if columns < NARROW {
+        let taken: usize = groups.iter().map(|group| width(group) + 3).sum();
+        let room = columns.saturating_sub(taken);
+        groups.extend(shown.said.and_then(|said| agent(said, room)));
+        if groups.len() > before {
+            // Without the word "window".
+            window.remove(0);
+        }
+    }
+    // The window is among the numbers too.
+    let mut limits = [window, trigger(shown.limits)];
+    if warned {
+        limits.reverse();
+    }
+    groups.extend(limits);
+    let resets = page.state.resets as u64;
+    if resets > 0 {
+        groups.push(vec![quiet(number::counted(resets, "reset"))]);
+    }
+    let skipped = session.skipped.values();
+    let skipped = skipped.fold(0u64, |a, b| a.saturating_add(*b));
+    if skipped > 0 {
+        let skipped = number::counted(skipped, "record");
+        groups.push(vec![quiet(format!("{skipped} passed over"))]);
+    }
+    joined(groups, columns)
+}
+
+/// The agent's notice about its context; only its subject where the whole does not fit.
+pub(in crate::tui::views) fn notice(
+    session: &Session,
+    page: &Page,
+    columns: usize,
+) -> Option<Pieces> {
+    let notice = session.items().get(page.state.notice?)?;
+    let said = match text::width(&notice.preview) {
+        width if width > columns => notice.preview.split(':').next()?,
+        _ => &notice.preview,
+    };
+    Some(vec![piece(said, Tone::Warn)])
+}
+
+/// The window and its source.
+pub(in crate::tui::views) fn window(limits: &Limits) -> Pieces {
+    vec![
+        quiet("window "),
+        plain(number::short(limits.window)),
+        quiet(format!(" ({})", limits.window_source.name())),
+    ]
+}
+
+/// The trigger and its source.
+pub(in crate::tui::views) fn trigger(limits: &Limits) -> Pieces {
+    match limits.trigger {
+        None => {
+            let why = limits.no_trigger();
+            vec![quiet(
+                why.unwrap_or_else(|| "no compaction known".to_owned()),
+            )]
+        }
+        Some(trigger) => vec![
+            quiet("compacts at "),
+            plain(number::short(trigger)),
+            quiet(format!(" ({})", limits.trigger_source.name())),
+        ],
+    }
+}
