@@ -106,9 +106,9 @@ suspend = []
             read("[keys]\noverview.sort = \"?\"\nsrot = \"x\"\n[keys.session.back]\nx = \"y\"\n");
         let error = config.unwrap().keymap().unwrap_err().to_string();
         for part in [
-            "\n  the key '?' asks for both 'overview.sort' and 'anywhere.help'",
-            "\n  there is no action 'srot'",
-            "\n  there is no action 'session.back.x'",
+            "\n  the key '?' is bound to both 'overview.sort' and 'anywhere.help'",
+            "\n  unknown action 'srot'",
+            "\n  unknown action 'session.back.x'",
         ] {
             assert!(error.contains(part), "{part} in: {error}");
         }

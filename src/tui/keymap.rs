@@ -36,8 +36,8 @@ impl Scope {
         match self {
             Scope::Anywhere => "everywhere",
             Scope::Overview => "sessions",
-            Scope::Session => "one session",
-            Scope::Text => "an item's text",
+            Scope::Session => "session",
+            Scope::Text => "item text",
         }
     }
 

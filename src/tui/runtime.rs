@@ -70,7 +70,9 @@ pub struct Start {
 /// Runs the screens until the user or the system ends them.
 pub fn run(start: Start) -> anyhow::Result<()> {
     if !io::stdout().is_terminal() {
-        anyhow::bail!("the screens need a terminal; `ctxgauge ls` and `ctxgauge report` do not");
+        anyhow::bail!(
+            "the monitor needs a terminal; use `ctxgauge ls` or `ctxgauge report` instead"
+        );
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -286,7 +288,7 @@ impl Screens {
         };
         if let Err(error) = memory.keep(state, Instant::now()) {
             let path = memory.path().to_owned();
-            let what = format!("cannot remember what is set: {error}");
+            let what = format!("could not save the settings of the screens: {error}");
             self.memory = None;
             self.app.update(Msg::Update(Update::Problem { path, what }));
         }
@@ -347,7 +349,7 @@ impl Screens {
             Effect::Open(request, program) => match self.write_out(request, program) {
                 Ok(opening) => self.opening = Some(opening),
                 Err(e) => {
-                    let why = format!("could not make a temporary file: {e}; see TMPDIR");
+                    let why = format!("could not create a temporary file: {e}; check TMPDIR");
                     self.app.update(Msg::Done(why));
                 }
             },
@@ -426,7 +428,7 @@ async fn written(opening: &mut Option<Opening>) -> (Opening, Result<u64, String>
     };
     match opening.take() {
         Some(opening) => {
-            let ended = |_| Err("the text is no longer being read: the log is gone".to_owned());
+            let ended = |_| Err("could not read the text: the log is gone".to_owned());
             (opening, result.unwrap_or_else(ended))
         }
         None => std::future::pending().await,
@@ -437,7 +439,7 @@ fn what_was_copied(copied: usize, all: usize) -> String {
     if copied == all {
         return format!("copied {copied} bytes");
     }
-    format!("copied the first {copied} bytes of {all}: terminals take no more at once")
+    format!("copied the first {copied} of {all} bytes: the terminal's limit")
 }
 
 async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {

@@ -63,7 +63,7 @@ fn without_compactions() {
     type_keys(&mut app, OPEN_SHOP);
     type_keys(&mut app, "C");
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("none so far"), "{shown}");
+    assert!(shown.contains("no compactions yet"), "{shown}");
     type_keys(&mut app, "1");
     let shown = text(&app, Theme::default());
     assert!(shown.contains("10 · tokens"), "{shown}");

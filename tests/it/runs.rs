@@ -206,10 +206,10 @@ fn an_agents_own_word_is_shown_while_it_talks() {
     terminal.wait_for("the session", |s| s.contains("▌● mew") && s.contains('%'));
     terminal.press("\r");
     let screen = terminal.wait_for_text("no usage in this log: all estimated");
-    assert!(!screen.contains("agent says"), "{screen}");
+    assert!(!screen.contains("agent's count"), "{screen}");
     append(&log, status);
     terminal.wait_for("its word and its warning", |s| {
-        s.contains("agent says 18.2k") && s.contains("near limit: 18200 of 20000 tokens")
+        s.contains("agent's count 18.2k") && s.contains("near limit: 18200 of 20000 tokens")
     });
     append(&log, rest);
     terminal.wait_for("a compaction", |s| {

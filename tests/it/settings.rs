@@ -106,8 +106,11 @@ fn keys_of_ones_own_hold_in_footer_and_help() {
 #[test]
 fn what_cannot_be_is_an_error_at_the_start() {
     for (text, why) in [
-        ("[keys]\noverview.sort = \"?\"\n", "'?' asks for both"),
-        ("theme = \"drak\"\n", "no theme 'drak'; known are: terminal"),
+        ("[keys]\noverview.sort = \"?\"\n", "'?' is bound to both"),
+        (
+            "theme = \"drak\"\n",
+            "unknown theme 'drak'; choose one of: terminal",
+        ),
         ("[alerts]\nshare = [80]\n", "up to 1"),
         ("oversized = \"4 %%\"\n", "share of the window"),
     ] {

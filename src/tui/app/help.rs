@@ -2,7 +2,9 @@
 
 use super::App;
 use crate::model::{Role, Source};
+use crate::tui::app::columns::COLUMNS;
 use crate::tui::keymap::Scope;
+use textwrap::WordSplitter;
 
 /// The columns of the keys, and on narrow screens.
 const KEYS: usize = 14;
@@ -80,12 +82,21 @@ impl App {
         let here = self.keymap.in_scope(scope);
         let here = here.chain(self.keymap.in_scope(Scope::Anywhere));
         let mut lines = Vec::new();
+        let room = columns.saturating_sub(self.help_keys()).max(1);
+        let options = textwrap::Options::new(room).word_splitter(WordSplitter::NoHyphenation);
+        let mut add = |mut keys: String, help: &str| {
+            for text in textwrap::wrap(help, &options) {
+                lines.push(HelpLine::Keys(std::mem::take(&mut keys), text.into_owned()));
+            }
+        };
         for binding in here.filter(|binding| !binding.keys.is_empty()) {
             let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
-            let mut keys = keys.join(" ");
-            let room = columns.saturating_sub(self.help_keys()).max(1);
-            for text in textwrap::wrap(binding.help, room) {
-                lines.push(HelpLine::Keys(std::mem::take(&mut keys), text.into_owned()));
+            add(keys.join(" "), binding.help);
+        }
+        if scope == Scope::Overview {
+            add(String::new(), "");
+            for column in COLUMNS {
+                add(column.heading.to_owned(), column.help);
             }
         }
         lines.push(HelpLine::Signs(Vec::new()));

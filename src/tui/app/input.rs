@@ -309,7 +309,7 @@ impl App {
                 self.ui.set_cursor(cursor);
             }
             None => self.notify(format!(
-                "no item listed is oversized: none has {} or more",
+                "no listed item is oversized ({} or more)",
                 self.ui.oversized
             )),
         }

@@ -132,7 +132,7 @@ impl App {
         if needle.is_empty() {
             self.ask(Purpose::Find);
         } else if !self.find(&needle) {
-            self.notify(format!("'{needle}' stands in no item of this session"));
+            self.notify(format!("no item of this session contains '{needle}'"));
         }
     }
 

@@ -176,7 +176,7 @@ impl App {
                 self.ui.replay.playing = None;
                 self.go_to(there);
             }
-            None => self.notify("no reported request is larger than the one before it".to_owned()),
+            None => self.notify("the context never grew between reported requests".to_owned()),
         }
     }
 

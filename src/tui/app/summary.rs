@@ -1,10 +1,10 @@
 //! What the list of sessions shows of a session, computed once for each change of it.
 
 use crate::model::Gone;
-use crate::model::session::SizedItem;
-use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
 use crate::model::context::Context;
+use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
 use crate::model::session::Session;
+use crate::model::session::SizedItem;
 use crate::model::window::Limits;
 use crate::render::number;
 use jiff::Timestamp;

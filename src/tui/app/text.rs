@@ -17,7 +17,7 @@ impl App {
         let session = self.fleet.get(key);
         let item = session.and_then(|session| session.items().get(ix));
         let Some(wanted) = item.and_then(|item| TextRequest::of(key.file, item)) else {
-            self.notify("the log shows no text of this item".to_owned());
+            self.notify("the log does not contain this item's text".to_owned());
             return Effect::None;
         };
         self.pager = Some(Pager::open(key, wanted));
@@ -70,7 +70,7 @@ impl App {
                 if pager.form().is_some() {
                     pager.switch_form();
                 } else {
-                    self.notify("the text is no JSON, or too long to set out".to_owned());
+                    self.notify("not JSON, or too long to indent".to_owned());
                 }
                 None
             }

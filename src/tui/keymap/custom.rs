@@ -34,7 +34,7 @@ impl Keymap {
         }
         wrong.extend(keymap.conflicts());
         if keymap.key(Scope::Overview, Action::Quit).is_none() {
-            wrong.push("'quit' has no key left; give it one".to_owned());
+            wrong.push("'quit' has no key; bind it to one".to_owned());
         }
         if wrong.is_empty() {
             Ok(keymap)
@@ -54,8 +54,8 @@ impl Keymap {
                 for key in one.keys.iter().filter(|p| other.keys.contains(p)) {
                     let (one, other) = (one.name(), other.name());
                     conflicts.push(format!(
-                        "the key '{key}' asks for both '{one}' and '{other}'; give one of them \
-                         another key, or none: \"{other}\" = []"
+                        "the key '{key}' is bound to both '{one}' and '{other}'; bind one of them to \
+                         another key, or to none: \"{other}\" = []"
                     ));
                 }
             }
@@ -99,11 +99,11 @@ fn unknown(name: &str) -> String {
         let known: BTreeSet<&str> = BINDINGS.iter().map(|b| b.action.name()).collect();
         let known: Vec<&str> = known.into_iter().collect();
         format!(
-            "there is no action '{name}'; known are: {}",
+            "unknown action '{name}'; choose one of: {}",
             known.join(", ")
         )
     } else {
-        format!("there is no action '{name}'; write {}", full.join(" or "))
+        format!("unknown action '{name}'; use {}", full.join(" or "))
     }
 }
 
@@ -172,11 +172,11 @@ mod tests {
         .unwrap_err();
         let text = wrong.join("\n");
         for part in [
-            "no action 'srot'; known are: ",
-            "no action 'text.sort'; write overview.sort",
-            "\"window\": no key is called 'super-w'",
-            "'?' asks for both 'overview.sort' and 'anywhere.help'",
-            "'quit' has no key left",
+            "unknown action 'srot'; choose one of: ",
+            "unknown action 'text.sort'; use overview.sort",
+            "\"window\": unknown key 'super-w'",
+            "'?' is bound to both 'overview.sort' and 'anywhere.help'",
+            "'quit' has no key",
         ] {
             assert!(text.contains(part), "{part} in:\n{text}");
         }

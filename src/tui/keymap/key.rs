@@ -94,15 +94,15 @@ impl fmt::Display for KeyPress {
 pub enum InvalidKey {
     /// Nothing is called so.
     #[error(
-        "no key is called '{0}'; write a character, ctrl-x, shift-left, space, enter, esc, tab, \
+        "unknown key '{0}'; use a character, ctrl-x, shift-left, space, enter, esc, tab, \
          backtab, up, down, left, right, home, end, pgup, pgdn, backspace, delete, f1 to f12"
     )]
     Unknown(String),
     /// Terminals send it as another key.
-    #[error("terminals cannot tell '{0}' from '{1}'; write '{1}'")]
+    #[error("terminals cannot distinguish '{0}' from '{1}'; use '{1}'")]
     Same(String, KeyPress),
     /// Terminals do not send it.
-    #[error("terminals do not send '{0}': control goes with the letters a to z, and with space")]
+    #[error("terminals do not send '{0}': control combines with the letters a to z and space")]
     Control(String),
 }
 
@@ -213,7 +213,7 @@ mod tests {
             assert!(!error.to_string().contains('\u{1b}'));
         }
         let same = "ctrl-i".parse::<KeyPress>().unwrap_err();
-        assert!(same.to_string().ends_with("write 'Tab'"), "{same}");
+        assert!(same.to_string().ends_with("use 'Tab'"), "{same}");
         assert!("^[".parse::<KeyPress>().is_err());
         assert!(matches!(
             "ctrl-1".parse::<KeyPress>(),

@@ -158,8 +158,8 @@ impl Commands {
     fn pass_on(&self, alert: &Alert) {
         if self.inbox.try_send(facts(alert)).is_err() {
             let what = format!(
-                "was not run for an alert: {AT_ONCE} runs of it do not end, {WAITING} wait; \
-                 make the `command` of [alerts] end sooner"
+                "was not run for an alert: {AT_ONCE} runs have not finished and {WAITING} wait; \
+                 make the `command` of [alerts] finish sooner"
             );
             // Where there are that many problems, one more is no news.
             let _ = self.tell.try_send((self.name.clone(), what));
@@ -199,10 +199,8 @@ fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
     }
     let what = match command.status() {
         Ok(status) if status.success() => return Ok(()),
-        Ok(status) => format!("ended with {status}; try the `command` of [alerts] in a shell"),
-        Err(e) => format!(
-            "could not be run: {e}; the `command` of [alerts] begins with a program that is there"
-        ),
+        Ok(status) => format!("failed with {status}; try the `command` of [alerts] in a shell"),
+        Err(e) => format!("could not be run: {e}; check the program in the `command` of [alerts]"),
     };
     Err((PathBuf::from(name), what))
 }
@@ -357,7 +355,7 @@ mod tests {
         assert_eq!(run(&shell(all), facts()), Ok(()));
         let (path, what) = run(&shell("exit 3"), facts()).unwrap_err();
         assert_eq!(path, PathBuf::from("sh"));
-        assert!(what.starts_with("ended with exit status: 3"), "{what}");
+        assert!(what.starts_with("failed with exit status: 3"), "{what}");
         let (path, what) = run(&["no-such-program".to_owned()], facts()).unwrap_err();
         assert_eq!(path, PathBuf::from("no-such-program"));
         assert!(what.starts_with("could not be run: "), "{what}");

@@ -115,7 +115,7 @@ fn where_nothing_is_reported_it_is_said_at_a_glance() {
     at_each_size("silent_what_if", "⏎4", silent);
     let shown = text(&app(silent(), 80, 24), Theme::default());
     assert!(
-        shown.contains("no usage in its log: all estimated"),
+        shown.contains("no usage in the log: all estimated"),
         "{shown}"
     );
     assert!(!shown.contains("0 known"), "{shown}");
@@ -133,7 +133,7 @@ fn in_a_replay_the_agent_s_number_is_that_of_then() {
         // And to before.
         step(&mut app, KeyPress::Left);
         let shown = text(&app, Theme::default());
-        assert!(!shown.contains("agent says"), "{shown}");
+        assert!(!shown.contains("agent's count"), "{shown}");
         assert!(!shown.contains("near limit"), "{shown}");
     }
 }

@@ -92,7 +92,10 @@ fn what_is_looked_for() {
     assert!(app.ui.replay.is_on() && at < now() && said(&app) < 10);
     type_keys(&mut app, "fno such text⏎");
     let shown = text(&app, Theme::default());
-    assert!(shown.contains("stands in no item"), "{shown}");
+    assert!(
+        shown.contains("no item of this session contains"),
+        "{shown}"
+    );
 }
 
 #[test]

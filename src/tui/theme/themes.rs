@@ -11,7 +11,7 @@ pub struct Themes {
 
 /// No theme has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no theme '{name}'; choose one of: {known}")]
+#[error("unknown theme '{name}'; choose one of: {known}")]
 pub struct UnknownTheme {
     name: String,
     known: String,
@@ -121,7 +121,7 @@ mod tests {
         let error = themes.choose("lihgt").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no theme 'lihgt'; choose one of: terminal, dark, light, colour-blind, monochrome"
+            "unknown theme 'lihgt'; choose one of: terminal, dark, light, colour-blind, monochrome"
         );
         themes.add("light".to_owned(), Theme::default());
         assert_eq!(themes.theme(), Theme::default());

@@ -45,11 +45,11 @@ fn identity(app: &App, name: &str, session: &Session, summary: &Summary, columns
     if let Some(model) = session.model() {
         groups.push(vec![plain(text::cut(text::short_model(model), 24))]);
     }
-    groups.push(super::session::trigger(&summary.limits));
     if session.is_unreported() && summary.context.used > 0 {
-        let why = "no usage in its log: all estimated";
+        let why = "no usage in the log: all estimated";
         groups.push(vec![piece(why, Tone::Estimated)]);
     }
+    groups.push(super::session::trigger(&summary.limits));
     if !columns::is_shown("growth", app.ui.size.0) && !summary.growth.is_empty() {
         let bars = sparkline::bars(&summary.growth, summary.limits.window);
         groups.push(vec![quiet("growth "), plain(bars)]);

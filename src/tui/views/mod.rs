@@ -57,7 +57,7 @@ pub fn draw(app: &App, theme: Theme, buffer: &mut Buffer) -> HitMap {
 fn too_small(canvas: &mut Canvas<'_>) {
     let ((columns, rows), area) = (layout::SMALLEST, canvas.area());
     let text = format!(
-        "{columns}×{rows} needed, this is {}×{}",
+        "needs {columns}×{rows}, the screen is {}×{}",
         area.width, area.height
     );
     let x = usize::from(area.width).saturating_sub(width(&text)) / 2;
@@ -78,9 +78,9 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
     };
     let mut hints: Vec<Hint> = match app.ui.prompt.as_ref().map(|prompt| prompt.purpose) {
         None => app.keymap.hints(app.scope()),
-        Some(Purpose::Filter | Purpose::ItemFilter) => typing("keep the filter", "clear it"),
-        Some(Purpose::Window(_) | Purpose::Oversized) => typing("set it", "leave it"),
-        Some(Purpose::Find | Purpose::Search) => typing("find", "leave it"),
+        Some(Purpose::Filter | Purpose::ItemFilter) => typing("apply", "clear"),
+        Some(Purpose::Window(_) | Purpose::Oversized) => typing("set", "cancel"),
+        Some(Purpose::Find | Purpose::Search) => typing("find", "cancel"),
     };
     let columns = |hint: &Hint| width(&hint.keys) + width(hint.word) + 3;
     // The last two, help and quit, matter most to a new user.
@@ -105,8 +105,8 @@ fn footer(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 fn empty_context(session: &Session) -> &'static str {
     match session.coverage {
         Coverage::Unread => "reading…",
-        _ if session.unreadable > 0 && session.items().is_empty() => "nothing readable",
-        _ => "empty so far",
+        _ if session.unreadable > 0 && session.items().is_empty() => "unreadable",
+        _ => "empty",
     }
 }
 

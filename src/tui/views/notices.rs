@@ -12,7 +12,7 @@ pub(super) fn draw_newest(app: &App, area: Area, canvas: &mut Canvas<'_>) {
         return;
     };
     let count = match (notice.severity, app.notices.unseen_problems()) {
-        (Severity::Problem, n @ 2..) => format!("{n} problems, the newest: "),
+        (Severity::Problem, n @ 2..) => format!("{n} problems, newest: "),
         _ => String::new(),
     };
     let about = match notice.about.as_str() {
@@ -37,7 +37,7 @@ pub(super) fn draw_all(app: &App, canvas: &mut Canvas<'_>) {
     let inside = canvas.open_box("notices", (columns, rows));
     let width = usize::from(inside.width);
     if notices.is_empty() {
-        let nothing = quiet("nothing: all that was found could be read");
+        let nothing = quiet("no notices");
         canvas.write_in(inside, &[nothing]);
     }
     let top = app.ui.overlay_top.min(notices.len().saturating_sub(1));

@@ -119,23 +119,23 @@ fn empty(app: &App) -> Vec<Piece> {
             key.map_or_else(String::new, |key| key.to_string())
         };
         if !app.ui.filter.is_empty() {
-            lines.push(plain(format!("nothing matches '{}'", app.ui.filter)));
+            lines.push(plain(format!("no session matches '{}'", app.ui.filter)));
             let back = key(Action::Back);
-            lines.push(quiet(format!("{back} shows all sessions again")));
+            lines.push(quiet(format!("press {back} to clear the filter")));
         }
         if app.ui.idle == Idle::Hidden {
             let idle = key(Action::Idle);
             lines.push(quiet(format!(
-                "no session is live; {idle} shows the idle ones"
+                "no live session; press {idle} to show idle ones"
             )));
         }
     } else if app.fleet.initial_scan_done {
         lines.push(plain("no agent logs found in:"));
         let roots = app.looked_in.iter();
         lines.extend(roots.map(|root| quiet(format!("  {root}"))));
-        lines.push(plain("new ones show up here by themselves"));
+        lines.push(plain("new logs appear here automatically"));
     } else {
-        lines.push(quiet("looking for the logs of agents…"));
+        lines.push(quiet("searching for agent logs…"));
     }
     lines
 }

@@ -90,7 +90,7 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
         ]);
         groups.push(vec![match item.left {
             None => quiet("in the context"),
-            _ if item.is_notice() => piece("a notice, in no context", Tone::Warn),
+            _ if item.is_notice() => piece("a notice, not in the context", Tone::Warn),
             Some(left) => {
                 let why = item::words(left.why.name());
                 piece(format!("left: {why}"), Tone::Warn)
@@ -144,7 +144,7 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
             _ => "",
         };
         let said = match (found.at, found.count) {
-            (_, 0) if page.is_empty() => format!("'{needle}' stands nowhere"),
+            (_, 0) if page.is_empty() => format!("'{needle}' not found"),
             (_, 0) => format!("'{needle}' not{page}"),
             (0, count) => format!("'{needle}' {count}{page}"),
             (at, count) => format!("'{needle}' {at} of {count}{page}"),
@@ -164,7 +164,7 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
     }
     parts.extend(pager.form().map(|form| match form {
         Form::Indented => quiet("JSON, indented"),
-        Form::Exact => quiet("JSON, as it is"),
+        Form::Exact => quiet("JSON, as logged"),
     }));
     joined(parts.into_iter().map(|part| vec![part]), columns)
 }

@@ -35,8 +35,8 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
             let limits = session.limits();
             let (window, source) = (number::short(limits.window), limits.window_source.name());
             let empty = match session.set_window_tokens() {
-                Some(_) => "empty: back to what is known",
-                None => "empty: as it is",
+                Some(_) => "empty: reset to the detected size",
+                None => "empty: no change",
             };
             let name = text::cut(&app.fleet.name(key), 20);
             let read = read(&prompt.typed, WINDOWS, |typed| {
@@ -44,31 +44,31 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
             });
             let below = vec![
                 read,
-                quiet(format!("now {window} ({source})")),
+                quiet(format!("current: {window} ({source})")),
                 quiet(empty),
             ];
             Some((format!("window of {name}"), "window: ", below))
         }
         Purpose::Oversized => {
             let window = app.page()?.state.limits.window;
-            let now = quiet(format!("now {}", app.ui.oversized));
+            let now = quiet(format!("current: {}", app.ui.oversized));
             let read = read(&prompt.typed, THRESHOLDS, |typed| {
                 let threshold: Threshold = typed.parse().ok()?;
                 let tokens = threshold.tokens(window);
                 Some(format!("= {tokens} tokens of this window"))
             });
-            Some(("oversized from".to_owned(), "size: ", vec![read, now]))
+            Some(("oversized threshold".to_owned(), "size: ", vec![read, now]))
         }
         Purpose::Find => {
             let hint = match app.ui.needle.as_str() {
-                "" => "part of a tool's name or of an item's beginning".to_owned(),
-                needle => format!("empty: '{}' again", text::cut(needle, 24)),
+                "" => "part of a tool name or of an item's preview".to_owned(),
+                needle => format!("empty: repeat '{}'", text::cut(needle, 24)),
             };
             let title = "find the next record".to_owned();
             Some((title, "text: ", vec![quiet(hint)]))
         }
         Purpose::Search => {
-            let hint = quiet("capitals count where there are any");
+            let hint = quiet("case-sensitive if it contains capitals");
             Some(("search the text".to_owned(), "text: ", vec![hint]))
         }
     }

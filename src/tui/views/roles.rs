@@ -4,7 +4,7 @@
 //!  S system     27.5k           not logged
 //!  T tool       87.7k  +3.9k    14 items
 //!
-//!  oversized  3 items from 8.0k on
+//!  oversized  3 items ≥ 8.0k
 //!  repeated   2 items, 21k wasted
 //!  largest    Read src/db.rs 18.4k
 //! ```
@@ -86,10 +86,7 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     }
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));
-        add(
-            "oversized",
-            format!("{} from {from} on", items(page.oversized)),
-        );
+        add("oversized", format!("{} ≥ {from}", items(page.oversized)));
     }
     if page.repeats.items() > 0 {
         let wasted = number::short(page.repeats.wasted);

@@ -21,9 +21,9 @@ mod status;
 pub(super) use numbers::agent;
 pub(super) use status::{notice, trigger, window};
 
+use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
-use crate::model::agent_estimate::AgentEstimate;
 use crate::model::session::Session;
 use crate::model::window::Limits;
 use crate::render::{self, number, text};

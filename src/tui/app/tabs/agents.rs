@@ -1,7 +1,7 @@
 //! The sub-agents of a session, and what they cost it.
 //!
 //! ```text
-//!    CONTEXT  REQUESTS    SENT  OUTPUT  CAME BACK   AGE  SUB-AGENT
+//!    CONTEXT  REQUESTS   INPUT  OUTPUT  RETURNED    AGE  SUB-AGENT
 //! ▌    36.2k        31    1.1M    4.2k       2.1k    4s  Explore
 //! ```
 
@@ -30,7 +30,7 @@ impl Row for Child {
             |_, agent| plain(number::short_or_none(agent.requests as u64)),
         ),
         right(
-            "SENT",
+            "INPUT",
             |view| view.fold().pick(0, 8, 8),
             |_, agent| plain(number::short_or_none(agent.prompts)),
         ),
@@ -40,7 +40,7 @@ impl Row for Child {
             |_, agent| plain(number::short_or_none(agent.outputs)),
         ),
         right(
-            "CAME BACK",
+            "RETURNED",
             |view| view.fold().pick(0, 11, 11),
             |view, agent| {
                 let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
@@ -77,7 +77,7 @@ impl Row for Child {
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["no sub-agent of this session is known here".to_owned()]
+        vec!["no sub-agents found".to_owned()]
     }
 
     fn target(&self) -> Target {

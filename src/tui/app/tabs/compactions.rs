@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ▌  2h auto 167.4k ? → 39.9k ~ · freed 127.5k
-//!   left     U 310 A 1.3k T 135k 7 items
+//!   removed  U 310 A 1.3k T 135k 7 items
 //!            120.0k ══ T Bash     a very long listing
 //!   kept     1.2k 3 items
 //!   summary    9.0k ~  This session is being continued from a previous conversation
@@ -11,8 +11,8 @@
 
 use super::{Column, List, Row, Source, Target, View, table};
 use crate::model::compaction::{Compaction, compactions};
-use crate::model::session::SizedItem;
 use crate::model::session::PastReset;
+use crate::model::session::SizedItem;
 use crate::model::{Gone, Role, Source as Sizing};
 use crate::render::item::{self, letter, sign};
 use crate::render::{self, number, text};
@@ -88,7 +88,7 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
 
 impl Row for Detail {
     const COLUMNS: &'static [Column<Detail>] = &[];
-    const TEXT: &'static str = "  WHEN, WHY, BEFORE → AFTER";
+    const TEXT: &'static str = "  AGE, CAUSE, BEFORE → AFTER";
     const GAP: usize = 0;
 
     fn text(&self, view: &View<'_>) -> Pieces {
@@ -107,13 +107,13 @@ impl Row for Detail {
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["none so far".to_owned()]
+        vec!["no compactions yet".to_owned()]
     }
 
     fn caption(rows: &[Detail], _: &View<'_>) -> String {
         match rows.iter().filter(|row| row.what == What::Sizes).count() {
             0 => "none".to_owned(),
-            n => format!("{n}, the newest first"),
+            n => format!("{n}, newest first"),
         }
     }
 
@@ -170,7 +170,7 @@ impl Detail {
             }
         }
         pieces.push(quiet(items(self.done.left_items)));
-        line("left", pieces)
+        line("removed", pieces)
     }
 
     fn kept(&self) -> Pieces {

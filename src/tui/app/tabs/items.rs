@@ -178,7 +178,11 @@ impl Row for ListedItem {
         };
         let mut pieces = Pieces::new();
         if let Some(first) = view.page.repeats.of.get(&self.ix) {
-            let first = view.session.items().get(*first).and_then(|item| item.entered);
+            let first = view
+                .session
+                .items()
+                .get(*first)
+                .and_then(|item| item.entered);
             let since = first.map(|request| format!(", unchanged since #{}", request + 1));
             let said = format!("again{} · ", since.unwrap_or_default());
             pieces.push(piece(said, Tone::Oversized));
@@ -197,14 +201,14 @@ impl Row for ListedItem {
     fn empty(view: &View<'_>) -> Vec<String> {
         let ui = &view.app.ui;
         if !ui.item_filter.is_empty() {
-            let mut lines = vec![format!("nothing matches '{}'", ui.item_filter)];
+            let mut lines = vec![format!("no item matches '{}'", ui.item_filter)];
             let back = view.app.keymap.key(Scope::Session, Action::Back);
-            lines.extend(back.map(|key| format!("{key} shows all again")));
+            lines.extend(back.map(|key| format!("press {key} to clear the filter")));
             return lines;
         }
         let said = match (view.session.coverage, ui.listed) {
             (Coverage::Unread, _) => "reading…",
-            (_, ShownItems::InContext) => "no item is in the context",
+            (_, ShownItems::InContext) => "no items in the context",
             (_, ShownItems::All) => "no items yet",
         };
         vec![said.to_owned()]

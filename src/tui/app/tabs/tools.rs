@@ -59,13 +59,13 @@ impl Row for Tool {
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["no tool has given a result".to_owned()]
+        vec!["no tool results yet".to_owned()]
     }
 
     fn caption(rows: &[Tool], _: &View<'_>) -> String {
         match rows.len() {
             0 => "none".to_owned(),
-            n => format!("{n} by tokens"),
+            n => format!("{n}, by tokens"),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What other policies would have made of the session.
 //!
 //! ```text
-//!   TRIGGER TIMES LARGEST DROPPED    SENT  AT REQUEST            POLICY
+//!   TRIGGER TIMES LARGEST DROPPED   INPUT  AT REQUEST            POLICY
 //! ▌    167k     2    171k    227k   38.2M  118, 301              what took place
 //!      100k     5    101k    385k   21.0M  61, 118, 170, …       gemini-cli: half of the window
 //! ```
@@ -55,7 +55,7 @@ impl Row for WhatIf {
             |_, policy| plain(number::short(policy.dropped())),
         ),
         right(
-            "SENT",
+            "INPUT",
             |view| view.fold().pick(0, 8, 8),
             |_, policy| plain(number::short(policy.prompts)),
         ),
@@ -80,13 +80,13 @@ impl Row for WhatIf {
         let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
         let mut pieces = vec![piece(text::cut(&name(self), room), tone)];
         if self.over.is_some() {
-            pieces.push(piece("  would not have fitted", Tone::Warn));
+            pieces.push(piece("  exceeds the window", Tone::Warn));
         }
         pieces
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["no request reported to try other policies on".to_owned()]
+        vec!["no reported requests to try other policies on".to_owned()]
     }
 
     fn caption(_: &[WhatIf], _: &View<'_>) -> String {
@@ -96,8 +96,8 @@ impl Row for WhatIf {
 
 fn name(policy: &WhatIf) -> String {
     match &policy.whose {
-        Whose::Real => "what took place".to_owned(),
-        Whose::Own => format!("its own: {}", policy.policy),
+        Whose::Real => "actual".to_owned(),
+        Whose::Own => format!("its policy: {}", policy.policy),
         Whose::Agent(agent) => format!("{agent}: {}", policy.policy),
         Whose::Generic => policy.policy.clone(),
     }

@@ -48,10 +48,10 @@ fn unreported(context: &Context) -> String {
         0 => ", system prompt not counted",
         _ => "",
     };
-    format!("no usage in this log: all estimated, within ±{error}%{without}")
+    format!("no usage in the log: all estimated, within ±{error}%{without}")
 }
 
-/// `#5 then 128.0k ±0.4k, now 128.6k (+0.6k)`
+/// `#5 predicted 128.0k ±0.4k, actual 128.6k (+0.6k)`
 fn hindsight(page: &Page) -> Option<Pieces> {
     let told = page.state.hindsight?;
     let (low, high) = (told.expected.low, told.expected.high);
@@ -63,10 +63,10 @@ fn hindsight(page: &Page) -> Option<Pieces> {
     let tone = if inside { Tone::Text } else { Tone::Warn };
     let expected = number::tokens(told.expected.tokens);
     Some(vec![
-        quiet(format!("#{} then ", told.request + 1)),
+        quiet(format!("#{} predicted ", told.request + 1)),
         piece(expected, Tone::Estimated),
         piece(format!(" ±{}", number::error(error)), Tone::Estimated),
-        quiet(", now "),
+        quiet(", actual "),
         strong(number::tokens(told.came)),
         piece(format!(" ({sign}{off})"), tone),
     ])

@@ -1,13 +1,13 @@
 //! The gauge in numbers, always in this shape:
 //! `124.1k known + 3.9k ±0.4k est · 64% of 200k · compacts at 167k (policy) · headroom 39k`,
-//! with the agent's own number if it logs one: `agent says 123.5k (−4.5k)`, or, where our estimate is based
-//! on it, `agent says 123.5k, counted 98.2k`.
+//! with the agent's own number if it logs one: `agent's count 123.5k (−4.5k)`, or, where our estimate is based
+//! on it, `agent's count 123.5k, ours 98.2k`.
 
 use super::Shown;
 use super::status::trigger;
 use crate::model::Source;
-use crate::model::context::Context;
 use crate::model::agent_estimate::AgentEstimate;
+use crate::model::context::Context;
 use crate::render::item::sign;
 use crate::render::number;
 use crate::tui::app::Tone;
@@ -64,13 +64,13 @@ pub(in crate::tui::views) fn agent(said: AgentEstimate, columns: usize) -> Optio
     let tokens = number::tokens(said.tokens);
     let off = number::error(said.difference().unsigned_abs());
     let off = match said.difference() {
-        _ if said.source == Source::Agent => format!(", counted {}", number::tokens(said.ours)),
+        _ if said.source == Source::Agent => format!(", ours {}", number::tokens(said.ours)),
         0 => " (the same)".to_owned(),
         1.. => format!(" (+{off})"),
         _ => format!(" (−{off})"),
     };
     let ways = [
-        ("agent says ", &*off),
+        ("agent's count ", &*off),
         ("agent ", &*off),
         ("agent ", ""),
         (sign(Source::Agent), ""),

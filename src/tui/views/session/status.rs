@@ -69,7 +69,7 @@ pub(super) fn status(
     let skipped = skipped.fold(0u64, |a, b| a.saturating_add(*b));
     if skipped > 0 {
         let skipped = number::counted(skipped, "record");
-        groups.push(vec![quiet(format!("{skipped} passed over"))]);
+        groups.push(vec![quiet(format!("{skipped} skipped"))]);
     }
     joined(groups, columns)
 }
@@ -102,9 +102,9 @@ pub(in crate::tui::views) fn trigger(limits: &Limits) -> Pieces {
     match limits.trigger {
         None => {
             let why = limits.no_trigger();
-            vec![quiet(
-                why.unwrap_or_else(|| "no compaction known".to_owned()),
-            )]
+            vec![quiet(why.unwrap_or_else(|| {
+                "no automatic compaction known".to_owned()
+            }))]
         }
         Some(trigger) => vec![
             quiet("compacts at "),
