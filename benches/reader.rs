@@ -52,7 +52,7 @@ fn page(name: &str) -> Text {
     }
 }
 
-fn opened(text: Text) -> Reader {
+fn opened(text: Text) -> Pager {
     let (file, lane) = (FileId(1), Lane::Main);
     let of = TextRequest {
         file,

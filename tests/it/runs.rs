@@ -85,7 +85,7 @@ const PLAYS: [Play; 11] = [
     Play {
         fixture: "droid/tools_and_reminders",
         path: ".factory/sessions/-shop/6f0c1d9e-3b7a-4a52-9d1e-2c8b5a7f4e31.jsonl",
-        first: "empty so far",
+        first: "empty",
         last: "~245",
     },
     Play {
@@ -205,7 +205,7 @@ fn an_agents_own_word_is_shown_while_it_talks() {
     let mut terminal = Terminal::open(home.path(), &[], (80, 24));
     terminal.wait_for("the session", |s| s.contains("▌● mew") && s.contains('%'));
     terminal.press("\r");
-    let screen = terminal.wait_for_text("no usage in this log: all estimated");
+    let screen = terminal.wait_for_text("no usage in the log: all estimated");
     assert!(!screen.contains("agent's count"), "{screen}");
     append(&log, status);
     terminal.wait_for("its word and its warning", |s| {

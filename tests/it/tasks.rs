@@ -114,14 +114,14 @@ fn the_last_compaction_tells_what_it_dropped() {
     let screen = terminal.wait_for_text("auto 171.1k");
     let list: Vec<&str> = screen
         .lines()
-        .skip_while(|l| !l.contains("WHEN,"))
+        .skip_while(|l| !l.contains("AGE, CAUSE"))
         .collect();
     assert!(
         list[1].starts_with('▌') && list[1].contains("→ 14.1k"),
         "{screen}"
     );
     assert!(
-        list[2].contains("left") && list[2].contains("74 items"),
+        list[2].contains("removed") && list[2].contains("74 items"),
         "{screen}"
     );
     assert!(list[3].contains("24.3k ══ T Bash"), "{screen}");
@@ -430,12 +430,12 @@ fn the_help_is_read_to_its_end() {
     terminal.press("?");
     let screen = terminal.wait_for_text("more below");
     assert!(
-        screen.contains("read the item's text") && !screen.contains("to the shell"),
+        screen.contains("open: the item's text") && !screen.contains("suspend (fg"),
         "{screen}"
     );
     terminal.press("\x1b[6~\x1b[6~\x1b[6~");
     let screen = terminal.wait_for("its end", |s| {
-        s.contains("to the shell") && s.contains("more above") && s.contains("══ derived")
+        s.contains("suspend (fg") && s.contains("more above") && s.contains("══ derived")
     });
     assert!(!screen.contains("more below"), "{screen}");
     terminal.press(ESCAPE);
