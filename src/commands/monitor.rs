@@ -91,6 +91,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
             // If no thread can be started, the text stays unread.
             _ => drop(demo::read_text(job, to_screens(sender.clone()))),
         }),
+        is_invented: demo::holds,
     })
 }
 

@@ -5,7 +5,7 @@ mod notify;
 mod program;
 
 use crate::config::state::{Memory, State};
-use crate::ingest::{TextJob, demo};
+use crate::ingest::TextJob;
 use crate::model::alerts::Alerts;
 use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
@@ -65,6 +65,8 @@ pub struct Start {
     pub look_at: Box<dyn Fn(FileId) + Send>,
     /// Asks the ingest for the text of an item.
     pub read_text: Box<dyn Fn(TextJob) + Send>,
+    /// Whether a file was invented, so that its alerts stay on the screen.
+    pub is_invented: fn(FileId) -> bool,
 }
 
 /// Runs the screens until the user or the system ends them.
@@ -90,6 +92,7 @@ struct Screens {
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
     read_text: Box<dyn Fn(TextJob) + Send>,
+    is_invented: fn(FileId) -> bool,
     terminal: Terminal,
     painter: Painter<BufWriter<Stdout>>,
     pacer: Pacer,
@@ -163,6 +166,7 @@ impl Screens {
             updates: start.updates,
             look_at: start.look_at,
             read_text: start.read_text,
+            is_invented: start.is_invented,
             terminal: Terminal::take().context("could not take over the terminal")?,
             painter: Painter::new(BufWriter::new(io::stdout())),
             pacer: Pacer::default(),
@@ -263,7 +267,7 @@ impl Screens {
     /// Passes on what was raised for this frame, after it. A demo's alerts stay on its screen.
     fn pass_on_alerts(&mut self) -> anyhow::Result<()> {
         let mut alerts = self.app.take_alerts();
-        alerts.retain(|alert| !demo::holds(alert.session.file));
+        alerts.retain(|alert| !(self.is_invented)(alert.session.file));
         if alerts.is_empty() {
             return Ok(());
         }

@@ -44,19 +44,22 @@ fn every_decoder_is_registered() {
 }
 
 #[test]
-fn every_format_has_hand_written_logs() {
+fn every_format_has_hand_written_logs_and_a_report_of_each() {
     for format in agents::ALL {
         let folder = manifest_folder().join("tests/fixtures").join(format.id);
-        let logs = files(&folder)
-            .into_iter()
-            .filter(|path| path.file_stem().is_some_and(|stem| stem == "log"))
-            .count();
-        assert!(
-            logs > 0,
-            "{}: no <case>/log.* below {}",
-            format.id,
-            folder.display()
-        );
+        let mut cases: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+        cases.retain(|case| case.path().is_dir());
+        assert!(cases.len() > 1, "{}: too few cases", folder.display());
+        for case in cases.iter().map(|case| case.path()) {
+            let names: Vec<String> = fs::read_dir(&case)
+                .unwrap()
+                .map(|file| file.unwrap().file_name().into_string().unwrap())
+                .collect();
+            let has = |test: fn(&str) -> bool| names.iter().any(|name| test(name));
+            let has_log = has(|name| name.starts_with("log.") || name == "base_state.json");
+            let has_report = has(|name| name == "report.snap");
+            assert!(has_log && has_report, "{}: {names:?}", case.display());
+        }
     }
 }
 

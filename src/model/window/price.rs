@@ -127,9 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn every_price_says_where_it_is_from() {
+    fn every_price_names_its_source_and_the_year() {
         for row in built_in().price {
-            assert!(row.source.contains("20") && !row.ids.is_empty(), "{row:?}");
+            assert!(!row.ids.is_empty(), "{row:?}");
+            let (publisher, rest) = row.source.split_once(", ").unwrap();
+            assert!(publisher.chars().any(char::is_alphabetic), "{row:?}");
+            let mut numbers = rest.split(|c: char| !c.is_ascii_digit());
+            let is_year = |n: &str| n.parse().is_ok_and(|n: u32| (2024..2100).contains(&n));
+            assert!(numbers.any(is_year), "{row:?}");
         }
     }
 
