@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 const SIZES: [u64; 3] = [1_000, 5_000, 20_000];
 const ROUNDS: usize = 3;
+/// The output of a request, in tokens.
+const OUTPUT: u64 = 180;
 
 /// What the requests of a log are like.
 #[derive(Clone, Copy, PartialEq)]
@@ -65,6 +67,7 @@ fn best(shape: Shape, requests: u64) -> Duration {
 /// The entries of a made-up log.
 fn log(shape: Shape, requests: u64) -> Vec<Entry> {
     let mut log = Log::default();
+    let mut prompts: BTreeMap<Lane, u64> = BTreeMap::new();
     for request in 0..requests {
         let lane = match shape {
             Shape::Sidechains if request % 2 == 1 => Lane::Side(Key(request / 2 % 4)),
@@ -75,6 +78,7 @@ fn log(shape: Shape, requests: u64) -> Vec<Entry> {
             log.node(lane, Part::Input, None, Parent::Previous, Role::User, 40);
         }
         let key = Key::of_number("request", request);
+        let prompt = prompts.entry(lane).or_insert(20_000_u64);
         let outputs: Vec<Key> = (0..calls)
             .map(|_| {
                 let output = log.node(
@@ -86,13 +90,15 @@ fn log(shape: Shape, requests: u64) -> Vec<Entry> {
                     60,
                 );
                 if shape != Shape::Unreported {
-                    log.usage(lane, key, 20_000 + request * 40 * calls);
+                    log.usage(lane, key, *prompt);
                 }
                 output
             })
             .collect();
+        *prompt += OUTPUT;
         for output in outputs {
             let size = 20 + request * 37 % 200;
+            *prompt += size + 20;
             log.node(
                 lane,
                 Part::Result,
@@ -178,7 +184,7 @@ impl Log {
             model: None,
             prompt,
             cached: 0,
-            output: Some(180),
+            output: Some(OUTPUT),
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),

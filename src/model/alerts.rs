@@ -1,23 +1,23 @@
-//! What the user wants to be told, and how.
+//! The user's alerts: when to send one, and how.
 
 use super::threshold::Threshold;
 use serde::Deserialize;
 
-/// What the user wants to be told, and how. Off unless something is set.
+/// When to alert the user, and how. Off unless something is set.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(try_from = "Row")]
 pub struct Alerts {
     /// Shares of the trigger, each above 0 and up to 1, the smallest first: a context that grows past one
-    /// is told of.
+    /// raises an alert.
     pub shares: Vec<f64>,
-    /// So few requests until the next compaction are told of.
+    /// An alert is raised when so few requests are left until the next compaction.
     pub requests_left: Option<u64>,
-    /// An item from this size on is told of.
+    /// An item of this size or more raises an alert.
     pub item: Option<Threshold>,
-    /// How it is told; the screen, where nothing is said.
+    /// The channels; the screen by default.
     pub notify: Vec<Channel>,
-    /// A program to run and its arguments; empty: none. The facts are in its environment, and no shell
-    /// reads them.
+    /// A program to run and its arguments; empty: none. The facts are in its environment; no shell is
+    /// involved.
     pub command: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub enum Channel {
 }
 
 impl Alerts {
-    /// Whether there is anything to tell of.
+    /// Whether any alert is set.
     pub fn are_on(&self) -> bool {
         !self.shares.is_empty() || self.requests_left.is_some() || self.item.is_some()
     }

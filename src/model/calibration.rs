@@ -1,9 +1,9 @@
 //! From a local count to an estimate, with its error.
 //!
 //! An estimate is `per_token · local + per_item`, a constant of the item's class (its tool) on top,
-//! plus images by their formula. The models table gives these numbers to begin with; the session's own
+//! plus images by their formula. The models table has the first numbers; the session's own
 //! settled deltas correct them, per exact model id. Robustly: reports that hidden text has swollen
-//! weigh little. The same residuals give the error.
+//! weigh little. The error is computed from the same residuals.
 
 use super::event::Size;
 use super::history::Item;
@@ -32,7 +32,7 @@ pub struct Tokenizer {
     /// Tokens a byte of hidden content: signatures, encrypted reasoning.
     #[serde(default)]
     pub per_opaque_byte: f64,
-    /// Bytes of hidden content that stand for nothing.
+    /// Bytes of hidden content that cost nothing.
     #[serde(default)]
     pub opaque_overhead: f64,
     /// How much faster thinking grows than its readable summary: the exponent of their ratio beyond
@@ -69,8 +69,8 @@ impl Tokenizer {
         extras.map(|(name, extra)| (result(name), *extra)).collect()
     }
 
-    /// The tokens of thinking whose readable text has `text` tokens. Some models show a summary, the
-    /// shorter against the whole the longer that is.
+    /// The tokens of thinking whose readable text has `text` tokens. Some models show a summary, which is
+    /// relatively shorter for longer thinking.
     fn whole_thinking(&self, text: f64) -> f64 {
         if self.thinking_growth == 0.0 || text <= SUMMARISED_ABOVE {
             text
@@ -79,7 +79,7 @@ impl Tokenizer {
         }
     }
 
-    /// For models that no table knows: the local count as it is, and little trust in it.
+    /// For models without a row in the table: close to the local count, with a wide error.
     pub fn unknown() -> Tokenizer {
         Tokenizer {
             per_token: 1.1,
@@ -98,7 +98,7 @@ impl Tokenizer {
     }
 }
 
-/// What of an item its estimate goes by.
+/// The properties of an item that its estimate depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     role: Role,
@@ -107,7 +107,7 @@ pub struct Sample {
     class: Class,
 }
 
-/// Items whose framing is alike: results of one tool, reminders, summaries.
+/// Items with similar framing: results of one tool, reminders, summaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Class(u64);
 
@@ -130,7 +130,7 @@ impl Sample {
         }
     }
 
-    /// Whether what was reported for it says something of text.
+    /// Whether text can be learned from what was reported for it.
     fn teaches(&self) -> bool {
         let size = &self.size;
         self.kind != Kind::Thinking && size.fixed == 0 && size.opaque == 0 && size.counted
@@ -185,11 +185,11 @@ pub struct Calibration {
     median: f64,
 }
 
-/// Settled deltas that are remembered: older ones tell of another phase of the work.
+/// Settled deltas that are kept: older ones belong to another phase of the work.
 const MEMORY: usize = 300;
 /// The weight of the models table's prices, in settled deltas.
 const PRIOR_WEIGHT: f64 = 5.0;
-/// The weight of the models table's word on a class, in settled deltas.
+/// The weight of the models table's price of a class, in settled deltas.
 const CLASS_PRIOR_WEIGHT: f64 = 6.0;
 /// Residuals beyond this many yards weigh less (Huber).
 const HUBER: f64 = 0.35;
@@ -199,7 +199,7 @@ const OUTLIER: f64 = 2.5;
 const LEAST_OUTLIER: f64 = 0.35;
 
 impl Calibration {
-    /// What the models table says, before anything was seen.
+    /// The models table's numbers, before anything was seen.
     pub fn new(prior: Tokenizer) -> Calibration {
         Calibration {
             price: prior.price(),
@@ -409,15 +409,15 @@ fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
 
 /// Rounds of re-weighting: the weights settle within three.
 const ROUNDS: usize = 3;
-/// A typical delta, the prior's stand-in.
+/// A typical delta, which represents the prior.
 const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
-/// Readable thinking up to this many tokens is taken for the whole of it.
+/// Readable thinking up to this many tokens counts as complete.
 const SUMMARISED_ABOVE: f64 = 100.0;
-/// No mark costs this much more or less than the local count has for it.
+/// The most that a mark costs more or less than its local count.
 const MOST_MARK_SKEW: f64 = 3.0;
-/// No digit or letter costs this much more or less than the local count has for it.
+/// The most that a digit or letter costs more or less than its local count.
 const MOST_SKEW: f64 = 1.0;
-/// No framing is larger than this, in tokens.
+/// The largest framing, in tokens.
 const MOST_FRAMING: f64 = 200.0;
 
 /// How wide the 90 % interval of estimates is.
@@ -425,7 +425,7 @@ const MOST_FRAMING: f64 = 200.0;
 pub(super) struct Spread {
     /// Half its width, as a share of the estimate.
     share: f64,
-    /// Half the width that the smallest has besides, in tokens.
+    /// Half the width that even the smallest estimate has, in tokens.
     floor: f64,
 }
 

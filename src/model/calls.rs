@@ -1,5 +1,5 @@
-//! What tool calls were about: the file that was read, the command that ran. A result's own text often
-//! does not say it.
+//! The subjects of tool calls: the file that was read, the command that ran. A result's own text often
+//! does not contain it.
 
 use super::Kind;
 use super::event::Key;
@@ -7,8 +7,8 @@ use super::session::{Item, ItemIx, Session};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The names of arguments that say it best, the best first.
-const TELLING: [&str; 14] = [
+/// The names of arguments that describe a call best, the best first.
+const DESCRIPTIVE: [&str; 14] = [
     "file_path",
     "absolute_path",
     "notebook_path",
@@ -25,7 +25,7 @@ const TELLING: [&str; 14] = [
     "prompt",
 ];
 
-/// The tool calls of a session, by their ids. Of one that came in pieces, the first that tells anything.
+/// The tool calls of a session, by their ids. Of a call in pieces, the first piece with a subject.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(HashMap<Key, ItemIx>);
 
@@ -44,9 +44,9 @@ impl Calls {
         Calls(calls)
     }
 
-    /// What the call of a tool's result was about, as far as its first words tell: at most
-    /// [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are told from
-    /// there.
+    /// The subject of the call that a tool's result belongs to, from the beginning of its arguments: at
+    /// most [`super::event::PREVIEW_BYTES`] long, on one line. Paths below the session's folder are
+    /// relative to it.
     pub fn subject<'s>(&self, session: &'s Session, result: &Item) -> Option<Cow<'s, str>> {
         if result.kind != Kind::ToolResult {
             return None;
@@ -59,8 +59,8 @@ impl Calls {
     }
 }
 
-/// The text that stands escaped in JSON, on one line: its line breaks and tabs are blanks. What is no
-/// escape, or is cut off, stays as it is.
+/// Text unescaped from JSON, on one line: line breaks and tabs become spaces. What is no escape, or is
+/// cut off, stays as it is.
 fn plain(escaped: &str) -> Cow<'_, str> {
     if !escaped.contains('\\') {
         return Cow::Borrowed(escaped);
@@ -84,19 +84,19 @@ fn plain(escaped: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// What arguments in JSON, perhaps cut off, are about: the value of the most telling name, else the
-/// first text among them.
+/// The subject of arguments in JSON, perhaps cut off: the value of the most descriptive name, else the
+/// first string among them.
 fn subject(arguments: &str) -> Option<&str> {
     let found = pairs(arguments).min_by_key(|(name, _)| {
-        let telling = TELLING.iter().position(|telling| telling == name);
-        telling.unwrap_or(TELLING.len())
+        let rank = DESCRIPTIVE.iter().position(|it| it == name);
+        rank.unwrap_or(DESCRIPTIVE.len())
     });
     found
         .map(|(_, value)| value)
         .filter(|value| !value.is_empty())
 }
 
-/// The names and texts of an object, `"name":"text"`, as they stand there.
+/// The names and strings of an object, `"name":"text"`, still escaped.
 fn pairs(json: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, mut rest) = json.split_once('{').unwrap_or(("", ""));
     std::iter::from_fn(move || {
@@ -116,7 +116,7 @@ fn pairs(json: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A text up to its closing quote, or to the end where it is cut off, and what comes behind.
+/// A string up to its closing quote, or to the end where it is cut off, and what follows.
 fn quoted(text: &str) -> (&str, &str) {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

@@ -1,13 +1,13 @@
-//! What items cost by being carried: every request reads its whole context again.
+//! The cost of carrying items: every request reads its whole context again.
 
 use super::session::{ItemIx, RequestIx, Session};
 use super::window::PriceRow;
 use std::collections::HashMap;
 
-/// What items have cost by the end of a number of requests.
+/// The cost of items by the end of a number of requests.
 ///
-/// In money it is the list price of tokens read from a cache, at the prices of the models that read
-/// them: the least it can have cost. A request that found its cache cold paid more.
+/// The cost in dollars uses list prices of tokens read from a cache, of the models that read them: the
+/// least it can have been. A request with a cold cache paid more.
 #[derive(Debug, Clone)]
 pub struct Carried<'s> {
     session: &'s Session,

@@ -1,4 +1,4 @@
-//! What sub-agents cost, seen from the session that started them.
+//! The cost of a session's sub-agents.
 
 use super::Kind;
 use super::fleet::{Fleet, SessionKey};
@@ -15,13 +15,13 @@ pub struct Child {
     pub requests: usize,
     /// All its prompts together, in tokens.
     pub prompts: u64,
-    /// All its outputs together, in tokens, as far as its log tells them.
+    /// All its outputs together, in tokens, as far as its log has them.
     pub outputs: u64,
-    /// The parent's item that holds what it came back with; `None`: cannot be told.
+    /// The parent's item with its result; `None`: not found.
     pub result: Option<ItemIx>,
 }
 
-/// The sub-agents that a session started itself, in no order that means anything.
+/// The sub-agents that a session started itself, in no particular order.
 pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
     let Some((of, id)) = fleet
         .get(parent)
@@ -44,22 +44,22 @@ pub fn children(fleet: &Fleet, parent: SessionKey) -> Vec<Child> {
         .collect()
 }
 
-/// Fewer bytes of a beginning tell nothing: two agents may both say that they are done.
-const TELLING: usize = 24;
+/// Shorter beginnings, in bytes, are not compared: two agents may both write that they are done.
+const MIN_MATCH: usize = 24;
 
-/// The parent's tool result that begins as the child's last words do.
+/// The parent's tool result that begins like the child's last text.
 fn result_of(parent: &Session, child: &Session) -> Option<ItemIx> {
     let last = child.items().iter().rev();
     let mut said =
         last.filter(|item| item.role == super::Role::Assistant && item.kind == Kind::Text);
     let said = &*said.next()?.preview;
-    if said.len() < TELLING {
+    if said.len() < MIN_MATCH {
         return None;
     }
     parent.items().iter().position(|item| {
         item.kind == Kind::ToolResult
             && (item.preview.starts_with(said)
-                || (item.preview.len() >= TELLING && said.starts_with(&*item.preview)))
+                || (item.preview.len() >= MIN_MATCH && said.starts_with(&*item.preview)))
     })
 }
 

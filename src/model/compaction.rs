@@ -1,4 +1,4 @@
-//! What each compaction or clear did: what left, what stayed, what its summary costs, and how far the
+//! What each compaction or clear did: what left, what stayed, the size of its summary, and how far the
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
 use super::event::Place;
@@ -13,9 +13,9 @@ pub const LARGEST: usize = 3;
 /// What one reset did. Sizes before and the roles of what left are in its [`PastReset`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Compaction {
-    /// Its place in [`Session::resets`].
+    /// Its index in [`Session::resets`].
     pub reset: usize,
-    /// The size after: the first prompt reported since, else what the agent said; while nothing has
+    /// The size after: the first prompt reported since, else the agent's own number; while nothing has
     /// been sent since, the context as it is now.
     pub after: Option<(u64, Source)>,
     /// What it freed, in tokens: before less after.
@@ -30,12 +30,12 @@ pub struct Compaction {
     pub kept_tokens: u64,
     /// The summary that took the place of what left.
     pub summary: Option<SizedItem>,
-    /// Our size before less the agent's; `None`: the agent gave none.
+    /// Our size before less the agent's; `None`: the agent logged none.
     pub difference: Option<i64>,
 }
 
-/// What each of the session's resets did, in the order of the log. Items that the session has let go
-/// of are not counted.
+/// What each of the session's resets did, in the order of the log. Items that the session no longer
+/// keeps are not counted.
 pub fn compactions(session: &Session) -> Vec<Compaction> {
     let resets = &session.resets();
     let mut done: Vec<Compaction> = (0..resets.len()).map(|ix| sizes(session, ix)).collect();
@@ -89,7 +89,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     done
 }
 
-/// The part that the reset itself tells: the sizes, nothing of items.
+/// The part that comes from the reset itself: the sizes, without items.
 pub(super) fn sizes(session: &Session, ix: usize) -> Compaction {
     let reset = &session.resets()[ix];
     let is_newest = ix + 1 == session.resets().len() && reset.request >= session.requests().len();
@@ -112,12 +112,12 @@ fn from(resets: &[PastReset], request: RequestIx) -> usize {
     resets.partition_point(|reset| reset.request < request)
 }
 
-/// The resets that came right before this request.
+/// The resets directly before this request.
 fn before(resets: &[PastReset], request: RequestIx) -> Range<usize> {
     from(resets, request)..from(resets, request.saturating_add(1))
 }
 
-/// Which reset took an item out: the one of the same record. Where none is, and several came between two
+/// The reset that took an item out: the one of the same record. Without one, and with several between two
 /// requests, the first after the item.
 fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<usize> {
     let Left {
@@ -138,7 +138,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
     after.find(is_it).or_else(|| all.rev().find(is_it))
 }
 
-/// Which reset a summary belongs to: the last one before it of those that its first request followed.
+/// The reset that a summary belongs to: the last one before it, of those directly before its first request.
 fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
     let request = item.entered.unwrap_or(session.requests().len());
     let all = before(&session.resets(), request);

@@ -10,7 +10,7 @@ use super::session::{Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
 use serde::Serialize;
 
-/// What one role holds of the context.
+/// One role's part of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Share {
     /// All its tokens.
@@ -36,7 +36,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// The word for it, as reports write it.
+    /// Its name, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -47,9 +47,9 @@ impl Basis {
 pub struct Context {
     /// All tokens in it.
     pub used: u64,
-    /// What was reported: prompt and output of the anchor, less what has left since.
+    /// The reported part: prompt and output of the anchor, less what has left since.
     pub known: u64,
-    /// What is only counted here.
+    /// The part that is only counted here.
     pub estimated: u64,
     /// The 90 % interval's lower end.
     pub low: u64,
@@ -57,7 +57,7 @@ pub struct Context {
     pub high: u64,
     /// How `used` is known.
     pub basis: Basis,
-    /// Who holds it, in the order of [`Role::ALL`].
+    /// Its parts by role, in the order of [`Role::ALL`].
     pub roles: [Share; 5],
 }
 
@@ -68,7 +68,7 @@ impl Context {
     }
 }
 
-/// What a context is worked out from.
+/// What a context is computed from.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     /// The items in it, in the order of the log.
@@ -98,7 +98,7 @@ impl Session {
         self.context_of(&self.content())
     }
 
-    /// How full the context is now, as far as the session has learned to tell.
+    /// How full the context is now, by the session's own calibration.
     pub(super) fn calibrated_context(&self) -> Context {
         self.calibrated(&self.content())
     }
@@ -155,7 +155,7 @@ impl Session {
             None => system.known = system.known.saturating_add(unlogged),
             Some(spread) => {
                 system.estimated = system.estimated.saturating_add(unlogged);
-                // The prefix comes back, more or less: text that is put in anew is in no log.
+                // Most of the prefix comes back; text that the agent adds again is not in the log.
                 error += unlogged as f64 * spread;
             }
         }

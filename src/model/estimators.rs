@@ -1,8 +1,8 @@
-//! Ways to tell how large a prompt is, side by side: the rules other monitors go by, and this one's.
+//! Ways to estimate the size of a prompt, side by side: the rules of other monitors, and this one's.
 //!
 //! Each predicts a request's prompt from what was known before its report was read. All but
-//! [`Estimator::Calibrated`], whose prediction the session keeps, are worked out afterwards: each item
-//! knows which prompts held it, so sums over all prompts take one walk through the items.
+//! [`Estimator::Calibrated`], whose prediction the session keeps, are computed afterwards: an item has
+//! the requests whose prompts held it, so sums over all prompts take one walk through the items.
 
 use super::context::{Basis, Content, Context, Share};
 use super::event::Size;
@@ -20,7 +20,7 @@ mod tests;
 
 pub use replay::{Prediction, between, predictions};
 
-/// A way to tell how large a prompt is.
+/// A way to estimate the size of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Estimator {
     /// Reported outputs and nothing else.
@@ -58,7 +58,7 @@ impl Estimator {
         Estimator::Calibrated,
     ];
 
-    /// Its name, its rule in words, and whose rule it is.
+    /// Its name, its rule, and whose rule it is.
     const fn row(self) -> [&'static str; 3] {
         match self {
             Estimator::Outputs => [
@@ -105,7 +105,7 @@ impl Estimator {
         self.row()[0]
     }
 
-    /// Its rule, in words.
+    /// A description of its rule.
     pub const fn rule(self) -> &'static str {
         self.row()[1]
     }
@@ -115,7 +115,7 @@ impl Estimator {
         self.row()[2]
     }
 
-    /// Whether it builds on the last usage report. Those that do not know nothing for certain.
+    /// Whether it builds on the last usage report. With the others no part of a context is known.
     pub const fn builds_on_report(self) -> bool {
         matches!(
             self,
@@ -227,14 +227,14 @@ const PER_SCHEMAS: i128 = 16;
 const PER_SCHEMA: i128 = 8;
 
 impl Session {
-    /// The estimator that contexts are told by.
+    /// The estimator of context sizes.
     pub fn estimator(&self) -> Estimator {
         self.rules().estimator
     }
 
     /// How full the context is, by the estimator that the user chose: what is known stays known where
     /// that estimator builds on reports. The interval remains the calibrated one, widened to hold the
-    /// other's number: no other rule knows its error.
+    /// other number: no other rule has an error estimate.
     pub(super) fn context_by(
         &self,
         estimator: Estimator,
@@ -320,5 +320,5 @@ fn price(estimator: Estimator, item: &Item, output: Option<u64>) -> u64 {
     capped(tokens).min(MOST)
 }
 
-/// No item costs more, whatever a log says: sums of them must not overflow.
+/// The largest size of an item, whatever a log has: sums of them must not overflow.
 const MOST: u64 = 1_000_000_000_000;

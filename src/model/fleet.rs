@@ -24,7 +24,7 @@ pub struct SessionKey {
     pub lane: Lane,
 }
 
-/// What the file system and a path tell of a log.
+/// What is known of a log from its path and the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFacts {
     /// The file.
@@ -45,12 +45,12 @@ pub struct FileFacts {
     pub modified: Option<Timestamp>,
 }
 
-/// What the ingest tells the model.
+/// Messages from the ingest.
 #[derive(Debug)]
 pub enum Update {
     /// A file was found, or its size or time changed.
     Found(Box<FileFacts>),
-    /// All sessions of a file, read afresh; they take the place of what was known of them.
+    /// All sessions of a file, read again; they replace the earlier ones.
     Rebuilt {
         /// The file.
         file: FileId,
@@ -64,7 +64,7 @@ pub enum Update {
         /// The new entries, in order.
         entries: Vec<Entry>,
     },
-    /// What the agent's settings say for the sessions of a file.
+    /// The agent's settings for the sessions of a file.
     Settings {
         /// The file.
         file: FileId,
@@ -82,9 +82,9 @@ pub enum Update {
     },
     /// A page of an item's text that was asked for.
     Text(Box<TextPage>),
-    /// What stands above all else from now on; empty: nothing.
+    /// A line to show at the top from now on; empty: none.
     Banner(String),
-    /// Every file has been looked at once: all gauges stand.
+    /// Every file was read once, at least its end: all gauges have numbers.
     InitialScanDone,
     /// Everything has been read through.
     CaughtUp,
@@ -99,7 +99,7 @@ pub struct Fleet {
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
-    /// Whether every file has been looked at once.
+    /// Whether every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
     pub caught_up: bool,
@@ -138,14 +138,14 @@ impl Fleet {
         self.sessions.get_mut(&key)
     }
 
-    /// What the file system tells of a session's file.
+    /// What is known of a session's file.
     pub fn facts(&self, key: SessionKey) -> Option<&FileFacts> {
         self.files.get(&key.file)
     }
 
-    /// What to call a session: its project, else its title, else its id where somebody may have chosen it,
-    /// else what its user said first, else its id or its file's name. A sub-agent goes by its title, which
-    /// says its type. It stands in the log, so it must be made inert before it is shown.
+    /// A session's name: its project, else its title, else an id that somebody may have chosen, else the
+    /// beginning of its first user message, else its id or its file's name. For a sub-agent its title,
+    /// which is its type, comes first. It is text from a log: make it inert before showing it.
     pub fn name(&self, key: SessionKey) -> String {
         let Some(session) = self.get(key) else {
             return String::new();
@@ -158,19 +158,17 @@ impl Fleet {
                 .any(|c| !c.is_whitespace() && !is_unsafe_to_show(c))
         };
         let id = session.meta.id.as_deref().unwrap_or_default();
-        // Kimi Code's ids begin alike.
-        let id = id.strip_prefix("session_").unwrap_or(id);
-        // Of what was made by chance the beginning tells as much as all of it.
-        let by_chance = id.bytes().take(8).all(|b| b.is_ascii_hexdigit());
-        let chosen = (!by_chance && id.len() <= CHOSEN_ID).then_some(id);
-        let named = [project, Some(title), chosen, said_first(session)];
+        let random = random_part(id);
+        let id = random.unwrap_or(id);
+        let chosen = (random.is_none() && id.len() <= CHOSEN_ID).then_some(id);
+        let named = [project, Some(title), chosen, first_user_text(session)];
         if let Some(name) = named.into_iter().flatten().find(shows) {
             return name.chars().take(LONGEST_NAME).collect();
         }
         if !id.is_empty() {
             return id
                 .chars()
-                .take(if by_chance { 8 } else { LONGEST_NAME })
+                .take(if random.is_some() { 8 } else { LONGEST_NAME })
                 .collect();
         }
         let stem = self.facts(key).and_then(|facts| facts.path.file_stem());
@@ -180,7 +178,7 @@ impl Fleet {
         )
     }
 
-    /// All sessions, in no order that means anything.
+    /// All sessions, in no particular order.
     pub fn sessions(&self) -> impl Iterator<Item = (SessionKey, &Session)> {
         self.sessions.iter().map(|(key, session)| (*key, session))
     }
@@ -201,7 +199,7 @@ impl Fleet {
         self.sessions.is_empty()
     }
 
-    /// Takes in what the ingest tells. Returns whether anything that can be shown has changed.
+    /// Applies a message of the ingest. Returns whether anything that can be shown has changed.
     pub fn apply(&mut self, update: Update) -> bool {
         match update {
             Update::Found(facts) => {
@@ -297,8 +295,8 @@ impl Fleet {
         )
     }
 
-    /// The sessions that are listed in order, the smallest rank first, sub-agents below their parents.
-    /// Each rank is asked for once.
+    /// The listed sessions in order, the smallest rank first, sub-agents below their parents. Each rank is
+    /// computed once.
     pub fn rows<'s, R: Ord>(
         &'s self,
         listed: impl Fn(SessionKey, &'s Session) -> bool,
@@ -328,7 +326,7 @@ impl Fleet {
         let mut rows = Vec::with_capacity(found.len());
         for (key, session) in &found {
             let parent = parent_of(*key, session);
-            // A sub-agent of a sub-agent stands below the first one that has no parent here.
+            // A sub-agent of a sub-agent is listed below the first ancestor without a parent here.
             if parent.is_some() {
                 continue;
             }
@@ -347,7 +345,7 @@ impl Fleet {
                 open.extend(stack(&children, child, depth.saturating_add(1)));
             }
         }
-        // Sessions that name each other as parents hang below none: they stand by themselves.
+        // Sessions that name each other as parents are below none: they are listed by themselves.
         if rows.len() < found.len() {
             let placed: BTreeSet<SessionKey> = rows.iter().map(|row| row.key).collect();
             let left = found.iter().filter(|(key, _)| !placed.contains(key));
@@ -359,8 +357,8 @@ impl Fleet {
         rows
     }
 
-    /// Whether a session matches a filter: every word of it, in lower case, stands in its agent, folder,
-    /// model, title, id or path, or in what its user typed.
+    /// Whether a session matches a filter: its agent, folder, model, title, id, path or user messages
+    /// contain every one of these words, in lower case.
     pub fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
         words.iter().all(|word| {
             let has = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase().contains(word));
@@ -384,9 +382,9 @@ impl Fleet {
         logged.or_else(|| self.facts(key).and_then(|facts| facts.modified))
     }
 
-    /// When a session last showed a sign of life. Clocks of other machines stand in logs, and a log that
-    /// is played back tells of another day: a file's newest record is as old as the file, and what others
-    /// of its sessions showed last is older by as much as the log says.
+    /// When a session was last active. A log may have another machine's clock, or be replayed on another
+    /// day, so a file's newest record counts as written when the file was. The file's other sessions are
+    /// older by the difference in the log.
     pub fn activity_of(&self, key: SessionKey, session: &Session) -> Option<Timestamp> {
         let written = self.facts(key).and_then(|facts| facts.modified);
         let newest = self.newest.get(&key.file).copied();
@@ -407,17 +405,26 @@ impl Fleet {
     }
 }
 
+/// The random part of an id, whose first digits suffice to recognise it; `None`: the id is not random.
+/// Some ids have a word before it: `session_9b1f2c3d…`.
+fn random_part(id: &str) -> Option<&str> {
+    let is_random = |text: &&str| text.bytes().take(8).all(|b| b.is_ascii_hexdigit());
+    let part = id.split_once('_').map(|(_, part)| part);
+    let part = part.filter(|part| part.len() >= 8);
+    std::iter::once(id).chain(part).find(is_random)
+}
+
 /// A longer name is cut, in characters.
 const LONGEST_NAME: usize = 40;
-/// Longer ids were made by programs, in bytes.
+/// The longest id that somebody may have chosen, in bytes.
 const CHOSEN_ID: usize = 16;
 
-/// What the user said first, where it stands among the first items.
-fn said_first(session: &Session) -> Option<&str> {
-    /// Instructions, lists of tools and files stand before it.
+/// The beginning of the first user message, if it is among the first items.
+fn first_user_text(session: &Session) -> Option<&str> {
+    /// Instructions, lists of tools and files come before it.
     const FIRST: usize = 64;
     let mut first = session.items().iter().take(FIRST);
-    // Of some texts a log tells the length alone.
+    // Some logs have only the length of a text.
     let said =
         |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;
     let said = first.find(said);
@@ -518,7 +525,7 @@ mod tests {
         }
     }
 
-    /// A fleet that knows one file, and when that was written to, but not what it holds.
+    /// A fleet with one file that has not been read yet.
     fn found(path: &str) -> Fleet {
         let mut fleet = Fleet::new(Arc::new(Rules::default()));
         fleet.apply(Update::Found(Box::new(FileFacts {

@@ -2,12 +2,12 @@
 //!
 //! What a request adds is heavy-tailed: the median step of a coding session is 570 tokens, one in a
 //! hundred is above 14,000. A mean follows the few large reads of the past, which do not come again
-//! when expected, so each step counts for no more than a cap, the newest for most, and a usual rate
-//! stands in for steps not seen yet. The band is that of a drift of uncertain rate plus a random walk:
+//! when expected, so each step is capped, the newest weigh most, and a usual rate replaces steps not seen
+//! yet. The band is that of a drift of uncertain rate plus a random walk:
 //! after k requests the context has grown by k steps, give or take some √k.
 //!
-//! Closed formulas, no chance: the same session always gives the same forecast, and more headroom never
-//! gives a shorter one. [`backtest`](backtest()) stands before past compactions and forecasts them.
+//! Closed formulas without randomness: the same session always has the same forecast, and more headroom
+//! never a shorter one. [`backtest`](backtest()) forecasts past compactions.
 
 mod backtest;
 mod words;
@@ -23,9 +23,9 @@ use std::ops::Range;
 const HALF_LIFE: f64 = 20.0;
 /// The most tokens a step counts for, unless half of the steps are above half of it.
 const STEP_CAP: f64 = 5_000.0;
-/// How many steps the usual pace stands for.
+/// The weight of the usual pace, in steps.
 const PRIOR_STEPS: f64 = 10.0;
-/// The most steps that those of earlier epochs stand for.
+/// The largest weight of earlier epochs, in steps.
 const EARLIER_STEPS: f64 = 20.0;
 /// The usual growth, in tokens a request, steps capped. Of 56 epochs of Claude Code sessions that ended
 /// in an automatic compaction the mean was 813 to 2,083 (first to last tenth), uncapped. This and the
@@ -37,7 +37,7 @@ const USUAL_TURNS: f64 = 0.08;
 /// The usual time from one request to the next, in seconds, pauses capped: 10 to 52 in 16 sessions of
 /// Claude Code and Codex.
 const USUAL_SECONDS: f64 = 15.0;
-/// A longer time between two requests is a pause, of which only this much is work, in seconds.
+/// A longer time between two requests is a pause; only this much of it counts as work, in seconds.
 const PAUSE: f64 = 300.0;
 /// A session that was silent for longer is idle, in seconds.
 const IDLE: u64 = 600;
@@ -49,7 +49,7 @@ const WALK_SOONER: f64 = 2.0;
 const WALK_LATER: f64 = 0.5;
 /// How far off the turns a request may be besides: a factor, at the ends of the band.
 const TURN_SPREAD: f64 = 1.4;
-/// Steps that must have been seen before a context is said not to grow.
+/// Steps that must have been seen before there is no growth.
 const STEPS_TO_JUDGE: usize = 3;
 /// Logged numbers above are no token counts.
 const MOST_TOKENS: u64 = 1_000_000_000_000;
@@ -66,7 +66,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// The band of something of which each unit brings `pace`, itself known to a factor of `spread`.
+    /// This band in another unit: `pace` of it per unit of this one, known to a factor of `spread`.
     fn paced(self, pace: f64, spread: f64) -> Band {
         Band {
             p10: self.p10 * pace / spread,
@@ -98,7 +98,7 @@ pub enum NoForecast {
     NoGrowth,
 }
 
-/// What came between two requests.
+/// The growth from one request to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// Tokens the prompt grew by; below 0 where something left it.
@@ -164,7 +164,7 @@ impl Growth {
         }
     }
 
-    /// What a request brings of something: this epoch's steps, shrunk towards what is usual.
+    /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
     fn pace(&self, prior: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
         let (sum, weight) = weigh(&self.steps, &of);
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
@@ -185,7 +185,7 @@ impl Growth {
     }
 }
 
-/// The weighted sum of what steps brought, the newest weighing most, and the sum of the weights.
+/// The weighted sum of a value of the steps, the newest weighing most, and the sum of the weights.
 fn weigh(steps: &[Step], of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
     let fading = 0.5_f64.powf(1.0 / HALF_LIFE);
     let mut weight = 1.0;
@@ -219,11 +219,11 @@ fn crossing(distance: f64) -> Band {
     }
 }
 
-/// When the session will compact, from what is in its context now. `now` tells whether it is idle;
+/// When the session will compact, from what is in its context now. `now` decides whether it is idle;
 /// `None`: as of its newest record.
 ///
-/// One pass over the session's requests and the items in the context, so whoever draws often keeps it
-/// until the session changes.
+/// One pass over the session's requests and the items in the context: a caller that draws often keeps
+/// the result until the session changes.
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
     let so_far = (session.requests().len(), session.resets().len());
     let mut forecast = project(session, so_far, session.limits().trigger, || {
@@ -235,7 +235,7 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
     Ok(forecast)
 }
 
-/// When the session would compact as it could have been told then, from what had been reported by then.
+/// The forecast as of an earlier state, from what had been reported by then.
 pub fn forecast_at(session: &Session, state: &State) -> Result<Forecast, NoForecast> {
     let so_far = (state.requests, state.resets);
     let mut forecast = project(session, so_far, state.limits.trigger, || state.context.used)?;
@@ -268,10 +268,10 @@ fn project(
     growth.forecast(trigger.saturating_sub(used()))
 }
 
-/// Whether a session was silent for so long that minutes of work say nothing of the clock.
+/// Whether a session was idle for so long that minutes of work cannot be compared with the clock.
 pub fn is_idle(session: &Session, now: Option<Timestamp>) -> bool {
     match (session.updated_at, now) {
-        // A log of a clock that is ahead says nothing of now either.
+        // A log whose clock is ahead cannot be compared either.
         (Some(last), Some(now)) => now.as_second().abs_diff(last.as_second()) > IDLE,
         (Some(_), None) => false,
         (None, _) => true,

@@ -1,4 +1,4 @@
-//! What a session remembers: its items, its requests, its resets, each with when it was there.
+//! The history of a session: its items, requests and resets, each with when it was there.
 
 use super::event::{Billed, Cause, Key, NewItem, Place};
 use super::{Gone, Kind, Source};
@@ -6,24 +6,24 @@ use jiff::Timestamp;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// An item's place in [`super::session::Session::items`].
+/// An item's index in [`super::session::Session::items`].
 pub type ItemIx = usize;
-/// A request's place in [`super::session::Session::requests`].
+/// A request's index in [`super::session::Session::requests`].
 pub type RequestIx = usize;
 
-/// An item, its tokens, how they are known.
+/// An item, its tokens, and how they are known.
 pub type SizedItem = (ItemIx, u64, Source);
 
-/// One piece of context with what it costs and when it was there.
+/// One piece of context, with its size and when it was there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Where it stands in the log.
+    /// Its place in the log.
     pub place: Place,
     /// When it was written.
     pub at: Option<Timestamp>,
     /// The item as the log has it; its fields can be read through [`Item`].
     pub logged: NewItem,
-    /// What it costs, once a usage report has settled it; see [`super::session::Session::tokens`].
+    /// Its size in tokens, once a usage report has settled it; see [`super::session::Session::tokens`].
     pub settled: Option<(u64, Source)>,
     /// The request whose output it is.
     pub output_of: Option<Key>,
@@ -31,8 +31,7 @@ pub struct Item {
     pub entered: Option<RequestIx>,
     /// When and why it left; `None`: it is in the context.
     pub left: Option<Left>,
-    /// When it was out of the context though it came back later. Branches that were left and taken up
-    /// again do this.
+    /// When it was out of the context and came back later: branches that were left and returned to.
     pub away: Vec<Away>,
     /// Its size before the last change of its size.
     pub(super) previous: Option<PreviousSize>,
@@ -84,7 +83,7 @@ impl Deref for Item {
 }
 
 impl Item {
-    /// Whether it is of what stands before the conversation: the system prompt, the tools.
+    /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
     pub fn is_prefix(&self) -> bool {
         matches!(self.kind, Kind::Prompt | Kind::ToolList)
     }
@@ -152,7 +151,7 @@ pub struct Request {
     pub cached: u64,
     /// The output; `None`: the log's number is a placeholder.
     pub output: Option<u64>,
-    /// The thinking in it, where the provider says it.
+    /// The thinking in it, where the provider reports it.
     pub reasoning: Option<u64>,
     /// Its usage in the provider's own terms.
     pub billed: Billed,
@@ -175,7 +174,7 @@ pub struct Request {
 /// A compaction or clear that took place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastReset {
-    /// Where its record stands.
+    /// The place of its record.
     pub place: Place,
     /// When.
     pub at: Option<Timestamp>,
@@ -189,15 +188,15 @@ pub struct PastReset {
     pub before: u64,
     /// How `before` is known.
     pub before_source: Source,
-    /// The size before as it was known here, whatever the agent says: reported plus estimated.
+    /// Our size before, whatever the agent logs: reported plus estimated.
     pub ours: u64,
-    /// The size after: the first prompt reported since, or what the agent said.
+    /// The size after: the first prompt reported since, or the agent's own number.
     pub after: Option<u64>,
     /// How `after` is known.
     pub after_source: Source,
     /// The first request after it.
     pub request: RequestIx,
-    /// The record that told it, counted from 1.
+    /// Its record, counted from 1.
     pub record: u32,
     /// Tokens that left, by role.
     pub dropped: [u64; 5],

@@ -1,7 +1,9 @@
-//! The domain, pure: what a context window is made of and how each number is known.
+//! The domain, without I/O: what a context window is made of and how each number is known.
 //!
 //! Nothing here reads a file, a clock or the terminal. Decoders ([`crate::agents`]) turn log bytes
-//! into [`event::Entry`]s; a [`session::Session`] folds them; [`ledger`] says who cost what.
+//! into [`event::Entry`]s; a [`session::Session`] folds them. Its state has owners: `chain` (the tree of
+//! records), `items` (sizes and running sums), `ledger` (requests and what they settled), `past` (earlier
+//! states). All other modules compute something from a session.
 //!
 //! One word per idea: an *item* is one piece of context, a *request* one call to the model, a *usage
 //! report* the provider's numbers for it, the *anchor* the newest report that still holds, a *reset*
@@ -51,18 +53,18 @@ use strum::IntoStaticStr;
 pub enum Role {
     /// The unlogged prefix: system prompt, tool schemas, and text that no log shows.
     System,
-    /// What the harness puts in: skills, plugins, tool lists, memory files, reminders, summaries.
+    /// Added by the harness: skills, plugins, tool lists, memory files, reminders, summaries.
     Container,
-    /// What a person typed.
+    /// Typed by a person.
     User,
-    /// What the model said or thought, its tool calls included.
+    /// Text, thinking and tool calls of the model.
     Assistant,
-    /// What a tool gave back.
+    /// The result of a tool.
     Tool,
 }
 
 impl Role {
-    /// All roles, in the order in which they stay the same longest: the order of a gauge.
+    /// All roles, in the order of a gauge: those that change least come first.
     pub const ALL: [Role; 5] = [
         Role::System,
         Role::Container,
@@ -71,12 +73,12 @@ impl Role {
         Role::Tool,
     ];
 
-    /// The role's word, as screens and reports write it.
+    /// The role's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// The role's place in [`Role::ALL`].
+    /// The role's index in [`Role::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -89,9 +91,9 @@ impl Role {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Source {
-    /// The provider gave this number for this item or request.
+    /// The provider reported this number for this item or request.
     Reported,
-    /// What a delta leaves when one item in it is unknown.
+    /// The rest of a delta in which one item was unknown.
     Derived,
     /// A part of a known sum, shared out by local counts.
     Shared,
@@ -107,13 +109,13 @@ impl Source {
         matches!(self, Source::Reported | Source::Derived | Source::Shared)
     }
 
-    /// The source's word, as screens and reports write it.
+    /// The source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What an item is, beside whose it is.
+/// What kind of content an item is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
@@ -126,7 +128,7 @@ pub enum Kind {
     Thinking,
     /// A tool call as the model wrote it.
     ToolCall,
-    /// What a tool gave back.
+    /// The result of a tool.
     ToolResult,
     /// A compaction's summary.
     Summary,
@@ -138,14 +140,14 @@ pub enum Kind {
     ToolList,
     /// A memory or instruction file.
     Memory,
-    /// A system prompt that the log does hold.
+    /// A system prompt that the log contains.
     Prompt,
-    /// A reported output of which the log shows no text.
+    /// A reported output whose text is not in the log.
     Unlogged,
 }
 
 impl Kind {
-    /// The kind's word, as screens and reports write it.
+    /// The kind's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -162,7 +164,7 @@ pub enum Gone {
     Compaction,
     /// The conversation was cleared.
     Clear,
-    /// It stands on a branch that was left.
+    /// It is on a branch that was left.
     Rewind,
     /// Its content was cleared or masked, though no compaction took place.
     Cleared,
@@ -175,7 +177,7 @@ pub enum Gone {
 }
 
 impl Gone {
-    /// The reason's word, as screens and reports write it.
+    /// The reason's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }

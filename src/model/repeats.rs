@@ -5,10 +5,10 @@ use super::session::SizedItem;
 use super::session::{Item, ItemIx, Session};
 use std::collections::{BTreeMap, HashMap};
 
-/// Below this many tokens an item is a repeat of nothing: `ok` and `done` come often.
+/// Smaller items, in tokens, are not compared: `ok` and `done` are frequent.
 const LEAST_TOKENS: u64 = 32;
 
-/// Items that say again what the context holds already.
+/// Items whose content the context holds already.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Repeats {
     /// The first item of the same content, by the later ones.
@@ -47,8 +47,8 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
     repeats
 }
 
-/// Whether the hash tells the content. Of images and hidden content it tells the size alone; and what
-/// the model wrote itself it may say twice.
+/// Whether equal hashes mean equal content. For images and hidden content they mean equal sizes only.
+/// The model's own text does not count.
 fn is_all_text(item: &Item) -> bool {
     let size = &item.size;
     item.role != Role::Assistant && size.bytes > 0 && size.fixed == 0 && size.opaque == 0

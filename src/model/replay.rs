@@ -1,9 +1,9 @@
-//! A session as of any moment of its log: what was in the context then, and what was known of it then.
+//! A session as of any moment of its log: its context at that time, as far as it was known.
 //!
-//! The session keeps each item's coming and going, and what it knew before (`past`). A [`Timeline`] is
-//! the list of the moments; a [`State`] is the session as of one of them, with the numbers that stood
-//! then: an item that had not been settled has its estimate of that time. What is known today of the
-//! same item is [`Session::tokens`].
+//! The session keeps when each item came and left, and its earlier states (`past`). A [`Timeline`] is the
+//! list of the moments; a [`State`] is the session as of one of them, with its numbers at that time: an
+//! item that had not been settled has its estimate from then. Its present number is
+//! [`Session::tokens`].
 //!
 //! The state at the end is the live one. Before it, the state at a moment is the live state of a session
 //! whose log ended there.
@@ -21,27 +21,27 @@ use super::session::{Item, ItemIx, RequestIx, Session, SizedItem};
 use super::window::Limits;
 use jiff::Timestamp;
 
-/// What a moment brought. One record may bring several things: the first that applies.
+/// What happened at a moment. Of several things in one record, the first that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// A compaction or clear, by its place in [`Session::resets`].
+    /// A compaction or clear, by its index in [`Session::resets`].
     Reset(usize),
     /// A request was reported.
     Report(RequestIx),
-    /// Items came; this is the first.
+    /// Items were added; this is the first.
     Item(ItemIx),
-    /// Nothing came: items left or came back, their numbers rose, or the log names another model or window.
+    /// Anything else: items left or came back, their numbers rose, or the model or window changed.
     Change,
 }
 
 /// A record that changed what the context is or what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
-    /// Where the record stands in the log.
+    /// The record's place in the log.
     pub place: Place,
     /// The newest time stamp so far, so that time never runs backwards.
     pub at: Option<Timestamp>,
-    /// What it brought.
+    /// What happened.
     pub what: What,
     /// Requests reported so far.
     pub requests: usize,
@@ -73,12 +73,12 @@ pub struct Timeline {
 
 impl Timeline {
     /// The moments of a session as it is now; made anew when it has grown. Linear in its items and
-    /// requests. Of a session that has let go of its past, only the last moment is left.
+    /// requests. A trimmed session has only the last moment.
     pub fn of(session: &Session) -> Timeline {
         let mut moments: Vec<Moment> = Vec::new();
         let mut marks = session.past().marks().iter().peekable();
         let mut items = session.items().iter().enumerate().peekable();
-        // Before the first mark that is remembered nothing is known of then.
+        // Nothing is known from before the first mark.
         let floor = marks.peek().map_or(0, |mark| mark.record);
         let (mut counts, mut now) = (Counts::default(), None);
         loop {
@@ -101,7 +101,7 @@ impl Timeline {
                 counts = Counts::of(&mark.inputs);
             }
             let what = counts.since(before, first.map(|(ix, _)| ix));
-            // A log begins with what it says of itself, before anything comes.
+            // A log begins with facts about itself, before anything happens.
             if moments.is_empty() && what == What::Change {
                 continue;
             }
@@ -165,7 +165,7 @@ impl Timeline {
         (ix < self.len()).then_some(ix)
     }
 
-    /// The moment at which an item came.
+    /// The moment at which an item was added.
     pub fn of_item(&self, item: &Item) -> Option<usize> {
         self.at_record(item.record)
     }
@@ -198,7 +198,7 @@ impl Timeline {
         self.of_request(request)
     }
 
-    /// The last moment up to this place of the log; the first where all are later. A place may have been
+    /// The last moment up to this place in the log; the first where all are later. A place may have been
     /// told before its line was known.
     pub fn at_place(&self, place: Place) -> usize {
         let line = if place.line == 0 {
@@ -233,7 +233,7 @@ impl Counts {
         }
     }
 
-    /// What has come since there were so many, with the first item that came.
+    /// What has happened since the counts were these; `item`: the first item that was added.
     fn since(self, before: Counts, item: Option<ItemIx>) -> What {
         if self.resets > before.resets {
             What::Reset(self.resets - 1)
@@ -245,7 +245,7 @@ impl Counts {
     }
 }
 
-/// How many of a kind there have been, up to and with a moment.
+/// How many of a kind there have been, this moment included.
 fn count(step: Step, ix: usize, moment: &Moment) -> usize {
     match step {
         Step::Record => ix,
@@ -264,7 +264,7 @@ pub struct State {
     pub limits: Limits,
     /// The items in the context, in the order of the log, with their tokens as they were known.
     pub items: Vec<SizedItem>,
-    /// Requests reported so far: an item's place in time is told against this number.
+    /// Requests reported so far: the spans of items are compared with this number.
     pub requests: usize,
     /// Resets so far.
     pub resets: usize,
@@ -276,11 +276,11 @@ pub struct State {
     pub agent_estimate: Option<AgentEstimate>,
     /// The agent's newest notice about the context.
     pub notice: Option<ItemIx>,
-    /// What was expected of the report that came next, and what came.
+    /// What was expected of the next report, and what it was.
     pub hindsight: Option<Hindsight>,
 }
 
-/// What was expected of a report before it was read, and what then came.
+/// What was expected of a report before it was read, and what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hindsight {
     /// The request: the next one of a past moment, the newest of the last moment.
@@ -331,7 +331,7 @@ impl Session {
         }
     }
 
-    /// Of the next report, or of the newest where no other has come.
+    /// For the next report, or for the newest where no other has come.
     fn hindsight(&self, requests: usize) -> Option<Hindsight> {
         let request = requests.min(self.requests().len().checked_sub(1)?);
         let report = &self.requests()[request];
@@ -342,7 +342,7 @@ impl Session {
         })
     }
 
-    /// What the context was worked out from when a record had been read.
+    /// What the context was computed from after a record.
     fn content_at(&self, record: u32) -> Content {
         let so_far = self.items().partition_point(|item| item.record <= record);
         let older = self.older_sizes_at(record, so_far);
@@ -357,7 +357,7 @@ impl Session {
                 newest = item.node;
             }
         }
-        // A record that was written again has its items where it first stood.
+        // A record that was written again has its items at its first place.
         if !in_order {
             items.sort_by_key(|(ix, _, _)| self.items()[*ix].node);
         }
@@ -368,7 +368,7 @@ impl Session {
         }
     }
 
-    /// What an item's tokens were taken for when a record had been read.
+    /// The size of an item after a record, as it was known then.
     fn tokens_at(&self, ix: ItemIx, record: u32, older: &[(u32, PreviousSize)]) -> (u64, Source) {
         let previous = self.items()[ix].previous;
         let Some(previous) = previous.filter(|size| size.until > record) else {

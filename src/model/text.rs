@@ -1,4 +1,5 @@
-//! The text of one item, a page at a time: asked for when somebody looks at it, held by nobody else.
+//! The text of one item, a page at a time. It is read from the log when it is shown, and kept nowhere
+//! else.
 
 use super::event::Place;
 use super::fleet::FileId;
@@ -7,22 +8,22 @@ use super::history::Item;
 /// Bytes of text in a page; a page ends with the character that begins in it.
 pub const PAGE_BYTES: u64 = 1 << 20;
 
-/// A page of an item's text that is wanted.
+/// A request for a page of an item's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextRequest {
     /// The item's file.
     pub file: FileId,
-    /// Where the item stands in it.
+    /// The item's place in it.
     pub place: Place,
-    /// The item's hash: tells it from the others in its place, and from what a rewritten log holds
-    /// there.
+    /// The item's hash: distinguishes it from others at the same place, and from what a rewritten log
+    /// has there.
     pub hash: u64,
     /// The page, counted from 0.
     pub page: u32,
 }
 
 impl TextRequest {
-    /// The first page of an item's text; `None`: it has none, or none that the log shows.
+    /// The first page of an item's text; `None`: it has none, or none in the log.
     pub fn of(file: FileId, item: &Item) -> Option<TextRequest> {
         (item.size.bytes > 0).then_some(TextRequest {
             file,
@@ -36,16 +37,16 @@ impl TextRequest {
 /// A page of an item's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPage {
-    /// What was asked for.
+    /// The request.
     pub of: TextRequest,
-    /// The text; or what is wrong and what to do about it.
+    /// The text, or a message that names the problem and what to do.
     pub text: Result<Text, String>,
 }
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
-    /// Exactly what the model got. Not fit for a terminal as it is.
+    /// Exactly what the model received. Not safe to print to a terminal.
     pub text: String,
     /// The pages of the whole, one at least.
     pub pages: u32,
@@ -53,7 +54,7 @@ pub struct Text {
     pub bytes: u64,
     /// Lines of the whole.
     pub lines: u64,
-    /// The number of the line in which this part begins, counted from 1.
+    /// The line in which this part begins, counted from 1.
     pub line: u64,
 }
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Tool {
     /// The tool's name, as the log writes it.
     pub name: Box<str>,
-    /// How many results it gave.
+    /// The number of its results.
     pub results: usize,
     /// Their tokens.
     pub tokens: u64,
@@ -19,16 +19,16 @@ pub struct Tool {
     pub in_context: u64,
     /// The largest of them.
     pub largest: SizedItem,
-    /// Tokens times the requests that took them along.
+    /// Tokens times the requests whose prompts held them.
     pub carried: u64,
-    /// The same in US dollars, see [`Carried`]; `None`: not known of all of them.
+    /// The same in US dollars, see [`Carried`]; `None`: not known for all of them.
     pub carried_usd: Option<f64>,
     /// Its part of all tools' tokens, 0 to 1.
     pub share: f64,
 }
 
 /// What each tool's results cost, the largest sum first. `context` holds the items in the context at
-/// that moment, `requests` is the number of requests by then. What had left by then counts as well.
+/// that moment, `requests` is the number of requests by then. Results that had left by then count too.
 pub fn tools(
     session: &Session,
     context: impl IntoIterator<Item = SizedItem>,
@@ -41,7 +41,7 @@ pub fn tools(
     let gone = session.items().iter().enumerate().filter(|(ix, item)| {
         item.role == Role::Tool
             && !held.contains(ix)
-            // What came and went before the next request may be of the time after.
+            // An item that came and left before the next request may belong to the time after.
             && item.left.is_some_and(|left| left.request <= requests)
             && (is_live || item.entered.is_some_and(|from| from < requests))
     });

@@ -1,8 +1,8 @@
 //! What other policies would have made of a session: where each would have compacted, and what the
 //! requests would have carried.
 //!
-//! The session's own growth is replayed under each rule. What a request's prompt grew by is what came
-//! in, whatever had been dropped before; after a compaction that only the rule makes, the context is
+//! The session's own growth is replayed under each rule. A request's prompt grows by the same amount,
+//! whatever had been dropped before; after a compaction that only the rule makes, the context is
 //! the prefix, what the rule keeps, and a summary. Where the real agent compacted by itself, the others
 //! go on with their own size. What the user did himself, compactions by hand and clears, takes place
 //! under every rule.
@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 pub struct WhatIf {
     /// Whose rule it is.
     pub whose: Whose,
-    /// The rule's name.
+    /// The name of the rule.
     pub policy: String,
     /// The size at which it compacts; `None`: it does not go by size.
     pub trigger: Option<u64>,
@@ -55,7 +55,7 @@ pub enum Whose {
 }
 
 impl Whose {
-    /// The word for it, as reports write it; an agent's is its id.
+    /// Its name, as reports write it; for an agent its id.
     pub fn name(&self) -> &str {
         match self {
             Whose::Real => "real",
@@ -163,7 +163,7 @@ enum Fires {
 enum Keeps<'p> {
     /// All together is of this size: as it was in the session itself.
     Learned(u64),
-    /// What a policy says, and a summary of this size.
+    /// What a policy keeps, and a summary of this size.
     Policy(&'p Policy, u64),
     /// A summary of this size.
     Summary(u64),
@@ -339,7 +339,7 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
     course.run(limits.window, Whose::Own, name.to_owned(), rule)
 }
 
-/// A rule that says nothing of what it keeps leaves a summary.
+/// A rule of the user or of no agent. It leaves a summary, unless it keeps something else.
 fn generic(rule: Rule, window: u64, rules: &Rules) -> Replayed<'static> {
     let summary = Keeps::Summary(rules.summary);
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);

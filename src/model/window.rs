@@ -1,5 +1,6 @@
 //! How large a window is and when the agent compacts, from the models table and from what the session
-//! itself has shown. The table (`assets/models.toml`) holds all numbers; nothing of it is in code.
+//! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
+//! only the fallbacks for models that no table has: [`GUESSED_WINDOWS`] and [`Tokenizer::unknown`].
 
 mod overrides;
 pub mod own;
@@ -39,7 +40,7 @@ pub struct Rules {
     /// The usual size of a compaction's summary, in tokens; 0: not known.
     #[serde(default)]
     pub summary: u64,
-    /// The estimator that contexts are told by: the user's choice, not the table's.
+    /// The estimator of context sizes: the user's choice, not part of the table.
     #[serde(skip)]
     pub estimator: Estimator,
     /// The user's windows and policies.
@@ -51,7 +52,7 @@ pub struct Rules {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRow {
-    /// Patterns of exact model ids; `*` stands for any text.
+    /// Patterns of exact model ids; `*` matches any text.
     pub ids: Vec<String>,
     /// The agents this row is for; none: all.
     #[serde(default)]
@@ -71,7 +72,7 @@ pub struct ModelRow {
     /// [`Tokenizer::thinking_growth`].
     #[serde(default)]
     pub thinking_growth: f64,
-    /// Where these numbers are from; the user's own table need not say it.
+    /// The source of these numbers; optional in the user's own table.
     #[serde(default)]
     pub source: String,
 }
@@ -91,16 +92,16 @@ pub enum Thinking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum WindowSource {
-    /// The log says it.
+    /// It is in the log.
     Log,
     /// The user set it.
     Config,
-    /// The agent's settings say it.
+    /// It is in the agent's settings.
     Settings,
     /// The models table has the model.
     #[strum(serialize = "model table")]
     ModelTable,
-    /// Nobody says: the usual size, or the next one above what was seen in the context.
+    /// Unknown: the usual size, or the next one above what was seen in the context.
     Guessed,
 }
 
@@ -108,7 +109,7 @@ pub enum WindowSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum TriggerSource {
-    /// The log says it.
+    /// It is in the log.
     Log,
     /// The user set the rule.
     Config,
@@ -124,14 +125,14 @@ pub enum TriggerSource {
 }
 
 impl WindowSource {
-    /// The source's words, as screens and reports write them.
+    /// The source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl TriggerSource {
-    /// The source's words, as screens and reports write them.
+    /// The source's name, as screens and reports write it.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -154,7 +155,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Why there is no trigger, in words, where somebody has said so.
+    /// Why there is no trigger, if settings, config or policy exclude one.
     pub fn no_trigger(&self) -> Option<String> {
         match (self.trigger, self.trigger_source) {
             (None, TriggerSource::Settings) => Some("compaction is off (settings)".to_owned()),
@@ -167,7 +168,7 @@ impl Limits {
     }
 }
 
-/// What the limits of a session are worked out from.
+/// What the limits of a session are computed from.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// The agent's id.
@@ -180,9 +181,9 @@ pub struct Seen<'a> {
     pub session: Option<&'a str>,
     /// When it was last at work.
     pub at: Option<Timestamp>,
-    /// The window the log gives.
+    /// The window in the log.
     pub logged_window: Option<u64>,
-    /// The trigger the log gives.
+    /// The trigger in the log.
     pub logged_trigger: Option<u64>,
     /// The largest prompt that was reported for this model.
     pub largest: u64,
@@ -190,13 +191,13 @@ pub struct Seen<'a> {
     pub past: &'a [u64],
     /// The window the user set.
     pub set_window: Option<u64>,
-    /// What the agent's settings say.
+    /// The agent's settings.
     pub overrides: &'a Overrides,
 }
 
-/// The name of a policy of which nobody tells when it compacts.
+/// The name of a policy whose trigger is not documented.
 const NOT_KNOWN: &str = "not known";
-/// The window that a model is guessed to have when no table knows it.
+/// The windows that a model without a row in the table may have.
 const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 
 /// How far above the policy's trigger an automatic compaction may start: the last step's results come
@@ -204,7 +205,7 @@ const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 const OVERSHOOT: f64 = 1.06;
 
 impl Rules {
-    /// Gives this source to all rows that say none.
+    /// Sets the source of all rows that have none.
     pub fn sign(&mut self, source: &str) {
         let models = self.model.iter_mut().map(|row| &mut row.source);
         let policies = self.policy.iter_mut().map(|row| &mut row.source);
@@ -217,7 +218,7 @@ impl Rules {
         }
     }
 
-    /// These rules with another table's rows before them. The error says what does not fit.
+    /// These rules with another table's rows before them. An error names what does not fit.
     pub fn with_own(mut self, own: Rules) -> Result<Rules, String> {
         self.model.splice(0..0, own.model);
         self.policy.splice(0..0, own.policy);
@@ -337,7 +338,7 @@ impl Rules {
         if let Some(logged) = seen.logged_window {
             return (logged, WindowSource::Log);
         }
-        // Settings may be of another time than the log: what was seen in the context refutes them.
+        // Settings may be newer or older than the log: a larger context refutes them.
         let fits = |w: &u64| *w > 0 && seen.largest <= *w;
         if let Some(set) = seen.overrides.window.filter(fits) {
             return (set, WindowSource::Settings);
@@ -385,8 +386,8 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
         (Some(logged), _, _) => (Some(logged), TriggerSource::Log),
         // It compacted by itself before that was switched off.
         (None, None, _) if set.compaction == Compaction::Off => (None, TriggerSource::Settings),
-        // The session's own past outranks the rule where the two disagree; where they agree the
-        // rule is the sharper of the two, since each compaction starts a step too late.
+        // The session's own past outranks the rule where the two disagree. Where they agree, the
+        // rule is more exact: each compaction starts a step too late.
         (None, Some(rule), Some(past))
             if past >= rule && past as f64 <= rule as f64 * OVERSHOOT =>
         {
@@ -398,7 +399,7 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
     }
 }
 
-/// Whether an id matches a pattern in which `*` stands for any text. Case does not matter.
+/// Whether an id matches a pattern in which `*` matches any text. Case does not matter.
 pub(crate) fn matches(pattern: &str, id: &str) -> bool {
     let (pattern, id) = (pattern.to_ascii_lowercase(), id.to_ascii_lowercase());
     let Some((first, last)) = pattern.split_once('*') else {

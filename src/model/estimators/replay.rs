@@ -1,4 +1,4 @@
-//! What each estimator would have said before each report of a session that was read whole.
+//! What each estimator would have predicted before each report of a session that was read whole.
 
 use super::{
     ESTIMATORS, Estimator, Sums, capped, has_reported_output, measure, reported_output,
@@ -55,7 +55,7 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
     let mut predictions = Vec::new();
     for (ix, request) in session.requests().iter().enumerate() {
         if request.generation.is_none() {
-            continue; // a late report: nobody's last one
+            continue; // a late report: no request's predecessor
         }
         let family = request.model.as_deref().map(family).unwrap_or_default();
         let before = last_of_family.insert(family, ix);
@@ -95,8 +95,8 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
     predictions
 }
 
-/// What came between a request and the report it was settled against, the output of that one included,
-/// and what left.
+/// The items that came between a request and the report it was settled against, the output of that one
+/// included, and the items that left.
 pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
     let previous = session.requests().get(request).and_then(|r| r.previous);
     let (mut came, mut went) = (Vec::new(), Vec::new());
@@ -177,7 +177,7 @@ impl Held {
             return;
         };
         *lost -= sums;
-        // Nobody who compares messages misses thinking: it was never in them.
+        // For an estimator that compares messages nothing is missing: thinking was never in them.
         if item.left.is_some_and(|left| left.why == Gone::Stripped) {
             lost.fresh += sums.fresh;
         } else {
@@ -220,7 +220,7 @@ impl Held {
     }
 }
 
-/// For each request whose output was reported, the item that stands for that output, and the output.
+/// For each request with a reported output: the item that represents the output, and the output.
 fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
     let mut of_request: HashMap<RequestIx, usize> = HashMap::new();
     for (ix, item) in session.items().iter().enumerate() {
@@ -228,7 +228,7 @@ fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
             continue;
         };
         let chosen = of_request.entry(request).or_insert(ix);
-        // Thinking may be stripped: what was said stays longer.
+        // Thinking may be stripped: other output stays longer.
         if session.items()[*chosen].kind == Kind::Thinking {
             *chosen = ix;
         }

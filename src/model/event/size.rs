@@ -7,7 +7,7 @@ pub struct Size {
     pub bytes: u64,
     /// Characters of that text.
     pub chars: u64,
-    /// o200k tokens of that text, or a stand-in from its length.
+    /// o200k tokens of that text, or an estimate from its length.
     pub local: u64,
     /// Digits in it, on which tokenizers differ most: one to three of them make a token.
     pub digits: u64,
@@ -19,7 +19,7 @@ pub struct Size {
     pub counted: bool,
     /// Tokens of images and documents, by formula.
     pub fixed: u64,
-    /// Bytes of hidden content of which only the size shows: signatures, encrypted reasoning.
+    /// Bytes of hidden content: signatures, encrypted reasoning.
     pub opaque: u64,
     /// Tokens that the provider reported for this item alone; 0: none.
     pub reported: u64,
@@ -53,15 +53,15 @@ impl std::ops::AddAssign for Size {
     }
 }
 
-/// Counts text: the real tokenizer, or a stand-in from its length.
+/// Measures text: with the real tokenizer, or from its length.
 pub trait Measure {
     /// The size of a text.
     fn text(&self, text: &str) -> Size;
 }
 
-/// Guesses tokens from bytes: the stand-in until a count is there, and the only count of files that
-/// nobody looks at. o200k has 3.3 to 4.3 bytes a token on code, English and tool output, about 1.6
-/// characters a token on Chinese and Japanese (measured).
+/// Estimates tokens from bytes: used until a text is counted, and for files that are not on screen.
+/// o200k has 3.3 to 4.3 bytes a token on code, English and tool output, about 1.6 characters a token on
+/// Chinese and Japanese (measured).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByLength;
 

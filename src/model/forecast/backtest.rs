@@ -1,14 +1,14 @@
-//! The forecast against the past: what it would have said before compactions that took place.
+//! Forecasts made in hindsight before past compactions, compared with what happened.
 
 use super::{Band, Growth, epoch_of};
 use crate::model::session::{RequestIx, Session};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many requests before a compaction the backtest stands.
+/// How many requests before a compaction the backtest forecasts it.
 pub const BEFORE: [usize; 4] = [5, 10, 20, 40];
 
-/// A forecast that was made before a compaction, and what came.
+/// A forecast from before a compaction, and what happened.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Requests that were still sent before the compaction.
@@ -80,7 +80,7 @@ pub struct BacktestSummary {
 pub struct Fit {
     /// Forecasts.
     pub points: usize,
-    /// The share of them whose 80 % band held what came.
+    /// The share of them whose 80 % band held what happened.
     pub coverage: Option<f64>,
     /// The median of |median forecast − requests| / requests.
     pub median_error: Option<f64>,
@@ -125,7 +125,7 @@ impl Fit {
 }
 
 impl Point {
-    /// How far a number of requests is off, as a share of what came.
+    /// How far a number of requests is off, as a share of what happened.
     fn error(&self, requests: f64) -> f64 {
         let came = self.before.max(1) as f64;
         (requests - came).abs() / came

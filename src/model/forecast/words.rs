@@ -1,4 +1,4 @@
-//! A forecast in words, the same on every screen and in every report.
+//! A forecast as text, the same on every screen and in every report.
 
 use super::{Band, Forecast, NoForecast};
 use std::fmt;

@@ -5,7 +5,7 @@ use crate::model::session::Session;
 
 impl Timeline {
     /// The size of the context at each moment, in tokens, as items are known today. Linear in moments
-    /// and items. For sessions without a usage report: the reports of others tell their sizes.
+    /// and items. For sessions without a usage report; those of others have the sizes in them.
     pub fn sizes(&self, session: &Session) -> Vec<u64> {
         // What comes and goes with each moment: all of it, and what of it is system prompt and tools.
         let mut changes = vec![(0_i128, 0_i128); self.moments.len()];

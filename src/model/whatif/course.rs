@@ -1,4 +1,4 @@
-//! How a session has grown: what came in between its requests, whatever was dropped meanwhile.
+//! How a session has grown: what was added between its requests, whatever was dropped meanwhile.
 
 use crate::model::event::Key;
 use crate::model::session::{Coverage, PastReset, RequestIx, Session};
@@ -14,11 +14,11 @@ pub(super) struct Course {
     pub(super) prefix: u64,
 }
 
-/// What has come in between two requests.
+/// What was added between two requests.
 #[derive(Debug, Default)]
 pub(super) struct Step {
     pub(super) change: Change,
-    /// Tokens of the messages that came in, the oldest first.
+    /// Tokens of the messages that were added, the oldest first.
     pub(super) messages: Vec<u64>,
     /// The user's part of them.
     pub(super) user: u64,
@@ -48,7 +48,7 @@ impl Course {
         let mut last = 0;
         for (ix, request) in reported.iter().enumerate() {
             let change = match first_of(&mut resets, ix) {
-                // Nobody knows what stood before the log.
+                // What came before the log is not known.
                 Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
                 Some(reset) => Change::By(difference(reset.before.max(last), last)),
                 None => Change::By(difference(request.prompt, last)),
@@ -97,8 +97,8 @@ fn difference(now: u64, before: u64) -> i64 {
     signed(now).saturating_sub(signed(before))
 }
 
-/// Shares out what came in to the steps. A message is a response, or a record of any other role;
-/// what the harness puts in belongs to no message.
+/// Adds the messages to the steps. A message is a response, or a record of any other role; what the
+/// harness adds belongs to no message.
 fn fill_messages(session: &Session, steps: &mut [Step]) {
     let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
     let mut last = None;

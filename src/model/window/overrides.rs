@@ -1,17 +1,17 @@
-//! What an agent's own settings change in when it compacts.
+//! What an agent's settings change about its window and trigger.
 
-/// What the settings files of an agent say of windows and triggers; what they do not say, the policy
-/// says. All numbers are tokens.
+/// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
+/// numbers are tokens.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {
-    /// The window, where the log gives none.
+    /// The window, where the log has none.
     pub window: Option<u64>,
     /// The window is no larger than this, whatever the model's.
     pub window_at_most: Option<u64>,
-    /// Compaction goes by a window of so many, where the model's is larger; and it is proactive then,
-    /// even where it would not be otherwise.
+    /// Compaction uses this window where the model's is larger; it is proactive then, even where it
+    /// would not be otherwise.
     pub compact_window: Option<u64>,
-    /// The most output that is asked for: so much is kept for it, if that is less than usual.
+    /// The most output per request: this much is reserved for it, if that is less than usual.
     pub output: Option<u64>,
     /// In place of the policy's reserve.
     pub reserve: Option<u64>,
@@ -30,7 +30,7 @@ pub struct Overrides {
 /// Whether an agent compacts by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compaction {
-    /// As its policy says.
+    /// According to its policy.
     #[default]
     Usual,
     /// Never: it was switched off.

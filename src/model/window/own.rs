@@ -1,10 +1,10 @@
-//! What the user has set: windows and policies of his own. They stand before all else.
+//! The user's own windows and policies. They outrank everything else.
 
 use super::policy::part;
 use super::{Seen, matches};
 use serde::Deserialize;
 
-/// The user's windows and policies; of several that match a session, the first holds.
+/// The user's windows and policies; the first that matches a session holds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Own {
     /// Windows.
@@ -13,7 +13,7 @@ pub struct Own {
     pub policies: Vec<OwnPolicy>,
 }
 
-/// Which sessions a row is for; what is not given matches all. `*` stands for any text.
+/// Which sessions a row is for; a missing field matches all. `*` matches any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Which {
     /// The agent's id.
@@ -24,42 +24,42 @@ pub struct Which {
     pub session: Option<String>,
 }
 
-/// A window that the user knows better.
+/// A window that the user has set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Row")]
 pub struct OwnWindow {
-    /// Whose it is.
+    /// The sessions it is for.
     pub which: Which,
     /// The window, in tokens.
     pub tokens: u64,
 }
 
-/// When sessions compact, as the user says it.
+/// A compaction rule that the user has set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Row")]
 pub struct OwnPolicy {
-    /// Whose it is.
+    /// The sessions it is for.
     pub which: Which,
     /// The rule.
     pub rule: Rule,
 }
 
-/// The rules that agents and frameworks without one of their own are given.
+/// A rule for agents and frameworks that have none in the models table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// At a share of the window, above 0 and up to 1.
     Share(f64),
     /// At so many tokens, or at the window where that is smaller.
     Budget(u64),
-    /// By the number of messages: with `over` more than `keep`, all but `keep` are summarised. No
-    /// number of tokens follows from it.
+    /// By the number of messages: at more than `keep` + `over`, all but `keep` are summarised. It has no
+    /// trigger in tokens.
     Messages {
         /// Messages that stay.
         keep: u64,
-        /// More than so many on top, and it fires.
+        /// How many more may come before it fires.
         over: u64,
     },
-    /// The oldest are dropped until it fits so many tokens, or the window.
+    /// The oldest messages are dropped until the context fits so many tokens, or the window.
     DropOldest(Option<u64>),
     /// It never compacts by itself.
     Never,
@@ -84,7 +84,7 @@ impl Own {
         row.map(|row| row.tokens)
     }
 
-    /// The agents that rows are for, patterns aside.
+    /// The agents that rows name, without patterns.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         let windows = self.windows.iter().map(|row| &row.which);
         let all = windows.chain(self.policies.iter().map(|row| &row.which));
@@ -99,7 +99,7 @@ impl Own {
 }
 
 impl Rule {
-    /// The size at which it fires; `None`: it does not go by size.
+    /// The size at which it fires; `None`: it does not depend on the size.
     pub fn trigger(self, window: u64) -> Option<u64> {
         match self {
             Rule::Share(share) => Some(part(window, share)),
@@ -127,7 +127,7 @@ impl Rule {
     }
 }
 
-/// A row as it is written, of either table.
+/// A row of either table, as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {

@@ -1,4 +1,4 @@
-//! When agents compact, as their makers or their sources say it.
+//! When agents compact, from their documentation or their source code.
 
 use super::overrides::{Compaction, Overrides};
 use super::{Seen, matches};
@@ -16,7 +16,7 @@ pub struct Policy {
     /// The newest version it holds for; none: any.
     #[serde(default)]
     pub up_to: Option<String>,
-    /// The last moment it holds for, where a log tells no version; none: until today.
+    /// The last moment it holds for, for logs without a version; none: until today.
     #[serde(default)]
     pub until: Option<Timestamp>,
     /// Patterns of the models it holds for; none: all.
@@ -25,14 +25,14 @@ pub struct Policy {
     /// The smallest window it holds for.
     #[serde(default)]
     pub window_from: u64,
-    /// The window that the agent goes by until its log tells another, in tokens.
+    /// The window that the agent assumes until its log has another, in tokens.
     #[serde(default)]
     pub window: Option<u64>,
     /// The trigger as a share of the window; none: the whole window.
     #[serde(default)]
     pub share: Option<f64>,
-    /// Tokens below the window at which it fires, beside those for the output. Where `share` is given
-    /// too, the smaller trigger holds.
+    /// How far below the window it fires, in tokens, in addition to `output`. With `share`, the smaller
+    /// trigger holds.
     #[serde(default)]
     pub reserve: u64,
     /// Tokens of the window that are kept for the output, at most; a setting can lower them.
@@ -66,10 +66,10 @@ pub struct Policy {
     /// Its summary's size in tokens; none: the usual one.
     #[serde(default)]
     pub summary: Option<u64>,
-    /// What survives, in words.
+    /// A description of what survives.
     #[serde(default)]
     pub keeps: String,
-    /// Where this is from.
+    /// The source of these numbers.
     #[serde(default)]
     pub source: String,
 }
@@ -94,7 +94,7 @@ impl Policy {
                 .is_none_or(|last| seen.at.is_some_and(|at| at <= last))
     }
 
-    /// The size at which an agent with this window compacts, its settings being these.
+    /// The size at which an agent with this window and these settings compacts.
     pub fn trigger(&self, window: u64, set: &Overrides) -> Option<u64> {
         let proactive = self.proactive || set.compact_window.is_some();
         if !proactive || set.compaction == Compaction::Off {
@@ -104,7 +104,7 @@ impl Policy {
         let output = self.output.min(set.output.unwrap_or(u64::MAX));
         let usable = window.saturating_sub(output);
         let share = set.share.or(self.share).map(|share| part(window, share));
-        // A window no larger than the reserve leaves nothing to reckon from.
+        // A window no larger than the reserve leaves nothing.
         let rest = usable
             .checked_sub(set.reserve.unwrap_or(self.reserve))
             .filter(|rest| *rest > 0);
@@ -120,8 +120,8 @@ impl Policy {
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
     }
 
-    /// Tokens that survive its compaction beside prefix and summary, of a history of so many, of which
-    /// `user` are the user's.
+    /// Tokens that survive its compaction in addition to prefix and summary, from a history of `history`
+    /// tokens, `user` of them the user's.
     pub fn kept(&self, history: u64, user: u64) -> u64 {
         let parts = [
             part(history, self.keep_share.clamp(0.0, 1.0)),

@@ -1,4 +1,4 @@
-//! What tokens cost that a model reads from its provider's cache.
+//! The prices of tokens that a model reads from its provider's cache.
 
 use super::{Rules, matches};
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ pub struct PriceRow {
     /// The price of such prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_read_above: Option<f64>,
-    /// Where this is from, and of what day.
+    /// The source of these numbers, with its date.
     pub source: String,
 }
 
 impl Rules {
     /// US dollars for a million tokens that a model reads from its cache with a prompt of `prompt`
-    /// tokens, by the provider's list; `None`: not known. What a subscription costs is another matter.
+    /// tokens, by the provider's list; `None`: not known. Subscriptions are not considered.
     pub fn cached_read_price(&self, model: &str, prompt: u64) -> Option<f64> {
         let row = self.price_of(model)?;
         Some(row.cached_read(prompt))
@@ -37,7 +37,7 @@ impl Rules {
 }
 
 impl PriceRow {
-    /// US dollars for a million tokens of a prompt of so many that are read from the cache.
+    /// US dollars for a million tokens read from the cache, in a prompt of `prompt` tokens.
     pub fn cached_read(&self, prompt: u64) -> f64 {
         let dearer = self
             .cached_read_above
