@@ -49,11 +49,10 @@
 //! - How good the numbers are: [`model::estimators`] (other rules beside the learned one),
 //!   [`report::audit`] (all of them against what was reported).
 //! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
-//! - Reading order and threads: [`ingest`]; byte cursors and truncation: [`ingest::tail`]; lines of any
-//!   length in bounded memory: [`ingest::lines`], [`ingest::elide`]; the demo: [`ingest::demo`].
-//! - Documents that are rewritten, read on from where they have not changed: `ingest/document.rs`.
-//!   Folders of files that are one log: [`ingest::folder`]. What agents write beside their logs, such as
-//!   telemetry: [`ingest::beside`].
+//! - Reading order and threads: [`ingest`]; the demo: [`ingest::demo`].
+//! - What a log is kept in: [`ingest::store`], with a module for each kind: lines, documents that are
+//!   rewritten, folders of files, pipes. Lines of any length in bounded memory: [`ingest::lines`],
+//!   [`ingest::elide`]. What agents write beside their logs, such as telemetry: [`ingest::sidecar`].
 //! - Keys: one table, [`tui::keymap::BINDINGS`], drives dispatch, help, footer and the README.
 //! - The traps of each format: `tests/fixtures/<agent>/<case>/`, a log and the report expected of it.
 //!

@@ -491,7 +491,7 @@ fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
 fn report_size(kind: &str, tokens: Option<u64>, out: &mut Sink<'_>) {
     match tokens.filter(|tokens| *tokens > 0) {
         Some(prompt) => out.usage(Usage {
-            request: Key::of_number("copilot says", out.place().offset),
+            request: Key::of_number("copilot says", out.place().id()),
             source: Source::Agent,
             ..spans::usage(prompt)
         }),

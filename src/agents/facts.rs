@@ -1,31 +1,31 @@
-//! What is known of each agent's logs, in words, and how a file is refused that is none of them.
+//! What is known of each agent's logs, in words, and why a file of no known format is refused.
 
-use super::{Base, Format};
+use super::{Base, Format, head};
 use crate::model::window::Rules;
 use serde::Serialize;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::collections::HashSet;
 
-/// What an agent's logs tell and what they do not: a row of `ctxgauge agents` and of the README's
-/// table. Where its logs are and when it compacts is told by [`Format::roots`] and the models table.
+/// What an agent's logs contain and what they do not: a row of `ctxgauge agents` and of the README's
+/// table. Where its logs are and when it compacts is in [`Format::roots`] and the models table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Facts {
-    /// What a file of this agent holds near its beginning, as far as [`Format::recognise`] looks for
-    /// it; of another file it is said to have "no …".
+    /// What [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A
+    /// refusal of another file says that it has "no …".
     pub mark: &'static str,
-    /// When its logs show what happens: `each line as it is written`.
+    /// When its logs show what happens: `each line`.
     pub live: &'static str,
-    /// The provider's numbers that its logs hold: `prompts, outputs, reasoning`. Empty: none, all is
+    /// The provider's numbers in its logs: `prompts, outputs, reasoning`. Empty: none, all is
     /// estimated.
     pub known: &'static str,
-    /// What stays estimated although one would expect it to be known; empty: nothing. Where nothing is
-    /// known: what the estimate leaves out.
+    /// What is estimated although one would expect it to be known; empty: nothing. If nothing is known:
+    /// what the estimate leaves out.
     pub estimated: &'static str,
     /// Whether sub-agents show, and where.
     pub sub_agents: &'static str,
     /// Whether compactions show, and how.
     pub compactions: &'static str,
-    /// The versions that it was tried on, real logs first.
+    /// The versions that it was tested with, real logs first.
     pub tried: &'static str,
 }
 
@@ -60,7 +60,7 @@ impl Facts {
 /// When an agent compacts, by the models table: its usual rule, then those for some versions, models
 /// or windows.
 pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
-    let mut told: Vec<(bool, String)> = Vec::new();
+    let mut parts: Vec<(bool, String)> = Vec::new();
     for policy in rules.policy.iter().filter(|policy| policy.agent == agent) {
         let mut only: Vec<String> = Vec::new();
         only.extend(policy.up_to.as_ref().map(|v| format!("up to {v}")));
@@ -73,38 +73,38 @@ pub fn trigger_rule(rules: &Rules, agent: &str) -> String {
         if policy.window_from > 0 {
             only.push(format!("windows from {}", grouped(policy.window_from)));
         }
-        // It stands behind "compacts at".
+        // It follows "compacts at".
         let name = policy.name.strip_prefix("at ").unwrap_or(&policy.name);
         let text = match only.is_empty() {
             true => name.to_owned(),
             false => format!("{name} ({})", only.join(", ")),
         };
-        told.push((!only.is_empty(), text));
+        parts.push((!only.is_empty(), text));
     }
-    told.sort_by_key(|(special, _)| *special);
-    let told: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
-    match told.is_empty() {
+    parts.sort_by_key(|(special, _)| *special);
+    let parts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
+    match parts.is_empty() {
         true => "not known".to_owned(),
-        false => told.join("; "),
+        false => parts.join("; "),
     }
 }
 
 /// A number with a comma before each three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let mut told = String::new();
+    let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            told.push(',');
+            text.push(',');
         }
-        told.push(digit);
+        text.push(digit);
     }
-    told
+    text
 }
 
-/// The usual folders of an agent's logs, as people write them, and what names them otherwise.
+/// The default folders of an agent's logs, as people write them, then the variables that name others.
 pub fn places(format: &Format) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+    let mut places: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for root in format.roots {
         let base = match root.base {
@@ -120,45 +120,79 @@ pub fn places(format: &Format) -> Vec<String> {
                 logs => format!("{folder}/{logs}"),
             }
         };
-        told.push(below(&base));
+        places.push(below(&base));
         named.extend(root.env.map(|env| below(&format!("${env}"))));
     }
-    told.extend(named);
+    places.extend(named);
     let mut seen = HashSet::new();
-    told.retain(|place| seen.insert(place.clone()));
-    told
+    places.retain(|place| seen.insert(place.clone()));
+    places
 }
 
-/// Why a file that begins with these bytes is no log of these formats: what it looks like, and what
-/// each format misses in it.
+/// The most formats that a refusal names.
+const NEAREST: usize = 2;
+/// The most keys of a record that a refusal names.
+const KEYS: usize = 4;
+
+/// Why a file that begins with these bytes is not a log of these formats: what was found, the nearest
+/// formats, and what to do.
 pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     if head.trim_ascii().is_empty() {
-        return "it is empty: nothing tells which agent's log it is; --agent NAME says it"
-            .to_owned();
+        return "it is empty, so its format cannot be recognised; name it with --agent".to_owned();
     }
-    let missed: Vec<String> = formats
-        .iter()
+    let nearest: Vec<String> = nearest(formats, head)
         .map(|format| format!("{} (no {})", format.id, format.facts.mark))
         .collect();
+    let nearest = match nearest.is_empty() {
+        true => String::new(),
+        false => format!("; the nearest: {}", nearest.join(", ")),
+    };
     format!(
-        "{}, and no log of a known kind; tried: {}; --agent NAME reads it as one all the same",
-        look(head),
-        missed.join(", ")
+        "{}, and its format is not known{nearest}; `ctxgauge agents` lists the formats, --agent NAME reads it as one",
+        describe(head)
     )
 }
 
-/// What a file's first bytes look like.
-fn look(head: &[u8]) -> &'static str {
-    let first = head.trim_ascii_start();
-    let line = first.split(|byte| *byte == b'\n').next().unwrap_or(first);
+/// The formats of which some names occur in the bytes, the most similar first.
+fn nearest<'f>(
+    formats: &'f [&'static Format],
+    head: &[u8],
+) -> impl Iterator<Item = &'f &'static Format> {
+    let share = |format: &Format| {
+        let names = format.facts.mark.split('`').skip(1).step_by(2);
+        let found = names.map(|name| head::has(head, &format!("\"{name}\"")));
+        let found: Vec<bool> = found.collect();
+        let present = found.iter().filter(|is_there| **is_there).count();
+        present * 100 / found.len().max(1)
+    };
+    let shares = formats.iter().map(|format| (share(format), format));
+    let mut shares: Vec<_> = shares.filter(|(share, _)| *share > 0).collect();
+    shares.sort_by_key(|(share, _)| std::cmp::Reverse(*share));
+    shares.into_iter().take(NEAREST).map(|(_, format)| format)
+}
+
+/// What a file's first bytes are.
+fn describe(head: &[u8]) -> String {
     if memchr::memchr(0, head).is_some() {
-        return "it is a binary file";
+        return "it is a binary file".to_owned();
     }
-    match serde_json::from_slice::<IgnoredAny>(line) {
-        Ok(IgnoredAny) if line.starts_with(b"{") => "its first line is a JSON object",
-        Ok(IgnoredAny) => "its first line is JSON, but no object",
-        Err(error) if error.is_eof() => "it is a JSON document",
-        Err(_) => "its first line is no JSON",
+    let line = head::first_line(head.trim_ascii_start());
+    match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(record)) => {
+            let plain = |key: &&String| {
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+                key.len() < 32 && key.chars().all(is_plain)
+            };
+            let keys = record.keys().filter(plain).take(KEYS);
+            let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
+            match keys.is_empty() {
+                true => "its first line is a JSON object".to_owned(),
+                false => format!("its first line is a JSON object with {}", keys.join(", ")),
+            }
+        }
+        Ok(_) => "its first line is JSON, but not an object".to_owned(),
+        Err(error) if error.is_eof() => "it is a JSON document".to_owned(),
+        Err(_) => "its first line is not JSON".to_owned(),
     }
 }
 
@@ -168,12 +202,15 @@ mod tests {
     use crate::agents;
 
     #[test]
-    fn what_is_refused_says_how_it_looks_and_what_each_format_misses() {
+    fn what_is_refused_says_how_it_looks_and_what_to_do() {
         let looks = [
-            (&b"{\"a\":1}\n"[..], "a JSON object"),
-            (b"[1]\n", "no object"),
+            (
+                &b"{\"a\":1,\"\\u001b[2J\":2}\n"[..],
+                "a JSON object with `a`,",
+            ),
+            (b"[1]\n", "not an object"),
             (b"{\n \"a\": 1}", "a JSON document"),
-            (b"hello\n", "no JSON"),
+            (b"hello\n", "not JSON"),
             (b"\x7fELF\0\0", "binary"),
             (b" \n", "empty"),
         ];
@@ -181,10 +218,31 @@ mod tests {
             let why = refusal(agents::ALL, head);
             assert!(why.contains(look), "{why}");
             assert!(why.contains("--agent"), "{why}");
+            assert!(why.len() < 200, "{why}");
         }
-        let why = refusal(agents::ALL, b"hello\n");
+    }
+
+    #[test]
+    fn a_refusal_names_the_nearest_formats() {
+        let head = b"{\"sessionId\":1,\"projectHash\":2,\"leafUuid\":3}\n";
+        let why = refusal(&[&agents::pi::PI, &agents::gemini_cli::GEMINI_CLI], head);
+        assert!(
+            why.contains("the nearest: gemini-cli (no `sessionId` beside `projectHash`);"),
+            "{why}"
+        );
+        let why = refusal(agents::ALL, head);
+        assert_eq!(why.matches(" (no ").count(), NEAREST, "{why}");
+        assert!(why.len() < 400, "{why}");
         for format in agents::ALL {
-            assert!(why.contains(&format!("{} (no ", format.id)), "{why}");
+            let all: Vec<String> = format
+                .facts
+                .mark
+                .split('`')
+                .map(|n| format!("\"{n}\""))
+                .collect();
+            let nearest = nearest(&[format], all.concat().as_bytes()).count();
+            let has_names = format.facts.mark.contains('`');
+            assert_eq!(nearest, usize::from(has_names), "{}", format.id);
         }
     }
 

@@ -158,7 +158,7 @@ impl HpdAgentDecoder {
         let event = record.event_id.get().map(|id| Key::of_parts(&["hpd", id]));
         let event = event.unwrap_or_else(|| {
             let place = out.place();
-            let place = place.offset.max(place.line).to_string();
+            let place = place.id().to_string();
             let (session, thread) = (session.unwrap_or_default(), thread.unwrap_or_default());
             Key::of_parts(&["hpd", session, thread, &place])
         });

@@ -218,7 +218,7 @@ impl Writer<'_, '_> {
 
     /// The node of this line: there are no ids.
     fn here(&self) -> Key {
-        Key::of_number("kimi", self.place.offset)
+        Key::of_number("kimi", self.place.id())
     }
 
     /// The request that this line begins, the same in every copy of it: by its time, to the
@@ -226,7 +226,7 @@ impl Writer<'_, '_> {
     fn request(&self) -> Key {
         match self.at {
             Some(at) => Key::of_parts(&["kimi", &at.to_string()]),
-            None => Key::of_number("kimi request", self.place.offset),
+            None => Key::of_number("kimi request", self.place.id()),
         }
     }
 }

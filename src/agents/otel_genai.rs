@@ -162,9 +162,7 @@ impl OtelGenAiDecoder {
     /// Content in a log record: a call's whole content, or one message of it. The span follows, if it is
     /// in this file at all.
     fn content(&mut self, mut call: Call, out: &mut Sink<'_>) {
-        let key = call
-            .key
-            .unwrap_or(Key::of_number("otel", out.place().offset));
+        let key = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
         let lane = match self.waiting.get(&key) {
             Some((lane, _)) => *lane,
             None => self.lane_of(&call, &call.input),
@@ -193,9 +191,7 @@ impl OtelGenAiDecoder {
     }
 
     fn call(&mut self, mut call: Call, out: &mut Sink<'_>) {
-        let request = call
-            .key
-            .unwrap_or(Key::of_number("otel", out.place().offset));
+        let request = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
         let waiting = self.waiting.remove(&request);
         let answered = self.answered.get(&request).copied();
         let lane = match (answered, waiting) {

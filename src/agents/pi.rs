@@ -446,7 +446,7 @@ fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
     let time = record.timestamp.or_empty();
     match record.id.get() {
         Some(id) => Key::of_parts(&["pi", id, time]),
-        None if time.is_empty() => Key::of_number("pi request", place.offset),
+        None if time.is_empty() => Key::of_number("pi request", place.id()),
         None => {
             let (prompt, output) = (numbers.prompt(), numbers.output.or_zero());
             Key::of_parts(&["pi", time, &prompt.to_string(), &output.to_string()])

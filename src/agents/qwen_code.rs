@@ -236,7 +236,7 @@ impl Branch {
         let below = |id: Key| self.newest.get(&id).copied().unwrap_or(id);
         let (key, parent) = match (again, parent) {
             (true, _) => {
-                let key = Key::of_number(uuid, out.place().offset);
+                let key = Key::of_number(uuid, out.place().id());
                 (key, Parent::Key(below(own)))
             }
             (false, None) => (own, Parent::Root),

@@ -215,7 +215,7 @@ impl VscodeGatewayDecoder {
         thread.conversation.add_request(&Prompt::of(&blocks), out);
         if let Some(tokens) = line.tokens.estimated.0 {
             let chat = line.internal_state.chat_id.key();
-            let request = chat.unwrap_or(Key::of_number("capture", out.place().offset));
+            let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));
             out.usage(estimate(request, tokens));
         }
     }
@@ -260,7 +260,7 @@ enum Wrapped {
 fn request_of(line: &Line<'_>, out: &Sink<'_>) -> Key {
     match line.chat_id.get() {
         Some(id) => Key::of_parts(&["vscode-gateway", id]),
-        None => Key::of_number("vscode-gateway", out.place().offset),
+        None => Key::of_number("vscode-gateway", out.place().id()),
     }
 }
 

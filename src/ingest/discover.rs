@@ -565,9 +565,7 @@ mod tests {
         assert_eq!(found.problems.len(), 2);
         assert_eq!(found.problems[0].0, other);
         assert!(
-            found.problems[0]
-                .1
-                .contains("tried: toy (no first line that"),
+            found.problems[0].1.contains("its first line is not JSON"),
             "{}",
             found.problems[0].1
         );

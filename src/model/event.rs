@@ -67,6 +67,20 @@ impl Place {
             _ => self.offset,
         }
     }
+
+    /// Whether both are the place of the same record. The number of its line may be known to one only.
+    pub fn is_same(self, other: Place) -> bool {
+        (self.id(), self.len) == (other.id(), other.len)
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            0 => write!(f, "byte {}", self.offset),
+            line => write!(f, "line {line}"),
+        }
+    }
 }
 
 /// One event, with its place and time.

@@ -206,7 +206,8 @@ impl Timeline {
         } else {
             place.line
         };
-        let up_to = |m: &Moment| (m.place.offset, m.place.line) <= (place.offset, line);
+        let last = Place { line, ..place };
+        let up_to = |m: &Moment| m.place <= last;
         self.moments.partition_point(up_to).saturating_sub(1)
     }
 

@@ -67,18 +67,15 @@ fn what_is_no_log_is_refused_and_can_be_forced() {
         let refused = run(home.path(), &[command], &path);
         let error = text(&refused.stderr);
         assert!(!refused.status.success(), "{command}");
-        assert!(error.contains("its first line is no JSON"), "{error}");
-        assert!(
-            error.contains("pi (no first line of type `session`)"),
-            "{error}"
-        );
+        assert!(error.contains("its first line is not JSON"), "{error}");
+        assert!(error.contains("`ctxgauge agents`"), "{error}");
     }
     let forced = ["report", "--json", "--agent", "pi"];
     let report = json(&run(home.path(), &forced, &path));
     assert_eq!(report["session"]["agent"], "pi");
     assert_eq!(report["session"]["unreadable"], 1);
     let terminal = Terminal::open(home.path(), &[path.to_str().unwrap()], (120, 40));
-    terminal.wait_for_text("its first line is no JSON");
+    terminal.wait_for_text("its first line is not JSON");
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl CodexDecoder {
             }
             Part::Result => self.turns.result(),
             _ => {
-                let key = Key::of_number("codex", out.place().offset);
+                let key = Key::of_number("codex", out.place().id());
                 node.key = Some(key);
                 if piece.is_users {
                     node.turn = self.turns.user_message();
@@ -148,7 +148,7 @@ impl CodexDecoder {
                 continue;
             };
             // A line is longer than the number of its items, so no other node has this number.
-            let number = out.place().offset.saturating_add(nth as u64);
+            let number = out.place().id().saturating_add(nth as u64);
             let key = Key::of_number("codex", number);
             if piece.is_users {
                 self.user_messages.push((key, bytes(&piece.items)));

@@ -180,7 +180,7 @@ impl CodexDecoder {
             Report::Nothing => return None,
             Report::Estimate(total) => {
                 out.usage(Usage {
-                    request: Key::of_number("codex estimate", out.place().offset),
+                    request: Key::of_number("codex estimate", out.place().id()),
                     model: self.meta.model.clone(),
                     prompt: total,
                     cached: 0,

@@ -270,14 +270,7 @@ fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
     let time = out.time().map(|time| time.to_string());
     match id {
         Some(id) => Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()]),
-        // Documents have no offsets, lines perhaps no numbers.
-        None => {
-            let at = match place.len > 0 {
-                true => place.offset,
-                false => place.offset.wrapping_add(place.line << 40),
-            };
-            Key::of_parts(&[agent, "request", &at.to_string()])
-        }
+        None => Key::of_parts(&[agent, "request", &place.id().to_string()]),
     }
 }
 

@@ -122,7 +122,7 @@ impl Space {
         self.id = self.id.take().or(line.space_id.boxed());
         out.set_time(out.time().or(envelope.ts.time()));
         let id = envelope.id.key().or(line.id.key());
-        let key = id.unwrap_or(Key::of_number("mew", out.place().offset));
+        let key = id.unwrap_or(Key::of_number("mew", out.place().id()));
         self.envelope(key, envelope, out);
     }
 

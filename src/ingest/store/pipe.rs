@@ -250,8 +250,8 @@ mod tests {
     #[test]
     fn other_streams_are_not_and_are_told_why() {
         let why = |source| recognise(piped(source), &[&TOY]).unwrap().err().unwrap();
-        assert!(why(&b"hello\n"[..]).contains("toy (no first line"));
-        assert!(why(&[b'x'; HEAD]).contains("no JSON"));
+        assert!(why(&b"hello\n"[..]).contains("not JSON"));
+        assert!(why(&[b'x'; HEAD]).contains("not JSON"));
         assert!(why(&b""[..]).contains("empty"));
     }
 

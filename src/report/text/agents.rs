@@ -27,6 +27,7 @@ fn write_one(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     }
     for (name, what) in [
         ("logs", roots.as_str()),
+        ("recognised", &format!("by {}", agent.facts.mark)),
         ("updated", agent.facts.live),
         ("known", &agent.facts.knowledge()),
         ("sub-agents", agent.facts.sub_agents),

@@ -22,8 +22,8 @@ pub enum Fact {
     Gap,
 }
 
-/// A row, across rereads of the log: offset and line of the compaction's record, and which row of it.
-pub type FactId = (u64, u64, usize);
+/// A row, across rereads of the log: the place of the compaction's record, and which row of it.
+pub type FactId = (u64, usize);
 
 /// What is worked out of the compactions of the session on screen.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Facts {
             let place = place.unwrap_or_default();
             for (nth, fact) in facts_of(done).into_iter().enumerate() {
                 rows.push((at, fact));
-                ids.push((place.offset, place.line, nth));
+                ids.push((place.id(), nth));
             }
         }
         Facts {

@@ -222,5 +222,5 @@ impl App {
 
 /// An item's identity, across rereads of its log.
 pub(super) fn id(item: &Item) -> ItemId {
-    (item.place.offset, item.nth, item.kind)
+    (item.place.id(), item.nth, item.kind)
 }

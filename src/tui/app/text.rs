@@ -2,7 +2,6 @@
 
 use super::pager::{Pager, Program, Way};
 use super::{App, Effect, Purpose, Screen};
-use crate::model::event::Place;
 use crate::model::fleet::SessionKey;
 use crate::model::session::{Item, ItemIx};
 use crate::model::text::{TextPage, TextRequest};
@@ -30,21 +29,13 @@ impl App {
         let pager = self.pager.as_ref()?;
         let wanted = pager.request();
         let items = &self.fleet.get(pager.key)?.items();
-        let at = items.partition_point(|item| item.place.offset < wanted.place.offset);
-        // It may have been requested before the log was read from its start, with no line numbers yet.
-        let place = |item: &Item| match wanted.place.line {
-            0 => Place {
-                line: 0,
-                ..item.place
-            },
-            _ => item.place,
-        };
+        let at = items.partition_point(|item| item.place < wanted.place);
         items
             .iter()
             .enumerate()
             .skip(at)
             .chain(items.iter().enumerate())
-            .find(|(_, item)| place(item) == wanted.place && item.hash == wanted.hash)
+            .find(|(_, item)| item.place.is_same(wanted.place) && item.hash == wanted.hash)
     }
 
     /// Takes a page that was read.

@@ -82,7 +82,7 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
         };
         let reset = source.session.resets().get(detail.done.reset);
         let place = reset.map(|reset| reset.place).unwrap_or_default();
-        (place.offset, place.line, row)
+        (place.id(), place.line, row)
     })
 }
 

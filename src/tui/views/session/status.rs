@@ -23,10 +23,7 @@ pub(super) fn status(
         let said = number::counted(session.unreadable, "unreadable line");
         groups.push(vec![piece(said, Tone::Warn)]);
         if let Some((place, why)) = &session.first_unreadable {
-            let at = match place.line {
-                0 => format!("first: byte {}: {why}", place.offset),
-                line => format!("first: line {line}: {why}"),
-            };
+            let at = format!("first: {place}: {why}");
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
         }
     }
