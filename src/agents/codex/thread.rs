@@ -4,7 +4,7 @@
 use super::reader::CodexDecoder;
 use super::wire::SessionMeta;
 use crate::agents::lenient::{self, Piece, Text};
-use crate::model::event::{Key, Meta, NewItem, Node, Part, Sink};
+use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
@@ -53,7 +53,9 @@ impl CodexDecoder {
                     version: meta.cli_version.boxed(),
                     ..Meta::default()
                 };
-                out.meta(facts.changes(&mut self.meta));
+                // Even if nothing changed, the record has been read.
+                let changes = facts.changes(&mut self.meta);
+                out.emit(Event::Meta(Box::new(changes)));
                 return Some(());
             }
             Some(_) => {
