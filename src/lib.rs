@@ -1,87 +1,90 @@
-//! ctxgauge: a terminal monitor for the context windows of LLM agents. This page is its architecture.
+//! ctxgauge, a terminal monitor for the context windows of LLM agents. This page describes its architecture.
 //!
-//! # Bird's-eye view
+//! # Overview
 //!
-//! Agents write logs. Each log is a conversation, and somewhere in it the provider's numbers for each
-//! request. ctxgauge finds the logs, follows them, folds each into a [`model::session::Session`], and
-//! shows how full its context is, who filled it, and how each number is known. A provider's report
-//! settles the past to the token; what has come since is estimated, with an error that is learned from
-//! the session itself.
+//! Agents write logs. A log contains one or more conversations and, in most formats, the provider's token
+//! counts for each request. ctxgauge finds the logs, follows them, folds the records of each conversation
+//! into a [`model::session::Session`], and shows how full its context is, which roles fill it, and how each
+//! number is known. A usage report makes the past exact; what was added since is estimated, with an error
+//! that is learned from the session itself.
 //!
 //! ```text
-//!  log files            one thread                                      one async task
-//! ┌───────────┐ hint ┌────────────────────────────────────┐ Update ┌───────────────────────────────┐
-//! │ ~/.claude │ ───▶ │ ingest: bytes ─▶ lines ─▶ agents   │ ─────▶ │ tui: select! { keys, updates, │
-//! │ ~/.codex… │ stat │         ends first, then the rest  │bounded │      frames }                 │
-//! └───────────┘ ◀─── │         tokens: counts of texts    │channel │ App::update(msg, now)─▶Effect │
-//!                    └────────────────────────────────────┘        │ Fleet ▷ Session ▷ views       │
-//!                      ▲ "somebody looks at this file" ◀────────── └───────────────────────────────┘
+//!  log files            one thread                                       one async task
+//! ┌───────────┐ hint ┌─────────────────────────────────────┐ Update ┌───────────────────────────────┐
+//! │ ~/.claude │ ───▶ │ ingest: store ─▶ records ─▶ decoder │ ─────▶ │ tui: select! { keys, updates, │
+//! │ ~/.codex… │ stat │         ─▶ events ─▶ session        │bounded │      frames }                 │
+//! └───────────┘ ◀─── │ ends of all logs first              │channel │ App::update(msg) ─▶ Effect    │
+//!                    └─────────────────────────────────────┘        │ App ─▶ views ─▶ terminal      │
+//!                      ▲ which file is on the screen ◀───────────── └───────────────────────────────┘
 //! ```
 //!
-//! The headless faces ([`report`]) take the same way without threads: read, fold, print.
+//! The [`report`]s use the same readers without threads: read, fold, print.
 //!
-//! # Code map
+//! # Modules
 //!
-//! | room | its job | may use |
+//! | module | responsibility | imports |
 //! |---|---|---|
-//! | [`model`] | what is true. Pure: no file, no clock, no terminal | nothing of ours |
-//! | [`tokens`] | counts o200k tokens, behind guards and a cache | `model` |
-//! | [`agents`] | how it is written down: a decoder for each log format, pure | `model` |
-//! | [`ingest`] | how it gets here: finds, reads, follows; the demo | `model`, `agents`, `tokens` |
-//! | [`render`] | numbers, ages, sources and log text as strings, for screens and reports; pure | `model` |
-//! | [`tui`] | how it is shown: `app` and `keymap` know no terminal, `views` draw, `runtime` runs | `model`; `runtime` what it is handed |
-//! | [`report`] | how it is told: text and JSON for scripts | `model`, `agents`, `ingest`, `tokens` |
-//! | [`paths`] | the user's folders and environment variables | nothing of ours |
-//! | [`config`], [`cli`] | what the user can set, and what is remembered of it | `model`; keys, themes and `app` of `tui` |
+//! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
+//! | [`tokens`] | counts o200k tokens, with a cache and limits | `model` |
+//! | [`agents`] | one decoder per log format. Pure: bytes in, events out | `model` |
+//! | [`paths`] | the user's folders and environment variables | nothing |
+//! | [`ingest`] | finds, reads and follows logs; plays the demo | `model`, `agents`, `tokens`, `paths` |
+//! | [`render`] | numbers, ages, sources and log text as strings | `model` |
+//! | [`report`] | reports without a screen, in each output format | all of the above |
+//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw, `runtime` does the I/O | `model`, `render`; the runtime also `ingest` |
+//! | [`config`], [`cli`] | the configuration file, the command line | what they configure |
+//! | [`commands`] | runs a command: puts all the others together | everything |
 //!
-//! `main.rs` parses, chooses a face, and turns errors into words and exit codes.
+//! `main.rs` parses the arguments and turns errors into messages and exit codes. The test
+//! `tests/it/house/imports.rs` checks the imports.
 //!
-//! Where to look for what:
+//! Where to find things:
 //!
-//! - What a log can say: [`model::event`]. What follows from it: [`model::session`] (the conversation,
-//!   resets, sub-agents), [`model::ledger`] (who cost what), [`model::context`] (how full it is),
-//!   [`model::calibration`] (estimates and their error), [`model::window`] (windows, triggers),
-//!   [`model::said`] (what the agent itself says of it), [`model::replay`] (all of it as of any moment),
-//!   [`model::fleet`] (all sessions).
-//! - What it costs and what would have been: [`model::carried`] (items, in tokens and money),
-//!   [`model::tools`], [`model::repeats`], [`model::children`] (sub-agents), [`model::whatif`] (other
-//!   policies).
-//! - How good the numbers are: [`model::estimators`] (other rules beside the learned one),
-//!   [`report::audit`] (all of them against what was reported).
-//! - What is known of models and agents: `assets/models.toml`, nothing of it in code.
-//! - Reading order and threads: [`ingest`]; the demo: [`ingest::demo`].
-//! - What a log is kept in: [`ingest::store`], with a module for each kind: lines, documents that are
-//!   rewritten, folders of files, pipes. Lines of any length in bounded memory: [`ingest::lines`],
-//!   [`ingest::elide`]. What agents write beside their logs, such as telemetry: [`ingest::sidecar`].
-//! - Keys: one table, [`tui::keymap::BINDINGS`], drives dispatch, help, footer and the README.
-//! - The traps of each format: `tests/fixtures/<agent>/<case>/`, a log and the report expected of it.
+//! - What a log can contain: [`model::event`]. The state that follows from it: [`model::session`], whose
+//!   parts are private modules (the tree of records, items, requests, earlier states). How full a context
+//!   is: [`model::context`]. Estimates and their error: [`model::calibration`]. Windows and triggers:
+//!   [`model::window`]. The state as of any record: [`model::replay`]. All sessions: [`model::fleet`].
+//! - What it costs: [`model::carried`], [`model::tools`], [`model::repeats`], [`model::children`]. Other
+//!   policies: [`model::whatif`].
+//! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
+//! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
+//!   own token count is beside its decoder.
+//! - What a log is kept in (a file of lines, a rewritten document, a folder, a pipe): [`ingest::store`], one
+//!   trait with an implementation per kind. Only that module distinguishes them.
+//! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
+//!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
+//! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `docs/keys.md`.
+//! - The output formats: [`report::FORMATS`].
+//! - The pitfalls of each log format: `tests/fixtures/<agent>/<case>/`, a log and its expected report.
 //!
 //! # Invariants
 //!
-//! For any input, held by property tests:
+//! Property tests check for any input:
 //!
-//! - Roles sum to the total; known and estimated sum to the total; known is what the newest usable
-//!   report says.
-//! - A decoder never fails. What it cannot read is counted and shown, not dropped.
-//! - What cannot be explained goes to the *system* role, never to a message.
-//! - A log that is followed ends in the same state as one that is read afresh.
-//! - The state as of a moment is the one that was told when the log ended there.
-//! - Text of a log is hostile: nothing of it reaches a terminal before it is made inert.
+//! - The roles sum to the total; known and estimated sum to the total; known is what the newest usable
+//!   usage report contains.
+//! - A decoder does not fail. What it cannot read is counted and listed.
+//! - Growth that no logged item explains goes to the *system* role, never to a message.
+//! - A log that is followed leads to the same state as one that is read at once.
+//! - The replayed state at a record is the state that was shown when the log ended there.
+//! - Log text passes [`render::text::inert`] before it reaches a terminal or a text report.
 //!
-//! Deliberately absent:
+//! Design constraints:
 //!
-//! - the texts of conversations in memory: a preview, and where to read the rest;
-//! - writing to a log, and the network;
-//! - clock reads outside of `ingest` and `tui::runtime`, file access outside of `ingest` and `config`;
-//! - unsafe code, memory maps, unbounded channels;
-//! - selection by row number: rows move, sessions have keys.
+//! - Texts of conversations are not held in memory: only a preview and the place to read the rest.
+//! - ctxgauge does not write to logs and does not use the network.
+//! - Files are accessed in `ingest` and `config`; besides, the runtime writes a text to a temporary file for
+//!   the pager or editor, and keeps the state of the screens.
+//! - The clock is read in `ingest`, the runtime and the audit's progress; everything else is given the time.
+//! - No unsafe code, no memory maps, no unbounded channels.
+//! - Selections are session keys, not row numbers, since rows move.
 //!
 //! # How to add an agent
 //!
-//! One file in `src/agents/`, its line in [`agents::ALL`], a policy in `assets/models.toml`, a folder of
-//! hand-written logs in `tests/fixtures/`, and the README's table made anew of what the format says of
-//! itself: [`agents`] tells the steps, and tests name the one that was forgotten. Where a log is of no
-//! use to others, a mapping does it without code: [`agents::custom`].
+//! [`agents`] lists the steps: a decoder in `src/agents/`, its entry in [`agents::ALL`], a policy in
+//! `assets/models.toml`, hand-written logs in `tests/fixtures/`, and the README's table. Tests name the step
+//! that is missing. A log that is of no use to others can be read with a mapping, without code:
+//! [`agents::custom`].
 #![forbid(unsafe_code)]
 
 pub mod agents;
