@@ -1,22 +1,23 @@
-//! What the user can set: the file's schema, what lies beside it, and what is remembered. Flags go before
-//! the environment, that before the file, that before the defaults.
+//! The configuration: the schema of its file, the files beside it, and the saved state. Options of the command
+//! line override the environment, which overrides the file.
 
-mod beside;
+mod files;
 mod keys;
 mod models;
 pub mod state;
 mod themes;
 
-pub use beside::{Beside, mappings, named_mapping};
+pub use files::{UserFile, mappings, named_mapping};
 pub use keys::Keys;
-pub use models::{own_rules, rules};
+pub use models::{custom_rules, rules};
 pub use themes::themes;
 
 use crate::model::alerts::Alerts;
 use crate::model::threshold::Threshold;
 use crate::model::window::own::{Own, OwnPolicy, OwnWindow};
 use crate::tui::theme::Fills;
-use anyhow::{Context, Result};
+use anyhow::Result;
+use files::Required;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -24,28 +25,28 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Folders to look for logs in, beside the agents' own.
+    /// Folders to search besides the agents' own.
     pub roots: Vec<PathBuf>,
-    /// A models table of one's own, seen from this file's folder. None: `models.toml` beside this file,
-    /// where there is one.
+    /// The user's models table, relative to this file's folder. `None`: `models.toml` beside this file, if it
+    /// exists.
     pub models: Option<PathBuf>,
-    /// Windows that the user knows better; the first that matches a session holds.
+    /// Windows that the user sets; the first row that matches a session applies.
     pub window: Vec<OwnWindow>,
-    /// When sessions compact, as the user says it; the first that matches a session holds.
+    /// When sessions compact; the first row that matches a session applies.
     pub policy: Vec<OwnPolicy>,
-    /// The theme's name; `terminal` where nothing is said.
+    /// The theme's name; `None`: `terminal`.
     pub theme: Option<String>,
-    /// What fills bars, in all themes; none: as each theme has it.
+    /// What fills bars, in all themes; `None`: as each theme defines it.
     pub fills: Option<Fills>,
-    /// From which size on an item is marked as oversized.
+    /// Items from this size on are marked as oversized.
     pub oversized: Option<Threshold>,
-    /// Keys of the user's own.
+    /// The user's keys.
     pub keys: Keys,
-    /// What the user wants to be told, and how.
+    /// When to notify the user, and how.
     pub alerts: Alerts,
-    /// Draw with ASCII characters only.
+    /// Use ASCII characters only.
     pub ascii: bool,
-    /// Draw without colours. `NO_COLOR` in the environment does the same.
+    /// Use no colours. `NO_COLOR` in the environment does the same.
     pub no_color: bool,
 }
 
@@ -59,30 +60,19 @@ impl Config {
     }
 }
 
-/// Reads the configuration. A file that was named must be there; the default one need not.
+/// Reads the configuration: the named file, which must exist, or the default one, if it exists.
+///
+/// # Errors
+///
+/// If the file cannot be read or is invalid.
 pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
-    let (path, must) = match (named, default) {
-        (Some(path), _) => (path, true),
-        (None, Some(path)) => (path, false),
+    let (path, required) = match (named, default) {
+        (Some(path), _) => (path, Required::Yes),
+        (None, Some(path)) => (path, Required::No),
         (None, None) => return Ok(Config::default()),
     };
-    match std::fs::read_to_string(path) {
-        Ok(text) => toml::from_str(&text).with_context(|| {
-            format!(
-                "'{}' is not a configuration ctxgauge understands; mend or remove the line it names",
-                path.display()
-            )
-        }),
-        Err(error) if !must && error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(Config::default())
-        }
-        Err(error) => Err(error).with_context(|| {
-            format!(
-                "cannot read the configuration '{}'; check the path and its permissions",
-                path.display()
-            )
-        }),
-    }
+    let config = files::parse(path, "configuration", required)?;
+    Ok(config.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::agents::{self, Format, custom::Mapping};
 use crate::cli::{Estimate, Logs, Only};
-use crate::config::{self, Beside, Config};
+use crate::config::{self, Config, UserFile};
 use crate::ingest::roots::{SearchRoot, usual};
 use crate::model::window::Rules;
 use crate::paths::{self, Folders};
@@ -44,7 +44,7 @@ impl Setup {
 
     /// The models tables, with the user's own windows and policies.
     pub(super) fn rules(&self, formats: &[&'static Format]) -> Result<Rules> {
-        let own = config::own_rules(&self.config, self.file.as_deref())?;
+        let own = config::custom_rules(&self.config, self.file.as_deref())?;
         let mut rules = config::rules()?;
         if let Some(own) = own {
             rules = rules.with_own(own).map_err(anyhow::Error::msg)?;
@@ -109,7 +109,7 @@ impl Setup {
     }
 }
 
-fn read_mapping(file: &Beside) -> Result<&'static Format> {
+fn read_mapping(file: &UserFile) -> Result<&'static Format> {
     let mapping = Mapping::read(&file.name, &file.text).map_err(anyhow::Error::msg);
     let mapping = mapping.with_context(|| {
         format!(

@@ -6,17 +6,17 @@ use anyhow::{Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Keys of the user's own, by the name of an action; the name may have the scope before it, as
-/// `session.back` or as a table `[keys.session]`.
+/// The user's keys, by the name of an action. The scope may precede it, as in `session.back` or as a table
+/// `[keys.session]`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct Keys(BTreeMap<String, Row>);
 
-/// What stands behind a name.
+/// The value of a name.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a key has to be a text (\"s\"), a list of them ([\"r\", \"ctrl-r\"]), or [] for none"
+    expecting = "a key is a string (\"s\"), a list of strings ([\"r\", \"ctrl-r\"]), or [] for none"
 )]
 enum Row {
     One(String),
@@ -25,7 +25,7 @@ enum Row {
 }
 
 impl Keys {
-    /// The keys by the full names of their rows.
+    /// The keys by the full names of the actions.
     fn flat(&self) -> BTreeMap<String, Vec<String>> {
         let mut flat = BTreeMap::new();
         for (name, row) in &self.0 {
@@ -58,13 +58,13 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Where rows of `[keys]` are no keys, no actions, or against each other: all of them, each with what
-    /// to do.
+    /// If `[keys]` has unknown keys or actions, or one key for two actions: all problems, each with its
+    /// solution.
     pub fn keymap(&self) -> Result<Keymap> {
         match Keymap::with_custom(&self.keys.flat()) {
             Ok(keymap) => Ok(keymap),
             Err(wrong) => bail!(
-                "mend [keys] in the configuration:\n  {}",
+                "[keys] in the configuration is invalid:\n  {}",
                 wrong.join("\n  ")
             ),
         }

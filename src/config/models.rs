@@ -1,49 +1,41 @@
-//! The models tables: the built-in one, and the user's own before it.
+//! The models tables: the built-in one, and the user's.
 
 use super::Config;
+use super::files::{self, Required};
 use crate::model::window::Rules;
 use anyhow::{Context, Result};
 use std::path::Path;
 
-/// The models table that is built in.
+/// The built-in models table, as a file.
 const MODELS: &str = include_str!("../../assets/models.toml");
 
-/// The models table that is built in.
+/// The built-in models table.
+///
+/// # Errors
+///
+/// If it is invalid, which a test rules out.
 pub fn rules() -> Result<Rules> {
-    toml::from_str(MODELS).context("the built-in models table is broken; please report this")
+    toml::from_str(MODELS).context("the built-in models table is invalid; please report this")
 }
 
-/// The user's own models table, if there is one; `file` is the configuration's path. A table that the
-/// configuration names must be there.
-pub fn own_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
+/// The user's models table: the one that the configuration names, or `models.toml` beside the configuration
+/// file `file`, if there is one.
+///
+/// # Errors
+///
+/// If the named table does not exist, or a table cannot be read or is invalid.
+pub fn custom_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
     let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
-    let path = match (&config.models, file) {
-        (Some(named), _) => folder.join(named),
-        (None, Some(_)) => folder.join("models.toml"),
+    let (path, required) = match (&config.models, file) {
+        (Some(named), _) => (folder.join(named), Required::Yes),
+        (None, Some(_)) => (folder.join("models.toml"), Required::No),
         (None, None) => return Ok(None),
     };
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if config.models.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(None);
-        }
-        Err(error) => {
-            return Err(error).with_context(|| {
-                format!(
-                    "cannot read the models table '{}'; check the path and its permissions",
-                    path.display()
-                )
-            });
-        }
-    };
-    let mut own: Rules = toml::from_str(&text).with_context(|| {
-        format!(
-            "'{}' is not a models table ctxgauge understands; mend or remove the line it names",
-            path.display()
-        )
-    })?;
-    own.sign(&path.display().to_string());
-    Ok(Some(own))
+    let mut rules: Option<Rules> = files::parse(&path, "models table", required)?;
+    if let Some(rules) = &mut rules {
+        rules.sign(&path.display().to_string());
+    }
+    Ok(rules)
 }
 
 #[cfg(test)]
@@ -94,7 +86,9 @@ share = 0.5
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         std::fs::write(folder.path().join("models.toml"), OWN).unwrap();
-        let own = own_rules(&Config::default(), Some(&file)).unwrap().unwrap();
+        let own = custom_rules(&Config::default(), Some(&file))
+            .unwrap()
+            .unwrap();
         let rules = rules().unwrap().with_own(own).unwrap();
         let model = rules.model("claude-code", "claude-opus-4-5-20251101");
         assert_eq!(model.unwrap().window, 123_000);
@@ -110,20 +104,20 @@ share = 0.5
     fn a_table_of_ones_own_says_what_is_wrong_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
-        let none = own_rules(&Config::default(), Some(&file)).unwrap();
+        let none = custom_rules(&Config::default(), Some(&file)).unwrap();
         assert!(none.is_none());
         let config = Config {
             models: Some("mine.toml".into()),
             ..Config::default()
         };
-        let error = own_rules(&config, Some(&file)).unwrap_err();
+        let error = custom_rules(&config, Some(&file)).unwrap_err();
         assert!(error.to_string().contains("mine.toml"), "{error}");
         let path = folder.path().join("mine.toml");
         std::fs::write(&path, "[[model]]\nidz = 1\n").unwrap();
-        let error = format!("{:#}", own_rules(&config, Some(&file)).unwrap_err());
+        let error = format!("{:#}", custom_rules(&config, Some(&file)).unwrap_err());
         assert!(error.contains("idz"), "{error}");
         std::fs::write(&path, OWN.replace("\"mine\"", "\"yours\"")).unwrap();
-        let own = own_rules(&config, Some(&file)).unwrap().unwrap();
+        let own = custom_rules(&config, Some(&file)).unwrap().unwrap();
         let error = rules().unwrap().with_own(own).unwrap_err();
         assert!(error.contains("yours"), "{error}");
     }

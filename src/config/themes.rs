@@ -1,24 +1,19 @@
-//! Themes of the user's own: files beside the configuration.
+//! The user's themes: files beside the configuration.
 
-use super::beside::{self, Beside};
+use super::files::{self, UserFile, invalid};
 use crate::tui::theme::{Theme, Themes};
 use anyhow::{Context, Result};
 use std::path::Path;
 
-/// The built-in themes and those in `themes/NAME.toml` beside the configuration; `file` is its path.
+/// The built-in themes, and those in `themes/NAME.toml` beside the configuration file `config`.
 ///
 /// # Errors
 ///
-/// Where the folder or a file in it cannot be read, or a file is no theme.
-pub fn themes(file: Option<&Path>) -> Result<Themes> {
+/// If the folder or a file in it cannot be read, or a file is not a theme.
+pub fn themes(config: Option<&Path>) -> Result<Themes> {
     let mut themes = Themes::default();
-    for Beside { path, name, text } in beside::all(file, "themes")? {
-        let theme = Theme::read(&text).with_context(|| {
-            format!(
-                "'{}' is not a theme ctxgauge understands; mend or remove the line it names",
-                path.display()
-            )
-        })?;
+    for UserFile { path, name, text } in files::all(config, "themes")? {
+        let theme = Theme::read(&text).with_context(|| invalid(&path, "theme"))?;
         themes.add(name, theme);
     }
     Ok(themes)

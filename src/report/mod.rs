@@ -1,7 +1,7 @@
 //! Reports without a screen, for people, scripts and pipes.
 //!
 //! A command collects what it shows as an [`Output`]; each entry of [`FORMATS`] writes any of them. Another
-//! format is an entry there and a file beside [`text`] and [`json`].
+//! format is an entry there and a file beside `text` and `json`.
 
 pub mod agents;
 pub mod audit;

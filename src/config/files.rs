@@ -1,0 +1,129 @@
+//! Reading the user's files: the configuration, and small files in folders beside it.
+
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// A file `NAME.toml` in a folder beside the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its name without the extension.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// The user's mappings of log formats: `agents/NAME.toml` beside the configuration file `config`.
+///
+/// # Errors
+///
+/// If the folder or a file in it cannot be read.
+pub fn mappings(config: Option<&Path>) -> Result<Vec<UserFile>> {
+    all(config, "agents")
+}
+
+/// The mapping at this path; if there is none, the one of this name beside the configuration file `config`.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
+    let folder = config.and_then(Path::parent);
+    let named = folder.map(|folder| folder.join("agents").join(path).with_extension("toml"));
+    match named {
+        Some(named) if !path.exists() && named.exists() => user_file(named),
+        _ => user_file(path.to_owned()),
+    }
+}
+
+/// The files `NAME.toml` of a folder beside the configuration, ordered by name; none if there is no such
+/// folder.
+pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<UserFile>> {
+    let Some(parent) = config.and_then(Path::parent) else {
+        return Ok(Vec::new());
+    };
+    let folder = parent.join(folder);
+    let entries = match std::fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(|| unreadable(&folder))?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.with_context(|| unreadable(&folder))?.path());
+    }
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
+    paths.sort();
+    paths.into_iter().map(user_file).collect()
+}
+
+fn user_file(path: PathBuf) -> Result<UserFile> {
+    let text = std::fs::read_to_string(&path).with_context(|| unreadable(&path))?;
+    let name = path.file_stem().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    Ok(UserFile { path, name, text })
+}
+
+/// Reads and parses a file. `what` names its kind in errors. `None`: it does not exist, and need not.
+pub(super) fn parse<T: DeserializeOwned>(
+    path: &Path,
+    what: &str,
+    required: Required,
+) -> Result<Option<T>> {
+    let text = match std::fs::read_to_string(path) {
+        Err(error) if required == Required::No && error.kind() == ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        text => text.with_context(|| unreadable(path))?,
+    };
+    let value = toml::from_str(&text).with_context(|| invalid(path, what))?;
+    Ok(Some(value))
+}
+
+/// Whether a file must exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Required {
+    Yes,
+    No,
+}
+
+/// The message for a file that is not what it should be.
+pub(super) fn invalid(path: &Path, what: &str) -> String {
+    format!(
+        "'{}' is not a valid {what}; correct or remove the line that is named here",
+        path.display()
+    )
+}
+
+fn unreadable(path: &Path) -> String {
+    format!(
+        "cannot read '{}'; check the path and its permissions",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_by_their_names_and_none_without_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        assert_eq!(mappings(Some(&file)).unwrap(), []);
+        assert_eq!(mappings(None).unwrap(), []);
+        let below = folder.path().join("agents");
+        std::fs::create_dir(&below).unwrap();
+        for (name, text) in [("b.toml", "B"), ("a.toml", "A"), ("notes.md", "")] {
+            std::fs::write(below.join(name), text).unwrap();
+        }
+        let found = mappings(Some(&file)).unwrap();
+        let found: Vec<_> = found.iter().map(|f| (&*f.name, &*f.text)).collect();
+        assert_eq!(found, [("a", "A"), ("b", "B")]);
+    }
+}
