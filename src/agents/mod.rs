@@ -101,7 +101,7 @@ pub struct SidecarSpec {
     pub read: fn(&[u8]) -> Option<SidecarRecord>,
 }
 
-/// What a line of a sidecar file says about one request.
+/// A line of a sidecar file, about one request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SidecarRecord {
     /// The session's id.
@@ -135,7 +135,7 @@ pub enum Input<'a> {
     Document(&'a [u8]),
 }
 
-/// Reads one log, from wherever the reader begins to wherever it ends.
+/// Reads one log, from any of its records on.
 pub trait Decoder: Send {
     /// Writes what the input contains as events. Never fails and never panics, whatever the bytes.
     fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {

@@ -6,12 +6,13 @@ use serde_json::Value;
 /// The settings of an agent, as far as they change its windows and triggers.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Its files, those first that stand before the others.
+    /// Its files, those with precedence first.
     pub files: &'static [SettingsFile],
     /// Variables of the environment that it reads as well. Where any is set, `{"env":{…}}` with them
-    /// stands after all files.
+    /// comes after all files.
     pub env: &'static [&'static str],
-    /// What files of these contents say, in that order. Never fails: what it cannot read says nothing.
+    /// The settings in files of these contents, in that order. Never fails: what cannot be read is
+    /// ignored.
     pub read: fn(&[&[u8]]) -> Overrides,
 }
 
@@ -50,7 +51,7 @@ impl Layers {
         Layers(files.iter().filter_map(read).collect())
     }
 
-    /// What the first file says that says anything readable at this path.
+    /// The first readable value at this path.
     pub(crate) fn find<T>(&self, path: &[&str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         self.0.iter().find_map(|layer| {
             let found = path.iter().try_fold(layer, |value, key| value.get(key));
@@ -71,7 +72,7 @@ impl Layers {
     }
 }
 
-/// What the `settings.json` of Gemini CLI says, or of an agent that was made of it: the share of the
+/// The settings in the `settings.json` of Gemini CLI, or of an agent derived from it: the share of the
 /// window at which it compacts, by its newest name, else by those that it had in both.
 pub(crate) fn threshold(files: &[&[u8]], newest: &[&str]) -> Overrides {
     const OLDER: [&[&str]; 2] = [
@@ -86,7 +87,7 @@ pub(crate) fn threshold(files: &[&[u8]], newest: &[&str]) -> Overrides {
     }
 }
 
-/// More than any window: such a number says nothing.
+/// More than any window: larger numbers are ignored.
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// A number of tokens above 0, bare or as a string.

@@ -34,14 +34,14 @@ const LOGS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The share of the lines that have been written when a play begins, so that gauges stand at once.
+/// The share of the lines that have been written when a play begins, so that there are gauges at once.
 const WRITTEN: usize = 3;
 /// Seconds of the logs in one second of the play.
 const PACE: i32 = 12;
 /// How long the end can be looked at before the play begins anew.
 const REST: Duration = Duration::from_secs(5);
 
-/// A line that is written, with what it tells.
+/// A line that is written, with its entries.
 struct Step {
     log: usize,
     /// When, by the logs' common clock.
@@ -105,7 +105,7 @@ fn play(
     mut sink: impl FnMut(Update) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let (written, live) = steps.split_at(steps.len() / WRITTEN);
-    let mut stand = false;
+    let mut is_announced = false;
     loop {
         let mut clock = written.last().map_or(Timestamp::UNIX_EPOCH, |step| step.at);
         let behind = Timestamp::now().duration_since(clock);
@@ -121,8 +121,8 @@ fn play(
         for step in written {
             write(step, step.at.saturating_add(behind).ok(), &mut sink)?;
         }
-        if !stand {
-            stand = true;
+        if !is_announced {
+            is_announced = true;
             sink(Update::InitialScanDone)?;
             sink(Update::CaughtUp)?;
         }

@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 /// Bytes of a file by which it is recognised.
 pub const HEAD: usize = 64 << 10;
-/// What files in given folders are called that are looked into, beside those with an agent's name.
+/// Extensions of files in given folders that are looked into, beside files with an agent's names.
 const LOGS: [&str; 4] = ["jsonl", "ndjson", "json", "yaml"];
-/// Folders inside folders beyond this are a loop or a joke.
+/// Folders are not searched deeper than this.
 const DEPTH: usize = 48;
 
 /// A log that was found.
@@ -42,7 +42,7 @@ pub struct Found {
     pub files: Vec<LogFile>,
     /// What could not be read, and what to do about it.
     pub problems: Vec<(PathBuf, String)>,
-    /// Files in given folders that look like logs and are none that can be read here.
+    /// Files in given folders that look like logs but have no known format.
     pub unrecognised: u64,
 }
 
@@ -247,7 +247,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes a file for the log whose record it is, if it is one.
+    /// Adds the log that this file is a part of, if there is one.
     fn record(&mut self, root: &SearchRoot, path: &Path) -> bool {
         let Ok(real) = fs::canonicalize(path) else {
             return false;
@@ -326,7 +326,7 @@ impl Walk<'_> {
                 let Ok(meta) = meta() else { return };
                 (*format, claim, meta)
             }
-            // Names tell little outside of an agent's own folders: most logs are `*.jsonl`.
+            // Outside of an agent's own folders a name means little: most logs are `*.jsonl`.
             SearchRoot::Given(_) | SearchRoot::Forced(..) => {
                 let is_log = path
                     .extension()
@@ -350,19 +350,19 @@ impl Walk<'_> {
         }
     }
 
-    /// A file that the user named: what it holds counts before what it is called.
+    /// A file that the user named: its content counts before its name.
     fn given_file(&mut self, path: &Path, meta: &Metadata) {
         let seen = match self.scanner.recognise(path, meta.len()) {
             Ok(seen) => seen,
             Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
         };
         let claims = self.claims(path);
-        let whose = match seen {
+        let found = match seen {
             Some((format, store)) => Some((format, claim_of(format, path, store))),
-            // A name that holds an id speaks for itself; any other could be anything.
+            // A name with an id is specific enough; any other could be anything.
             None => claims.into_iter().find(|(_, claim)| claim.id.is_some()),
         };
-        match whose {
+        match found {
             Some((format, claim)) => {
                 let stamp = Stamp::from(meta);
                 self.add(path, file_id(path), format, claim, stamp, None);
@@ -374,7 +374,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A file of which the user said whose it is.
+    /// A file whose format the user named.
     fn forced_file(&mut self, path: &Path, format: &'static Format, meta: &Metadata) {
         match read_head(path) {
             Ok(head) => {
@@ -431,9 +431,9 @@ fn is_file(claim: &Claim) -> bool {
     !claim.store.is_folder()
 }
 
-/// What the path tells of a log whose format is known, and its store, where its bytes told it.
+/// The claim on the path of a log whose format is known, with the store by its bytes if they show it.
 fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
-    let told = format
+    let claim = format
         .claims(path)
         .filter(is_file)
         .unwrap_or_else(|| Claim {
@@ -446,8 +446,8 @@ fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
             ..Claim::LINES
         });
     Claim {
-        store: store.unwrap_or(told.store),
-        ..told
+        store: store.unwrap_or(claim.store),
+        ..claim
     }
 }
 

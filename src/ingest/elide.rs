@@ -11,7 +11,7 @@ pub const KEPT_STRING: usize = 16 << 10;
 /// The most bytes a line may have left after eliding.
 pub const LARGEST_LINE: usize = 32 << 20;
 
-/// Where in the JSON the scanner stands. It knows strings and nothing else, which is enough.
+/// The state of scanning JSON. Only strings are told apart, which is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Outside,
@@ -29,7 +29,7 @@ pub struct Elider {
     at: At,
     /// Where the present string's text begins in `out`.
     start: usize,
-    /// Bytes of the present string, escapes counted as what they stand for.
+    /// Bytes of the current string, with escapes counted as their characters.
     decoded: u64,
     /// How many of them are kept, once the rest is being dropped.
     kept: Option<u64>,
@@ -46,11 +46,11 @@ pub struct Elider {
 /// What was cut from a string's end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
-    /// The bytes that are missing, escapes counted as what they stand for: the number in the mark.
+    /// The bytes that are missing, with escapes counted as their characters: the number in the mark.
     pub missing: u64,
-    /// Where they stand in the line, as written.
+    /// Their range in the line, as written.
     pub at: Range<u64>,
-    /// Where what was kept of the string stands in [`Elider::line`].
+    /// The range in [`Elider::line`] of what was kept of the string.
     pub kept: Range<usize>,
 }
 
@@ -173,7 +173,7 @@ impl Elider {
 
     fn hex(&mut self, byte: u8, left: u8, value: u32) -> usize {
         let Some(digit) = char::from(byte).to_digit(16) else {
-            // Not JSON: whoever decodes the line will say so.
+            // Not JSON: the decoder will report it.
             self.at = At::Inside;
             return 0;
         };

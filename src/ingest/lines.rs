@@ -100,7 +100,7 @@ impl Lines {
         step
     }
 
-    /// Delivers what stands after the last newline, if it is anything.
+    /// Delivers what follows the last newline, if there is anything.
     pub fn finish(&mut self, deliver: &mut OnLine<'_>) -> ControlFlow<()> {
         if self.length == 0 {
             return ControlFlow::Continue(());
@@ -119,7 +119,7 @@ impl Lines {
             let line = &bytes[..newline];
             bytes = &bytes[newline + 1..];
             let flow = if self.length == 0 && line.len() <= LONG_LINE {
-                // The usual case: the line stands in the chunk and need not be copied.
+                // The usual case: the line is inside the chunk and need not be copied.
                 self.length = line.len() as u64;
                 let flow = emit(self.offset, self.number, self.length, Some(line), deliver);
                 self.next_line();

@@ -1,10 +1,10 @@
-//! How logs get here: found, read from the end, followed, and read through when nothing else is to do.
+//! Finds logs, reads them from the end, follows them, and reads them through when there is nothing else
+//! to do.
 //!
-//! One thread does it all, in order of what somebody waits for: all gauges first, from the files'
-//! ends; then the epoch of what is looked at, then the whole of it; then what was appended, whenever
-//! it is; then everything else in the background, ten milliseconds at a time. A second thread, the
-//! system's, gives hints of what was written; stat is the truth. A third lives as long as somebody
-//! waits for the text of an item.
+//! One thread does it all, in the order in which a user waits for it: first all gauges, from the ends of
+//! the files; then the epoch of the session that is looked at, then all of it; then what is appended; then
+//! everything else in the background, ten milliseconds at a time. A second thread, the system's, gives
+//! hints of what was written; stat decides. A third reads the text of an item and ends.
 //!
 //! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
 //! [`reader::each_usage`] without a thread. What a log is kept in is a [`store::Store`].
@@ -37,7 +37,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::pipe::{self, Piped};
 use text::Shelf;
 
@@ -58,12 +58,17 @@ pub struct Options {
     pub counter: Arc<Counter>,
 }
 
+/// The value behind a lock, whether or not a thread has panicked while it held the lock.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What wakes the worker.
 enum Wake {
     Hint(watch::Hint),
     Look,
     Spooled(Box<Update>),
-    /// A text was read, with what is to be told of it.
+    /// A text was read; the update to send.
     Read(Option<Box<Update>>),
 }
 
@@ -86,26 +91,14 @@ pub struct Handle {
 impl Handle {
     /// Somebody looks at this file: its epoch is read at once, with exact counts, then all of it.
     pub fn look_at(&self, file: FileId) {
-        let mut slot = self
-            .wanted
-            .looked_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *slot = Some(file);
-        drop(slot);
+        *lock(&self.wanted.looked_at) = Some(file);
         // A full inbox is awake already.
         let _ = self.inbox.try_send(Wake::Look);
     }
 
     /// Reads an item's text on a thread of its own. Of pages that wait the newest is read alone.
     pub fn read_text(&self, job: TextJob) {
-        let mut shelf = self
-            .wanted
-            .texts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        shelf.put(job);
-        drop(shelf);
+        lock(&self.wanted.texts).put(job);
         let _ = self.inbox.try_send(Wake::Look);
     }
 }

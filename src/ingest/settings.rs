@@ -1,8 +1,7 @@
 //! Reads the settings files that the agent of a log would have read.
 //!
-//! Those of the agent and of the machine count for logs that lie in the agent's folder, wherever that
-//! is; those of a project where its folder is on this machine. A log that was copied elsewhere has
-//! none.
+//! Settings of the agent and of the machine apply to logs in the agent's folder, settings of a project if
+//! its folder is on this machine. A log that was copied elsewhere has none.
 
 use super::discover::LogFile;
 use super::store::Stamp;
@@ -28,12 +27,13 @@ pub struct SettingsReader {
     round: u64,
 }
 
-/// Who asks: the agent, its folder, the folder in which the session works.
+/// The agent, its folder, the folder in which the session works.
 type Asker = (&'static str, Option<PathBuf>, Option<Box<str>>);
 
 /// A file as it was last seen; `None`: it is not there.
+#[derive(Default)]
 struct Held {
-    round: u64,
+    round: Option<u64>,
     stamp: Option<Stamp>,
     bytes: Arc<[u8]>,
 }
@@ -54,7 +54,7 @@ impl SettingsReader {
         self.round += 1;
     }
 
-    /// What the settings say for a log whose session works in this folder. `None`: nothing.
+    /// The settings for a log whose session works in the folder `cwd`.
     pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
         let Some(settings) = log.format.settings else {
             return Arc::default();
@@ -94,7 +94,7 @@ impl SettingsReader {
     }
 }
 
-/// What the environment says, as a settings file would.
+/// The settings in the environment, as a settings file.
 fn environment(settings: &Settings, env: Env) -> Option<Arc<[u8]>> {
     let set = |name: &&'static str| Some((*name, env(name)?.into_string().ok()?));
     let set: BTreeMap<&str, String> = settings.env.iter().filter_map(set).collect();
@@ -123,26 +123,16 @@ fn is_local(path: &Path) -> bool {
 
 /// A file's bytes, if there is such a file. What is no plain file may never end.
 fn look(files: &mut HashMap<PathBuf, Held>, round: u64, path: PathBuf) -> Option<Arc<[u8]>> {
-    if let Some(held) = files.get_mut(&path) {
-        if held.round != round {
-            held.round = round;
-            let stamp = stamp(&path);
-            if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
-                held.stamp = stamp;
-                held.bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
-            }
+    let held = files.entry(path.clone()).or_default();
+    if held.round != Some(round) {
+        held.round = Some(round);
+        let stamp = stamp(&path);
+        if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
+            held.stamp = stamp;
+            held.bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
         }
-        return held.stamp.map(|_| Arc::clone(&held.bytes));
     }
-    let stamp = stamp(&path);
-    let bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
-    let held = Held {
-        round,
-        stamp,
-        bytes: Arc::clone(&bytes),
-    };
-    files.insert(path, held);
-    stamp.map(|_| bytes)
+    held.stamp.map(|_| Arc::clone(&held.bytes))
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {

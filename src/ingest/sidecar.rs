@@ -11,6 +11,7 @@
 
 use super::discover::LogFile;
 use super::lines::Line;
+use super::lock;
 use super::store::Stamp;
 use super::store::document;
 use super::store::position::{Outcome, Position};
@@ -20,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The sidecar files of the logs in one folder.
 pub struct SidecarStore {
@@ -69,7 +70,7 @@ impl SidecarStore {
 
     /// Gives the records of a session as of now, file by file. A file that cannot be read has none.
     fn records(&self, session: &str, give: &mut dyn FnMut(&[SidecarRecord])) -> Extent {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = lock(&self.files);
         let mut extent = Extent::default();
         for path in self.paths() {
             let file = files

@@ -1,4 +1,4 @@
-//! Hints that something was written, from the system. Only hints: what is true is what stat says.
+//! Hints from the system that something was written. Only hints: stat decides.
 //!
 //! notify's own poll watcher compares whole seconds and loses appends, so there is none here; where
 //! the system gives no hints, the worker's own looks at the files are all there is.
@@ -8,7 +8,7 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What the system says.
+/// A hint from the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hint {
     /// Something happened to this path.

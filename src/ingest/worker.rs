@@ -10,7 +10,7 @@ use super::reader::{Reading, SETTLED};
 use super::settings::SettingsReader;
 use super::store::{Cursor, Stamp};
 use super::watch::{Hint, Watch};
-use super::{Wake, Wanted};
+use super::{Wake, Wanted, lock};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
@@ -20,9 +20,9 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ const NEW_FOLDER: Duration = Duration::from_millis(100);
 
 type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
 
-/// What the worker knows of a file.
+/// The state of a file.
 struct Known {
     log: LogFile,
     cursor: Option<Box<dyn Cursor>>,
@@ -63,7 +63,7 @@ struct Known {
     not_before: Option<Instant>,
     /// The folder in which its session works.
     cwd: Option<Box<str>>,
-    /// What the agent's settings said when last looked at.
+    /// The agent's settings when last looked at.
     overrides: Arc<Overrides>,
 }
 
@@ -89,7 +89,8 @@ pub(super) struct Worker {
     sink: Sink,
     known: HashMap<FileId, Known>,
     by_path: HashMap<PathBuf, FileId>,
-    told: HashSet<(PathBuf, String)>,
+    /// Problems that were reported.
+    reported: HashSet<(PathBuf, String)>,
     live: Vec<FileId>,
     again: Vec<(Instant, Again)>,
     looked_at: Option<FileId>,
@@ -124,7 +125,7 @@ impl Worker {
             sink,
             known: HashMap::new(),
             by_path: HashMap::new(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
             live: Vec::new(),
             again: Vec::new(),
             looked_at: None,
@@ -137,7 +138,7 @@ impl Worker {
         }
     }
 
-    /// Works until nobody listens any more.
+    /// Works until the sink breaks or the handle is dropped.
     pub(super) fn run(mut self, read: SyncSender<Wake>, hint: impl Fn(Hint) + Send + 'static) {
         let _ = self.work(&read, hint);
     }
@@ -158,7 +159,7 @@ impl Worker {
                 .roots()
                 .first()
                 .map(|root| root.path().to_path_buf());
-            self.tell(path.unwrap_or_default(), what)?;
+            self.report(path.unwrap_or_default(), what)?;
         }
         self.take_in(found)?;
         (self.sink)(Update::InitialScanDone)?;
@@ -192,12 +193,7 @@ impl Worker {
                 self.look_at_live()?;
             }
             self.look_again(now)?;
-            let asked = *self
-                .wanted
-                .looked_at
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            self.looked_at = asked;
+            self.looked_at = *lock(&self.wanted.looked_at);
             self.read_texts(read);
             let busy = self.read_on()?;
             self.take_wakes(if busy {
@@ -271,12 +267,12 @@ impl Worker {
     /// Takes in what is new and looks at what has changed.
     fn take_in(&mut self, found: Found) -> ControlFlow<()> {
         for (path, what) in found.problems {
-            self.tell(path, what)?;
+            self.report(path, what)?;
         }
         let mut new = Vec::new();
         for log in found.files {
             let facts = &log.facts;
-            // An empty file was taken for what its name says, and now shows what it is.
+            // An empty file was recognised by its name, and now by its content.
             let known = self.known.get(&facts.file);
             if known.is_some_and(|known| known.log.format.id != log.format.id) {
                 self.vanish(facts.file)?;
@@ -347,7 +343,7 @@ impl Worker {
         let begun = Instant::now();
         self.settings.look_again();
         for file in self.known.keys().copied().collect::<Vec<_>>() {
-            self.tell_settings(file)?;
+            self.send_settings(file)?;
         }
         took += begun.elapsed();
         self.next_walk = Instant::now() + WALK.max(took * WALK_SHARE);
@@ -397,7 +393,9 @@ impl Worker {
                 self.again.push((since + GRACE, Again::File(file)));
                 return ControlFlow::Continue(());
             }
-            Err(e) => return self.tell(path.to_path_buf(), problem::unreadable(&e, "look at it")),
+            Err(e) => {
+                return self.report(path.to_path_buf(), problem::unreadable(&e, "look at it"));
+            }
         };
         known.missing_since = None;
         let changed = known.stamp != Some(stamp);
@@ -428,8 +426,8 @@ impl Worker {
         self.read_appended(file, incomplete && settled)
     }
 
-    /// Tells what the agent's settings say, if that is news.
-    fn tell_settings(&mut self, file: FileId) -> ControlFlow<()> {
+    /// Sends the agent's settings, if they have changed.
+    fn send_settings(&mut self, file: FileId) -> ControlFlow<()> {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
@@ -455,12 +453,12 @@ impl Worker {
             "the system gives no notice of what is written here ({error}): new sessions may show \
              only after some seconds; on Linux, raise fs.inotify.max_user_watches"
         );
-        self.tell(path.to_path_buf(), what)
+        self.report(path.to_path_buf(), what)
     }
 
-    /// Tells a problem, once.
-    fn tell(&mut self, path: PathBuf, what: String) -> ControlFlow<()> {
-        if !self.told.insert((path.clone(), what.clone())) {
+    /// Reports a problem, once.
+    fn report(&mut self, path: PathBuf, what: String) -> ControlFlow<()> {
+        if !self.reported.insert((path.clone(), what.clone())) {
             return ControlFlow::Continue(());
         }
         (self.sink)(Update::Problem { path, what })

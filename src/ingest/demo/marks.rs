@@ -1,4 +1,4 @@
-//! Long texts in short logs: marks that stand for many rows.
+//! Long texts in short logs: marks that are expanded to many rows.
 
 /// The most repetitions one mark may ask for.
 const MOST: usize = 10_000;
@@ -34,7 +34,7 @@ pub(super) fn expand(line: &str, seed: u64) -> String {
     full
 }
 
-/// A mark's repetitions and text, and what stands after it.
+/// A mark's repetitions and text, and what follows it.
 fn mark(inside: &str) -> Option<(usize, &str, &str)> {
     let (body, after) = inside.split_once('⟧')?;
     let (times, text) = body.split_once('×')?;

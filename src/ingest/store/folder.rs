@@ -1,5 +1,5 @@
 //! A folder of numbered files that is read as one log of lines: each file is a line, in the order of
-//! their numbers. A newline stands behind each, and blanks for those inside of it, which JSON has only
+//! their numbers. Each is followed by a newline, and has blanks for those inside of it, which JSON has only
 //! between its values.
 //!
 //! Files are written once: one that was not written to lately is not looked at again. Behind the newest
@@ -8,6 +8,7 @@
 use super::Stamp;
 use super::bytes::{Bytes, Open};
 use crate::agents::FolderSpec;
+use crate::ingest::lock;
 use crate::ingest::reader::SETTLED;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A folder of numbered files.
 pub struct Folder {
@@ -44,7 +45,7 @@ struct Part {
     start: u64,
     /// Its bytes, the newline behind it excluded.
     len: u64,
-    /// Whether nobody is writing to it any more.
+    /// Whether it is no longer written to.
     is_settled: bool,
 }
 
@@ -75,7 +76,7 @@ impl Folder {
     }
 
     fn look(&self) -> io::Result<(Arc<[Part]>, Stamp)> {
-        let mut listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listing = lock(&self.listing);
         match self.look_once(&mut listing) {
             // A file went between the listing and the look at it.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -131,8 +132,8 @@ impl Folder {
         Ok(found.into_iter().map(part).collect())
     }
 
-    /// Looks at the files that may still be being written, and tells where each begins. Returns what
-    /// the file system tells of the newest.
+    /// Looks at the files that may still be written to, and sets where each begins. Returns the stamp of
+    /// the newest.
     fn measure(&self, parts: &mut [Part]) -> io::Result<Option<Stamp>> {
         let (mut start, mut newest) = (0, None);
         let last = parts.len().saturating_sub(1);

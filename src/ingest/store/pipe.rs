@@ -4,6 +4,7 @@ use super::{Cursor, End, News, Stamp, Store, document};
 use crate::agents::{Decoder, Format, StoreKind, facts};
 use crate::ingest::discover::{HEAD, LogFile, file_id};
 use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
+use crate::ingest::lock;
 use crate::ingest::problem;
 use crate::ingest::reader::{Lanes, decode};
 use crate::ingest::text::Pieces;
@@ -17,7 +18,7 @@ use jiff::Timestamp;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The path that means standard input.
 pub const STDIN: &str = "-";
@@ -98,7 +99,7 @@ impl Store for Pipe {
     }
 
     fn cursor(&self, log: &LogFile, _: &Arc<Rules>) -> Box<dyn Cursor> {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = lock(&self.source);
         let source = std::mem::replace(&mut *source, Box::new(io::empty()));
         match self.kind {
             StoreKind::Document => Box::new(PipedDocument {

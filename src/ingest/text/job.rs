@@ -33,7 +33,7 @@ impl TextJob {
 pub(in crate::ingest) struct Shelf(Vec<TextJob>);
 
 impl Shelf {
-    /// Adds a job; a page replaces another page, which nobody looks at any more.
+    /// Adds a job; a page replaces another page, which is no longer looked at.
     pub(in crate::ingest) fn put(&mut self, job: TextJob) {
         if matches!(job, TextJob::Page(_)) {
             self.0.retain(|other| !matches!(other, TextJob::Page(_)));
@@ -57,7 +57,7 @@ pub(in crate::ingest) enum Origin {
     None(String),
 }
 
-/// Reads a text and gives it to whoever wants it. Returns the update to send.
+/// Reads a text and delivers it. Returns the update to send.
 pub(in crate::ingest) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
     let wanted = job.request();
     match origin {

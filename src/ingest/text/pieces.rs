@@ -1,4 +1,4 @@
-//! A text in pieces: what is held of it, and what stands in the log and is read through.
+//! A text in pieces: some are held, the others are read from the log.
 
 use super::unescape::{Give, Unescape};
 use crate::ingest::elide::Cut;
@@ -17,20 +17,20 @@ const LONGEST: u64 = 4;
 pub(super) enum Piece {
     /// The text itself.
     Held(String),
-    /// The rest of a JSON string: where it stands in the log.
+    /// The rest of a JSON string: its bytes in the log.
     Left(Range<u64>, Form),
 }
 
 /// What part of a JSON string is the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// What the string stands for.
+    /// The value of the string.
     Meant,
     /// The string as it is written: the text is JSON.
     Written,
 }
 
-/// Puts what was cut out of a line where the marks stand in a text from it. The line begins at `offset`.
+/// Replaces the marks in a text by what was cut out of its line there. The line begins at `offset`.
 pub(super) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
@@ -55,7 +55,7 @@ pub(super) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec
                 let rest = offset + cut.at.start..offset + cut.at.end;
                 pieces.push(Piece::Left(rest, form));
             }
-            // The decoder's own: it knows how much the model got, but saw no end to take it from.
+            // A mark of the decoder, which had the size of the missing text but not its end.
             None => pieces.push(Piece::Held(format!("{before}[… {missing} bytes …]"))),
         }
         (from, at) = (end, end);
@@ -64,8 +64,8 @@ pub(super) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec
     pieces
 }
 
-/// The cut that lacks so much; of several the one whose string ends most like the text where it was
-/// cut.
+/// The cut with so many bytes missing; of several, the one before which the string is most like the
+/// text.
 fn cut_before<'c>(
     text: &str,
     form: Form,

@@ -5,10 +5,10 @@ use std::io;
 /// Takes the text that comes out.
 pub(super) type Give<'g> = dyn FnMut(&[u8]) -> io::Result<()> + 'g;
 
-/// What stands for half a surrogate pair: U+FFFD.
+/// The replacement of half a surrogate pair: U+FFFD.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
-/// Where in the string the reading stands.
+/// The state of reading a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum At {
     #[default]
@@ -105,7 +105,7 @@ impl Unescape {
     }
 }
 
-/// What a letter after a backslash stands for.
+/// The character for a letter after a backslash.
 fn meant(letter: u8) -> u8 {
     match letter {
         b'n' => b'\n',

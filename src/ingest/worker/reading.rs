@@ -7,17 +7,14 @@ use crate::ingest::store::News;
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
+use crate::tokens::Counter;
 use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 impl Worker {
     pub(super) fn read_appended(&mut self, file: FileId, finish: bool) -> ControlFlow<()> {
-        let measure: &dyn Measure = if self.counter.is_warm() {
-            self.counter.as_ref()
-        } else {
-            &ByLength
-        };
+        let measure = measure(&self.counter, self.counter.is_warm());
         let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
             let Some(cursor) = known.cursor.as_mut().filter(|_| !known.trimmed) else {
@@ -49,7 +46,7 @@ impl Worker {
             }
         }
         if moved {
-            self.tell_settings(file)?;
+            self.send_settings(file)?;
         }
         ControlFlow::Continue(())
     }
@@ -65,11 +62,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let looked_at = self.looked_at == Some(file) && self.counter.is_warm();
-        let measure: &dyn Measure = if looked_at {
-            self.counter.as_ref()
-        } else {
-            &ByLength
-        };
+        let measure = measure(&self.counter, looked_at);
         match known.log.store.tail(&known.log, measure, &self.rules) {
             Ok(reading) => self.rebuilt(file, reading, looked_at),
             Err(e) => self.failed(file, &e),
@@ -83,17 +76,13 @@ impl Worker {
             known.not_before = None;
             known.cwd = session.meta.cwd.clone();
         }
-        self.tell_settings(file)?;
+        self.send_settings(file)?;
         (self.sink)(Update::Rebuilt { file, sessions })
     }
 
     /// The sessions of a file, read anew.
     fn rebuilt(&mut self, file: FileId, mut reading: Reading, exact: bool) -> ControlFlow<()> {
-        let measure: &dyn Measure = if exact {
-            self.counter.as_ref()
-        } else {
-            &ByLength
-        };
+        let measure = measure(&self.counter, exact);
         let settled = self
             .known
             .get(&file)
@@ -112,7 +101,7 @@ impl Worker {
                 known.cursor.iter_mut().for_each(|cursor| cursor.trim());
             }
         }
-        self.tell_settings(file)?;
+        self.send_settings(file)?;
         (self.sink)(Update::Rebuilt { file, sessions })?;
         match settled {
             Ok(()) => ControlFlow::Continue(()),
@@ -120,7 +109,7 @@ impl Worker {
         }
     }
 
-    /// Reads on for one turn, what somebody waits for first. Whether there was anything to read.
+    /// Reads on for one turn, first what is looked at. Returns whether there was anything to read.
     pub(super) fn read_on(&mut self) -> ControlFlow<(), bool> {
         if let Some(file) = self.looked_at
             && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
@@ -170,11 +159,7 @@ impl Worker {
         exact: bool,
     ) -> ControlFlow<(), bool> {
         let until = Instant::now() + TURN;
-        let measure: &dyn Measure = if exact {
-            self.counter.as_ref()
-        } else {
-            &ByLength
-        };
+        let measure = measure(&self.counter, exact);
         let step = reading.and_then(|mut reading| {
             let progress = reading.step(measure, &mut || Instant::now() >= until)?;
             Ok((reading, progress))
@@ -219,11 +204,19 @@ impl Worker {
             return ControlFlow::Continue(());
         }
         let path = known.log.facts.path.to_path_buf();
-        self.tell(path, problem::unreadable(error, "read it"))
+        self.report(path, problem::unreadable(error, "read it"))
     }
 }
 
-/// The folder in which the session works, where these entries tell it.
+/// Exact counts, or estimates by length.
+fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
+    match exact {
+        true => counter,
+        false => &ByLength,
+    }
+}
+
+/// The folder in which the session works, if these entries contain it.
 fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {
     entries.iter().rev().find_map(|entry| match &entry.event {
         Event::Meta(meta) if entry.lane == Lane::Main => meta.cwd.clone(),

@@ -1,34 +1,32 @@
 //! Texts of items, read beside all else: one at a time, since each may be large.
 
 use super::Worker;
-use crate::ingest::Wake;
 use crate::ingest::discover::file_id;
 use crate::ingest::problem;
 use crate::ingest::store::pipe::{NO_TEXT, STDIN};
 use crate::ingest::text::{Origin, do_job};
+use crate::ingest::{Wake, lock};
 use crate::model::fleet::FileId;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 
 impl Worker {
-    /// Begins the next text that somebody waits for. `inbox` takes what was read, and wakes the worker
+    /// Begins to read the next text that was requested. `inbox` takes what was read, and wakes the worker
     /// for the one after it.
     pub(super) fn read_texts(&mut self, inbox: &SyncSender<Wake>) {
         let under_way = |reader: &JoinHandle<()>| !reader.is_finished();
         if self.reader.as_ref().is_some_and(under_way) {
             return;
         }
-        let texts = self.wanted.texts.lock();
-        let Some(job) = texts.unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some(job) = lock(&self.wanted.texts).take() else {
             return;
         };
         let origin = self.origin(job.request().file);
         let inbox = inbox.clone();
         let read = move || {
             let update = do_job(job, origin).map(Box::new);
-            // Where the worker has ended nobody waits for the text.
+            // If the worker has ended, the text is no longer needed.
             let _ = inbox.send(Wake::Read(update));
         };
         self.reader = std::thread::Builder::new()

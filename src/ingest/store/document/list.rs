@@ -22,7 +22,7 @@ impl Elements {
     }
 }
 
-/// Where the list's first element would stand. Nothing before it is of the list.
+/// The position of the list's first element. Nothing before it belongs to the list.
 pub(super) fn start(list: List, document: &[u8]) -> Option<usize> {
     match list {
         List::Json(name) => json_start(name, document),
