@@ -219,14 +219,17 @@ impl Walk<'_> {
             };
             self.folder(root, path, real, 0);
         } else if self.record(root, path) {
-            // It is part of a log that is a folder, and that log is what is meant.
-        } else if let (true, SearchRoot::Forced(format, _)) = (named, root) {
-            self.forced_file(path, *format, &meta);
+            // It is part of a log that is a folder: that log is meant.
         } else if named {
-            self.given_file(path, &meta);
+            match self.named_file(root, path, meta.len()) {
+                Ok(Ok((format, claim))) => {
+                    self.add(path, file_id(path), format, claim, Stamp::from(&meta), None);
+                }
+                Ok(Err(why)) => self.problem(path, why),
+                Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
+            }
         } else {
-            let id = file_id(path);
-            self.file(root, path, id, || Ok(meta));
+            self.file(root, path, file_id(path), || Ok(meta));
         }
     }
 
@@ -261,7 +264,7 @@ impl Walk<'_> {
         if !claims.any(|claim| claim.store.has_part(name)) {
             return false;
         }
-        // Where it is the watcher that names it, the folder goes by the name of its place.
+        // If the watcher names the file, the folder is shown by its path there.
         let named = path.parent().filter(|_| !root.names(path));
         let shown = named.unwrap_or(folder).to_path_buf();
         let log = self.scanner.folder(root, &shown);
@@ -289,10 +292,8 @@ impl Walk<'_> {
             return self.file(root, &path, id, || entry.metadata());
         }
         if kind.is_dir() {
-            let noise = [".git", "node_modules"]
-                .iter()
-                .any(|name| entry.file_name() == *name);
-            if !noise {
+            let name = entry.file_name();
+            if name != ".git" && name != "node_modules" {
                 let real = folder.join(entry.file_name());
                 self.folder(root, &path, real, depth + 1);
             }
@@ -350,40 +351,27 @@ impl Walk<'_> {
         }
     }
 
-    /// A file that the user named: its content counts before its name.
-    fn given_file(&mut self, path: &Path, meta: &Metadata) {
-        let seen = match self.scanner.recognise(path, meta.len()) {
-            Ok(seen) => seen,
-            Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
+    /// The format of a file that the user named, and what is known of it by its path; or why there is
+    /// none. The content counts before the name.
+    fn named_file(
+        &mut self,
+        root: &SearchRoot,
+        path: &Path,
+        len: u64,
+    ) -> io::Result<Result<(&'static Format, Claim), String>> {
+        let recognised = match root {
+            SearchRoot::Forced(format, _) => Some((*format, format.store(&read_head(path)?))),
+            _ => self.scanner.recognise(path, len)?,
         };
-        let claims = self.claims(path);
-        let found = match seen {
-            Some((format, store)) => Some((format, claim_of(format, path, store))),
-            // A name with an id is specific enough; any other could be anything.
-            None => claims.into_iter().find(|(_, claim)| claim.id.is_some()),
-        };
-        match found {
-            Some((format, claim)) => {
-                let stamp = Stamp::from(meta);
-                self.add(path, file_id(path), format, claim, stamp, None);
-            }
-            None => match read_head(path) {
-                Ok(head) => self.problem(path, facts::refusal(&self.scanner.formats, &head)),
-                Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
-            },
+        if let Some((format, store)) = recognised {
+            return Ok(Ok((format, claim_of(format, path, store))));
         }
-    }
-
-    /// A file whose format the user named.
-    fn forced_file(&mut self, path: &Path, format: &'static Format, meta: &Metadata) {
-        match read_head(path) {
-            Ok(head) => {
-                let claim = claim_of(format, path, format.store(&head));
-                let stamp = Stamp::from(meta);
-                self.add(path, file_id(path), format, claim, stamp, None);
-            }
-            Err(e) => self.problem(path, problem::unreadable(&e, "read it")),
-        }
+        // A name with an id is specific enough; any other could be anything.
+        let mut claims = self.claims(path).into_iter();
+        Ok(match claims.find(|(_, claim)| claim.id.is_some()) {
+            Some(claimed) => Ok(claimed),
+            None => Err(facts::refusal(&self.scanner.formats, &read_head(path)?)),
+        })
     }
 
     fn claims(&self, path: &Path) -> Vec<(&'static Format, Claim)> {
