@@ -3,20 +3,20 @@
 //! A thread is a JSON Lines file of events, appended to (`thread.events.jsonl`, before
 //! `branch.events.jsonl`); before that one document of the same events (`branch.json`, schema
 //! `hpd.agent.branch.events`), rewritten in place. Its newest store keeps a journal of another form. What
-//! HPD-AI/HPD-Agent-Framework says (`AgentEvents.cs`, `BranchEvents.cs`, the TypeScript client's
+//! HPD-AI/HPD-Agent-Framework documents (`AgentEvents.cs`, `BranchEvents.cs`, the TypeScript client's
 //! `types/events.ts`); no log of a real session was found:
 //!
 //! * A message turn is all that follows on a user's message; an agent turn in it is one call of the
 //!   model. `AGENT_TURN_FINISHED` has the call's own numbers. `MESSAGE_TURN_FINISHED` has them once more,
-//!   call by call, of which the last is the context's; older builds give their sum, which is none.
+//!   call by call, of which the last is the context's; older builds have their sum, which is no context.
 //! * Microsoft.Extensions.AI counts what was read from a cache in the input.
 //! * A container is a tool that shows its member functions when it is called, until the message turn
 //!   ends: its result, and the functions that it unlocks, are in the context no longer than that. It is
-//!   told by `CONTAINER_EXPANDED`, by the call type `Skill`, or by a harness of the same name.
-//! * Arguments stand in `TOOL_CALL_ARGS`, in newer builds again in `TOOL_CALL_END`; a user's text in
+//!   recognised by `CONTAINER_EXPANDED`, by the call type `Skill`, or by a harness of the same name.
+//! * Arguments are in `TOOL_CALL_ARGS`, in newer builds again in `TOOL_CALL_END`; a user's text in
 //!   `USER_MESSAGE` is a copy of the message for whoever shows it.
 //! * A compaction lists the messages that it replaces, and those that take their place.
-//! * Events of a sub-agent that stand in its parent's thread say so by their depth.
+//! * Events of a sub-agent in its parent's thread have a depth above 0.
 //!
 //! A host chooses the folder of its sessions; `.hpd-data` is what the project's samples use.
 
@@ -89,7 +89,7 @@ fn recognise(head: &[u8]) -> bool {
                 && kinds.iter().any(|kind| head::has(line, kind)))
 }
 
-/// A document may stand on one line.
+/// A document may be one line.
 fn store(head: &[u8]) -> Option<StoreKind> {
     match head::has(head, SCHEMA) {
         true => Some(StoreKind::Document),
@@ -157,8 +157,7 @@ impl HpdAgentDecoder {
         self.name(session, thread, out);
         let event = record.event_id.get().map(|id| Key::of_parts(&["hpd", id]));
         let event = event.unwrap_or_else(|| {
-            let place = out.place();
-            let place = place.id().to_string();
+            let place = out.place().id().to_string();
             let (session, thread) = (session.unwrap_or_default(), thread.unwrap_or_default());
             Key::of_parts(&["hpd", session, thread, &place])
         });

@@ -1,26 +1,26 @@
-//! MEW protocol: the envelope history of a space, in which people, agents and tools talk to each other.
+//! MEW protocol: the envelope history of a space, in which people, agents and tools exchange messages.
 //!
 //! `<space>/.mew/logs/envelope-history.jsonl`, a line for each envelope that the gateway received, and one
-//! for each participant that it was delivered to. What rjcorwin/mew-protocol says (`cli/src/commands/
+//! for each participant that it was delivered to. What rjcorwin/mew-protocol documents (`cli/src/commands/
 //! gateway.ts`, `src/participant/MEWParticipant.ts`, `src/agent/MEWAgent.ts`, `src/types/protocol.ts`);
 //! no log of a real space was found:
 //!
-//! * Everybody sees every envelope, so one of them stands in the log as often as there are participants,
+//! * Everybody receives every envelope, so one of them is in the log as often as there are participants,
 //!   and once more. It is known by its id.
-//! * Each participant has a context of its own: what it said, thought and called, and what the others
-//!   chat. Results go to whoever asked: by the id of the request, or of the proposal that it fulfils. The
+//! * Each participant has a context of its own: its messages, thinking and calls, and the chat of the
+//!   others. Results go to whoever asked: by the id of the request, or of the proposal that it fulfils. The
 //!   welcome and who comes and goes are not sent to a model.
 //! * `participant/status` has `tokens` of `max_tokens`: four characters to a token, summed up by the
-//!   participant itself, so its word and no provider's. It says `near_limit` at 0.9 of it. That is shown
+//!   participant itself, so its own estimate and no provider's number. Its status is `near_limit` at 0.9 of it. That is shown
 //!   among the items, and is in nobody's context.
-//! * Above 0.95 of it an agent drops its oldest messages until it is at 0.7, and says `compacted`. Where
-//!   somebody asked for it, `participant/compact-done` tells how many; `participant/clear` and
+//! * Above 0.95 of it an agent drops its oldest messages until it is at 0.7, and reports `compacted`. Where
+//!   somebody asked for it, `participant/compact-done` has the number of messages; `participant/clear` and
 //!   `participant/restart` drop all, `participant/forget` some or half, of whoever they are addressed to.
 //! * No envelope names a model or has a provider's numbers.
 //!
-//! Nothing tells people from agents but what they do. The gateway is neither; people go by the name that
-//! the templates give them (`human`), or by `user`; whoever speaks, asks, thinks or is spoken to
-//! otherwise is an agent. Tools answer only.
+//! Nothing distinguishes people from agents but what they do. The gateway is neither; people go by the name that
+//! the templates give them (`human`), or by `user`; whoever else sends chat, requests or thinking, or is
+//! addressed, is an agent. Tools answer only.
 
 mod space;
 mod wire;

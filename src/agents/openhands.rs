@@ -2,27 +2,27 @@
 //!
 //! A conversation is a folder of events, one file each (`events/event-00000-<id>.json`), with its state
 //! beside it (`base_state.json`); exports and recorded streams are the same events as lines. What
-//! OpenHands/software-agent-sdk says (`openhands-sdk/openhands/sdk`: `event/`, `conversation/`,
+//! OpenHands/software-agent-sdk documents (`openhands-sdk/openhands/sdk`: `event/`, `conversation/`,
 //! `context/`, `llm/utils/`), checked on two small conversations of real files and on a recorded stream:
 //!
 //! * Events follow each other; since conversations are trees they name their `parent_id`, or `__root__`
 //!   (`event/types.py`). Updates of the state and errors of the conversation are no part of it.
 //! * Events of one answer share its `llm_response_id`: an action for each call, of which the first has
-//!   the text and the thinking. What the SDK itself says between is written in the user's name.
+//!   the text and the thinking. Messages of the SDK itself between have the user's role.
 //! * `SystemPromptUpdateEvent` takes the place of the prompt and the tools before it (the requests of a
 //!   probe that was run with it are recorded beside its events).
 //! * The tools' schemas are not written, those of MCP servers aside: their share is unlogged.
-//! * A result is sent with what the terminal tells of it (`TerminalObservation.to_llm_content`).
+//! * A result is sent with what the terminal reports of it (`TerminalObservation.to_llm_content`).
 //! * `Condensation` takes the events away that it lists and puts a summary in place of the one before
 //!   (`event/condenser.py`). `CondensationRequest` comes before it where the window was full, or where
-//!   somebody asked; nothing says which, but between an agent's last word and the next it was not the
+//!   somebody asked; which of them is not logged, but after an agent's last message it was not the
 //!   window. Without it the condenser counted events, or tokens where its `max_tokens` is set.
 //! * Prompts include what was cached, as LiteLLM counts (`Metrics`; those of agents over ACP do not).
 //! * The numbers of a call are in the state, by the id of the response. A stream's updates of the
 //!   statistics hold sums of all calls, and name no response. The first call of the recorded stream, of
 //!   596 tokens in a conversation of 35,299, is the one that asks for a title (`title_utils.py`: the
 //!   first 1,000 characters of a message and a list of emoji, by the agent's own model): see `stats`.
-//! * `TokenEvent` holds the token ids of the prompt and answer before it, where vLLM gives them.
+//! * `TokenEvent` holds the token ids of the prompt and answer before it, where vLLM returns them.
 //! * Times have no zone (`datetime.now().isoformat()`); they are taken for UTC.
 //!
 //! Its version 0 (`~/.openhands/sessions`, `source` and `action` of another form) is not read.

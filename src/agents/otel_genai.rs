@@ -1,14 +1,14 @@
 //! OpenTelemetry's conventions for generative AI: what Semantic Kernel, LangChain, LlamaIndex, Pydantic
-//! AI, the AI SDK and others write where they are told to export spans to a file.
+//! AI, the AI SDK and others write when they are configured to export spans to a file.
 //!
-//! Two forms of lines, told apart line by line: OTLP's JSON (`{"resourceSpans":[…]}` and
+//! Two forms of lines, which may be mixed: OTLP's JSON (`{"resourceSpans":[…]}` and
 //! `{"resourceLogs":[…]}`, as the Collector's file exporter writes it; 64-bit numbers are strings, or
 //! not) and flat spans (`{"type":"span","name":…,"attributes":{…}}`, as Node's exporters write them).
 //! What open-telemetry/semantic-conventions-genai, traceloop/openllmetry, Arize-ai/openinference and
-//! vercel/ai say:
+//! vercel/ai document:
 //!
 //! * A span is a call of a model where its operation is `chat`, `generate_content` or
-//!   `text_completion`; older ones say so by `llm.request.type`, OpenInference by
+//!   `text_completion`; older ones use `llm.request.type`, OpenInference by
 //!   `openinference.span.kind`, the AI SDK by `ai.operationId`. Spans of agents, chains and whole
 //!   generations sum up the calls below them: a sum is no context, so they are passed over.
 //! * `gen_ai.usage.input_tokens` includes what was read from and written to a cache. Instrumentations
@@ -21,26 +21,26 @@
 //! * A conversation goes by `gen_ai.conversation.id` or what older conventions call it, else by its
 //!   trace, and in it by the agent. A call that shares nothing with it (a title, a classification) is
 //!   a conversation of its own. Many begin a trace with each turn: a call that names no conversation and
-//!   repeats an answer of another trace goes on with that; without content, nothing tells.
+//!   repeats a response of another trace continues that one; without content, nothing shows it.
 //! * Spans are written when they end, and exporters do not sort: one that began before the newest
 //!   counts in the totals and changes nothing in the context.
 //! * Spans and log records of one file are joined by their ids; where an exporter writes each to a file
 //!   of its own (the Collector's does), the file of spans has the numbers and that of records the
 //!   content, and nothing joins them.
 //!
-//! Frameworks have habits of their own; what their sources say:
+//! Frameworks have habits of their own, by their sources:
 //!
 //! * Semantic Kernel (microsoft/semantic-kernel, `ModelDiagnostics.cs`, `model_diagnostics/
 //!   decorators.py`): operations `chat.completions`, `chat.streaming_completions`, `text.completions`.
-//!   Its tools' messages do not say which call they answer. At first its numbers were
+//!   Its tools' messages do not name the call they answer. At first its numbers were
 //!   `gen_ai.response.prompt_tokens` and -1 where it had none, and its content no JSON.
 //! * LangChain and LangGraph through LangSmith (langchain-ai/langsmith-sdk, `otel/_otel_exporter.py`):
-//!   each run is a span, `langsmith.span.kind` says of what; templates are `chat` as well. All that goes
-//!   in and comes out stands in `gen_ai.prompt` and `gen_ai.completion`. Its *session* is the project;
+//!   each run is a span, `langsmith.span.kind` is its kind; templates are `chat` as well. All input and
+//!   output is in `gen_ai.prompt` and `gen_ai.completion`. Its *session* is the project;
 //!   a conversation is a *thread*, one of three keys of the metadata.
 //! * LlamaIndex (run-llama/llama_index, `llama-index-observability-otel`, `genai.py`): today's names,
 //!   operations `chat` and `completion`, texts alone, no calls. Without that switch its spans have no
-//!   numbers; OpenInference or OpenLLMetry tell more.
+//!   numbers; OpenInference or OpenLLMetry have more.
 //! * Pydantic AI (pydantic/pydantic-ai, `models/instrumented.py`): at first the messages as one attribute
 //!   `events` or as log records, the tools in `model_request_parameters`, the cached part in
 //!   `gen_ai.usage.details.…`; since its version 2 of the data today's names.
@@ -67,21 +67,20 @@ use std::path::Path;
 pub static OTEL_GENAI: Format = Format {
     id: "otel-genai",
     label: "otel",
-    // Exporters write wherever they are told to; this is a place to tell them.
+    // Exporters write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "spans")],
     facts: Facts {
         mark: "`resourceSpans`, `resourceLogs`, or a span with `gen_ai.` attributes",
         live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning where it is told apart",
+        known: "prompts, outputs, reasoning where it is reported",
         estimated: "calls whose span has no usage",
         sub_agents: "by the agent's name",
-        compactions: "told from what calls no longer carry, where the content is exported",
+        compactions: "inferred from what calls no longer carry, where the content is exported",
         tried: "invented lines after the conventions and their instrumentations",
     },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<OtelGenAiDecoder>,
-    // What a request no longer carries is told by its absence.
     terms: &[
         ("input", |b| b.input),
         ("cache_creation", |b| b.cache_creation),

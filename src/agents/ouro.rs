@@ -1,18 +1,18 @@
 //! ouro.
 //!
 //! A session is one YAML document, `session.yaml`, written anew as a whole with every message. What its
-//! sources say (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
+//! sources document (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
 //! `compaction/compressor.py`):
 //!
 //! * No usage is written, and no model: all is estimated here, and the window is guessed.
 //! * Messages are OpenAI's: `role`, `content`, `tool_calls`, `tool_call_id`, `name`. System messages
-//!   stand in a list of their own, before the others.
+//!   are in a list of their own, before the others.
 //! * A compaction replaces messages by one of the user's that begins with
 //!   `[Previous conversation summary]`, in the next writing of the file: what was there before is gone.
-//! * It compacts above `MEMORY_COMPRESSION_THRESHOLD`: 256,000 tokens unless its `config` says
-//!   otherwise, 60,000 in older versions (`ouro/config.py`), which no session tells apart. It counts
+//! * It compacts above `MEMORY_COMPRESSION_THRESHOLD`: 256,000 tokens unless its `config` sets
+//!   another, 60,000 in older versions (`ouro/config.py`), which sessions do not show. It counts
 //!   the tools' schemas too.
-//! * Times have no zone and are not told; the file's own is.
+//! * Times have no zone and are not read; the file's own is.
 //!
 //! The document is read as events by saphyr-parser: a crate without unsafe code that unfolds nothing.
 //! Documents of YAML's data model can unfold aliases to any size; here an alias, which ouro writes only

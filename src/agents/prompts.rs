@@ -8,6 +8,7 @@ mod block;
 mod conversation;
 mod held;
 
+use crate::model::Role;
 pub(super) use block::{Block, Content, passages};
 pub(super) use conversation::{Conversation, Losses, Prompt, Step, front_of};
 pub(super) use held::Mark;
@@ -15,7 +16,6 @@ pub(super) use held::Mark;
 /// Marks which blocks of a prompt begin a user turn, where messages do not show it, and removes empty
 /// ones.
 pub(super) fn mark_turns(blocks: &mut Vec<Block<'_>>) {
-    use crate::model::Role;
     blocks.retain(|block| !block.is_empty());
     let mut previous = None;
     for block in blocks {

@@ -1,7 +1,7 @@
 //! Requests and responses as loggers and proxies record them, of whatever provider: one JSON Lines file,
 //! one call to a model a line.
 //!
-//! There is no one format. What a line holds is told by its fields, wherever the logger has put them:
+//! There is no one format. The fields of a line show what it holds, wherever the logger has put them:
 //! at the top, below `request` and `response`, in their `body`, as JSON or as text that holds JSON.
 //!
 //! * OpenAI Chat Completions, Responses, Anthropic Messages, Gemini `generateContent`; the AI SDK's
@@ -11,21 +11,21 @@
 //!   `trace_id` is one of a request and its retries unless the caller sets a session's.
 //! * AutoGen's events (microsoft/autogen, `autogen_core/logging.py`): `LLMCall` with messages and
 //!   response, `LLMStreamStart` and `LLMStreamEnd` with one each; a log handler may put words before
-//!   the JSON. `agent_id` is whose context it is.
+//!   the JSON. `agent_id` names the agent whose context it is.
 //! * claude-trace (badlogic/lemmy): pairs of request and response, streams as text in `body_raw`.
-//! * Recorded streams: a list of chunks, or the text of server-sent events; usage stands in the last.
+//! * Recorded streams: a list of chunks, or the text of server-sent events; usage is in the last.
 //!
-//! Which conversation a request belongs to is in `threads`, what it changes there in `thread`. Every
-//! request carries its whole history, so what is no longer sent has left: thoughts are *stripped*,
+//! Which conversation a request belongs to is decided in `threads`, what it changes there in `prompts`. Every
+//! request carries its whole history, so what is no longer sent has left: thinking is *stripped*,
 //! results that became a stub and the oldest that were dropped *cleared*, a history that a summary made
 //! short *compacted*, everything else *rewound*. With `previous_response_id` or a `conversation` the
 //! provider keeps the history and the request holds what is new.
 //!
-//! Output is what stays: reasoning of which the answer holds nothing to be sent back does not.
+//! Output is what stays: reasoning that the response does not hold in a form to be sent back does not.
 //! `toolUsePromptTokenCount`, what Gemini's own tools put in while it answered, is input beside
 //! `promptTokenCount` (googleapis/python-genai, `types.py`: the total is the sum of both and the
-//! output) and in no later prompt: it is known, in this one prompt, and leaves. Items that a Responses request names by reference
-//! only are not followed. Of several choices the first counts.
+//! output) and in no later prompt: it is known, in this one prompt, and leaves. Items that a Responses
+//! request only refers to are not followed. Of several choices the first counts.
 
 mod envelope;
 mod message;
@@ -51,15 +51,15 @@ use threads::{Names, Threads};
 pub static REQUEST_LOG: Format = Format {
     id: "request-log",
     label: "request",
-    // Loggers write wherever they are told to; this is a place to tell them.
+    // Loggers write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "requests")],
     facts: Facts {
         mark: "request to a model (`messages`, `input` or `contents`) or its response",
         live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning where it is told apart",
+        known: "prompts, outputs, reasoning where it is reported",
         estimated: "requests whose response has no usage",
         sub_agents: "by their ids, or by what requests share",
-        compactions: "told from what requests no longer hold",
+        compactions: "inferred from what requests no longer hold",
         tried: "invented logs after the providers' and loggers' own definitions",
     },
     claims: &claims,
@@ -81,7 +81,7 @@ fn claims(path: &Path) -> Option<Claim> {
     (path.extension()? == "jsonl").then_some(Claim::LINES)
 }
 
-/// Shorter ids of responses do not tell them apart: some servers number theirs.
+/// Shorter ids of responses are not unique: some servers number theirs.
 const UNIQUE_ID: usize = 16;
 
 /// Decodes one file.

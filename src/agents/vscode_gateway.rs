@@ -1,6 +1,6 @@
 //! The Vercel AI Gateway's VS Code extension: its forensic captures and its investigation logs.
 //!
-//! Both are off until a setting turns them on. What the extension says (wycats/SferaDev,
+//! Both are off until a setting turns them on. What the extension documents (wycats/SferaDev,
 //! `packages/vscode-ai-gateway/src/provider/forensic-capture.ts` and `…/src/logger/investigation*.ts`);
 //! no log of real use was found:
 //!
@@ -11,7 +11,7 @@
 //! * `<workspace>/.logs/<investigation>/index.jsonl`: a line a request, after it: estimated and actual
 //!   numbers beside each other. `…/<conversation>/messages.jsonl` repeats them; `…/messages/<chat>.json`
 //!   holds the whole request (in the shape of OpenAI's Responses) and its usage. `events.jsonl` wraps all
-//!   of these, told apart by `kind`; there the numbers of a request stand before its content, so from
+//!   of these, with a `kind` each; there the numbers of a request come before its content, so from
 //!   the first content on the index's numbers wait for it.
 //! * `chatId` names a request. A conversation goes by `conversationId`; captures have none, and theirs
 //!   goes by the hashes of the system prompt and of the first message.
@@ -126,9 +126,9 @@ impl VscodeGatewayDecoder {
             },
             // The summary repeats the index.
             Some(kind) => out.skip(kind),
-            None if line.capture_version.get().is_some() => self.capture(line, out),
+            None if line.is_capture() => self.capture(line, out),
             None if line.request.is_some() => self.request(line, out),
-            None if line.chat_id.get().is_some() => self.numbers(line, Wrapped::No, out),
+            None if line.is_of_investigation() => self.numbers(line, Wrapped::No, out),
             None => out.unreadable("neither a capture nor of an investigation"),
         }
     }

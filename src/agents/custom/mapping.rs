@@ -13,7 +13,7 @@ pub struct Mapping {
     /// Its name: the file's.
     #[serde(skip)]
     pub(super) id: String,
-    /// Where its logs are, as `roots` says it.
+    /// Where its logs are, from `roots`.
     #[serde(skip)]
     pub(super) places: Vec<Root>,
     /// Its name in narrow columns; none: the file's name.
@@ -149,7 +149,7 @@ pub(super) struct ResultKeys {
     pub(super) text: Pointers,
 }
 
-/// The words of a log for each role. What is not said is as most logs have it.
+/// The words of a log for each role. By default as in most logs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Roles {
@@ -272,9 +272,7 @@ impl Mapping {
             return Err("`has` is empty: name a pointer that every such log has".to_owned());
         }
         if let Some(word) = self.roles.twice() {
-            return Err(format!(
-                "`roles`: '{word}' stands in two lists: take one out"
-            ));
+            return Err(format!("`roles`: '{word}' is in two lists: remove one"));
         }
         let tables = [
             (
@@ -395,7 +393,7 @@ mod tests {
             (
                 "mine",
                 format!("{LEAST}[roles]\ntool = [\"user\"]\n"),
-                "'user' stands in two",
+                "'user' is in two",
             ),
             (
                 "mine",

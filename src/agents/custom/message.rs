@@ -69,9 +69,9 @@ impl<'v> Message<'v> {
         let calls = self.calls.iter().chain(&self.results);
         let words = calls.clone().flat_map(|call| [&call.tool, &call.id]);
         parts.extend(words.flatten().cloned());
-        let said = self.thinking.iter().chain(&self.texts);
-        let said = said.chain(calls.flat_map(|call| &call.content));
-        parts.extend(said.map(ToString::to_string));
+        let content = self.thinking.iter().chain(&self.texts);
+        let content = content.chain(calls.flat_map(|call| &call.content));
+        parts.extend(content.map(ToString::to_string));
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         Key::of_parts(&parts)
     }

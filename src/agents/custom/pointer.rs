@@ -1,10 +1,10 @@
-//! Where a value stands in a record: a JSON pointer.
+//! The place of a value in a record: a JSON pointer.
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// A JSON pointer (RFC 6901) in which `*` stands for every element of a list. The empty one points
+/// A JSON pointer (RFC 6901) in which `*` means every element of a list. The empty one points
 /// at the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pointer(Vec<Box<str>>);
@@ -13,7 +13,7 @@ pub(super) struct Pointer(Vec<Box<str>>);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Pointers(Vec<Pointer>);
 
-/// What stands for every element.
+/// The step that means every element.
 const EVERY: &str = "*";
 
 impl Pointer {

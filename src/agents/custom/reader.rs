@@ -266,11 +266,10 @@ impl Session {
 /// The request that a record of this id answers.
 fn request_of(mapping: &Mapping, id: Option<&str>, out: &Sink<'_>) -> Key {
     let agent = &mapping.id;
-    let place = out.place();
-    let time = out.time().map(|time| time.to_string());
+    let time = out.time().map(|time| time.to_string()).unwrap_or_default();
     match id {
-        Some(id) => Key::of_parts(&[agent, "request", id, &time.unwrap_or_default()]),
-        None => Key::of_parts(&[agent, "request", &place.id().to_string()]),
+        Some(id) => Key::of_parts(&[agent, "request", id, &time]),
+        None => Key::of_parts(&[agent, "request", &out.place().id().to_string()]),
     }
 }
 

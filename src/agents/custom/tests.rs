@@ -103,7 +103,7 @@ fn entries(format: &Format, log: &str) -> Vec<Entry> {
     out.entries
 }
 
-fn told(session: &Session) -> Vec<String> {
+fn items_of(session: &Session) -> Vec<String> {
     let alive = session.alive();
     let items = alive.iter().map(|ix| &session.items()[*ix]);
     items
@@ -187,7 +187,7 @@ proptest! {
         prop_assert_eq!(together.len(), said.iter().filter(|said| **said > 0).count());
         for (of, log) in own.iter().enumerate().filter(|(_, log)| !log.is_empty()) {
             let (session, alone) = (&together[&format!("s{of}")], read(format, log));
-            prop_assert_eq!(told(session), told(&alone));
+            prop_assert_eq!(items_of(session), items_of(&alone));
             prop_assert_eq!(session.context(), alone.context());
             prop_assert_eq!(session.requests().len(), alone.requests().len());
         }
@@ -215,7 +215,7 @@ fn what_a_record_does_not_say_of_its_session_holds_on() {
 fn records_are_read_as_the_mapping_says() {
     let session = read(format(RECORDS), LOG);
     assert_eq!(
-        told(&session),
+        items_of(&session),
         [
             "container prompt : Be brief.",
             "user text : List the files.",
@@ -253,7 +253,7 @@ fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
     );
     let session = read(format(RECORDS), &log);
     assert_eq!(
-        told(&session),
+        items_of(&session),
         [
             "container prompt : Be brief.",
             "user text : Count them.",
@@ -267,7 +267,7 @@ fn a_branch_is_left_and_a_summary_takes_the_place_of_all() {
     );
     let session = read(format(RECORDS), &log);
     assert_eq!(
-        told(&session),
+        items_of(&session),
         ["container summary : There are two.", "user text : Go on."]
     );
     assert_eq!(session.resets().len(), 1);
@@ -351,7 +351,7 @@ fn what_is_no_longer_in_the_list_has_left() {
     ]);
     let session = read(format(REQUESTS), &log);
     assert_eq!(
-        told(&session),
+        items_of(&session),
         [
             "user text : both",
             "user text : three",
@@ -370,7 +370,7 @@ fn what_is_no_longer_in_the_list_has_left() {
     ]);
     let session = read(format(REQUESTS), &log);
     assert_eq!(
-        told(&session),
+        items_of(&session),
         [
             "user text : one",
             "assistant text : 2",
@@ -388,7 +388,7 @@ fn calls_and_results_are_parts_of_messages() {
 "#;
     let session = read(format(REQUESTS), log);
     assert_eq!(
-        told(&session),
+        items_of(&session),
         [
             "user text : Look.",
             "assistant text : I will.",

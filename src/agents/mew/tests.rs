@@ -24,7 +24,7 @@ fn each_participant_has_a_context_of_its_own() {
         .collect();
     assert_eq!(titles, ["mew", "helper"], "and nobody else");
     let helper = sessions.values().nth(1).unwrap();
-    // What came before it spoke is not told to it; a proposal's result is.
+    // It does not receive what came before it took part; it does receive a proposal's result.
     assert_eq!(
         previews(helper),
         [

@@ -1,4 +1,4 @@
-//! The branch on which a conversation goes on: which events are in the context.
+//! The branch on which a conversation continues: which events are in the context.
 //!
 //! Events name their parents since conversations became trees, and follow the one before otherwise.
 
@@ -33,7 +33,7 @@ impl Branch {
         let last = self.live.last().copied();
         let parent = match parent {
             Parent::Root => None,
-            // One that was not seen stands before all that was read.
+            // One that was not seen precedes all that was read.
             Parent::Key(parent) if self.parents.contains_key(&parent) => Some(parent),
             Parent::Key(_) | Parent::Previous => last,
         };

@@ -11,7 +11,6 @@ use crate::model::event::{
 };
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +28,7 @@ pub(super) struct OpenHandsDecoder {
     has_begun: bool,
     /// The answers whose calls are not known yet.
     unknown: HashSet<Key>,
-    /// The answer that the newest event begins, and where it stands.
+    /// The answer that the newest event begins, with its place and time.
     open: Option<(Key, Place, Option<Timestamp>)>,
     /// The first system prompt's event.
     system: Option<Key>,
@@ -39,7 +38,7 @@ pub(super) struct OpenHandsDecoder {
     summary: Option<Key>,
     /// Why a condensation was asked for, while none has come.
     asked: Option<Box<str>>,
-    /// Whether the agent has said its last word for now.
+    /// Whether the agent has finished its turn.
     ended: bool,
     /// Whether it condenses at a number of tokens, and not of events alone.
     counts_tokens: bool,
@@ -175,7 +174,7 @@ impl OpenHandsDecoder {
         }
     }
 
-    /// What is said last takes the place of what was said before.
+    /// The newest system prompt replaces the one before.
     fn system(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let mut items = Vec::new();
         for text in [&record.system_prompt, &record.dynamic_context] {
@@ -200,7 +199,8 @@ impl OpenHandsDecoder {
 
     fn message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let Some(message) = &record.llm_message else {
-            return out.unreadable("a message without a message");
+            out.unreadable("a message without a message");
+            return self.link(record, out);
         };
         let model = self.model.as_deref();
         let is_agent = message.role.get() == Some("assistant");
@@ -346,7 +346,7 @@ impl OpenHandsDecoder {
         meta
     }
 
-    /// The conversation goes on with this answer: what is known of its request.
+    /// The conversation continues with this answer: emits what is known of its request.
     fn answer(&mut self, request: Key, out: &mut Sink<'_>) {
         if self.newest.replace(request) == Some(request) {
             return;
@@ -356,7 +356,7 @@ impl OpenHandsDecoder {
         self.emit_usage(request, out);
     }
 
-    /// Tells of the call whose answer this is, if it is known.
+    /// Emits the usage of the call whose answer this is, if it is known.
     fn emit_usage(&mut self, request: Key, out: &mut Sink<'_>) {
         let (call, others) = self.stats.answered();
         skip_others(others, out);
@@ -376,15 +376,14 @@ impl OpenHandsDecoder {
 
     /// The ids of all tokens of the newest request and its answer.
     fn token_ids(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        let count = |ids: Option<&RawValue>| {
-            let ids: Vec<IgnoredAny> = serde_json::from_str(ids?.get()).ok()?;
-            Some(ids.len() as u64)
-        };
-        let prompt = count(record.prompt_token_ids).filter(|prompt| *prompt > 0);
-        let (Some(request), Some(prompt)) = (self.newest, prompt) else {
+        let ids: Vec<&RawValue> = lenient::value(record.prompt_token_ids, "prompt_token_ids", out);
+        let prompt = ids.len() as u64;
+        let Some(request) = self.newest.filter(|_| prompt > 0) else {
             return out.skip("TokenEvent");
         };
-        let output = count(record.response_token_ids);
+        let ids: Option<Vec<&RawValue>> =
+            lenient::value(record.response_token_ids, "response_token_ids", out);
+        let output = ids.map(|ids| ids.len() as u64);
         out.usage(Usage {
             request,
             model: None,

@@ -1,70 +1,33 @@
 //! Which call of a model belongs to the conversation.
 //!
 //! Updates of the statistics hold sums, by the usage that a model is put to. What a sum grew by is one
-//! call where `per_turn_token` says as much. They come before the events of the answer, and name none.
+//! call where `per_turn_token` is as much. They come before the events of the answer, and name none.
 
 use super::wire::{Metrics, Numbers, State};
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 use std::collections::HashMap;
 
-/// Sums so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Sum {
-    prompt: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
-    reasoning: u64,
+/// The numbers of a record.
+fn numbers_of(numbers: &Numbers<'_>) -> Billed {
+    Billed {
+        input: numbers.prompt_tokens.or_zero(),
+        cache_creation: numbers.cache_write_tokens.or_zero(),
+        cache_read: numbers.cache_read_tokens.or_zero(),
+        output: numbers.completion_tokens.or_zero(),
+        reasoning: numbers.reasoning_tokens.or_zero(),
+    }
 }
 
-impl Sum {
-    fn of(numbers: &Numbers<'_>) -> Sum {
-        Sum {
-            prompt: numbers.prompt_tokens.or_zero(),
-            output: numbers.completion_tokens.or_zero(),
-            cache_read: numbers.cache_read_tokens.or_zero(),
-            cache_write: numbers.cache_write_tokens.or_zero(),
-            reasoning: numbers.reasoning_tokens.or_zero(),
-        }
-    }
-
-    /// What was added to the sums before; `None`: they began anew.
-    fn since(self, before: Sum) -> Option<Sum> {
-        Some(Sum {
-            prompt: self.prompt.checked_sub(before.prompt)?,
-            output: self.output.checked_sub(before.output)?,
-            cache_read: self.cache_read.checked_sub(before.cache_read)?,
-            cache_write: self.cache_write.checked_sub(before.cache_write)?,
-            reasoning: self.reasoning.checked_sub(before.reasoning)?,
-        })
-    }
-
-    /// The numbers of one call. LiteLLM counts what was cached in the prompt; where it is more than that,
-    /// it was counted beside it.
-    fn usage(self, model: Option<&str>) -> Usage {
-        let cached = self.cache_read + self.cache_write;
-        let prompt = match self.cache_read > self.prompt {
-            true => self.prompt + cached,
-            false => self.prompt,
-        };
-        Usage {
-            request: Key(0),
-            model: model.filter(|id| !id.is_empty()).map(bare),
-            prompt,
-            cached: self.cache_read,
-            output: Some(self.output),
-            reasoning: Some(self.reasoning).filter(|tokens| *tokens > 0),
-            source: Source::Reported,
-            billed: Billed {
-                input: self.prompt,
-                cache_creation: self.cache_write,
-                cache_read: self.cache_read,
-                output: self.output,
-                reasoning: self.reasoning,
-            },
-        }
-    }
+/// What was added to the sums before; `None`: they began anew.
+fn difference(sums: Billed, before: Billed) -> Option<Billed> {
+    Some(Billed {
+        input: sums.input.checked_sub(before.input)?,
+        cache_creation: sums.cache_creation.checked_sub(before.cache_creation)?,
+        cache_read: sums.cache_read.checked_sub(before.cache_read)?,
+        output: sums.output.checked_sub(before.output)?,
+        reasoning: sums.reasoning.checked_sub(before.reasoning)?,
+    })
 }
 
 /// A model's id without the way that LiteLLM takes to it: `litellm_proxy/minimax-m2.7`.
@@ -82,22 +45,36 @@ pub(super) struct Call {
 impl Call {
     /// The call of a record; `None`: it has no prompt.
     pub(super) fn of(numbers: &Numbers<'_>) -> Option<Call> {
-        Call::added(Sum::of(numbers), numbers)
+        Call::billed(numbers_of(numbers), numbers)
     }
 
-    fn added(sum: Sum, numbers: &Numbers<'_>) -> Option<Call> {
-        let usage = sum.usage(numbers.model.get());
-        (usage.prompt > 0).then(|| Call {
-            usage,
-            window: numbers.context_window.0.filter(|window| *window > 0),
-        })
+    /// LiteLLM counts what was cached in the prompt; where it is more than that, it was counted beside
+    /// it.
+    fn billed(billed: Billed, numbers: &Numbers<'_>) -> Option<Call> {
+        let prompt = match billed.cache_read > billed.input {
+            true => billed.input + billed.cache_read + billed.cache_creation,
+            false => billed.input,
+        };
+        let model = numbers.model.get().filter(|id| !id.is_empty());
+        let usage = Usage {
+            request: Key(0),
+            model: model.map(bare),
+            prompt,
+            cached: billed.cache_read,
+            output: Some(billed.output),
+            reasoning: Some(billed.reasoning).filter(|tokens| *tokens > 0),
+            source: Source::Reported,
+            billed,
+        };
+        let window = numbers.context_window.0.filter(|window| *window > 0);
+        (prompt > 0).then_some(Call { usage, window })
     }
 }
 
 /// The statistics of a conversation so far.
 #[derive(Default)]
 pub(super) struct Stats {
-    sums: HashMap<Box<str>, Sum>,
+    sums: HashMap<Box<str>, Billed>,
     /// Calls of which no answer was seen, with the usage they were made for.
     waiting: Vec<(Box<str>, Call)>,
     /// The usage that the agent's own model is put to.
@@ -116,11 +93,11 @@ impl Stats {
             let Some(numbers) = &metric.accumulated_token_usage else {
                 continue;
             };
-            let sum = Sum::of(numbers);
+            let sum = numbers_of(numbers);
             let before = self.sums.insert(id.clone(), sum).unwrap_or_default();
-            let added = sum.since(before).unwrap_or(sum);
-            let is_one = numbers.per_turn_token.0 == Some(added.prompt + added.output);
-            if let Some(call) = Call::added(added, numbers).filter(|_| is_one) {
+            let added = difference(sum, before).unwrap_or(sum);
+            let is_one = numbers.per_turn_token.0 == Some(added.input + added.output);
+            if let Some(call) = Call::billed(added, numbers).filter(|_| is_one) {
                 self.waiting.push((id.clone(), call));
             }
         }

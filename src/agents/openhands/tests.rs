@@ -8,8 +8,8 @@ fn read(lines: &[&str]) -> Vec<Entry> {
 }
 
 fn prompts(lines: &[&str]) -> Vec<u64> {
-    let told = read(lines).into_iter();
-    let usage = told.filter_map(|entry| match entry.event {
+    let entries = read(lines).into_iter();
+    let usage = entries.filter_map(|entry| match entry.event {
         Event::Usage(usage) => Some(usage.prompt),
         _ => None,
     });
@@ -51,7 +51,7 @@ fn events_are_told_by_what_they_hold() {
 
 #[test]
 fn a_title_never_stands_for_the_conversation() {
-    // Whichever of the two is told first.
+    // Whichever of the two comes first.
     let [title, both, talk] = [
         stats("default", (596, 775), 1371),
         stats("default", (35_895, 960), 35_484),
@@ -160,7 +160,7 @@ fn conversations_are_folders_of_events() {
     assert_eq!((EVENTS.state)(Path::new("export.jsonl")), None);
 }
 
-/// A state that tells these calls: answers and prompts.
+/// A state with these calls: answers and prompts.
 fn state(calls: &[(&str, u64)]) -> String {
     let calls: Vec<String> = calls
         .iter()

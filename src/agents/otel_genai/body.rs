@@ -1,6 +1,6 @@
-//! Whole requests and responses that stand in one attribute (LangSmith's `gen_ai.prompt` and
+//! Whole requests and responses in one attribute (LangSmith's `gen_ai.prompt` and
 //! `gen_ai.completion`, ADK's `gcp.vertex.agent.llm_request` and `…llm_response`), and the tools on
-//! offer, of which each convention has its own way to tell.
+//! offer, which each convention writes in its own way.
 
 use super::content::{self, Blocks, messages, parsed};
 use super::span::Attributes;
@@ -36,11 +36,11 @@ pub(super) fn of_reply(body: &Value, output: &mut Blocks) {
         .find_map(|name| answer.get(name))
     {
         // Blocks, or items that are messages.
-        Some(said @ Value::Array(_)) if answer.get("output").is_none() => {
-            let said = json!({"role": "assistant", "content": said});
-            messages(&said, Role::Assistant, output);
+        Some(blocks @ Value::Array(_)) if answer.get("output").is_none() => {
+            let message = json!({"role": "assistant", "content": blocks});
+            messages(&message, Role::Assistant, output);
         }
-        Some(said) => messages(said, Role::Assistant, output),
+        Some(content) => messages(content, Role::Assistant, output),
         None => {}
     }
 }

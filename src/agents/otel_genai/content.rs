@@ -11,50 +11,39 @@ use std::collections::BTreeMap;
 
 pub(super) type Blocks = Vec<Block<'static>>;
 
-/// The content that stands in a record's attributes.
+/// The content in a record's attributes.
 pub(super) fn of_attributes(attributes: &Attributes<'_>, input: &mut Blocks, output: &mut Blocks) {
     for name in ["gen_ai.system_instructions", "ai.prompt.system"] {
-        if let Some(value) = attributes.get(name) {
-            let message = json!({"role": "system", "content": parsed(value)});
+        if let Some(prompt) = attributes.content(name) {
+            let message = json!({"role": "system", "content": prompt});
             messages(&message, Role::Container, input);
         }
     }
     input.extend(body::tools(attributes));
     for name in ["gen_ai.input.messages", "ai.prompt.messages"] {
-        if let Some(value) = attributes.get(name) {
-            messages(&parsed(value), Role::User, input);
-        }
+        let list = attributes.content(name).unwrap_or_default();
+        messages(&list, Role::User, input);
     }
-    if let Some(value) = attributes.get("gen_ai.output.messages") {
-        messages(&parsed(value), Role::Assistant, output);
-    }
+    let list = attributes.content("gen_ai.output.messages");
+    messages(&list.unwrap_or_default(), Role::Assistant, output);
     if let Some(Value::String(text)) = attributes.get("ai.response.text") {
         output.push(Block::text(Role::Assistant, Kind::Text, text.clone()));
     }
-    if let Some(calls) = attributes.get("ai.response.toolCalls") {
-        list(&parsed(calls))
-            .iter()
-            .for_each(|call| output.push(tool_call(call)));
-    }
+    let calls = attributes.content("ai.response.toolCalls");
+    output.extend(elements(&calls.unwrap_or_default()).iter().map(tool_call));
     // Older Pydantic AI: the events of the messages as one attribute.
-    if let Some(events) = attributes.get("events") {
-        for event in list(&parsed(events)) {
-            let name = event
-                .get("event.name")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            of_event(name, attributes, Some(&event), input, output);
-        }
+    for event in elements(&attributes.content("events").unwrap_or_default()) {
+        let name = event.get("event.name").and_then(Value::as_str);
+        let name = name.unwrap_or_default();
+        of_event(name, attributes, Some(event), input, output);
     }
     for name in ["gen_ai.prompt", "gcp.vertex.agent.llm_request"] {
-        if let Some(value) = attributes.get(name) {
-            body::of_request(&parsed(value), input);
-        }
+        let request = attributes.content(name).unwrap_or_default();
+        body::of_request(&request, input);
     }
     for name in ["gen_ai.completion", "gcp.vertex.agent.llm_response"] {
-        if let Some(value) = attributes.get(name) {
-            body::of_reply(&parsed(value), output);
-        }
+        let reply = attributes.content(name).unwrap_or_default();
+        body::of_reply(&reply, output);
     }
     for prefix in ["gen_ai.prompt.", "llm.input_messages."] {
         let list = Value::Array(numbered(attributes, prefix));
@@ -88,13 +77,14 @@ pub(super) fn of_event(
             return messages(&prompt.unwrap_or_default(), Role::User, input);
         }
         "gen_ai.content.completion" => {
-            let said = attributes.get("gen_ai.completion").and_then(whole);
-            return messages(&said.unwrap_or_default(), Role::Assistant, output);
+            let completion = attributes.get("gen_ai.completion").and_then(whole);
+            return messages(&completion.unwrap_or_default(), Role::Assistant, output);
         }
-        // Today's event for content: what it carries stands in its attributes, or in its body.
+        // Today's event for content: what it carries is in its attributes, or in its body.
         DETAILS => {
             if let Some(Value::Object(body)) = body {
-                of_attributes(&attributes.of_map(body), input, output);
+                let body = Value::Object(body.clone());
+                of_attributes(&attributes.beside(body), input, output);
             }
             return;
         }
@@ -137,8 +127,8 @@ pub(super) fn parsed(value: &Value) -> Value {
     }
 }
 
-/// The same, and nothing where it only looks like JSON: Semantic Kernel wrote messages so that nobody
-/// can tell where one ends.
+/// The same, and nothing where it only looks like JSON: Semantic Kernel wrote messages without
+/// marking where one ends.
 fn whole(value: &Value) -> Option<Value> {
     let value = parsed(value);
     let text = value.as_str();
@@ -149,8 +139,8 @@ fn is_like_json(text: &str) -> bool {
     text.starts_with(['[', '{'])
 }
 
-fn list(value: &Value) -> Vec<Value> {
-    value.as_array().cloned().unwrap_or_default()
+fn elements(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// The text of a value: bare, or as JSON.
@@ -162,7 +152,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-/// What a result says: its texts where it is made of them, else the JSON that it is.
+/// A result as text: its texts where it is made of them, else the JSON that it is.
 fn plain(value: &Value) -> String {
     /// The text of a block, the value of a result that names its type.
     fn text(value: &Value) -> Option<String> {
@@ -187,12 +177,12 @@ pub(super) fn messages(value: &Value, usual: Role, out: &mut Blocks) {
     match value {
         Value::Array(all) => all.iter().for_each(|one| messages(one, usual, out)),
         Value::Object(message) => of_message(message, usual, out),
-        Value::String(text) => out.push(said(usual, text.clone())),
+        Value::String(text) => out.push(text_block(usual, text.clone())),
         _ => {}
     }
 }
 
-fn said(role: Role, text: String) -> Block<'static> {
+fn text_block(role: Role, text: String) -> Block<'static> {
     let kind = match role {
         Role::System | Role::Container => Kind::Prompt,
         Role::Tool => Kind::ToolResult,
@@ -246,7 +236,7 @@ fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Blocks) {
         Some(content) => match blocks(content) {
             Some(blocks) => blocks.iter().for_each(|part| of_part(part, role, out)),
             None if content.is_null() => {}
-            None => out.push(said(role, text_of(content))),
+            None => out.push(text_block(role, text_of(content))),
         },
         // A part without a message around it.
         None if word.is_empty() && message.contains_key("type") => {
@@ -254,8 +244,8 @@ fn of_message(message: &Map<String, Value>, usual: Role, out: &mut Blocks) {
         }
         None => {}
     }
-    for call in list(message.get("tool_calls").unwrap_or(&Value::Null)) {
-        out.push(tool_call(call.get("tool_call").unwrap_or(&call)));
+    for call in elements(message.get("tool_calls").unwrap_or(&Value::Null)) {
+        out.push(tool_call(call.get("tool_call").unwrap_or(call)));
     }
     if role == Role::Tool {
         let call = first(&["tool_call_id", "toolCallId", "id"]).and_then(Value::as_str);
@@ -290,9 +280,9 @@ fn of_part(part: &Value, role: Role, out: &mut Blocks) {
     let part = part.get("message_content").unwrap_or(part);
     let first = |names: &[&str]| names.iter().find_map(|name| part.get(name));
     if let Value::String(text) = part {
-        return out.push(said(role, text.clone()));
+        return out.push(text_block(role, text.clone()));
     }
-    // Bedrock's blocks and Google's parts say by their only field what they are.
+    // The only field of Bedrock's blocks and Google's parts shows what they are.
     if let Some(call) = first(&["toolUse", "functionCall", "function_call"]) {
         return out.push(tool_call(call));
     }
@@ -306,7 +296,7 @@ fn of_part(part: &Value, role: Role, out: &mut Blocks) {
     match part.get("type").and_then(Value::as_str).unwrap_or("text") {
         "text" | "input_text" | "output_text" => {
             let text = first(&["content", "text"]).map(text_of);
-            out.push(said(role, text.unwrap_or_default()));
+            out.push(text_block(role, text.unwrap_or_default()));
         }
         "reasoning" | "thinking" => {
             let text = first(&["content", "text", "thinking", "summary"]).map(plain);
@@ -327,7 +317,7 @@ fn of_part(part: &Value, role: Role, out: &mut Blocks) {
                 image::openai(width, height)
             });
             let image = Content::Media(tokens, "[image]".into());
-            out.push(said(role, String::new()).with([image]));
+            out.push(text_block(role, String::new()).with([image]));
         }
     }
 }
@@ -339,10 +329,10 @@ fn tool_result(result: &Value) -> Block<'static> {
         let text = first(names).and_then(Value::as_str);
         text.map(|text| text.to_owned().into())
     };
-    let given = first(&["response", "result", "output", "content"]).map(plain);
+    let result = first(&["response", "result", "output", "content"]).map(plain);
     let call = owned(&["id", "toolCallId", "tool_use_id", "toolUseId", "call_id"]);
     let tool = owned(&["name", "toolName"]);
-    Block::text(Role::Tool, Kind::ToolResult, given.unwrap_or_default()).for_call(call, tool)
+    Block::text(Role::Tool, Kind::ToolResult, result.unwrap_or_default()).for_call(call, tool)
 }
 
 /// A tool call in any dialect.
@@ -373,7 +363,7 @@ fn tool_call(call: &Value) -> Block<'static> {
     Block::text(Role::Assistant, Kind::ToolCall, text).for_call(id, tool)
 }
 
-/// Gives results that do not say whose they are (Semantic Kernel's, Google's) to the calls before them,
+/// Assigns results that name no call (Semantic Kernel's, Google's) to the calls before them,
 /// in their order.
 pub(super) fn pair(blocks: &mut Blocks) {
     let mut open: Vec<(Option<String>, String)> = Vec::new();
@@ -407,7 +397,10 @@ pub(super) fn numbered(attributes: &Attributes<'_>, prefix: &str) -> Vec<Value> 
         number.parse::<u32>().ok()?;
         Some((name, value))
     });
-    list(&nested(fields.collect(), DEPTH))
+    match nested(fields.collect(), DEPTH) {
+        Value::Array(list) => list,
+        _ => Vec::new(),
+    }
 }
 
 /// Values with dotted names as the object that they are parts of; where all names are numbers, as a list.

@@ -6,9 +6,9 @@ use crate::agents::prompts::Block;
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// One of these stands in every line that says something of a model.
+/// One of these is in every line about a model.
 pub(super) const MARKS: [&str; 5] = [
     "\"gen_ai.",
     "\"llm.token_count.",
@@ -17,7 +17,7 @@ pub(super) const MARKS: [&str; 5] = [
     "\"ai.operationId\"",
 ];
 
-/// What a line says, one record at a time.
+/// A record of a line.
 pub(super) enum Record {
     /// A call of a model.
     Call(Box<Call>),
@@ -86,68 +86,101 @@ impl Call {
 
 /// Attributes by name, their values plain JSON.
 pub(super) struct Attributes<'l> {
-    map: Map<String, Value>,
+    object: Value,
     lost: &'l Lost,
 }
 
 impl<'l> Attributes<'l> {
-    fn of(value: Option<&Value>, lost: &'l Lost) -> Attributes<'l> {
-        let map = match value {
-            Some(Value::Object(map)) => map.clone(),
-            Some(Value::Array(list)) => pairs(list),
-            None | Some(Value::Null) => Map::new(),
-            Some(_) => {
-                lost.note("attributes");
-                Map::new()
-            }
-        };
-        Attributes { map, lost }
+    /// The attributes of a span, an event or a log record.
+    fn of(record: &Value, lost: &'l Lost) -> Attributes<'l> {
+        let object = first(
+            record,
+            &["attributes"],
+            lost,
+            |attributes| match attributes {
+                Value::Object(_) => Some(attributes.clone()),
+                Value::Array(list) => Some(pairs(list, lost)),
+                _ => None,
+            },
+        );
+        Attributes {
+            object: object.unwrap_or_default(),
+            lost,
+        }
     }
 
-    /// Attributes beside these, as an object.
-    pub(super) fn of_map(&self, map: &Map<String, Value>) -> Attributes<'l> {
+    /// Attributes beside these.
+    pub(super) fn beside(&self, object: Value) -> Attributes<'l> {
         let lost = self.lost;
-        let map = map.clone();
-        Attributes { map, lost }
+        Attributes { object, lost }
     }
 
     pub(super) fn to_value(&self) -> Value {
-        Value::Object(self.map.clone())
+        self.object.clone()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.map.get(name).filter(|value| !value.is_null())
+        self.object.get(name).filter(|value| !value.is_null())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.map.iter().map(|(name, value)| (name.as_str(), value))
-    }
-
-    /// The first of these that `read` can read; the others that are there are lost.
-    fn first<T>(&self, names: &[&'static str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        names.iter().find_map(|name| {
-            let value = self.get(name).filter(|value| *value != "")?;
-            let read = read(value);
-            if read.is_none() {
-                self.lost.note(name);
-            }
-            read
+    /// An attribute of JSON or text.
+    pub(super) fn content(&self, name: &'static str) -> Option<Value> {
+        first(&self.object, &[name], self.lost, |value| {
+            let is_scalar = value.is_number() || value.is_boolean();
+            (!is_scalar).then(|| content::parsed(value))
         })
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let fields = self.object.as_object().into_iter().flatten();
+        fields.map(|(name, value)| (name.as_str(), value))
+    }
+
     fn text(&self, names: &[&'static str]) -> Option<String> {
-        self.first(names, |value| value.as_str().map(str::to_owned))
+        first(&self.object, names, self.lost, Value::as_str).map(str::to_owned)
     }
 
     fn count(&self, names: &[&'static str]) -> Option<u64> {
         // Some instrumentations write -1 where they have no number.
         let is_absent = |value: &Value| *value == -1 || *value == "-1";
-        self.first(names, |value| match number(value) {
-            None if is_absent(value) => Some(None),
-            number => number.map(Some),
+        first(&self.object, names, self.lost, |value| {
+            match number(value) {
+                None if is_absent(value) => Some(None),
+                number => number.map(Some),
+            }
         })
         .flatten()
     }
+}
+
+/// The first of these fields that `read` can read. Others that are there, null and empty text aside, are
+/// noted as lost.
+fn first<'v, T>(
+    of: &'v Value,
+    names: &[&'static str],
+    lost: &Lost,
+    read: impl Fn(&'v Value) -> Option<T>,
+) -> Option<T> {
+    names.iter().find_map(|name| {
+        let value = of.get(name);
+        let value = value.filter(|value| !value.is_null() && **value != "")?;
+        let read = read(value);
+        if read.is_none() {
+            lost.note(name);
+        }
+        read
+    })
+}
+
+/// The objects in the list of this name. Anything else is noted as lost.
+fn list<'v>(of: &'v Value, name: &'static str, lost: &Lost) -> impl Iterator<Item = &'v Value> {
+    let list = first(of, &[name], lost, Value::as_array);
+    list.into_iter().flatten().filter(move |element| {
+        if !element.is_object() {
+            lost.note(name);
+        }
+        element.is_object()
+    })
 }
 
 /// The largest token number that is believed.
@@ -168,60 +201,59 @@ fn number(value: &Value) -> Option<u64> {
     Some(number).filter(|number| *number <= MOST_TOKENS)
 }
 
-/// `[{"key":…,"value":{"stringValue":…}}]` as a map.
-fn pairs(list: &[Value]) -> Map<String, Value> {
-    let pair = |pair: &Value| {
-        Some((
-            pair.get("key")?.as_str()?.to_owned(),
-            plain(pair.get("value")?),
-        ))
-    };
-    list.iter().filter_map(pair).collect()
+/// `[{"key":…,"value":{"stringValue":…}}]` as an object.
+fn pairs(list: &[Value], lost: &Lost) -> Value {
+    let pairs = list.iter().filter_map(|pair| {
+        if !pair.is_object() {
+            lost.note("attributes");
+        }
+        let key = first(pair, &["key"], lost, Value::as_str)?;
+        Some((key.to_owned(), plain(pair.get("value")?, lost)))
+    });
+    Value::Object(pairs.collect())
 }
 
 /// OTLP's `AnyValue` as plain JSON.
-fn plain(value: &Value) -> Value {
+fn plain(value: &Value, lost: &Lost) -> Value {
     let Some((kind, inner)) = value.as_object().and_then(|map| map.iter().next()) else {
         return value.clone();
     };
-    let values = || inner.get("values").and_then(Value::as_array);
+    if kind.as_str() != "arrayValue" && kind.as_str() != "kvlistValue" {
+        return inner.clone();
+    }
+    if !inner.is_object() {
+        lost.note("values");
+    }
+    let values = first(inner, &["values"], lost, Value::as_array);
+    let values = values.map_or(&[][..], Vec::as_slice);
     match kind.as_str() {
-        "arrayValue" => Value::Array(values().into_iter().flatten().map(plain).collect()),
-        "kvlistValue" => Value::Object(values().map(|list| pairs(list)).unwrap_or_default()),
-        _ => inner.clone(),
+        "arrayValue" => values.iter().map(|value| plain(value, lost)).collect(),
+        _ => pairs(values, lost),
     }
 }
 
-/// What a line holds. The error says why it is none.
+/// The records of a line. The error is why it has none.
 pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>> {
-    let list =
-        |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     let mut found = Vec::new();
-    if let Some(resources) = line.get("resourceSpans").and_then(Value::as_array) {
-        for resource in resources {
+    if line.get("resourceSpans").is_some() {
+        for resource in list(line, "resourceSpans", lost) {
             let service = service(resource, lost);
-            // Before OTLP 0.15 a scope was called otherwise.
-            for name in ["scopeSpans", "instrumentationLibrarySpans"] {
-                for scope in list(resource.get(name)) {
-                    let spans = list(scope.get("spans"));
-                    let spans = spans
-                        .iter()
-                        .map(|record| span(record, service.as_deref(), lost));
-                    found.extend(spans);
-                }
-            }
+            // Before OTLP 0.15 a scope had another name.
+            let scopes = list(resource, "scopeSpans", lost);
+            let scopes = scopes.chain(list(resource, "instrumentationLibrarySpans", lost));
+            let spans = scopes.flat_map(|scope| list(scope, "spans", lost));
+            found.extend(spans.map(|record| span(record, service.as_deref(), lost)));
         }
-    } else if let Some(resources) = line.get("resourceLogs").and_then(Value::as_array) {
-        for resource in resources {
-            for scope in list(resource.get("scopeLogs")) {
-                let records = list(scope.get("logRecords"));
-                found.extend(records.iter().map(|record| log_record(record, lost)));
-            }
+    } else if line.get("resourceLogs").is_some() {
+        for resource in list(line, "resourceLogs", lost) {
+            let scopes = list(resource, "scopeLogs", lost);
+            let records = scopes.flat_map(|scope| list(scope, "logRecords", lost));
+            found.extend(records.map(|record| log_record(record, lost)));
         }
     } else if line.get("resourceMetrics").is_some() {
         found.push(Record::Other("metrics".to_owned()));
     } else if line.get("attributes").is_some() {
-        found.push(match line.get("type").and_then(Value::as_str) {
+        found.push(match first(line, &["type"], lost, Value::as_str) {
             None | Some("span") => span(line, service(line, lost).as_deref(), lost),
             Some(other) => Record::Other(other.to_owned()),
         });
@@ -231,37 +263,27 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
     Ok(found)
 }
 
-/// The first of these that is there.
-fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
-    names.iter().find_map(|name| value.get(name))
-}
-
 /// The name of the program that a resource, or a flat span with one, is of.
-fn service(resource: &Value, lost: &Lost) -> Option<String> {
-    let attributes = resource.pointer("/resource/attributes");
-    Attributes::of(attributes, lost).text(&["service.name"])
+fn service(of: &Value, lost: &Lost) -> Option<String> {
+    let resource = first(of, &["resource"], lost, Some)?;
+    Attributes::of(resource, lost).text(&["service.name"])
 }
 
 fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
-    let attributes = Attributes::of(span.get("attributes"), lost);
-    let name = span.get("name").and_then(Value::as_str).unwrap_or("span");
+    let attributes = Attributes::of(span, lost);
+    let name = first(span, &["name"], lost, Value::as_str).unwrap_or("span");
     if let Some(other) = no_call(&attributes) {
         return Record::Other(other);
     }
-    let mut call = call(span, &attributes);
+    let mut call = call(span, &attributes, lost);
     call.service = service.map(str::to_owned);
-    call.begun = time(first(
-        span,
-        &["startTimeUnixNano", "startTime", "start_time"],
-    ));
-    call.at = time(first(span, &["endTimeUnixNano", "endTime", "end_time"])).or(call.begun);
-    let events = span.get("events").and_then(Value::as_array);
-    for event in events.into_iter().flatten() {
-        let of_event = Attributes::of(event.get("attributes"), lost);
-        let name = event
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+    let begun = ["startTimeUnixNano", "startTime", "start_time"];
+    call.begun = first(span, &begun, lost, time);
+    let ended = ["endTimeUnixNano", "endTime", "end_time"];
+    call.at = first(span, &ended, lost, time).or(call.begun);
+    for event in list(span, "events", lost) {
+        let of_event = Attributes::of(event, lost);
+        let name = first(event, &["name"], lost, Value::as_str).unwrap_or_default();
         if name == content::DETAILS {
             content::of_attributes(&of_event, &mut call.input, &mut call.output);
         }
@@ -275,26 +297,19 @@ fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
     Record::Call(Box::new(call))
 }
 
-/// A record that stands beside the spans: the content of a call, or an event of it.
+/// A record beside the spans: the content of a call, or an event of it.
 fn log_record(record: &Value, lost: &Lost) -> Record {
-    let attributes = Attributes::of(record.get("attributes"), lost);
-    let named = record
-        .get("eventName")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let Some(name) = named.or_else(|| attributes.text(&["event.name"])) else {
+    let attributes = Attributes::of(record, lost);
+    let name = first(record, &["eventName"], lost, Value::as_str).map(str::to_owned);
+    let Some(name) = name.or_else(|| attributes.text(&["event.name"])) else {
         return Record::Other("log record".to_owned());
     };
-    let mut call = call(record, &attributes);
-    call.at = time(first(record, &["timeUnixNano", "observedTimeUnixNano"]));
-    let body = record.get("body").map(plain);
-    content::of_event(
-        &name,
-        &attributes,
-        body.as_ref(),
-        &mut call.input,
-        &mut call.output,
-    );
+    let mut call = call(record, &attributes, lost);
+    let times = ["timeUnixNano", "observedTimeUnixNano"];
+    call.at = first(record, &times, lost, time);
+    let body = record.get("body").map(|body| plain(body, lost));
+    let body = body.as_ref();
+    content::of_event(&name, &attributes, body, &mut call.input, &mut call.output);
     if call.input.is_empty() && call.output.is_empty() {
         return Record::Other(name);
     }
@@ -303,7 +318,7 @@ fn log_record(record: &Value, lost: &Lost) -> Record {
 
 /// What a span is that is no call of a model.
 fn no_call(attributes: &Attributes<'_>) -> Option<String> {
-    // LangSmith says of prompts, which are templates, that they are chats.
+    // LangSmith calls prompts, which are templates, chats.
     if let Some(run) = attributes.text(&["langsmith.span.kind"]) {
         return (run != "llm").then_some(run);
     }
@@ -334,16 +349,14 @@ fn names_a_call(attributes: &Attributes<'_>) -> bool {
     .any(|name| attributes.get(name).is_some())
 }
 
-fn call(record: &Value, attributes: &Attributes<'_>) -> Call {
-    let id = |names: &[&str]| {
-        let found = first(record, names).or_else(|| {
-            let context = first(record, &["spanContext", "context"])?;
-            first(context, names)
-        });
-        found
-            .and_then(Value::as_str)
-            .filter(|id| !id.is_empty())
-            .map(str::to_owned)
+fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
+    let id = |names: &[&'static str]| {
+        let own = first(record, names, lost, Value::as_str);
+        let in_context = || {
+            let context = first(record, &["spanContext", "context"], lost, Some)?;
+            first(context, names, lost, Value::as_str)
+        };
+        own.or_else(in_context).map(str::to_owned)
     };
     let trace = id(&["traceId", "trace_id"]);
     let span = id(&["spanId", "span_id"]);
@@ -431,8 +444,8 @@ const CACHE_CREATION: &[&str] = &[
 ];
 
 /// A time: nanoseconds, bare or as a string; Node's `[seconds, nanoseconds]`; or in words.
-fn time(value: Option<&Value>) -> Option<Timestamp> {
-    match value? {
+fn time(value: &Value) -> Option<Timestamp> {
+    match value {
         Value::Array(pair) => {
             let part = |ix: usize| pair.get(ix).and_then(Value::as_i64);
             let nanoseconds = i32::try_from(part(1)?).ok()?;

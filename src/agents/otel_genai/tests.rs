@@ -21,7 +21,7 @@ macro_rules! case {
 }
 
 #[test]
-fn semantic_kernel_says_minus_one_where_it_knows_nothing() {
+fn semantic_kernel_writes_minus_one_where_it_has_no_number() {
     let sessions = sessions(case!("semantic_kernel_in_its_own_words").lines());
     let session = &sessions[&Lane::Main];
     let prompts = |session: &Session| -> Vec<u64> {
@@ -73,7 +73,7 @@ fn a_conversation_goes_on_in_other_traces() {
 }
 
 #[test]
-fn tools_are_the_same_however_a_convention_tells_them() {
+fn tools_are_the_same_however_a_convention_writes_them() {
     let sessions = sessions(case!("tools_of_each_convention").lines());
     assert_eq!(sessions.len(), 5);
     for session in sessions.values() {

@@ -16,7 +16,7 @@ fn read(files: &[&[u8]]) -> Overrides {
         let Some((name, value)) = line.split_once('=') else {
             continue;
         };
-        // What stands behind a hash is a comment; of two lines the later one holds.
+        // A hash begins a comment; of two lines the later one applies.
         let value = value.split('#').next().unwrap_or_default().trim();
         match name.trim() {
             "MEMORY_COMPRESSION_THRESHOLD" => set.budget = tokens_of(value),

@@ -17,14 +17,14 @@ pub(super) enum Tree<'a> {
     Scalar(Cow<'a, str>),
     /// A list.
     List(Vec<Tree<'a>>),
-    /// Names and what they stand for, in the order of the document.
+    /// Names and their values, in the order of the document.
     Map(Vec<(Cow<'a, str>, Tree<'a>)>),
     /// Another node, anew.
     Alias,
 }
 
 impl<'a> Tree<'a> {
-    /// What a name of a map stands for.
+    /// The value of a name of a map.
     pub(super) fn get(&self, name: &str) -> Option<&Tree<'a>> {
         match self {
             Tree::Map(pairs) => pairs.iter().find(|(key, _)| key == name).map(|(_, at)| at),
@@ -40,7 +40,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The text that a name of a map stands for.
+    /// The text of a name of a map.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.scalar()
     }
@@ -57,7 +57,7 @@ impl<'a> Tree<'a> {
 /// A collection that is being read.
 struct Open<'a> {
     node: Tree<'a>,
-    /// The name that waits for what it stands for.
+    /// The name that waits for its value.
     name: Option<Cow<'a, str>>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn with_todays_breaks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// One element of a list with what it may refer to put before it: names that stand in other elements.
+/// One element of a list with what it may refer to put before it: names that other elements define.
 pub(super) fn with_names(element: &str) -> String {
     let words = element.split('*').skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');

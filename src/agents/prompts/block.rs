@@ -14,7 +14,7 @@ const HASHED: usize = 8 << 10;
 
 /// A part of a block.
 #[derive(Debug, Clone)]
-pub(in crate::agents) enum Content<'a> {
+pub enum Content<'a> {
     /// Text as the model gets it.
     Text(Cow<'a, str>),
     /// A JSON value, which the model gets as text.
@@ -54,24 +54,24 @@ impl Content<'_> {
 
 /// One part of a prompt or an answer.
 #[derive(Debug, Clone)]
-pub(in crate::agents) struct Block<'a> {
-    pub(in crate::agents) role: Role,
-    pub(in crate::agents) kind: Kind,
-    pub(in crate::agents) tool: Option<Cow<'a, str>>,
+pub struct Block<'a> {
+    pub role: Role,
+    pub kind: Kind,
+    pub tool: Option<Cow<'a, str>>,
     /// The tool call's id.
-    pub(in crate::agents) call: Option<Cow<'a, str>>,
+    pub call: Option<Cow<'a, str>>,
     /// What identifies it where that is not its content: requests write calls and thoughts in other
     /// words than the answers they came in.
     id: Option<Cow<'a, str>>,
-    pub(in crate::agents) content: Vec<Content<'a>>,
+    pub content: Vec<Content<'a>>,
     /// Whether it begins a user turn.
-    pub(in crate::agents) begins_turn: bool,
+    pub begins_turn: bool,
     /// Computed on first use: blocks are compared many times over.
     fingerprint: OnceCell<u64>,
 }
 
 impl<'a> Block<'a> {
-    pub(in crate::agents) fn new(role: Role, kind: Kind) -> Block<'a> {
+    pub fn new(role: Role, kind: Kind) -> Block<'a> {
         Block {
             role,
             kind,
@@ -84,11 +84,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    pub(in crate::agents) fn text(
-        role: Role,
-        kind: Kind,
-        text: impl Into<Cow<'a, str>>,
-    ) -> Block<'a> {
+    pub fn text(role: Role, kind: Kind, text: impl Into<Cow<'a, str>>) -> Block<'a> {
         Block {
             content: vec![Content::Text(text.into())],
             ..Block::new(role, kind)
@@ -96,7 +92,7 @@ impl<'a> Block<'a> {
     }
 
     /// The same with these contents.
-    pub(in crate::agents) fn with(self, content: impl IntoIterator<Item = Content<'a>>) -> Self {
+    pub fn with(self, content: impl IntoIterator<Item = Content<'a>>) -> Self {
         Block {
             content: content.into_iter().collect(),
             ..self
@@ -105,11 +101,7 @@ impl<'a> Block<'a> {
 
     /// The same for the tool call of this id. A call is identified by it: clients write arguments in more
     /// than one way.
-    pub(in crate::agents) fn for_call(
-        self,
-        call: Option<Cow<'a, str>>,
-        tool: Option<Cow<'a, str>>,
-    ) -> Self {
+    pub fn for_call(self, call: Option<Cow<'a, str>>, tool: Option<Cow<'a, str>>) -> Self {
         let id = match self.kind {
             Kind::ToolCall => call.clone(),
             _ => self.id,
@@ -123,12 +115,12 @@ impl<'a> Block<'a> {
     }
 
     /// The same, identified by this id.
-    pub(in crate::agents) fn with_id(self, id: Option<Cow<'a, str>>) -> Self {
+    pub fn with_id(self, id: Option<Cow<'a, str>>) -> Self {
         Block { id, ..self }
     }
 
     /// Whether it puts nothing into the context.
-    pub(in crate::agents) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let is_empty = |content: &Content<'_>| match content {
             Content::Text(text) => text.is_empty(),
             Content::Unlogged(bytes, digest) => *bytes == 0 && digest.is_empty(),
@@ -144,7 +136,7 @@ impl<'a> Block<'a> {
 
     /// A hash that is the same for the same block of the next request. White space around a text, the
     /// cuts of a reader and cache marks make no difference.
-    pub(in crate::agents) fn fingerprint(&self) -> u64 {
+    pub fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| self.hash())
     }
 
@@ -182,12 +174,12 @@ impl<'a> Block<'a> {
     }
 
     /// Its size in bytes, to compare prompts by.
-    pub(in crate::agents) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.content.iter().map(Content::bytes).sum()
     }
 
     /// Its texts.
-    pub(in crate::agents) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(&**text),
             _ => None,
@@ -215,7 +207,7 @@ impl<'a> Block<'a> {
     }
 
     /// Whether it reads like the summary of a conversation that was compacted.
-    pub(in crate::agents) fn is_like_a_summary(&self) -> bool {
+    pub fn is_like_a_summary(&self) -> bool {
         /// How summaries begin, as clients write them, marks of headings and tags aside.
         const OPENINGS: [&str; 12] = [
             "this session is being continued from a previous conversation",
@@ -246,7 +238,7 @@ impl<'a> Block<'a> {
 
 /// Passages by which a text is recognised where others quote it: from its middle and further on, since a
 /// quotation may lack its beginning.
-pub(in crate::agents) fn passages(text: &str) -> [Box<str>; 2] {
+pub fn passages(text: &str) -> [Box<str>; 2] {
     /// Bytes of a passage.
     const LONG: usize = 80;
     let (shown, _) = split_elided(text);

@@ -1,29 +1,22 @@
 //! One conversation: what its context holds now, and what a new request changes about it. Every request
 //! carries its whole history, so what it no longer carries has left.
 
+mod losses;
+
 use super::block::{Block, Content};
 use super::held::{Held, HeldContent, Mark};
 use crate::model::event::{Event, Key, Node, Parent, Part, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
+pub use losses::Losses;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The n-th block of this fingerprint among all that the context holds.
 type Name = (u64, u32);
 
-/// How it is inferred why blocks have left.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::agents) enum Losses {
-    /// By the summary that takes their place.
-    #[default]
-    ByText,
-    /// By the size of what is left: texts may not be logged, nor answers.
-    BySize,
-}
-
 /// Whether a request continues the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::agents) enum Step {
+pub enum Step {
     /// The same conversation, perhaps rewound or compacted.
     Continue,
     /// Another one takes its place.
@@ -32,19 +25,19 @@ pub(in crate::agents) enum Step {
 
 /// What a request carries.
 #[derive(Clone, Copy)]
-pub(in crate::agents) struct Prompt<'p, 'a> {
+pub struct Prompt<'p, 'a> {
     /// The system prompt and the tools on offer.
-    pub(in crate::agents) front: &'p [Block<'a>],
+    pub front: &'p [Block<'a>],
     /// How many of the things that are held it builds on without carrying them.
-    pub(in crate::agents) kept: usize,
+    pub kept: usize,
     /// The history.
-    pub(in crate::agents) blocks: &'p [Block<'a>],
-    pub(in crate::agents) step: Step,
+    pub blocks: &'p [Block<'a>],
+    pub step: Step,
 }
 
 impl<'p, 'a> Prompt<'p, 'a> {
     /// A request that carries these blocks, the system prompt and the tools first.
-    pub(in crate::agents) fn of(blocks: &'p [Block<'a>]) -> Prompt<'p, 'a> {
+    pub fn of(blocks: &'p [Block<'a>]) -> Prompt<'p, 'a> {
         let front = blocks.iter().take_while(|block| block.is_front()).count();
         Prompt {
             front: &blocks[..front],
@@ -57,7 +50,7 @@ impl<'p, 'a> Prompt<'p, 'a> {
 
 /// A conversation. Its events go to the sink's current lane.
 #[derive(Default)]
-pub(in crate::agents) struct Conversation {
+pub struct Conversation {
     losses: Losses,
     /// The blocks of the system prompt and the tools, with hashes of their content.
     front: Vec<(Key, u64)>,
@@ -74,7 +67,7 @@ pub(in crate::agents) struct Conversation {
 }
 
 impl Conversation {
-    pub(in crate::agents) fn new(losses: Losses) -> Conversation {
+    pub fn new(losses: Losses) -> Conversation {
         Conversation {
             losses,
             ..Conversation::default()
@@ -82,34 +75,34 @@ impl Conversation {
     }
 
     /// How many things the context holds, for requests that build on it as it is now.
-    pub(in crate::agents) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.live.len()
     }
 
     /// Grows whenever something leaves: lengths noted before no longer hold.
-    pub(in crate::agents) fn epoch(&self) -> u64 {
+    pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
     /// What identifies the history so far, in its order.
-    pub(in crate::agents) fn marks(&self) -> impl Iterator<Item = Mark> {
+    pub fn marks(&self) -> impl Iterator<Item = Mark> {
         self.live.iter().filter_map(Held::mark)
     }
 
     /// Whether the response to this request was recorded before.
-    pub(in crate::agents) fn has_response(&self, request: Key) -> bool {
+    pub fn has_response(&self, request: Key) -> bool {
         self.emitted.contains(&start_key(request))
     }
 
     /// Whether it holds nothing yet, or something that these blocks contain as well.
-    pub(in crate::agents) fn shares(&self, blocks: &[Block<'_>]) -> bool {
+    pub fn shares(&self, blocks: &[Block<'_>]) -> bool {
         let is_empty = self.front.is_empty() && self.live.iter().all(Held::is_start);
         is_empty || self.shared_with(blocks).next().is_some()
     }
 
     /// How many blocks these have in common with it, if one of them was an answer here: `None` where
     /// none was, since examples in a prompt look like answers.
-    pub(in crate::agents) fn repeats(&self, blocks: &[Block<'_>]) -> Option<usize> {
+    pub fn repeats(&self, blocks: &[Block<'_>]) -> Option<usize> {
         let is_answer = |key: &Key| {
             let held = self.live.iter().find(|held| held.key == *key);
             held.is_some_and(|held| held.request.is_some())
@@ -135,7 +128,7 @@ impl Conversation {
     }
 
     /// Takes in a request.
-    pub(in crate::agents) fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut Sink<'_>) {
+    pub fn add_request(&mut self, prompt: &Prompt<'_, '_>, out: &mut Sink<'_>) {
         let Prompt {
             front,
             blocks,
@@ -196,7 +189,7 @@ impl Conversation {
     }
 
     /// Takes in the first blocks of a request of which more may follow: nothing leaves.
-    pub(in crate::agents) fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut Sink<'_>) {
+    pub fn add_request_part(&mut self, blocks: &[Block<'_>], out: &mut Sink<'_>) {
         let prompt = Prompt::of(blocks);
         let front = Vec::from_iter(front_of(prompt.front).into_iter().zip(prompt.front));
         self.emit_front(&front, out);
@@ -223,7 +216,7 @@ impl Conversation {
     }
 
     /// Takes in the response to a request, and its usage.
-    pub(in crate::agents) fn add_response(
+    pub fn add_response(
         &mut self,
         request: Key,
         blocks: &[Block<'_>],
@@ -275,7 +268,7 @@ impl Conversation {
 
     /// Takes in the usage of a request that is older than the newest one: it counts, and the context
     /// stays as it is.
-    pub(in crate::agents) fn add_late_response(
+    pub fn add_late_response(
         &mut self,
         request: Key,
         usage: impl IntoIterator<Item = Usage>,
@@ -333,134 +326,6 @@ impl Conversation {
         held.collect()
     }
 
-    /// Which of the responses' starts stay, and before which block. One does where some of its output
-    /// stays, or where output that no line has shown takes its place.
-    fn starts_that_stay(&self, kept: usize, new: &[Held]) -> Vec<(usize, Held)> {
-        let at: HashMap<Key, usize> = (0..).zip(new).map(|(n, held)| (held.key, n)).collect();
-        let is_lost = |held: &Held| !held.is_start() && !at.contains_key(&held.key);
-        let loses_talk = self
-            .live
-            .iter()
-            .any(|held| is_lost(held) && !held.is_thinking());
-        let stays_anyway = self.losses == Losses::BySize && !loses_talk;
-        let mut stay = Vec::new();
-        let mut before = Some(0);
-        for (ix, held) in self.live.iter().enumerate().skip(kept) {
-            if !held.is_start() {
-                before = at.get(&held.key).map(|n| n + 1);
-                continue;
-            }
-            let rest = &self.live[ix + 1..];
-            let own = |other: &&Held| !other.is_start() && other.request == held.request;
-            let first_output = rest
-                .iter()
-                .filter(own)
-                .find_map(|held| at.get(&held.key).copied());
-            let is_output = |n: &usize| {
-                new.get(*n)
-                    .is_some_and(|held| held.is_output() && !self.emitted.contains(&held.key))
-            };
-            let next = rest.iter().find_map(|held| at.get(&held.key).copied());
-            let end = match self.losses {
-                Losses::BySize => next.or(stays_anyway.then(|| before.unwrap_or(new.len()))),
-                Losses::ByText => None,
-            };
-            let place = first_output.or(before.filter(is_output)).or(end);
-            stay.extend(place.map(|n| (n, held.clone())));
-        }
-        stay
-    }
-
-    /// Emits what is no longer in the context, and why: thinking that is not sent again and results that
-    /// were cleared leave for good, whatever happens to the rest.
-    fn drop_missing(&mut self, stays: &[Key], new: &[Held], cause: Gone, out: &mut Sink<'_>) {
-        let staying: HashSet<Key> = stays.iter().copied().collect();
-        let results: HashSet<Key> = new.iter().filter_map(Held::result_of).collect();
-        let is_whole = matches!(cause, Gone::Compaction | Gone::Clear);
-        let cause_of = |held: &Held| match held.result_of() {
-            _ if is_whole => cause,
-            _ if held.is_thinking() => Gone::Stripped,
-            Some(call) if results.contains(&call) => Gone::Cleared,
-            _ => cause,
-        };
-        let front = self.front.iter().map(|(key, _)| (*key, Gone::Replaced));
-        let lost = self.live.iter().map(|held| (held.key, cause_of(held)));
-        let lost: Vec<(Key, Gone)> = front
-            .chain(lost)
-            .filter(|(key, _)| !staying.contains(key))
-            .collect();
-        self.epoch += u64::from(!lost.is_empty());
-
-        let mut held: Vec<Key> = self.keys().collect();
-        for cause in [Gone::Replaced, Gone::Stripped, Gone::Cleared] {
-            let of_cause = lost.iter().filter(|(_, why)| *why == cause);
-            let of_cause: HashSet<Key> = of_cause.map(|(key, _)| *key).collect();
-            if !of_cause.is_empty() {
-                held.retain(|key| !of_cause.contains(key));
-                let keys = held.clone();
-                out.emit(Event::Retain { keys, cause });
-                self.emptied.extend(of_cause);
-            }
-        }
-        let more = held.iter().any(|key| !staying.contains(key));
-        let held: HashSet<Key> = held.into_iter().collect();
-        let returns = |key: &Key| self.emitted.contains(key) && !held.contains(key);
-        if more || stays.iter().any(returns) {
-            let keys = stays.to_vec();
-            let cause = match more {
-                true => cause,
-                false => Gone::Rewind,
-            };
-            out.emit(Event::Retain { keys, cause });
-        }
-    }
-
-    /// Where the summary stands that took the place of what left, if the conversation was compacted: it
-    /// reads like one, or a shorter history begins with something new though the old one continues
-    /// behind it.
-    fn summary_at(&self, kept: usize, new: &[Held], blocks: &[Block<'_>]) -> Option<usize> {
-        let is_new = |held: &Held| !self.emitted.contains(&held.key);
-        let (before, after) = (size(&self.live[kept..]), size(new));
-        let mut old = self.live[kept..].iter().filter(|held| !held.is_start());
-        let is_lost = |held: &Held| !new.iter().any(|other| other.key == held.key);
-        let oldest = old.clone().next()?;
-        let mut pairs = new.iter().zip(blocks);
-        let like_one = pairs.position(|(held, block)| is_new(held) && block.is_like_a_summary());
-        if like_one.is_some() {
-            return like_one.filter(|_| old.any(is_lost) && after < before);
-        }
-        let first = new.first()?;
-        let continues = new.iter().any(|held| !is_new(held));
-        (is_new(first) && is_lost(oldest) && continues && after * 2 < before).then_some(0)
-    }
-
-    /// Whether the oldest are missing, and nothing has taken their place.
-    fn lost_its_beginning(&self, kept: usize, new: &[Held]) -> bool {
-        let is_held = |held: &Held| self.live.iter().any(|old| old.key == held.key);
-        let oldest = self.live[kept..].iter().find(|held| !held.is_start());
-        let (Some(oldest), Some(first)) = (oldest, new.first()) else {
-            return false;
-        };
-        oldest.key != first.key && is_held(first)
-    }
-
-    /// Why blocks have left, where their texts may not be logged: a rewind cuts off the end, a
-    /// compaction leaves less than there was.
-    fn cause_by_size(&self, new: &[Held]) -> Gone {
-        let is_carried = |held: &Held| new.iter().any(|other| other.key == held.key);
-        let is_lost = |held: &Held| !held.is_start() && !is_carried(held);
-        let mut lost = self.live.iter().filter(|held| is_lost(held));
-        if lost.all(Held::is_thinking) {
-            return Gone::Stripped;
-        }
-        let first_lost = self.live.iter().position(is_lost);
-        match self.live.iter().rposition(is_carried) {
-            Some(kept) if Some(kept) < first_lost => Gone::Rewind,
-            _ if size(new) < size(&self.live) => Gone::Compaction,
-            _ => Gone::Cleared,
-        }
-    }
-
     fn emit_front(&mut self, front: &[((Key, u64), &Block<'_>)], out: &mut Sink<'_>) {
         for (named, block) in front {
             if !self.front.contains(named) || self.emptied.contains(&named.0) {
@@ -492,7 +357,7 @@ impl Conversation {
         });
     }
 
-    /// Emits where a response starts, or, once more, that nothing stands in for its output.
+    /// Emits where a response starts; once more, when its output has been shown.
     fn emit_start(&mut self, held: &Held, parent: Parent, out: &mut Sink<'_>) {
         self.emitted.insert(held.key);
         out.node(Node {
@@ -504,7 +369,7 @@ impl Conversation {
         });
     }
 
-    /// Where the output of an earlier response has been shown now, nothing stands in for it any more.
+    /// Notes which earlier responses have their output shown now: nothing takes its place any more.
     fn settle_starts(&mut self, out: &mut Sink<'_>) {
         for ix in 0..self.live.len() {
             let start = &self.live[ix];
@@ -524,10 +389,6 @@ fn start_key(request: Key) -> Key {
     Key::of_number("start", request.0)
 }
 
-fn size(held: &[Held]) -> u64 {
-    held.iter().map(|held| held.bytes).sum()
-}
-
 fn as_summary<'a>(block: &Block<'a>) -> Block<'a> {
     let mut summary = block.clone();
     (summary.role, summary.kind) = (Role::Container, Kind::Summary);
@@ -536,7 +397,7 @@ fn as_summary<'a>(block: &Block<'a>) -> Block<'a> {
 }
 
 /// The keys of the system prompt's blocks and the tools, with hashes of their content.
-pub(in crate::agents) fn front_of(front: &[Block<'_>]) -> Vec<(Key, u64)> {
+pub fn front_of(front: &[Block<'_>]) -> Vec<(Key, u64)> {
     let mut counts: HashMap<Kind, u64> = HashMap::new();
     let named = front.iter().map(|block| {
         let n = counts.entry(block.kind).or_default();

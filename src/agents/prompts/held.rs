@@ -6,7 +6,7 @@ use crate::model::{Kind, Role};
 
 /// Something in the context.
 #[derive(Debug, Clone)]
-pub(in crate::agents) struct Held {
+pub struct Held {
     pub(super) key: Key,
     pub(super) content: HeldContent,
     pub(super) bytes: u64,
@@ -85,10 +85,10 @@ impl Held {
 }
 
 /// What identifies a block in other requests.
-pub(in crate::agents) struct Mark {
-    pub(in crate::agents) fingerprint: u64,
-    pub(in crate::agents) role: Role,
+pub struct Mark {
+    pub fingerprint: u64,
+    pub role: Role,
     /// How well it distinguishes a conversation from others: a call's id best, the model's text the
     /// better the longer it is, in bytes.
-    pub(in crate::agents) weight: u64,
+    pub weight: u64,
 }

@@ -1,7 +1,7 @@
 //! The line around a request and its response: where each is, when it was, and which ids it has. Every
 //! logger has its own; what they have in common is what they wrap.
 
-use super::message::{Raw, string};
+use super::message::{Raw, note_scalar, string};
 use super::request::{self, Ids, Request};
 use super::response::{self, Response};
 use super::usage::Numbers;
@@ -94,6 +94,19 @@ impl<'a> Bodies<'a> {
         let at = lost.at("");
         let request = http(envelope.request, at.field("request"));
         let response = http(envelope.response, at.field("response"));
+        let bodies = [
+            ("request", envelope.request),
+            ("response", envelope.response),
+            ("result", envelope.result),
+            ("body", envelope.body),
+            ("body", request.body),
+            ("body", response.body),
+            ("body_raw", response.body_raw),
+            ("chunks", response.chunks.or(envelope.chunks)),
+        ];
+        for (name, raw) in bodies {
+            note_scalar(raw, lost.at(name));
+        }
         let unfold = |raws: &[Raw<'a>]| raws.iter().flatten().map(|raw| unfolded(raw)).collect();
         let requests = unfold(&[
             request.body,
@@ -205,7 +218,7 @@ record! {
     }
 }
 
-/// When a response was made, by its own account: where the line does not say when it was written.
+/// When a response was made, by its own account: where the line has no time.
 fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
     let response: Created<'_> = parse(body, lost).ok()?;
     response.created.and_then(time)

@@ -113,6 +113,12 @@ pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     scan::string(raw.get())
 }
 
+/// Notes that a value is neither text, list nor object, where it should be one of them.
+pub(super) fn note_scalar(raw: Raw<'_>, at: At<'_>) {
+    let scalar = raw.filter(|raw| !raw.get().starts_with(['"', '[', '{']));
+    scalar.and_then(|raw| at.read::<Text<'_>>(raw));
+}
+
 /// The object that a value is; empty where it is none, which is noted.
 pub(super) fn object<'a, T: Record<'a>>(raw: &'a RawValue, at: At<'_>) -> T {
     at.read(raw).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! The request's side: which conversation, which model, and all that was sent.
 
-use super::message::{Raw, blocks, list, string, texts};
+use super::message::{Raw, blocks, list, note_scalar, string, texts};
 use crate::agents::lenient::{Lost, Text, parse, record};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
@@ -120,6 +120,10 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
     let own_lost = Lost::default();
     let at = own_lost.at("");
     let body: Body<'_> = parse(json, &own_lost).ok()?;
+    for (name, raw) in [("messages", body.messages), ("contents", body.contents)] {
+        note_scalar(raw, lost.at(name));
+    }
+    note_scalar(body.tools, lost.at("tools"));
     let sent = [body.messages, body.contents, body.input, body.prompt];
     let sent = sent.into_iter().flatten().find(|raw| is_history(raw))?;
     let more = body.config.or(body.model_parameters);
@@ -139,7 +143,9 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
         block.kind = Kind::Reminder;
     }
     let tools = [body.tools, more.tools].into_iter().flatten();
-    let tools = tools.into_iter().find(|tools| tools.get().len() > 2);
+    let tools = tools
+        .into_iter()
+        .find(|tools| tools.get().starts_with(['[', '{']) && tools.get().len() > 2);
     let tool_list =
         |tools| Block::new(Role::Container, Kind::ToolList).with([Content::Json(tools)]);
     front.extend(tools.map(tool_list));

@@ -28,15 +28,15 @@ fn text(name: &str) -> String {
 }
 
 /// Each session's prompts and what its context holds, the main one's first.
-fn told(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
+fn contents(sessions: &BTreeMap<Lane, Session>) -> Vec<(Vec<u64>, Vec<&str>)> {
     let one = |session: &Session| session.requests().iter().map(|r| r.prompt).collect();
     sessions
         .values()
-        .map(|session| (one(session), said(session)))
+        .map(|session| (one(session), texts(session)))
         .collect()
 }
 
-fn said(session: &Session) -> Vec<&str> {
+fn texts(session: &Session) -> Vec<&str> {
     let items = session.alive().into_iter().map(|ix| &session.items()[ix]);
     items
         .filter(|item| !matches!(item.kind, Kind::Prompt | Kind::ToolList))
@@ -71,21 +71,21 @@ fn a_time_stands_in_the_line_before_it_or_in_the_response() {
         "[2026-10-01T09:00:00.250] INFO:autogen_core.events:",
         "2026-10-01T11:00:00.250+02:00 INFO ",
     ] {
-        let told = at(&format!("{before}{line}"));
-        assert_eq!(told.as_deref(), Some("2026-10-01T09:00:00.25Z"), "{before}");
+        let time = at(&format!("{before}{line}"));
+        assert_eq!(time.as_deref(), Some("2026-10-01T09:00:00.25Z"), "{before}");
     }
     assert_eq!(at(&format!("12 INFO: {line}")), None);
     let mut created = line;
     created["response"]["created"] = json!(1_790_845_200);
-    let told = at(&created.to_string());
-    assert_eq!(told.as_deref(), Some("2026-10-01T09:00:00Z"));
+    let time = at(&created.to_string());
+    assert_eq!(time.as_deref(), Some("2026-10-01T09:00:00Z"));
 }
 
 #[test]
 fn a_summary_goes_to_the_conversation_that_it_quotes() {
     let sessions = fixture("compaction-by-another-prompt");
-    let told = told(&sessions);
-    let prompts: Vec<&[u64]> = told.iter().map(|(prompts, _)| &prompts[..]).collect();
+    let contents = contents(&sessions);
+    let prompts: Vec<&[u64]> = contents.iter().map(|(prompts, _)| &prompts[..]).collect();
     // Another one was asked for in between.
     assert_eq!(
         prompts,
@@ -93,16 +93,16 @@ fn a_summary_goes_to_the_conversation_that_it_quotes() {
     );
     let resets: Vec<usize> = sessions.values().map(|s| s.resets().len()).collect();
     assert_eq!(resets, [1, 0]);
-    assert_eq!(told[1].1.len(), 6, "and keeps all it had");
+    assert_eq!(contents[1].1.len(), 6, "and keeps all it had");
 }
 
 #[test]
 fn conversations_without_ids_have_lanes_by_their_history() {
     let sessions = fixture("two-conversations-without-ids");
-    let told = told(&sessions);
-    assert_eq!(told[0].0, [190, 205, 220]);
+    let contents = contents(&sessions);
+    assert_eq!(contents[0].0, [190, 205, 220]);
     assert_eq!(
-        told[1],
+        contents[1],
         (
             vec![190, 205],
             vec!["Name a colour.", "Blue.", "Another.", "Green."]
@@ -116,7 +116,7 @@ fn calls_aside_are_counted_in_a_lane_of_their_own() {
     assert_eq!(sessions.len(), 2);
     let side = sessions.values().nth(1).unwrap();
     assert_eq!(side.meta.parent.as_deref(), Some("s-1"));
-    assert_eq!(said(side), ["And part_4?", "yes"]);
+    assert_eq!(texts(side), ["And part_4?", "yes"]);
     let prompts: Vec<u64> = side.requests().iter().map(|r| r.prompt).collect();
     assert_eq!(prompts, [24, 28]);
     assert_eq!(side.context().used, 29);
@@ -137,14 +137,14 @@ fn agents_have_lanes_by_their_ids() {
 fn answers_find_their_requests() {
     let sessions = fixture("request-and-answer-apart");
     let other = sessions.values().nth(1).unwrap();
-    assert_eq!(said(other), ["Name a colour.", "Blue."]);
+    assert_eq!(texts(other), ["Name a colour.", "Blue."]);
 }
 
 #[test]
 fn an_answer_alone_is_a_conversation() {
     let line = r#"{"id":"chatcmpl-0123456789abcdef","object":"chat.completion","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"Hi."}}],"usage":{"prompt_tokens":50,"completion_tokens":2}}"#;
     let sessions = sessions([line.to_owned()]);
-    assert_eq!(told(&sessions), [(vec![50], vec!["Hi."])]);
+    assert_eq!(contents(&sessions), [(vec![50], vec!["Hi."])]);
 }
 
 #[test]
@@ -167,11 +167,11 @@ fn traces_tell_conversations_apart_that_begin_alike() {
         line("b", &begin, "Begun.", 20),
         line("a", &go("Left."), "Gone left.", 40),
         line("b", &go("Right."), "Gone right.", 41),
-        // A trace of its own for every request: the history tells.
+        // A trace of its own for every request: the history decides.
         line("c", &go("Left."), "Gone left again.", 40),
     ]);
     assert_eq!(
-        told(&sessions),
+        contents(&sessions),
         [
             (
                 vec![20, 40, 40],
@@ -187,10 +187,10 @@ fn traces_tell_conversations_apart_that_begin_alike() {
 
 #[test]
 fn a_tool_list_and_a_prompt_that_change_are_replaced() {
-    let line = |system: &str, tools: Value, said: &[&str]| {
+    let line = |system: &str, tools: Value, texts: &[&str]| {
         let messages: Vec<Value> = ["user", "assistant", "user", "assistant", "user"]
             .into_iter()
-            .zip(said)
+            .zip(texts)
             .map(|(role, text)| message(role, text))
             .collect();
         json!({
@@ -199,7 +199,7 @@ fn a_tool_list_and_a_prompt_that_change_are_replaced() {
             },
             "response": {
                 "type": "message", "content": [{"type": "text", "text": "Yes."}],
-                "usage": {"input_tokens": 100 + said.len(), "output_tokens": 2},
+                "usage": {"input_tokens": 100 + texts.len(), "output_tokens": 2},
             },
         })
         .to_string()
@@ -390,13 +390,13 @@ proptest! {
         let mut wanted = wanted;
         wanted.sort_unstable();
         let newest = |session: &&Session| {
-            let mut held = said(session);
+            let mut held = texts(session);
             held.sort_unstable();
             held == wanted
         };
         prop_assert!(
             sessions.values().any(|session| newest(&session)),
-            "{wanted:?} is in none of {:?}", told(&sessions)
+            "{wanted:?} is in none of {:?}", contents(&sessions)
         );
         for session in sessions.values() {
             let context = session.context();

@@ -38,6 +38,15 @@ record! {
 }
 
 impl Line<'_> {
+    pub(super) fn is_capture(&self) -> bool {
+        let has_messages = !self.messages.content_summary.is_empty();
+        self.capture_version.get().is_some() || has_messages || self.full_content.is_some()
+    }
+
+    pub(super) fn is_of_investigation(&self) -> bool {
+        self.chat_id.get().is_some() || self.conversation_id.get().is_some()
+    }
+
     /// The model's id: bare in investigations, in an object in captures.
     pub(super) fn model_id(&self) -> Option<&str> {
         let in_object = || self.model.parts().find_map(|model| model.id.get());
