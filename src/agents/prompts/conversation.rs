@@ -255,7 +255,7 @@ impl Conversation {
             out.emit(Event::Retain { keys, cause });
         }
         if !self.emitted.contains(&start.key) {
-            self.emit_start(&start, Parent::Previous, out);
+            self.emit_start(&start, out);
         }
         for (held, block) in outputs.iter().zip(blocks) {
             if !self.emitted.contains(&held.key) {
@@ -358,11 +358,10 @@ impl Conversation {
     }
 
     /// Emits where a response starts; once more, when its output has been shown.
-    fn emit_start(&mut self, held: &Held, parent: Parent, out: &mut Sink<'_>) {
+    fn emit_start(&mut self, held: &Held, out: &mut Sink<'_>) {
         self.emitted.insert(held.key);
         out.node(Node {
             key: Some(held.key),
-            parent,
             part: Part::Output,
             request: held.request,
             ..Node::default()
@@ -372,14 +371,15 @@ impl Conversation {
     /// Notes which earlier responses have their output shown now: nothing takes its place any more.
     fn settle_starts(&mut self, out: &mut Sink<'_>) {
         for ix in 0..self.live.len() {
-            let start = &self.live[ix];
-            let shown = |held: &Held| !held.is_start() && held.request == start.request;
-            if start.content == (HeldContent::Start { shown: false })
-                && self.live[ix + 1..].iter().any(shown)
-            {
+            let (start, rest) = (&self.live[ix], &self.live[ix + 1..]);
+            if start.content != (HeldContent::Start { shown: false }) {
+                continue;
+            }
+            let mut outputs = rest.iter().take_while(|held| !held.is_start());
+            if outputs.any(|held| held.request == start.request) {
                 self.live[ix].content = HeldContent::Start { shown: true };
                 let start = self.live[ix].clone();
-                self.emit_start(&start, Parent::Previous, out);
+                self.emit_start(&start, out);
             }
         }
     }

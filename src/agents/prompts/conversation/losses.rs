@@ -39,6 +39,7 @@ impl Conversation {
             let own = |other: &&Held| !other.is_start() && other.request == held.request;
             let first_output = rest
                 .iter()
+                .take_while(|held| !held.is_start())
                 .filter(own)
                 .find_map(|held| at.get(&held.key).copied());
             let is_output = |n: &usize| {
@@ -143,7 +144,8 @@ impl Conversation {
     /// Why blocks have left, where their texts may not be logged: a rewind cuts off the end, a
     /// compaction leaves less than there was.
     pub(super) fn cause_by_size(&self, new: &[Held]) -> Gone {
-        let is_carried = |held: &Held| new.iter().any(|other| other.key == held.key);
+        let carried: HashSet<Key> = new.iter().map(|held| held.key).collect();
+        let is_carried = |held: &Held| carried.contains(&held.key);
         let is_lost = |held: &Held| !held.is_start() && !is_carried(held);
         let mut lost = self.live.iter().filter(|held| is_lost(held));
         if lost.all(Held::is_thinking) {
