@@ -64,17 +64,19 @@ pub(super) fn part_of(items: &[NewItem]) -> Part {
     }
 }
 
+/// A message's content.
+pub(super) type Content<'a> = Pieces<'a, Block<'a>>;
+
 /// The items of a user's message: typed text, tool results, and what the harness embedded in them.
 pub(super) fn user_items(
-    content: &RawValue,
+    content: &Content<'_>,
     role: Role,
     kind: Kind,
     tools: &ToolNames,
     out: &mut Sink<'_>,
 ) -> Vec<NewItem> {
-    let pieces: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
     let mut items = Vec::new();
-    for piece in &pieces.0 {
+    for piece in &content.0 {
         match piece {
             Piece::Text(text) => text_items(text, role, kind, &mut items, out),
             Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
@@ -147,7 +149,7 @@ fn split_reminders(text: &str) -> Vec<(&str, bool)> {
 
 fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, out: &mut Sink<'_>) {
     let call = block.tool_use_id.get();
-    let content: Pieces<'_, Block<'_>> = lenient::value(block.content, "content", out);
+    let content: Content<'_> = lenient::value(block.content, "content", out);
     let mut reminders = Vec::new();
     let result = out.item(Role::Tool, Kind::ToolResult);
     let mut result = result.tool(tools.get(call)).call(call);
@@ -214,12 +216,11 @@ pub(super) fn media_tokens(block: &Block<'_>) -> (u64, String) {
 
 /// The items of an assistant's message. The names of the tools that it calls are added to `tools`.
 pub(super) fn assistant_items(
-    content: &RawValue,
+    content: &Content<'_>,
     tools: &mut ToolNames,
     out: &mut Sink<'_>,
 ) -> Vec<NewItem> {
-    let pieces: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
-    let items = pieces.0.iter().map(|piece| match piece {
+    let items = content.0.iter().map(|piece| match piece {
         Piece::Text(text) => out.item(Role::Assistant, Kind::Text).text(text).done(),
         Piece::Part(block) => assistant_item(block, tools, out),
     });

@@ -208,9 +208,9 @@ impl ClaudeCodeDecoder {
         let is_summary = record.is_compact_summary == Some(true);
         let unsent = record.is_virtual == Some(true)
             || (record.is_visible_in_transcript_only == Some(true) && !is_summary);
-        let Some(content) = record.message.content.filter(|_| !unsent) else {
+        if unsent {
             return;
-        };
+        }
         let origin = record.origin.kind.get();
         let (role, kind) = if is_summary {
             (Role::Container, Kind::Summary)
@@ -221,7 +221,7 @@ impl ClaudeCodeDecoder {
         } else {
             (Role::User, Kind::Text)
         };
-        node.items = user_items(content, role, kind, &self.tools, out);
+        node.items = user_items(&record.message.content, role, kind, &self.tools, out);
         node.part = part_of(&node.items);
         node.turn = node.part == Part::Input;
     }
@@ -240,9 +240,7 @@ impl ClaudeCodeDecoder {
         let request = ids.into_iter().find_map(Text::key)?;
         node.part = Part::Output;
         node.request = Some(request);
-        if let Some(content) = message.content {
-            node.items = assistant_items(content, &mut self.tools, out);
-        }
+        node.items = assistant_items(&message.content, &mut self.tools, out);
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let prompt = context.input + context.cache_creation + context.cache_read;
@@ -295,9 +293,10 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
         });
     }
     // Sent as a user message, though it is no user record.
-    if let Some(content) = record.content.filter(|_| subtype == "local_command") {
+    if subtype == "local_command" {
+        let content = lenient::value(record.content, "content", out);
         let (role, kind) = (Role::Container, Kind::Reminder);
-        node.items = user_items(content, role, kind, &ToolNames::default(), out);
+        node.items = user_items(&content, role, kind, &ToolNames::default(), out);
         node.part = part_of(&node.items);
     }
     if node.items.is_empty() {

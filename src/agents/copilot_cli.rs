@@ -187,10 +187,9 @@ impl CopilotCliDecoder {
         let data = &record.data;
         match record.kind.or_empty() {
             "session.start" | "session.resume" => {
-                let mut context = data.context.parts();
                 out.meta(Meta {
                     id: data.session_id.boxed(),
-                    cwd: context.find_map(|context| context.cwd.boxed()),
+                    cwd: data.context.cwd.boxed(),
                     version: data.copilot_version.boxed(),
                     ..Meta::default()
                 });
@@ -336,7 +335,7 @@ impl CopilotCliDecoder {
             None => add(Role::Container, Kind::Reminder, sent),
         }
         let formula = self.formula(out.lane());
-        for media in data.attachments.parts().filter(|media| media.is_inline()) {
+        for media in data.attachments.iter().filter(|media| media.is_inline()) {
             let item = out.item(Role::User, Kind::Text);
             items.push(picture(item, media, formula).done());
         }
@@ -387,7 +386,7 @@ impl CopilotCliDecoder {
             let item = out.item(Role::Assistant, Kind::Text);
             items.push(item.text(text).done());
         }
-        for request in data.tool_requests.parts() {
+        for request in &data.tool_requests {
             items.push(self.call(request, out));
         }
         let names = [&data.api_call_id, &data.message_id];

@@ -14,12 +14,11 @@
 //!
 //! The older transcripts, plain text, are not read.
 
-use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use super::lenient::{self, Piece, Pieces, Text, record};
+use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use super::lenient::{self, Piece, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::path::Path;
 
 /// What stands around what the user typed.
@@ -83,14 +82,7 @@ record! {
 
 record! {
     struct Message<'a> {
-        content: Option<&'a RawValue>,
-    }
-}
-
-record! {
-    struct Block<'a> {
-        kind: Text<'a> = "type",
-        text: Text<'a>,
+        content: Option<Content<'a>>,
     }
 }
 
@@ -109,11 +101,11 @@ impl Decoder for CursorDecoder {
         let content = record.message.and_then(|message| message.content);
         let (part, items) = match (record.role.or_empty(), content) {
             ("user", Some(content)) => {
-                let items = user_message(content, &self.tools, out);
+                let items = user_message(&content, &self.tools, out);
                 (part_of(&items), items)
             }
             ("assistant", Some(content)) => {
-                let items = assistant_items(content, &mut self.tools, out);
+                let items = assistant_items(&content, &mut self.tools, out);
                 (Part::Output, items)
             }
             ("", _) => match record.kind.boxed() {
@@ -133,9 +125,8 @@ impl Decoder for CursorDecoder {
 }
 
 /// The items of a message to the model: what the user typed, and what was put in around it.
-fn user_message(content: &RawValue, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let blocks: Pieces<'_, Block<'_>> = lenient::value(Some(content), "content", out);
-    let texts = blocks.0.iter().map(|piece| match piece {
+fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let texts = content.0.iter().map(|piece| match piece {
         Piece::Text(text) => Some(&**text),
         Piece::Part(block) => block
             .text

@@ -18,12 +18,11 @@
 //!   models table says that.
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
-use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
+use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::path::Path;
 
 /// The format.
@@ -83,7 +82,7 @@ record! {
     struct Message<'a> {
         role: Text<'a>,
         visibility: Text<'a>,
-        content: Option<&'a RawValue>,
+        content: Content<'a>,
         model_id: Text<'a> = "modelId",
     }
 }
@@ -153,9 +152,7 @@ impl DroidDecoder {
                         ..Meta::default()
                     });
                 }
-                let items = message
-                    .content
-                    .map(|content| assistant_items(content, &mut self.tools, out));
+                let items = assistant_items(&message.content, &mut self.tools, out);
                 (Part::Output, items)
             }
             "user" => {
@@ -163,14 +160,12 @@ impl DroidDecoder {
                     Some("llm_only") => (Role::Container, Kind::Reminder),
                     _ => (Role::User, Kind::Text),
                 };
-                let items = message
-                    .content
-                    .map(|content| user_items(content, role, kind, &self.tools, out));
-                (part_of(items.as_deref().unwrap_or_default()), items)
+                let items = user_items(&message.content, role, kind, &self.tools, out);
+                (part_of(&items), items)
             }
             other => return out.skip(format!("{other} message")),
         };
-        out.node(node(key, part, items.unwrap_or_default()));
+        out.node(node(key, part, items));
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {

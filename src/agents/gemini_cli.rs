@@ -304,7 +304,11 @@ impl GeminiCliDecoder {
             let item = out.item(Role::Assistant, Kind::Text);
             items.push(message.texts().fold(item, ItemBuilder::text).done());
         }
-        let listed: HashSet<&str> = message.calls().filter_map(|call| call.id.get()).collect();
+        let listed: HashSet<&str> = message
+            .tool_calls
+            .iter()
+            .filter_map(|call| call.id.get())
+            .collect();
         // After a checkpoint the content repeats the calls.
         let repeats = |call: &&Call<'_>| match call.id.get() {
             Some(id) => listed.contains(id),
@@ -312,7 +316,10 @@ impl GeminiCliDecoder {
         };
         let parts = message.content.parts();
         let calls = parts.filter_map(|part| part.function_call.as_ref());
-        for call in calls.filter(|call| !repeats(call)).chain(message.calls()) {
+        for call in calls
+            .filter(|call| !repeats(call))
+            .chain(message.tool_calls.iter())
+        {
             let item = out.item(Role::Assistant, Kind::ToolCall);
             items.push(call.add_to(item).done());
         }
@@ -341,9 +348,9 @@ impl GeminiCliDecoder {
     /// The results next to the calls of a message.
     fn results(&mut self, message: &Record<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
         let mut results: Vec<NewItem> = Vec::new();
-        for call in message.calls() {
-            let parts = call.result.parts();
-            let responses = parts.filter_map(|part| part.function_response.as_ref());
+        for call in &message.tool_calls {
+            let responses = call.result.iter();
+            let responses = responses.filter_map(|part| part.function_response.as_ref());
             let is_own = |response: &&Response<'_>| {
                 response.id.get().is_none() || response.id.get() == call.id.get()
             };
@@ -413,7 +420,7 @@ fn result(response: &Response<'_>, call: Option<&Call<'_>>, out: &mut Sink<'_>) 
     if let Some(value) = response.response {
         item = lenient::strings(item, value);
     }
-    for part in call.into_iter().flat_map(|call| call.result.parts()) {
+    for part in call.into_iter().flat_map(|call| &call.result) {
         item = item.text(part.text.or_empty());
         if let Some((tokens, label)) = media(part) {
             item = item.fixed(tokens, label);

@@ -1,7 +1,7 @@
 //! Contents as Google's GenAI interface has them, which Gemini CLI and Qwen Code write to their logs
 //! (googleapis/js-genai, `src/types.ts`: `Content`, `Part`).
 
-use super::lenient::{self, Pieces, Text, record};
+use super::lenient::{self, Text, record};
 use crate::model::event::ItemBuilder;
 use serde_json::value::RawValue;
 
@@ -22,7 +22,7 @@ record! {
         pub(super) id: Text<'a>,
         pub(super) name: Text<'a>,
         pub(super) args: Option<&'a RawValue>,
-        pub(super) result: Pieces<'a, Parts<'a>>,
+        pub(super) result: Vec<Parts<'a>>,
     }
 }
 

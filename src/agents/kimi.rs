@@ -33,12 +33,9 @@
 //!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
 //!   that is missing, and where it is named.
 
-use super::lenient::{self, Text};
-use super::{Claim, Decoder, Facts, Format, Input, Root, decoder, facts, head};
-use crate::model::event::{Event, Key, Lane, Node, Part, Place, Sink};
-use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use super::lenient::{self, Text, record};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use crate::model::event::{Key, NewItem, Node, Part, Sink};
 use std::path::Path;
 
 mod cli;
@@ -50,7 +47,7 @@ mod settings;
 mod tests;
 mod wire;
 
-/// What its files are called.
+/// The names of its files.
 const WIRE: &str = "wire.jsonl";
 const CONTEXT: &str = "context.jsonl";
 
@@ -131,25 +128,19 @@ fn recognise(head: &[u8]) -> bool {
             && head::has(&start, r#","message":{"type":"TurnBegin""#)
 }
 
-/// What tells lines apart.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Head<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    role: Text<'a>,
-    #[serde(borrow)]
-    time: Option<&'a RawValue>,
-    #[serde(borrow)]
-    created_at: Option<&'a RawValue>,
-    #[serde(borrow)]
-    timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
+record! {
+    /// The fields that distinguish lines.
+    struct Head<'a> {
+        kind: Text<'a> = "type",
+        role: Text<'a>,
+        time: Option<f64>,
+        created_at: Option<f64>,
+        timestamp: Option<f64>,
+        message: Option<cli::WireEvent<'a>>,
+    }
 }
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Default)]
 struct KimiDecoder {
     wire: wire::Wire,
@@ -158,75 +149,39 @@ struct KimiDecoder {
 }
 
 impl Decoder for KimiDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        let Input::Line(place, line) = input else {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(head) = lenient::read_object::<Head<'_>>(line, out) else {
             return;
         };
-        if line.trim_ascii().is_empty() {
-            return;
-        }
-        let mut writer = Writer {
-            lane: Lane::Main,
-            place,
-            at: None,
-            out,
-        };
-        let head: Head<'_> = match lenient::object(line) {
-            Ok(head) => head,
-            Err(why) => return writer.push(Event::Unreadable(why)),
-        };
-        let raw = head.time.or(head.timestamp).or(head.created_at);
-        writer.at = message::time(raw);
-        match (head.kind.get(), head.role.get(), head.message) {
-            (Some(kind), ..) => self.wire.read(kind, line, &mut writer),
-            (None, Some(role), _) => self.context.read(role, line, &mut writer),
-            (None, None, Some(told)) => match lenient::object(told.get().as_bytes()) {
-                Ok(told) => self.cli.read(&told, &mut writer),
-                Err(why) => writer.push(Event::Unreadable(why)),
-            },
-            (None, None, None) => writer.push(Event::Unreadable("no type and no role".into())),
+        let time = head.time.or(head.timestamp).or(head.created_at);
+        out.set_time(time.and_then(message::time));
+        match (head.kind.get(), head.role.get(), &head.message) {
+            (Some(kind), ..) => self.wire.read(kind, line, out),
+            (None, Some(role), _) => self.context.read(role, line, out),
+            (None, None, Some(event)) => self.cli.read(event, out),
+            (None, None, None) => out.unreadable("no type and no role"),
         }
     }
 }
 
-/// Writes what one line says.
-struct Writer<'w, 'm> {
-    lane: Lane,
-    place: Place,
-    at: Option<Timestamp>,
-    out: &'w mut Sink<'m>,
+fn node(key: Key, part: Part, items: Vec<NewItem>) -> Node {
+    Node {
+        key: Some(key),
+        part,
+        items,
+        ..Node::default()
+    }
 }
 
-impl Writer<'_, '_> {
-    fn push(&mut self, event: Event) {
-        self.out.push(self.lane, self.place, self.at, event);
-    }
+/// The key of this line's node: lines have no ids.
+fn here(out: &Sink<'_>) -> Key {
+    Key::of_number("kimi", out.place().id())
+}
 
-    fn node(&mut self, key: Key, part: Part, fill: impl FnOnce(&mut Node)) {
-        let mut node = Node {
-            key: Some(key),
-            part,
-            ..Node::default()
-        };
-        fill(&mut node);
-        self.push(Event::Node(Box::new(node)));
-    }
-
-    fn skip(&mut self, kind: &str) {
-        self.push(Event::Skipped(kind.into()));
-    }
-
-    /// The node of this line: there are no ids.
-    fn here(&self) -> Key {
-        Key::of_number("kimi", self.place.id())
-    }
-
-    /// The request that this line begins, the same in every copy of it: by its time, to the
-    /// microsecond.
-    fn request(&self) -> Key {
-        match self.at {
-            Some(at) => Key::of_parts(&["kimi", &at.to_string()]),
-            None => Key::of_number("kimi request", self.place.id()),
-        }
+/// The request that this line begins, the same in every copy of it: by its time, to the microsecond.
+fn request(out: &Sink<'_>) -> Key {
+    match out.time() {
+        Some(time) => Key::of_parts(&["kimi", &time.to_string()]),
+        None => Key::of_number("kimi request", out.place().id()),
     }
 }

@@ -35,7 +35,7 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
-use super::lenient::{self, Pieces};
+use super::lenient;
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{
     Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink,
@@ -353,7 +353,7 @@ impl Branch {
         let payload = record.system_payload.filter(|_| is_read);
         let payload: Payload<'_> = lenient::value(payload, "systemPayload", out);
         match subtype {
-            "chat_compression" if payload.has_history() => {
+            "chat_compression" if !payload.compressed_history.is_empty() => {
                 return self.compression(&payload, uuid, node, out);
             }
             "agent_bootstrap" => {
@@ -424,15 +424,10 @@ impl Branch {
 
     /// The items of a whole history, whose first content is by `first`. What follows a summary answers
     /// it.
-    fn history(
-        &self,
-        contents: &Pieces<'_, Content<'_>>,
-        first: Author,
-        out: &mut Sink<'_>,
-    ) -> Vec<NewItem> {
+    fn history(&self, contents: &[Content<'_>], first: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
         let is_summary = first != Author::User;
         let mut all = Vec::new();
-        for (nth, content) in contents.parts().enumerate() {
+        for (nth, content) in contents.iter().enumerate() {
             let author = match (nth, Author::of(content)) {
                 (0, _) => first,
                 (1, Author::Model) if is_summary => Author::Harness(Kind::Reminder),

@@ -76,8 +76,7 @@ impl<'a> Field<'a> for Strings<'a> {
                     _ => {}
                 };
                 each_field(json, &mut find).ok()?;
-                let inner = text.or(content).and_then(|value| at.read(value));
-                return Some(inner.unwrap_or_default());
+                return at.read(text.or(content)?);
             }
             _ => return None,
         }
@@ -244,15 +243,13 @@ fn from_fields(
 
 /// Text typed while a turn ran: this is its only copy. Notices of background tasks come the same way.
 fn queued(record: &Record<'_>, attachment: &Attachment<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
-    let Some(prompt) = attachment.prompt else {
-        return Vec::new();
-    };
+    let prompt = lenient::value(attachment.prompt, "prompt", out);
     let typed = attachment.command_mode.get() != Some("task-notification");
     let (role, kind) = match typed && record.is_meta != Some(true) {
         true => (Role::User, Kind::Text),
         false => (Role::Container, Kind::Reminder),
     };
-    user_items(prompt, role, kind, &ToolNames::default(), out)
+    user_items(&prompt, role, kind, &ToolNames::default(), out)
 }
 
 /// The system prompt and the tool definitions, where a build logs them.

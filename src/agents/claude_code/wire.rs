@@ -1,6 +1,7 @@
 //! The records as they are written.
 
 use super::attachment::{Attachment, Rendered};
+use crate::agents::anthropic::Content;
 use crate::agents::lenient::{Count, Text, record};
 use crate::model::event::{Billed, Kept, Key};
 use serde_json::value::RawValue;
@@ -52,7 +53,7 @@ record! {
     pub(super) struct Message<'a> {
         pub(super) id: Text<'a>,
         pub(super) model: Text<'a>,
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Content<'a>,
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
     }

@@ -7,7 +7,7 @@ use super::wire::{EventMsg, Item, Line, TurnContext};
 use crate::agents::Decoder;
 use crate::agents::lenient::{self, Count};
 use crate::model::Source;
-use crate::model::event::{Billed, ByLength, Event, Key, Meta, Sink, Usage};
+use crate::model::event::{Billed, Event, Key, Meta, Sink, Usage};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -95,8 +95,7 @@ impl CodexDecoder {
                 ..Meta::default()
             });
         }
-        // Its losses have been reported with the line.
-        let item = lenient::read_object::<Item<'_>>(text, &mut Sink::new(&ByLength));
+        let item = lenient::read_object::<Item<'_>>(text, out);
         if item
             .and_then(|item| self.history(&item, text, out))
             .is_none()

@@ -22,7 +22,7 @@ record! {
         pub(super) new_model: Text<'a> = "newModel",
         pub(super) chosen_model: Text<'a> = "chosenModel",
         pub(super) model: Text<'a>,
-        pub(super) context: Pieces<'a, Context<'a>>,
+        pub(super) context: Context<'a>,
         pub(super) cwd: Text<'a>,
         pub(super) title: Text<'a>,
         pub(super) name: Text<'a>,
@@ -30,7 +30,7 @@ record! {
         pub(super) transformed_content: Text<'a> = "transformedContent",
         pub(super) source: Text<'a>,
         pub(super) is_autopilot_continuation: Option<bool> = "isAutopilotContinuation",
-        pub(super) attachments: Pieces<'a, Binary<'a>>,
+        pub(super) attachments: Vec<Binary<'a>>,
         pub(super) message_id: Text<'a> = "messageId",
         pub(super) api_call_id: Text<'a> = "apiCallId",
         pub(super) interaction_id: Text<'a> = "interactionId",
@@ -38,7 +38,7 @@ record! {
         pub(super) reasoning_text: Text<'a> = "reasoningText",
         pub(super) reasoning_opaque: Text<'a> = "reasoningOpaque",
         pub(super) encrypted_content: Text<'a> = "encryptedContent",
-        pub(super) tool_requests: Pieces<'a, Request<'a>> = "toolRequests",
+        pub(super) tool_requests: Vec<Request<'a>> = "toolRequests",
         pub(super) tool_call_id: Text<'a> = "toolCallId",
         pub(super) parent_tool_call_id: Text<'a> = "parentToolCallId",
         pub(super) tool_name: Text<'a> = "toolName",
@@ -88,7 +88,7 @@ record! {
     pub(super) struct Outcome<'a> {
         pub(super) content: Text<'a>,
         pub(super) message: Text<'a>,
-        pub(super) binary_results_for_llm: Pieces<'a, Binary<'a>> = "binaryResultsForLlm",
+        pub(super) binary_results_for_llm: Vec<Binary<'a>> = "binaryResultsForLlm",
     }
 }
 

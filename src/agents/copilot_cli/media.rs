@@ -3,7 +3,6 @@
 
 use super::events::Binary;
 use crate::agents::image;
-use crate::agents::lenient::Pieces;
 use crate::model::event::ItemBuilder;
 
 /// The maker whose formula applies to images.
@@ -15,11 +14,11 @@ pub(super) enum Formula {
 
 pub(super) fn pictures<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
-    binaries: &Pieces<'_, Binary<'_>>,
+    binaries: &[Binary<'_>],
     formula: Formula,
 ) -> ItemBuilder<'s, 'm> {
     binaries
-        .parts()
+        .iter()
         .fold(item, |item, media| picture(item, media, formula))
 }
 

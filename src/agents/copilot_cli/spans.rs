@@ -13,7 +13,7 @@
 //! * The event `github.copilot.session.usage_info` contains the window, and the agent's own count.
 
 use super::{response_key, turn_key};
-use crate::agents::lenient::{self, Count, Pieces, Text, record};
+use crate::agents::lenient::{self, Count, Text, record};
 use crate::agents::{SidecarRecord, SidecarSpec};
 use crate::model::Source;
 use crate::model::event::{Billed, ByLength, Key, Sink, Usage};
@@ -34,7 +34,7 @@ record! {
         span_id: Text<'a> = "spanId",
         trace_id: Text<'a> = "traceId",
         attributes: Attributes<'a>,
-        events: Pieces<'a, SpanEvent>,
+        events: Vec<SpanEvent>,
     }
 }
 
@@ -95,7 +95,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         attributes.operation.get() == Some("chat") || span.name.or_empty().starts_with("chat ");
     let session = attributes.conversation.boxed().filter(|_| is_chat)?;
     let above = |count: Count| count.0.filter(|tokens| *tokens > 0);
-    let sizes: Vec<Sizes> = span.events.parts().map(|event| event.attributes).collect();
+    let sizes: Vec<Sizes> = span.events.iter().map(|event| event.attributes).collect();
     let window = sizes.iter().rev().find_map(|sizes| above(sizes.limit));
     let usage = match above(attributes.input) {
         Some(prompt) => Usage {

@@ -19,7 +19,7 @@ record! {
         pub(super) timestamp: Text<'a>,
         pub(super) kind: Text<'a> = "type",
         pub(super) content: Pieces<'a, Parts<'a>>,
-        pub(super) tool_calls: Pieces<'a, Call<'a>> = "toolCalls",
+        pub(super) tool_calls: Vec<Call<'a>> = "toolCalls",
         pub(super) tokens: Option<Tokens>,
         pub(super) model: Text<'a>,
     }
@@ -49,10 +49,6 @@ record! {
 }
 
 impl Record<'_> {
-    pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'_>> {
-        self.tool_calls.parts()
-    }
-
     /// The texts that the model gets, thoughts left out.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.0.iter().filter_map(|piece| match piece {

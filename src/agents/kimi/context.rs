@@ -1,53 +1,47 @@
 //! kimi-cli's `context.jsonl`: the context itself, message by message.
 
-use super::Writer;
-use super::message::{Content, ToolCall, fill, is_note, one, said, text_of};
-use crate::agents::lenient::{self, Count, Piece, Pieces, Text};
-use crate::model::event::{Billed, Event, Key, Part, Usage};
+use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
+use super::{here, node};
+use crate::agents::anthropic::ToolNames;
+use crate::agents::lenient::{self, Count, Text, record};
+use crate::model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
 use crate::model::{Kind, Role, Source};
-use serde::Deserialize;
-use std::collections::HashMap;
 
-/// What the message begins with that holds a summary.
+/// The beginning of a message with a summary.
 const SUMMARY: &str = "<system>Previous context has been compacted.";
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Content<'a>,
-    #[serde(borrow)]
-    tool_calls: Pieces<'a, ToolCall<'a>>,
-    #[serde(borrow)]
-    tool_call_id: Text<'a>,
-    token_count: Count,
+record! {
+    struct Message<'a> {
+        content: Content<'a>,
+        tool_calls: Vec<ToolCall<'a>>,
+        tool_call_id: Text<'a>,
+        token_count: Count,
+    }
 }
 
-/// Reads the messages.
+/// Decodes the messages.
 #[derive(Default)]
 pub(super) struct Context {
     /// The number just read: the prompt, where the model's message follows.
     count: Option<u64>,
     /// The request whose total comes next, and its prompt.
     open: Option<(Key, u64)>,
-    /// Tool names by call.
-    tools: HashMap<Key, Box<str>>,
+    tools: ToolNames,
 }
 
 impl Context {
     /// Reads a message of this role.
-    pub(super) fn read(&mut self, role: &str, line: &[u8], writer: &mut Writer<'_, '_>) {
-        let message: Message<'_> = match lenient::object(line) {
-            Ok(message) => message,
-            Err(why) => return writer.push(Event::Unreadable(why)),
+    pub(super) fn read(&mut self, role: &str, line: &str, out: &mut Sink<'_>) {
+        let Some(message) = lenient::read_object::<Message<'_>>(line, out) else {
+            return;
         };
         let (count, open) = (self.count.take(), self.open.take());
-        let key = writer.here();
+        let key = here(out);
         match role {
-            "_usage" => self.usage(message.token_count.0, open, writer),
+            "_usage" => self.usage(message.token_count.0, open, out),
             "_system_prompt" => {
-                let item = one(writer.out, Role::Container, Kind::Prompt, &message.content);
-                writer.node(key, Part::Injected, |node| node.items.push(item));
+                let item = one_item(out, Role::Container, Kind::Prompt, &message.content);
+                out.node(node(key, Part::Injected, vec![item]));
             }
             "user" => {
                 let text = text_of(&message.content);
@@ -58,79 +52,70 @@ impl Context {
                     true => (Role::Container, Kind::Reminder),
                     false => (Role::User, Kind::Text),
                 };
-                let item = one(writer.out, role, kind, &message.content);
+                let item = one_item(out, role, kind, &message.content);
                 let part = match role {
                     Role::User => Part::Input,
                     _ => Part::Injected,
                 };
-                writer.node(key, part, |node| {
-                    node.turn = part == Part::Input;
-                    node.items.push(item);
+                out.node(Node {
+                    turn: part == Part::Input,
+                    ..node(key, part, vec![item])
                 });
             }
-            "assistant" => self.assistant(&message, count, writer),
+            "assistant" => self.assistant(&message, count, out),
             "tool" => {
                 let call = message.tool_call_id.get();
-                let name = call.and_then(|call| self.tools.get(&Key::of(call)));
-                let item = writer.out.item(Role::Tool, Kind::ToolResult);
-                let item = item.tool(name.map(|name| &**name)).call(call);
-                let item = fill(item, &message.content).done();
-                writer.node(key, Part::Result, |node| node.items.push(item));
+                let item = out.item(Role::Tool, Kind::ToolResult);
+                let item = item.tool(self.tools.get(call)).call(call);
+                let item = add_content(item, &message.content).done();
+                out.node(node(key, Part::Result, vec![item]));
             }
-            other => writer.skip(other),
+            other => out.skip(other),
         }
     }
 
-    fn assistant(
-        &mut self,
-        message: &Message<'_>,
-        prompt: Option<u64>,
-        writer: &mut Writer<'_, '_>,
-    ) {
-        let mut items = said(&message.content, writer.out);
-        for call in &message.tool_calls.0 {
-            let Piece::Part(call) = call else {
-                continue;
-            };
-            if let (Some(id), Some(name)) = (call.id.get(), call.name()) {
-                self.tools.insert(Key::of(id), name.into());
+    fn assistant(&mut self, message: &Message<'_>, prompt: Option<u64>, out: &mut Sink<'_>) {
+        let mut items = output_items(&message.content, out);
+        for call in &message.tool_calls {
+            if let Some(name) = call.name() {
+                self.tools.insert(call.id.get(), name);
             }
-            items.push(call.item(writer.out));
+            items.push(call.item(out));
         }
-        // There are no ids and no times: what was said and how large the prompt was must do.
-        let words = items
+        // There are no ids and no times: the output and the size of the prompt are the key.
+        let output = items
             .iter()
             .fold(0, |all: u64, item| all.rotate_left(1) ^ item.hash);
         let size = prompt.unwrap_or(0);
-        let request = Key::of_parts(&["kimi context", &words.to_string(), &size.to_string()]);
-        let key = writer.here();
-        writer.node(key, Part::Output, |node| {
-            node.request = Some(request);
-            node.items = items;
+        let request = Key::of_parts(&["kimi context", &output.to_string(), &size.to_string()]);
+        let key = here(out);
+        out.node(Node {
+            request: Some(request),
+            ..node(key, Part::Output, items)
         });
         if let Some(prompt) = prompt.filter(|prompt| *prompt > 0) {
             self.open = Some((request, prompt));
-            writer.push(report(request, prompt, None));
+            out.usage(report(request, prompt, None));
         }
     }
 
     /// A number of tokens: of the prompt before the model's message, with the output after it.
-    fn usage(&mut self, count: Option<u64>, open: Option<(Key, u64)>, writer: &mut Writer<'_, '_>) {
+    fn usage(&mut self, count: Option<u64>, open: Option<(Key, u64)>, out: &mut Sink<'_>) {
         match (open, count) {
             (Some((request, prompt)), Some(total)) if total >= prompt => {
-                writer.push(report(request, prompt, Some(total - prompt)));
+                out.usage(report(request, prompt, Some(total - prompt)));
             }
-            // It says something only together with the next line.
+            // It has a meaning only together with the next line, but counts as a record.
             _ => {
                 self.count = count;
-                writer.push(Event::Meta(Box::default()));
+                out.emit(Event::Meta(Box::default()));
             }
         }
     }
 }
 
-fn report(request: Key, prompt: u64, output: Option<u64>) -> Event {
-    Event::Usage(Box::new(Usage {
+fn report(request: Key, prompt: u64, output: Option<u64>) -> Usage {
+    Usage {
         request,
         model: None,
         prompt,
@@ -143,5 +128,5 @@ fn report(request: Key, prompt: u64, output: Option<u64>) -> Event {
             output: output.unwrap_or(0),
             ..Billed::default()
         },
-    }))
+    }
 }

@@ -2,9 +2,9 @@
 
 use crate::model::event::Key;
 
-/// Whose a message is, as far as it decides what stays.
+/// The author of a message, as far as that decides what stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Author {
     /// A person's.
     Person,
     /// The model's.
@@ -22,7 +22,7 @@ pub(super) enum Who {
 /// One message.
 #[derive(Debug)]
 pub(super) struct Message {
-    pub(super) who: Who,
+    pub(super) author: Author,
     /// The nodes it consists of.
     pub(super) keys: Vec<Key>,
     /// Of a tool's result, the call and the size as Kimi estimates it, in tokens.
@@ -35,9 +35,9 @@ pub(super) struct History(pub(super) Vec<Message>);
 
 impl History {
     /// Adds a message.
-    pub(super) fn add(&mut self, who: Who, key: Key) {
+    pub(super) fn add(&mut self, author: Author, key: Key) {
         self.0.push(Message {
-            who,
+            author,
             keys: vec![key],
             result: None,
         });
@@ -45,20 +45,27 @@ impl History {
 
     /// Adds to the model's newest message.
     pub(super) fn add_to_model(&mut self, key: Key) {
-        match self.0.iter_mut().rev().find(|said| said.who == Who::Model) {
-            Some(said) => said.keys.push(key),
-            None => self.add(Who::Model, key),
+        match self
+            .0
+            .iter_mut()
+            .rev()
+            .find(|message| message.author == Author::Model)
+        {
+            Some(message) => message.keys.push(key),
+            None => self.add(Author::Model, key),
         }
     }
 
     /// The nodes of all messages.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
-        self.0.iter().flat_map(|said| said.keys.iter().copied())
+        self.0
+            .iter()
+            .flat_map(|message| message.keys.iter().copied())
     }
 
-    /// Leaves only the first and the last of what persons said, of all so many.
+    /// Keeps only `all` messages of persons: the first `first`, and the newest.
     pub(super) fn keep_persons(&mut self, all: usize, first: usize) {
-        self.0.retain(|said| said.who == Who::Person);
+        self.0.retain(|message| message.author == Author::Person);
         let from = self.0.len().saturating_sub(all.saturating_sub(first));
         let first = first.min(from);
         self.0.drain(first..from);
@@ -72,21 +79,21 @@ impl History {
     /// Leaves only the last two messages that are no results, and what follows the first of them.
     /// Returns whether anything left.
     pub(super) fn keep_last_two(&mut self) -> bool {
-        let mut talk = self
+        let mut messages = self
             .0
             .iter()
             .enumerate()
             .rev()
-            .filter(|(_, said)| said.who != Who::Tool);
-        let from = talk.nth(1).map_or(0, |(at, _)| at);
+            .filter(|(_, message)| message.author != Author::Tool);
+        let from = messages.nth(1).map_or(0, |(at, _)| at);
         self.keep_after(from);
         from > 0
     }
 
-    /// Puts a summary before all, of which no node tells.
+    /// Puts a summary without a node before all.
     pub(super) fn summarised(&mut self) {
         let summary = Message {
-            who: Who::Summary,
+            author: Author::Summary,
             keys: Vec::new(),
             result: None,
         };
@@ -94,13 +101,13 @@ impl History {
     }
 
     /// Takes away so many of a person's messages, from the end, and what came after the first of them
-    /// but for notes. Does nothing, and says so, where there are not so many since the last summary.
+    /// but for notes. Returns `false`, and does nothing, where there are not so many since the last summary.
     pub(super) fn undo(&mut self, count: usize) -> bool {
         let mut persons = Vec::new();
-        for (at, said) in self.0.iter().enumerate().rev() {
-            match said.who {
-                Who::Summary => break,
-                Who::Person => persons.push(at),
+        for (at, message) in self.0.iter().enumerate().rev() {
+            match message.author {
+                Author::Summary => break,
+                Author::Person => persons.push(at),
                 _ => {}
             }
         }
@@ -109,7 +116,7 @@ impl History {
         };
         let notes = self.0.split_off(*cut).into_iter();
         self.0
-            .extend(notes.filter(|said| said.who == Who::Injection));
+            .extend(notes.filter(|message| message.author == Author::Injection));
         true
     }
 }
@@ -119,10 +126,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn history(who: &[Who]) -> History {
+    fn history(authors: &[Author]) -> History {
         let mut history = History::default();
-        for (n, who) in (0..).zip(who) {
-            history.add(*who, Key(n));
+        for (n, author) in (0..).zip(authors) {
+            history.add(*author, Key(n));
         }
         history
     }
@@ -131,7 +138,7 @@ mod tests {
         history.keys().map(|key| key.0).collect()
     }
 
-    use Who::{Injection, Model, Other, Person, Summary, Tool};
+    use Author::{Injection, Model, Other, Person, Summary, Tool};
 
     #[test]
     fn a_compaction_keeps_persons_from_both_ends() {

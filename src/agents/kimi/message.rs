@@ -1,78 +1,60 @@
-//! What all of Kimi's files write alike: contents, tool calls, numbers, times.
+//! What all of Kimi's files share: contents, tool calls, numbers, times.
 
 use crate::agents::image;
-use crate::agents::lenient::{Count, Piece, Pieces, Text};
+use crate::agents::lenient::{Count, Piece, Pieces, Text, record};
 use crate::model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
 use crate::model::{Kind, Role, Source};
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
-/// How a text begins that the harness puts in as the user's.
+/// The beginnings of texts that the harness puts in as the user's.
 const NOTES: [&str; 2] = ["<system-reminder>", "<system>"];
 
-/// A part of a content.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    text: Text<'a>,
-    #[serde(borrow)]
-    think: Text<'a>,
-    #[serde(borrow)]
-    encrypted: Text<'a>,
-    #[serde(borrow, alias = "imageUrl")]
-    image_url: Pieces<'a, Link<'a>>,
+record! {
+    /// A part of a content.
+    pub(super) struct Part<'a> {
+        kind: Text<'a> = "type",
+        text: Text<'a>,
+        think: Text<'a>,
+        encrypted: Text<'a>,
+        image_url: Option<Piece<'a, Link<'a>>> = "image_url" | "imageUrl",
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Link<'a> {
-    #[serde(borrow)]
-    url: Text<'a>,
+record! {
+    struct Link<'a> {
+        url: Text<'a>,
+    }
 }
 
 /// A content: bare text, a part, or a list of either.
 pub(super) type Content<'a> = Pieces<'a, Part<'a>>;
 
-/// A call of a tool, as OpenAI's interface has it.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ToolCall<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    #[serde(borrow)]
-    function: Option<Function<'a>>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    arguments: Text<'a>,
+record! {
+    /// A call of a tool, as OpenAI's interface has it.
+    pub(super) struct ToolCall<'a> {
+        pub(super) id: Text<'a>,
+        function: Function<'a>,
+        name: Text<'a>,
+        arguments: Text<'a>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Function<'a> {
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    arguments: Text<'a>,
+record! {
+    struct Function<'a> {
+        name: Text<'a>,
+        arguments: Text<'a>,
+    }
 }
 
 impl ToolCall<'_> {
     /// The tool's name.
     pub(super) fn name(&self) -> Option<&str> {
-        let function = self.function.as_ref();
-        function
-            .and_then(|function| function.name.get())
-            .or(self.name.get())
+        self.function.name.get().or(self.name.get())
     }
 
     /// The call as an item.
     pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
-        let function = self.function.as_ref();
-        let arguments = function.and_then(|function| function.arguments.get());
+        let arguments = self.function.arguments.get();
         let arguments = arguments.or(self.arguments.get());
         out.item(Role::Assistant, Kind::ToolCall)
             .tool(self.name())
@@ -83,17 +65,15 @@ impl ToolCall<'_> {
     }
 }
 
-/// The provider's numbers for a request: what was not cached, read from a cache, written to one.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Numbers {
-    #[serde(alias = "input_other")]
-    input_other: Count,
-    output: Count,
-    #[serde(alias = "input_cache_read")]
-    input_cache_read: Count,
-    #[serde(alias = "input_cache_creation")]
-    input_cache_creation: Count,
+record! {
+    /// The provider's numbers for a request: what was not cached, read from a cache, written to one.
+    #[derive(Copy)]
+    pub(super) struct Numbers {
+        input_other: Count = "inputOther" | "input_other",
+        output: Count,
+        input_cache_read: Count = "inputCacheRead" | "input_cache_read",
+        input_cache_creation: Count = "inputCacheCreation" | "input_cache_creation",
+    }
 }
 
 impl Numbers {
@@ -122,16 +102,14 @@ impl Numbers {
 }
 
 /// A time since 1970: seconds, or milliseconds where it would be too far from now otherwise.
-pub(super) fn time(raw: Option<&RawValue>) -> Option<Timestamp> {
-    const MOST_SECONDS: f64 = 1e11;
-    let number: f64 = raw?.get().parse().ok()?;
-    let seconds = if number < MOST_SECONDS {
-        number
-    } else {
-        number / 1e3
+pub(super) fn time(number: f64) -> Option<Timestamp> {
+    const MAX_SECONDS: f64 = 1e11;
+    let seconds = match number < MAX_SECONDS {
+        true => number,
+        false => number / 1e3,
     };
-    let sane = (0.0..MOST_SECONDS).contains(&seconds);
-    Timestamp::from_microsecond(sane.then_some((seconds * 1e6) as i64)?).ok()
+    let is_plausible = (0.0..MAX_SECONDS).contains(&seconds);
+    Timestamp::from_microsecond(is_plausible.then_some((seconds * 1e6) as i64)?).ok()
 }
 
 /// All texts of a content.
@@ -149,12 +127,17 @@ pub(super) fn is_note(text: &str) -> bool {
 }
 
 /// A whole content as one item.
-pub(super) fn one(out: &mut Sink<'_>, role: Role, kind: Kind, content: &Content<'_>) -> NewItem {
-    fill(out.item(role, kind), content).done()
+pub(super) fn one_item(
+    out: &mut Sink<'_>,
+    role: Role,
+    kind: Kind,
+    content: &Content<'_>,
+) -> NewItem {
+    add_content(out.item(role, kind), content).done()
 }
 
 /// Adds texts and media to an item.
-pub(super) fn fill<'s, 'm>(
+pub(super) fn add_content<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
     content: &Content<'_>,
 ) -> ItemBuilder<'s, 'm> {
@@ -164,18 +147,18 @@ pub(super) fn fill<'s, 'm>(
     })
 }
 
-/// What the model said: thoughts and texts, each an item.
-pub(super) fn said(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+/// The model's output: thoughts and texts, each an item.
+pub(super) fn output_items(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let items = content.0.iter().map(|piece| match piece {
         Piece::Text(text) => out.item(Role::Assistant, Kind::Text).text(text).done(),
-        Piece::Part(part) => part.said(out),
+        Piece::Part(part) => part.output_item(out),
     });
     items.collect()
 }
 
 impl Part<'_> {
     /// The part as an item of the model's.
-    pub(super) fn said(&self, out: &mut Sink<'_>) -> NewItem {
+    pub(super) fn output_item(&self, out: &mut Sink<'_>) -> NewItem {
         match self.kind.get() {
             Some("think") => out
                 .item(Role::Assistant, Kind::Thinking)
@@ -189,7 +172,7 @@ impl Part<'_> {
     fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
         match self.kind.or_empty() {
             "image_url" | "image" => {
-                let url = self.image_url.0.first().and_then(|piece| match piece {
+                let url = self.image_url.as_ref().and_then(|image| match image {
                     Piece::Text(url) => Some(&**url),
                     Piece::Part(link) => link.url.get(),
                 });
@@ -198,7 +181,7 @@ impl Part<'_> {
                 let tokens = size.map_or(image::DEFAULT, |(w, h)| image::openai(w, h));
                 item.fixed(tokens, "[image]")
             }
-            // Nothing tells what they cost.
+            // Their cost is unknown.
             kind @ ("audio_url" | "audio" | "video_url" | "video") => item.label(kind),
             _ => item.text(self.text.or_empty()),
         }

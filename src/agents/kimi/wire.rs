@@ -1,97 +1,73 @@
 //! Kimi Code's `wire.jsonl`: the changes to the context, one a line.
 
-use super::Writer;
-use super::history::{History, Message as Said, Who};
-use super::message::{Content, Numbers, Part as Piece, ToolCall, fill, is_note, said, text_of};
-use crate::agents::lenient::{self, Count, Pieces, Text};
-use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset};
+use super::history::{Author, History, Message as Past};
+use super::message::{
+    Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, text_of,
+};
+use super::{here, node};
+use crate::agents::anthropic::ToolNames;
+use crate::agents::lenient::{self, Count, Text, record};
+use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
-/// What stands before the conversation: the system prompt, the tools.
-const STANDING: [&str; 2] = ["kimi system prompt", "kimi tools"];
+/// What precedes the conversation: the system prompt, the tools.
+const PREFIX: [&str; 2] = ["kimi system prompt", "kimi tools"];
 /// The smallest tool result that a micro compaction clears, in tokens as Kimi Code estimates them.
 const LEAST_CLEARED: u64 = 100;
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
-    #[serde(borrow)]
-    cwd: Text<'a>,
-    #[serde(borrow)]
-    environment_disclosure: Option<Disclosure<'a>>,
-    #[serde(borrow)]
-    profile_name: Text<'a>,
-    #[serde(borrow)]
-    model_alias: Text<'a>,
-    #[serde(borrow)]
-    system_prompt: Text<'a>,
-    #[serde(borrow)]
-    tools: Option<&'a RawValue>,
-    #[serde(borrow)]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    model: Text<'a>,
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    #[serde(borrow)]
-    event: Option<LoopEvent<'a>>,
-    usage: Option<Numbers>,
-    #[serde(borrow)]
-    usage_scope: Text<'a>,
-    #[serde(borrow)]
-    source: Text<'a>,
-    #[serde(borrow)]
-    summary: Text<'a>,
-    #[serde(borrow)]
-    context_summary: Text<'a>,
-    compacted_count: Count,
-    kept_user_message_count: Count,
-    kept_head_user_message_count: Count,
-    count: Count,
-    cutoff: Count,
+record! {
+    struct Record<'a> {
+        cwd: Text<'a>,
+        environment_disclosure: Disclosure<'a> = "environmentDisclosure",
+        profile_name: Text<'a> = "profileName",
+        model_alias: Text<'a> = "modelAlias",
+        system_prompt: Text<'a> = "systemPrompt",
+        tools: Option<&'a RawValue>,
+        kind: Text<'a>,
+        model: Text<'a>,
+        message: Option<Message<'a>>,
+        event: Option<LoopEvent<'a>>,
+        usage: Option<Numbers>,
+        usage_scope: Text<'a> = "usageScope",
+        source: Text<'a>,
+        summary: Text<'a>,
+        context_summary: Text<'a> = "contextSummary",
+        compacted_count: Count = "compactedCount",
+        kept_user_message_count: Count = "keptUserMessageCount",
+        kept_head_user_message_count: Count = "keptHeadUserMessageCount",
+        count: Count,
+        cutoff: Count,
+    }
 }
 
-/// What the model is told of its surroundings.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Disclosure<'a> {
-    #[serde(borrow)]
-    cwd: Text<'a>,
+record! {
+    /// The environment that is described to the model.
+    struct Disclosure<'a> {
+        cwd: Text<'a>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Text<'a>,
-    #[serde(borrow)]
-    content: Content<'a>,
-    #[serde(borrow)]
-    tool_calls: Pieces<'a, ToolCall<'a>>,
-    #[serde(borrow)]
-    tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    origin: Option<Origin<'a>>,
+record! {
+    struct Message<'a> {
+        role: Text<'a>,
+        content: Content<'a>,
+        tool_calls: Vec<ToolCall<'a>> = "toolCalls",
+        tool_call_id: Text<'a> = "toolCallId",
+        origin: Option<Origin<'a>>,
+    }
 }
 
-/// Where a message sent as the user's comes from.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Origin<'a> {
-    #[serde(borrow)]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    trigger: Text<'a>,
-    #[serde(borrow)]
-    phase: Text<'a>,
-    /// The skill, or the command of a plugin.
-    #[serde(borrow, alias = "commandName")]
-    skill_name: Text<'a>,
+record! {
+    /// The origin of a message that is sent as the user's.
+    struct Origin<'a> {
+        kind: Text<'a>,
+        name: Text<'a>,
+        trigger: Text<'a>,
+        phase: Text<'a>,
+        /// The skill, or the command of a plugin.
+        skill_name: Text<'a> = "skillName" | "commandName",
+    }
 }
 
 impl Origin<'_> {
@@ -101,102 +77,90 @@ impl Origin<'_> {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct LoopEvent<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    uuid: Text<'a>,
-    #[serde(borrow)]
-    step_uuid: Text<'a>,
-    #[serde(borrow)]
-    part: Option<Piece<'a>>,
-    #[serde(borrow)]
-    tool_call_id: Text<'a>,
-    #[serde(borrow)]
-    name: Text<'a>,
-    #[serde(borrow)]
-    args: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<Outcome<'a>>,
-    usage: Option<Numbers>,
+record! {
+    struct LoopEvent<'a> {
+        kind: Text<'a> = "type",
+        uuid: Text<'a>,
+        step_uuid: Text<'a> = "stepUuid",
+        part: Option<ContentPart<'a>>,
+        tool_call_id: Text<'a> = "toolCallId",
+        name: Text<'a>,
+        args: Option<&'a RawValue>,
+        result: Outcome<'a>,
+        usage: Option<Numbers>,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Outcome<'a> {
-    #[serde(borrow)]
-    output: Content<'a>,
+record! {
+    struct Outcome<'a> {
+        output: Content<'a>,
+    }
 }
 
-/// Reads the changes.
+/// Decodes the changes.
 #[derive(Default)]
 pub(super) struct Wire {
     history: History,
-    /// What stands before the conversation, which outlives everything.
-    standing: Vec<Key>,
-    /// Tool names by call.
-    tools: HashMap<Key, Box<str>>,
+    /// The nodes of what precedes the conversation. Nothing removes them.
+    prefix: Vec<Key>,
+    tools: ToolNames,
     /// The model of the newest request.
     model: Option<Box<str>>,
     /// What caused the compaction that is under way.
     cause: Option<Box<str>>,
-    /// Whether the next message was put in while the model had the floor.
+    /// Whether the next message was put in while the model ran.
     steered: bool,
 }
 
 impl Wire {
     /// Reads a record of this type.
-    pub(super) fn read(&mut self, kind: &str, line: &[u8], writer: &mut Writer<'_, '_>) {
-        let record: Record<'_> = match lenient::object(line) {
-            Ok(record) => record,
-            Err(why) => return writer.push(Event::Unreadable(why)),
+    pub(super) fn read(&mut self, kind: &str, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+            return;
         };
         match kind {
-            "metadata" => return self.reserve(writer),
-            "config.update" | "profile.bind" if self.config(&record, writer) => return,
-            "llm.tools_snapshot" if self.tools(&record, writer) => return,
-            "llm.request" if self.request(&record, writer) => return,
+            "metadata" => return self.reserve(out),
+            "config.update" | "profile.bind" if self.config(&record, out) => return,
+            "llm.tools_snapshot" if self.tools(&record, out) => return,
+            "llm.request" if self.request(&record, out) => return,
             "context.append_message" => match &record.message {
-                Some(message) => return self.message(message, writer),
-                None => return writer.push(Event::Unreadable("no message".into())),
+                Some(message) => return self.message(message, out),
+                None => return out.unreadable("no message"),
             },
             "context.append_loop_event" => match &record.event {
-                Some(event) => return self.event(event, writer),
-                None => return writer.push(Event::Unreadable("no event".into())),
+                Some(event) => return self.event(event, out),
+                None => return out.unreadable("no event"),
             },
-            "context.apply_compaction" => return self.compaction(&record, writer),
-            "context.clear" => return self.clear(writer),
-            "context.undo" if self.undo(&record, writer) => return,
-            "micro_compaction.apply" => return self.clear_results(&record, writer),
+            "context.apply_compaction" => return self.compaction(&record, out),
+            "context.clear" => return self.clear(out),
+            "context.undo" if self.undo(&record, out) => return,
+            "micro_compaction.apply" => return self.clear_results(&record, out),
             "usage.record" if record.usage_scope.get() == Some("session") => {
-                return compaction_call(&record, writer);
+                return compaction_call(&record, out);
             }
-            "" => return writer.push(Event::Unreadable("no type".into())),
+            "" => return out.unreadable("no type"),
             "turn.steer" => self.steered = true,
             "full_compaction.begin" => self.cause = record.source.boxed(),
             "full_compaction.cancel" | "full_compaction.complete" => self.cause = None,
             _ => {}
         }
-        writer.skip(kind);
+        out.skip(kind);
     }
 
-    /// Begins with places for what stands before the conversation: the tools are told only after the
-    /// step has begun whose prompt holds them.
-    fn reserve(&mut self, writer: &mut Writer<'_, '_>) {
-        self.standing = STANDING.map(Key::of).to_vec();
-        for key in &self.standing {
-            writer.node(*key, Part::Injected, |_| {});
+    /// Emits empty nodes for what precedes the conversation: the tools are logged only after the first
+    /// step has begun, whose prompt contains them.
+    fn reserve(&mut self, out: &mut Sink<'_>) {
+        self.prefix = PREFIX.map(Key::of).to_vec();
+        for key in &self.prefix {
+            out.node(node(*key, Part::Injected, Vec::new()));
         }
     }
 
-    /// Returns whether the record says anything of use.
-    fn config(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) -> bool {
-        let disclosed = record.environment_disclosure.as_ref();
-        let disclosed = disclosed.and_then(|disclosed| disclosed.cwd.boxed());
+    /// Returns whether the record contains anything of use.
+    fn config(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+        let disclosed = &record.environment_disclosure;
         let meta = Meta {
-            cwd: record.cwd.boxed().or(disclosed),
+            cwd: record.cwd.boxed().or(disclosed.cwd.boxed()),
             // Requests name the model itself.
             model: record.model_alias.boxed().filter(|_| self.model.is_none()),
             // Of a sub-agent, what kind it is.
@@ -206,112 +170,106 @@ impl Wire {
                 .filter(|name| **name != *"agent"),
             ..Meta::default()
         };
-        let news = meta != Meta::default();
-        if news {
-            writer.push(Event::Meta(Box::new(meta)));
-        }
+        let has_facts = meta != Meta::default();
+        out.meta(meta);
         let prompt = record.system_prompt.get().filter(|text| !text.is_empty());
         if let Some(prompt) = prompt {
-            let item = writer.out.item(Role::Container, Kind::Prompt).text(prompt);
+            let item = out.item(Role::Container, Kind::Prompt).text(prompt);
             let item = item.done();
-            self.stand(Key::of(STANDING[0]), item, writer);
+            self.set_prefix(Key::of(PREFIX[0]), item, out);
         }
-        news || prompt.is_some()
+        has_facts || prompt.is_some()
     }
 
     /// Returns whether there are any.
-    fn tools(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) -> bool {
+    fn tools(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
         if let Some(tools) = record.tools {
-            let item = writer.out.item(Role::Container, Kind::ToolList);
+            let item = out.item(Role::Container, Kind::ToolList);
             let item = lenient::raw(item, tools).done();
-            self.stand(Key::of(STANDING[1]), item, writer);
+            self.set_prefix(Key::of(PREFIX[1]), item, out);
         }
         record.tools.is_some()
     }
 
-    /// Puts in what stands before the conversation, in place of what stood there.
-    fn stand(&mut self, key: Key, item: NewItem, writer: &mut Writer<'_, '_>) {
-        if !self.standing.contains(&key) {
-            self.standing.push(key);
+    /// Replaces a part of what precedes the conversation.
+    fn set_prefix(&mut self, key: Key, item: NewItem, out: &mut Sink<'_>) {
+        if !self.prefix.contains(&key) {
+            self.prefix.push(key);
         }
-        writer.node(key, Part::Injected, |node| node.items.push(item));
+        out.node(node(key, Part::Injected, vec![item]));
     }
 
     /// Returns whether the model is another one.
-    fn request(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) -> bool {
+    fn request(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
         let of_conversation = matches!(record.kind.get(), None | Some("loop"));
         let model = record.model.boxed().filter(|_| of_conversation);
         let changed = model.is_some() && model != self.model;
         if changed {
-            self.model = model.clone();
-            writer.push(Event::Meta(Box::new(Meta {
+            self.model.clone_from(&model);
+            out.meta(Meta {
                 model,
                 ..Meta::default()
-            })));
+            });
         }
         changed
     }
 
-    fn message(&mut self, message: &Message<'_>, writer: &mut Writer<'_, '_>) {
+    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
         let steered = std::mem::take(&mut self.steered);
-        let key = writer.here();
+        let key = here(out);
         match message.role.or_empty() {
             "user" => {
                 let text = text_of(&message.content);
                 let (who, role, kind, part) = sent_as_user(message.origin.as_ref(), &text);
                 let skill = message.origin.as_ref().and_then(Origin::skill);
-                let item = writer.out.item(role, kind).tool(skill);
-                let item = fill(item, &message.content).done();
+                let item = out.item(role, kind).tool(skill);
+                let item = add_content(item, &message.content).done();
                 self.history.add(who, key);
-                writer.node(key, part, |node| {
-                    node.turn = part == Part::Input && !steered;
-                    node.items.push(item);
+                out.node(Node {
+                    turn: part == Part::Input && !steered,
+                    ..node(key, part, vec![item])
                 });
             }
             "assistant" => {
-                let mut items = said(&message.content, writer.out);
-                for call in &message.tool_calls.0 {
-                    let lenient::Piece::Part(call) = call else {
-                        continue;
-                    };
-                    self.learn(call.id.get(), call.name());
-                    items.push(call.item(writer.out));
+                let mut items = output_items(&message.content, out);
+                for call in &message.tool_calls {
+                    self.add_tool(call.id.get(), call.name());
+                    items.push(call.item(out));
                 }
-                self.history.add(Who::Model, key);
-                writer.node(key, Part::Output, |node| node.items = items);
+                self.history.add(Author::Model, key);
+                out.node(node(key, Part::Output, items));
             }
-            "tool" => self.result(message.tool_call_id.get(), &message.content, writer),
-            other => writer.skip(other),
+            "tool" => self.result(message.tool_call_id.get(), &message.content, out),
+            other => out.skip(other),
         }
     }
 
-    fn event(&mut self, event: &LoopEvent<'_>, writer: &mut Writer<'_, '_>) {
+    fn event(&mut self, event: &LoopEvent<'_>, out: &mut Sink<'_>) {
         let step = event.step_uuid.get().or(event.uuid.get());
         let request = step.map(request_of);
-        let key = writer.here();
-        let output = |node: &mut Node| node.request = request;
+        let key = here(out);
+        let output = |items| Node {
+            request,
+            ..node(key, Part::Output, items)
+        };
         match event.kind.or_empty() {
-            // The prompt is all that stands before this.
+            // The prompt is all that precedes this.
             "step.begin" => {
-                self.history.add(Who::Model, key);
-                writer.node(key, Part::Output, output);
+                self.history.add(Author::Model, key);
+                out.node(output(Vec::new()));
             }
             "content.part" => {
                 let items = event
                     .part
                     .iter()
-                    .map(|part| part.said(writer.out))
+                    .map(|part| part.output_item(out))
                     .collect();
                 self.history.add_to_model(key);
-                writer.node(key, Part::Output, |node| {
-                    output(node);
-                    node.items = items;
-                });
+                out.node(output(items));
             }
             "tool.call" => {
-                self.learn(event.tool_call_id.get(), event.name.get());
-                let call = writer
-                    .out
+                self.add_tool(event.tool_call_id.get(), event.name.get());
+                let call = out
                     .item(Role::Assistant, Kind::ToolCall)
                     .tool(event.name.get())
                     .call(event.tool_call_id.get())
@@ -321,18 +279,10 @@ impl Wire {
                     None => call.done(),
                 };
                 self.history.add_to_model(key);
-                writer.node(key, Part::Output, |node| {
-                    output(node);
-                    node.items.push(item);
-                });
+                out.node(output(vec![item]));
             }
             "tool.result" => {
-                let nothing = Content::default();
-                let output = event
-                    .result
-                    .as_ref()
-                    .map_or(&nothing, |result| &result.output);
-                self.result(event.tool_call_id.get(), output, writer);
+                self.result(event.tool_call_id.get(), &event.result.output, out);
             }
             "step.end" => {
                 let model = self.model.clone();
@@ -341,40 +291,39 @@ impl Wire {
                     .zip(request)
                     .and_then(|(numbers, request)| numbers.usage(request, model));
                 match usage {
-                    Some(usage) => writer.push(Event::Usage(Box::new(usage))),
-                    None => writer.skip("step.end"),
+                    Some(usage) => out.usage(usage),
+                    None => out.skip("step.end"),
                 }
             }
-            "" => writer.push(Event::Unreadable("no type".into())),
-            other => writer.skip(other),
+            "" => out.unreadable("no type"),
+            other => out.skip(other),
         }
     }
 
-    fn learn(&mut self, call: Option<&str>, name: Option<&str>) {
-        if let (Some(call), Some(name)) = (call, name) {
-            self.tools.insert(Key::of(call), name.into());
+    fn add_tool(&mut self, call: Option<&str>, name: Option<&str>) {
+        if let Some(name) = name {
+            self.tools.insert(call, name);
         }
     }
 
-    fn result(&mut self, call: Option<&str>, output: &Content<'_>, writer: &mut Writer<'_, '_>) {
-        let id = call.map(Key::of);
-        let name = id.and_then(|id| self.tools.get(&id)).map(|name| &**name);
+    fn result(&mut self, call: Option<&str>, output: &Content<'_>, out: &mut Sink<'_>) {
+        let name = self.tools.get(call);
         let (role, kind) = match name {
             Some("Skill") => (Role::Container, Kind::Skill),
             _ => (Role::Tool, Kind::ToolResult),
         };
-        let item = writer.out.item(role, kind).tool(name).call(call);
-        let item = fill(item, output).done();
-        let key = writer.here();
-        self.history.0.push(Said {
-            who: Who::Tool,
+        let item = out.item(role, kind).tool(name).call(call);
+        let item = add_content(item, output).done();
+        let key = here(out);
+        self.history.0.push(Past {
+            author: Author::Tool,
             keys: vec![key],
-            result: id.map(|id| (id, estimate(&item))),
+            result: call.map(|id| (Key::of(id), estimate(&item))),
         });
-        writer.node(key, Part::Result, |node| node.items.push(item));
+        out.node(node(key, Part::Result, vec![item]));
     }
 
-    fn compaction(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let count = |count: Count| count.0.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match count(record.kept_user_message_count) {
             Some(all) => {
@@ -388,8 +337,8 @@ impl Wire {
             }
         }
         let cause = self.cause.take().as_deref().unwrap_or("unknown").into();
-        let kept = self.standing.iter().copied().chain(self.history.keys());
-        writer.push(Event::Reset(Box::new(Reset {
+        let kept = self.prefix.iter().copied().chain(self.history.keys());
+        out.reset(Reset {
             key: None,
             gone: Gone::Compaction,
             cause,
@@ -397,36 +346,36 @@ impl Wire {
             before: None,
             after: None,
             kept: Kept::Nodes(kept.collect()),
-        })));
+        });
         let text = record.context_summary.get().or(record.summary.get());
         let item = text.map(|text| {
-            let item = writer.out.item(Role::Container, Kind::Summary);
+            let item = out.item(Role::Container, Kind::Summary);
             item.text(text).done()
         });
-        let key = writer.here();
-        self.history.add(Who::Summary, key);
-        writer.node(key, Part::Injected, |node| node.items.extend(item));
+        let key = here(out);
+        self.history.add(Author::Summary, key);
+        out.node(node(key, Part::Injected, item.into_iter().collect()));
     }
 
-    fn clear(&mut self, writer: &mut Writer<'_, '_>) {
+    fn clear(&mut self, out: &mut Sink<'_>) {
         self.history = History::default();
-        writer.push(Event::Reset(Box::new(Reset {
+        out.reset(Reset {
             key: None,
             gone: Gone::Clear,
             cause: "clear".into(),
             before: None,
             after: None,
-            kept: Kept::Nodes(self.standing.clone()),
-        })));
+            kept: Kept::Nodes(self.prefix.clone()),
+        });
     }
 
     /// Returns whether there was anything to undo.
-    fn undo(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) -> bool {
+    fn undo(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
         let count = record.count.0.and_then(|n| usize::try_from(n).ok());
         let undone = self.history.undo(count.unwrap_or(0));
         if undone {
-            let keys = self.standing.iter().copied().chain(self.history.keys());
-            writer.push(Event::Retain {
+            let keys = self.prefix.iter().copied().chain(self.history.keys());
+            out.emit(Event::Retain {
                 keys: keys.collect(),
                 cause: Gone::Rewind,
             });
@@ -435,17 +384,17 @@ impl Wire {
     }
 
     /// The larger results among the first messages become a line that says they were cleared.
-    fn clear_results(&mut self, record: &Record<'_>, writer: &mut Writer<'_, '_>) {
+    fn clear_results(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let cutoff = usize::try_from(record.cutoff.or_zero()).unwrap_or(usize::MAX);
         let results = self
             .history
             .0
             .iter()
             .take(cutoff)
-            .filter_map(|said| said.result);
+            .filter_map(|message| message.result);
         let large = results.filter(|(_, tokens)| *tokens >= LEAST_CLEARED);
         let calls = large.map(|(call, _)| call).collect();
-        writer.push(Event::Cleared {
+        out.emit(Event::Cleared {
             nodes: Vec::new(),
             calls,
         });
@@ -457,37 +406,52 @@ fn request_of(step: &str) -> Key {
     Key::of_parts(&["kimi", step])
 }
 
-/// What a message is that is sent as the user's.
-fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Who, Role, Kind, Part) {
-    let person = (Who::Person, Role::User, Kind::Text, Part::Input);
+/// The author, role, kind and part of a message that is sent as the user's.
+fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind, Part) {
+    let person = (Author::Person, Role::User, Kind::Text, Part::Input);
     let Some(origin) = origin else {
         return match is_note(text) {
-            true => (Who::Other, Role::Container, Kind::Reminder, Part::Injected),
+            true => (
+                Author::Other,
+                Role::Container,
+                Kind::Reminder,
+                Part::Injected,
+            ),
             false => person,
         };
     };
     match origin.kind.or_empty() {
         "user" => person,
         "skill_activation" | "plugin_command" => match origin.trigger.get() {
-            Some("user-slash") => (Who::Person, Role::Container, Kind::Skill, Part::Input),
-            _ => (Who::Other, Role::Container, Kind::Skill, Part::Injected),
+            Some("user-slash") => (Author::Person, Role::Container, Kind::Skill, Part::Input),
+            _ => (Author::Other, Role::Container, Kind::Skill, Part::Injected),
         },
         // A command that the user ran himself; what it wrote comes by itself.
         "shell_command" if origin.phase.get() != Some("output") => {
-            (Who::Other, Role::User, Kind::Text, Part::Input)
+            (Author::Other, Role::User, Kind::Text, Part::Input)
         }
         // A sub-agent's task.
         "system_trigger" if origin.name.get() == Some("subagent") => {
-            (Who::Other, Role::User, Kind::Text, Part::Input)
+            (Author::Other, Role::User, Kind::Text, Part::Input)
         }
-        "compaction_summary" => (Who::Summary, Role::Container, Kind::Summary, Part::Injected),
+        "compaction_summary" => (
+            Author::Summary,
+            Role::Container,
+            Kind::Summary,
+            Part::Injected,
+        ),
         "injection" => (
-            Who::Injection,
+            Author::Injection,
             Role::Container,
             Kind::Reminder,
             Part::Injected,
         ),
-        _ => (Who::Other, Role::Container, Kind::Reminder, Part::Injected),
+        _ => (
+            Author::Other,
+            Role::Container,
+            Kind::Reminder,
+            Part::Injected,
+        ),
     }
 }
 
@@ -498,20 +462,17 @@ fn estimate(item: &NewItem) -> u64 {
 }
 
 /// The call that wrote a summary: it counts, but holds no part of the conversation.
-fn compaction_call(record: &Record<'_>, writer: &mut Writer<'_, '_>) {
-    let lane = std::mem::replace(&mut writer.lane, Lane::Side(Key::of("compaction")));
-    let at = writer.at.map(|at| at.to_string()).unwrap_or_default();
+fn compaction_call(record: &Record<'_>, out: &mut Sink<'_>) {
+    out.set_lane(Lane::Side(Key::of("compaction")));
+    let at = out.time().map(|at| at.to_string()).unwrap_or_default();
     let request = Key::of_parts(&["kimi compaction", &at]);
     let model = record.model.boxed();
-    if let Some(usage) = record
-        .usage
-        .and_then(|numbers| numbers.usage(request, model))
-    {
-        writer.push(Event::Meta(Box::new(Meta {
+    let numbers = record.usage;
+    if let Some(usage) = numbers.and_then(|numbers| numbers.usage(request, model)) {
+        out.meta(Meta {
             title: Some("compaction".into()),
             ..Meta::default()
-        })));
-        writer.push(Event::Usage(Box::new(usage)));
+        });
+        out.usage(usage);
     }
-    writer.lane = lane;
 }

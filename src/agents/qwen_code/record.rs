@@ -41,8 +41,8 @@ record! {
     /// The payload of a system record.
     pub(super) struct Payload<'a> {
         pub(super) info: Option<Sizes>,
-        pub(super) compressed_history: Pieces<'a, Content<'a>> = "compressedHistory",
-        pub(super) history: Pieces<'a, Content<'a>>,
+        pub(super) compressed_history: Vec<Content<'a>> = "compressedHistory",
+        pub(super) history: Vec<Content<'a>>,
         pub(super) custom_title: Text<'a> = "customTitle",
         pub(super) parent_session_id: Text<'a> = "parentSessionId",
         pub(super) model_id: Text<'a> = "modelId",
@@ -59,13 +59,6 @@ impl Content<'_> {
             Piece::Text(text) => Some(&**text),
             Piece::Part(part) => part.text.get(),
         })
-    }
-}
-
-impl Payload<'_> {
-    /// Whether it contains the history after a compression.
-    pub(super) fn has_history(&self) -> bool {
-        self.compressed_history.parts().next().is_some()
     }
 }
 

@@ -10,6 +10,8 @@ pub mod bytes;
 pub mod document;
 pub mod folder;
 pub mod lines;
+#[cfg(test)]
+mod mutations;
 pub mod pipe;
 pub mod position;
 #[cfg(test)]

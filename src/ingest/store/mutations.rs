@@ -1,0 +1,257 @@
+//! Every field of every hand-written log, changed to another JSON type, made null, or removed: it costs
+//! itself alone, and what it costs is counted.
+
+use super::document;
+use crate::agents::{self, Format, Input};
+use crate::model::event::{ByLength, Entry, Event, Place, Sink};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A log in parts: its lines, the files of its folder, or one document.
+struct Log {
+    format: &'static Format,
+    name: String,
+    parts: Vec<String>,
+    is_document: bool,
+}
+
+impl Log {
+    /// The entries of the log, where one part is another text. All have their places in the log as it is,
+    /// since some decoders name nodes by them.
+    fn entries(&self, changed: usize, text: &str) -> Vec<Entry> {
+        let mut out = Sink::new(&ByLength);
+        if self.is_document {
+            document::decode(self.format, text.as_bytes(), &mut out);
+            return out.entries;
+        }
+        let mut decoder = self.format.decoder();
+        let (mut line, mut offset) = (0, 0);
+        for (nth, part) in self.parts.iter().enumerate() {
+            line += 1;
+            let len = part.len() as u64;
+            let place = Place { line, offset, len };
+            offset += len + 1;
+            let text = if nth == changed { text } else { part };
+            if !text.trim().is_empty() {
+                out.begin(place);
+                decoder.read(Input::Line(place, text.as_bytes()), &mut out);
+            }
+        }
+        out.entries
+    }
+}
+
+fn logs() -> Vec<Log> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut logs = Vec::new();
+    for format in agents::ALL
+        .iter()
+        .filter(|format| !EXEMPT.contains(&format.id))
+    {
+        for case in folder(&root.join(format.id)) {
+            let files = folder(&case);
+            let name = case.strip_prefix(&root).unwrap().display().to_string();
+            let log = |parts, is_document| Log {
+                format,
+                name: name.clone(),
+                parts,
+                is_document,
+            };
+            let read = |path: &PathBuf| fs::read_to_string(path).ok();
+            let file = |name: &str| read(&case.join(name));
+            if let Some(text) = file("log.jsonl") {
+                logs.push(log(text.lines().map(Into::into).collect(), false));
+            } else if let Some(text) = file("log.json") {
+                logs.push(log(vec![text], true));
+            } else {
+                let events = files.iter().find(|path| path.ends_with("events"));
+                let events = events.map(|path| folder(path)).unwrap_or_default();
+                logs.push(log(events.iter().filter_map(read).collect(), false));
+            }
+        }
+    }
+    logs
+}
+
+fn folder(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// A field of an object in a text.
+struct Spot {
+    /// The names and types of what it is in, and its own name.
+    path: String,
+    value: Range<usize>,
+    /// What to cut out to remove the field.
+    field: Range<usize>,
+}
+
+/// The fields of a JSON value at any depth.
+fn spots(json: &str, base: usize, path: &str, found: &mut Vec<Spot>) {
+    let start = |value: &RawValue| value.get().as_ptr() as usize - json.as_ptr() as usize;
+    if let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(json) {
+        for element in elements {
+            let path = format!("{path}[]");
+            spots(element.get(), base + start(element), &path, found);
+        }
+    } else if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
+        let kinds = ["type", "role", "subtype", "kind", "event", "method"];
+        let kinds = kinds.iter().filter_map(|kind| fields.get(*kind));
+        let kinds: Vec<&str> = kinds
+            .map(|kind| kind.get())
+            .filter(|k| k.len() < 40)
+            .collect();
+        for (name, value) in &fields {
+            let path = format!("{path}{{{}}}.{name}", kinds.join(" "));
+            let from = start(value);
+            let to = from + value.get().len();
+            let quoted = serde_json::to_string(name).unwrap();
+            let Some(key) = json[..from].rfind(&quoted) else {
+                continue;
+            };
+            // The comma after it, or the one before it.
+            let after = json[to..].len() - json[to..].trim_start().len();
+            let field = match json[to + after..].starts_with(',') {
+                true => key..to + after + 1,
+                false => json[..key].rfind([',', '{']).unwrap()..to,
+            };
+            let field = match json[field.clone()].starts_with('{') {
+                true => field.start + 1..field.end,
+                false => field,
+            };
+            found.push(Spot {
+                path: path.clone(),
+                value: base + from..base + to,
+                field: base + field.start..base + field.end,
+            });
+            spots(value.get(), base + from, &path, found);
+        }
+    }
+}
+
+/// Two values of each JSON type.
+const VALUES: [(char, [&str; 2]); 4] = [
+    ('t', ["true", "false"]),
+    ('7', ["7000001", "80000002"]),
+    ('"', ["\"odd\"", "\"even\""]),
+    (
+        '{',
+        [
+            r#"{"type":"text","text":"odd","content":"odd"}"#,
+            r#"{"type":"text","text":"even","content":"even"}"#,
+        ],
+    ),
+];
+
+/// The type of a JSON value, as in [`VALUES`].
+fn type_of(json: &str) -> char {
+    match json.as_bytes()[0] {
+        b't' | b'f' => 't',
+        b'-' | b'0'..=b'9' => '7',
+        first => char::from(first),
+    }
+}
+
+/// All entries but the counts of lost fields.
+fn facts(entries: &[Entry]) -> Vec<&Entry> {
+    let is_lost = |entry: &&Entry| matches!(entry.event, Event::Lost(_));
+    entries.iter().filter(|entry| !is_lost(entry)).collect()
+}
+
+/// How much is counted as lost, and how much as passed over or unreadable.
+fn counted(entries: &[Entry]) -> (usize, usize) {
+    let count = |is: fn(&Event) -> bool| entries.iter().filter(|entry| is(&entry.event)).count();
+    let passed_over = |event: &Event| matches!(event, Event::Skipped(_) | Event::Unreadable(_));
+    (
+        count(|event| matches!(event, Event::Lost(_))),
+        count(passed_over),
+    )
+}
+
+/// What is wrong about the entries of a log with an odd field.
+fn fault(original: &[Entry], removed: &[Entry], odd: &[Entry]) -> Option<&'static str> {
+    let (before, now) = (counted(original), counted(odd));
+    if facts(odd) != facts(removed) {
+        Some("differs from the log without the field")
+    } else if facts(odd) != facts(original) && now.0 <= before.0 && now.1 <= before.1 {
+        Some("differs from the original, and nothing is counted")
+    } else {
+        None
+    }
+}
+
+/// Agents whose decoders are not held to this.
+const EXEMPT: [&str; 6] = [
+    "hpd-agent",
+    "mew",
+    "openhands",
+    "otel-genai",
+    "request-log",
+    "vscode-gateway",
+];
+
+#[test]
+fn an_odd_field_costs_itself_and_is_counted() {
+    let mut seen = HashSet::new();
+    let mut faults = Vec::new();
+    let mut tried = 0;
+    for log in logs() {
+        for (nth, part) in log.parts.iter().enumerate() {
+            let mut fields = Vec::new();
+            spots(part, 0, "", &mut fields);
+            let original = log.entries(nth, part);
+            if original.iter().any(|entry| is_odd(entry, nth)) {
+                continue;
+            }
+            let mut text = 0..0;
+            for field in fields {
+                // What is in a text is text; of fields in one place of one kind of records, one will do.
+                let mut is_new = || seen.insert((log.format.id, field.path.clone()));
+                if text.contains(&field.value.start) || !is_new() {
+                    continue;
+                }
+                let with = |range: &Range<usize>, value: &str| {
+                    let text = [&part[..range.start], value, &part[range.end..]].concat();
+                    log.entries(nth, &text)
+                };
+                let removed = with(&field.field, "");
+                let mut note = |value: &str, what: &str| {
+                    let Spot { path, .. } = &field;
+                    faults.push(format!("{} {}: {path}: {value} {what}", log.name, nth + 1));
+                };
+                let old = type_of(&part[field.value.clone()]);
+                let mut is_text = true;
+                for (_, [value, other]) in VALUES.into_iter().filter(|(kind, _)| *kind != old) {
+                    tried += 1;
+                    let odd = with(&field.value, value);
+                    if facts(&odd) != facts(&with(&field.value, other)) {
+                        continue;
+                    }
+                    is_text = false;
+                    if let Some(why) = fault(&original, &removed, &odd) {
+                        note(value, why);
+                    }
+                }
+                if is_text {
+                    text = field.value.clone();
+                } else if facts(&with(&field.value, "null")) != facts(&removed) {
+                    note("null", "is not absent");
+                }
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Whether an entry shows that a part of a log is odd as it is.
+fn is_odd(entry: &Entry, part: usize) -> bool {
+    entry.place.line == part as u64 + 1
+        && matches!(entry.event, Event::Lost(_) | Event::Unreadable(_))
+}
