@@ -112,7 +112,7 @@ impl Decoder for CursorDecoder {
                 Some(kind) => return out.skip(kind),
                 None => return out.unreadable("no role"),
             },
-            (_, None) => return out.unreadable("a message without content"),
+            ("user" | "assistant", None) => return out.unreadable("a message without content"),
             (other, _) => return out.skip(format!("{other} message")),
         };
         out.node(Node {

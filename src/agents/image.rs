@@ -2,21 +2,30 @@
 //!
 //! Base64 is never text: a screenshot of 200 kB would count as 150,000 tokens and costs 1,500.
 
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
 /// Tokens of an image whose size cannot be read: what Codex itself assumes, 7,373 bytes at four bytes
 /// a token.
 pub(crate) const DEFAULT: u64 = 1_844;
 
-/// The most base64 that is looked at. A JPEG's size may stand behind its colour profile and preview.
+/// The most base64 that is looked at. A JPEG's size may come after its colour profile and preview.
 const LOOK_AT: usize = 96 * 1024;
+
+/// The base64 alphabet, of texts that may end anywhere.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone),
+);
 
 /// The size in pixels, from the header of a PNG, JPEG, GIF or WebP file in base64, of which the
 /// beginning is enough. `None` for other formats, and where the header is not all there.
 pub(crate) fn dimensions(base64: &str) -> Option<(u32, u32)> {
-    let bytes = decode(base64.as_bytes());
-    let (width, height) = png(&bytes)
-        .or_else(|| gif(&bytes))
-        .or_else(|| webp(&bytes))
-        .or_else(|| jpeg(&bytes))?;
+    let size = imagesize::blob_size(&decode(base64)).ok()?;
+    let (width, height) = (size.width.try_into().ok()?, size.height.try_into().ok()?);
     (width > 0 && height > 0).then_some((width, height))
 }
 
@@ -57,90 +66,20 @@ fn patches(width: u32, height: u32, side: u32) -> u64 {
 }
 
 /// Decodes as much as is there, in either alphabet; stops at the first byte that is not base64.
-fn decode(base64: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    for &c in base64.iter().take(LOOK_AT) {
-        let six = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'\r' | b'\n' | b' ' => continue,
-            _ => break,
-        };
-        bits = bits << 6 | u32::from(six);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-        }
+fn decode(base64: &str) -> Vec<u8> {
+    let bytes = base64.bytes().take(LOOK_AT);
+    let solid = bytes.filter(|byte| !byte.is_ascii_whitespace());
+    let standard = solid.map(|byte| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        byte => byte,
+    });
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let mut digits: Vec<u8> = standard.take_while(is_digit).collect();
+    if digits.len() % 4 == 1 {
+        digits.pop();
     }
-    bytes
-}
-
-fn be16(bytes: &[u8], at: usize) -> Option<u32> {
-    let pair = bytes.get(at..at + 2)?;
-    Some(u32::from(pair[0]) << 8 | u32::from(pair[1]))
-}
-
-fn le16(bytes: &[u8], at: usize) -> Option<u32> {
-    be16(bytes, at).map(|v| v << 8 & 0xff00 | v >> 8)
-}
-
-fn png(bytes: &[u8]) -> Option<(u32, u32)> {
-    if !bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        return None;
-    }
-    let be32 = |at| Some(be16(bytes, at)? << 16 | be16(bytes, at + 2)?);
-    Some((be32(16)?, be32(20)?))
-}
-
-fn gif(bytes: &[u8]) -> Option<(u32, u32)> {
-    if !bytes.starts_with(b"GIF8") {
-        return None;
-    }
-    Some((le16(bytes, 6)?, le16(bytes, 8)?))
-}
-
-/// Three kinds of WebP: lossy, lossless, extended; each has its size elsewhere.
-fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
-    if !bytes.starts_with(b"RIFF") || bytes.get(8..12)? != b"WEBP" {
-        return None;
-    }
-    match bytes.get(12..16)? {
-        b"VP8 " => Some((le16(bytes, 26)? & 0x3fff, le16(bytes, 28)? & 0x3fff)),
-        b"VP8L" => {
-            let bits = le16(bytes, 21)? | le16(bytes, 23)? << 16;
-            Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
-        }
-        b"VP8X" => {
-            let le24 = |at| Some(le16(bytes, at)? | u32::from(*bytes.get(at + 2)?) << 16);
-            Some((le24(24)? + 1, le24(27)? + 1))
-        }
-        _ => None,
-    }
-}
-
-/// Walks a JPEG's segments to its frame header.
-fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
-    if !bytes.starts_with(b"\xff\xd8") {
-        return None;
-    }
-    let mut at = 2;
-    loop {
-        if *bytes.get(at)? != 0xff {
-            return None;
-        }
-        match *bytes.get(at + 1)? {
-            0xff => at += 1, // padding
-            0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {
-                return Some((be16(bytes, at + 7)?, be16(bytes, at + 5)?));
-            }
-            _ => at += 2 + be16(bytes, at + 2)?.max(2) as usize,
-        }
-    }
+    BASE64.decode(digits).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -148,17 +87,7 @@ mod tests {
     use super::*;
 
     fn encode(bytes: &[u8]) -> String {
-        const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let mut text = String::new();
-        for chunk in bytes.chunks(3) {
-            let mut block = [0; 3];
-            block[..chunk.len()].copy_from_slice(chunk);
-            let bits = u32::from(block[0]) << 16 | u32::from(block[1]) << 8 | u32::from(block[2]);
-            for n in 0..=chunk.len() {
-                text.push(char::from(ALPHABET[(bits >> (18 - 6 * n) & 63) as usize]));
-            }
-        }
-        text
+        BASE64.encode(bytes)
     }
 
     #[test]
