@@ -296,7 +296,7 @@ impl CopilotCliDecoder {
     fn message(&mut self, part: Part, items: Vec<NewItem>, out: &mut Sink<'_>) {
         let event = self.event;
         self.thread(out.lane()).messages.extend(event);
-        out.node(node(self.event, part, items));
+        out.node(Node::new(self.event, part, items));
     }
 
     /// A system prompt takes the place of the one before it.
@@ -308,7 +308,7 @@ impl CopilotCliDecoder {
         if !system.contains(&key) {
             system.push(key);
         }
-        out.node(node(Some(key), Part::Injected, vec![item]));
+        out.node(Node::new(Some(key), Part::Injected, vec![item]));
     }
 
     fn user(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
@@ -366,7 +366,7 @@ impl CopilotCliDecoder {
         if !messages.contains(&key) {
             messages.push(key);
         }
-        out.node(node(Some(key), Part::Injected, vec![item]));
+        out.node(Node::new(Some(key), Part::Injected, vec![item]));
     }
 
     fn assistant(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
@@ -397,7 +397,7 @@ impl CopilotCliDecoder {
         self.thread(out.lane()).messages.extend(event);
         out.node(Node {
             request,
-            ..node(self.event, Part::Output, items)
+            ..Node::new(self.event, Part::Output, items)
         });
         if let Some(request) = request {
             self.report(data, request, out);
@@ -474,16 +474,6 @@ fn lane_of(record: &Record<'_>) -> Lane {
     let agent = record.agent_id.key();
     let agent = agent.or(record.data.parent_tool_call_id.key());
     agent.map_or(Lane::Main, Lane::Side)
-}
-
-fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
-    Node {
-        key,
-        part,
-        turn: part == Part::Input,
-        items,
-        ..Node::default()
-    }
 }
 
 /// Reports the agent's own number for the whole context, where an event of this kind has one.

@@ -89,7 +89,6 @@ record! {
 /// Decodes one transcript.
 #[derive(Default)]
 struct CursorDecoder {
-    /// Tool names by call, where calls have ids.
     tools: ToolNames,
 }
 
@@ -115,12 +114,7 @@ impl Decoder for CursorDecoder {
             ("user" | "assistant", None) => return out.unreadable("a message without content"),
             (other, _) => return out.skip(format!("{other} message")),
         };
-        out.node(Node {
-            part,
-            turn: part == Part::Input,
-            items,
-            ..Node::default()
-        });
+        out.node(Node::new(None, part, items));
     }
 }
 

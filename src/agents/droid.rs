@@ -21,7 +21,7 @@
 use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use crate::model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use std::path::Path;
 
@@ -96,13 +96,13 @@ record! {
 /// Decodes one session.
 #[derive(Default)]
 struct DroidDecoder {
-    /// Tool names by call.
     tools: ToolNames,
     /// The messages so far.
     messages: Vec<Key>,
-    /// The record that holds the newest summary.
+    /// The record of the newest summary.
     summary: Option<Key>,
-    model: Option<Box<str>>,
+    /// The newest facts.
+    meta: Meta,
 }
 
 impl Decoder for DroidDecoder {
@@ -144,14 +144,11 @@ impl DroidDecoder {
         self.messages.extend(key);
         let (part, items) = match message.role.or_empty() {
             "assistant" => {
-                let model = message.model_id.boxed();
-                if model.is_some() && model != self.model {
-                    self.model.clone_from(&model);
-                    out.meta(Meta {
-                        model,
-                        ..Meta::default()
-                    });
-                }
+                let meta = Meta {
+                    model: message.model_id.boxed(),
+                    ..Meta::default()
+                };
+                out.meta(meta.changes(&mut self.meta));
                 let items = assistant_items(&message.content, &mut self.tools, out);
                 (Part::Output, items)
             }
@@ -165,7 +162,7 @@ impl DroidDecoder {
             }
             other => return out.skip(format!("{other} message")),
         };
-        out.node(node(key, part, items));
+        out.node(Node::new(key, part, items));
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
@@ -210,17 +207,7 @@ impl DroidDecoder {
                 items.push(out.item(Role::Container, kind).text(text).done());
             }
         }
-        out.node(node(record.id.key(), Part::Injected, items));
-    }
-}
-
-fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
-    Node {
-        key,
-        part,
-        turn: part == Part::Input,
-        items,
-        ..Node::default()
+        out.node(Node::new(record.id.key(), Part::Injected, items));
     }
 }
 

@@ -236,7 +236,7 @@ impl GeminiCliDecoder {
             "" => return out.unreadable("no type"),
             other => {
                 out.skip(other);
-                out.node(node(key, Part::Link, Vec::new()));
+                out.node(Node::new(key, Part::Link, Vec::new()));
                 Part::Link
             }
         };
@@ -281,7 +281,7 @@ impl GeminiCliDecoder {
             (_, false) if items.is_empty() => Part::Link,
             (_, false) => Part::Result,
         };
-        out.node(node(message.id.key(), part, items));
+        out.node(Node::new(message.id.key(), part, items));
         part
     }
 
@@ -326,12 +326,12 @@ impl GeminiCliDecoder {
         let request = message.id.get().map(|id| Key::of_parts(&["gemini", id]));
         out.node(Node {
             request,
-            ..node(message.id.key(), Part::Output, items)
+            ..Node::new(message.id.key(), Part::Output, items)
         });
 
         let results = self.results(message, out);
         if let (Some(id), false) = (message.id.get(), results.is_empty()) {
-            out.node(node(Some(results_of(id)), Part::Result, results));
+            out.node(Node::new(Some(results_of(id)), Part::Result, results));
         }
         if let (Some(tokens), Some(request)) = (report, request) {
             out.usage(usage(tokens, request, message));
@@ -376,7 +376,7 @@ impl GeminiCliDecoder {
                 .done()
         });
         if is_new || !self.history.parts.contains_key(&Key::of(id)) {
-            out.node(node(Some(key), Part::Link, item.into_iter().collect()));
+            out.node(Node::new(Some(key), Part::Link, item.into_iter().collect()));
         }
         is_new.then_some(key)
     }
@@ -393,16 +393,6 @@ impl GeminiCliDecoder {
                 calls: vec![key],
             });
         }
-    }
-}
-
-fn node(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
-    Node {
-        key,
-        part,
-        turn: part == Part::Input,
-        items,
-        ..Node::default()
     }
 }
 

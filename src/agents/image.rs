@@ -94,7 +94,7 @@ mod tests {
     fn reads_the_size_of_each_format() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\0\0\0\x02\xd0";
         assert_eq!(dimensions(&encode(png)), Some((1280, 720)));
-        let gif = b"GIF89a\x40\x01\xf0\0";
+        let gif = b"GIF89a\x40\x01\xf0\0\xf7\0\0";
         assert_eq!(dimensions(&encode(gif)), Some((320, 240)));
         let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc2\0\x11\x08\x03\0\x04\0";
         assert_eq!(dimensions(&encode(jpeg)), Some((1024, 768)));

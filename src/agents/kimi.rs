@@ -35,7 +35,7 @@
 
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::model::event::{Key, NewItem, Node, Part, Sink};
+use crate::model::event::{Key, Sink};
 use std::path::Path;
 
 mod cli;
@@ -161,15 +161,6 @@ impl Decoder for KimiDecoder {
             (None, None, Some(event)) => self.cli.read(event, out),
             (None, None, None) => out.unreadable("no type and no role"),
         }
-    }
-}
-
-fn node(key: Key, part: Part, items: Vec<NewItem>) -> Node {
-    Node {
-        key: Some(key),
-        part,
-        items,
-        ..Node::default()
     }
 }
 

@@ -234,6 +234,19 @@ pub struct Node {
     pub items: Vec<NewItem>,
 }
 
+impl Node {
+    /// A node after the one before it. [`Part::Input`] begins a turn.
+    pub fn new(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
+        Node {
+            key,
+            part,
+            turn: part == Part::Input,
+            items,
+            ..Node::default()
+        }
+    }
+}
+
 /// One piece of context, measured where it was read; the text itself stays in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewItem {

@@ -1,8 +1,8 @@
 //! Events that remove messages: compactions, clears, truncations.
 
 use super::events::Data;
-use super::{CopilotCliDecoder, Thread, node, report_size};
-use crate::model::event::{Cause, Kept, Part, Reset, Sink};
+use super::{CopilotCliDecoder, Thread, report_size};
+use crate::model::event::{Cause, Kept, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 
 impl CopilotCliDecoder {
@@ -39,7 +39,7 @@ impl CopilotCliDecoder {
         }
         let event = self.event;
         self.thread(out.lane()).messages.extend(event);
-        out.node(node(self.event, Part::Injected, items));
+        out.node(Node::new(self.event, Part::Injected, items));
         if after.is_some() {
             report_size("session.compaction_complete", after, out);
         }

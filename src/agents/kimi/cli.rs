@@ -1,10 +1,10 @@
 //! kimi-cli's `wire.jsonl`: what it sent to its screen, one event a line.
 
+use super::here;
 use super::history::{Author, History, Message as Past};
 use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
 };
-use super::{here, node};
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Text, record};
 use crate::model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
@@ -152,7 +152,7 @@ impl Conversation {
         self.history.add(Author::Person, key);
         out.node(Node {
             turn: turn == Turn::New,
-            ..node(key, Part::Input, vec![item])
+            ..Node::new(Some(key), Part::Input, vec![item])
         });
     }
 
@@ -166,7 +166,7 @@ impl Conversation {
         });
         out.node(Node {
             request: Some(request),
-            ..node(key, Part::Output, Vec::new())
+            ..Node::new(Some(key), Part::Output, Vec::new())
         });
     }
 
@@ -185,7 +185,7 @@ impl Conversation {
         }
         out.node(Node {
             request: self.step.as_ref().map(|step| step.request),
-            ..node(key, Part::Output, vec![item])
+            ..Node::new(Some(key), Part::Output, vec![item])
         });
     }
 
@@ -201,7 +201,7 @@ impl Conversation {
         let item = item.done();
         let key = here(out);
         self.history.add(Author::Tool, key);
-        out.node(node(key, Part::Result, vec![item]));
+        out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 
     fn status(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {

@@ -1,7 +1,7 @@
 //! kimi-cli's `context.jsonl`: the context itself, message by message.
 
+use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
-use super::{here, node};
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Text, record};
 use crate::model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
@@ -41,7 +41,7 @@ impl Context {
             "_usage" => self.usage(message.token_count.0, open, out),
             "_system_prompt" => {
                 let item = one_item(out, Role::Container, Kind::Prompt, &message.content);
-                out.node(node(key, Part::Injected, vec![item]));
+                out.node(Node::new(Some(key), Part::Injected, vec![item]));
             }
             "user" => {
                 let text = text_of(&message.content);
@@ -59,7 +59,7 @@ impl Context {
                 };
                 out.node(Node {
                     turn: part == Part::Input,
-                    ..node(key, part, vec![item])
+                    ..Node::new(Some(key), part, vec![item])
                 });
             }
             "assistant" => self.assistant(&message, count, out),
@@ -68,7 +68,7 @@ impl Context {
                 let item = out.item(Role::Tool, Kind::ToolResult);
                 let item = item.tool(self.tools.get(call)).call(call);
                 let item = add_content(item, &message.content).done();
-                out.node(node(key, Part::Result, vec![item]));
+                out.node(Node::new(Some(key), Part::Result, vec![item]));
             }
             other => out.skip(other),
         }
@@ -91,7 +91,7 @@ impl Context {
         let key = here(out);
         out.node(Node {
             request: Some(request),
-            ..node(key, Part::Output, items)
+            ..Node::new(Some(key), Part::Output, items)
         });
         if let Some(prompt) = prompt.filter(|prompt| *prompt > 0) {
             self.open = Some((request, prompt));

@@ -1,10 +1,10 @@
 //! Kimi Code's `wire.jsonl`: the changes to the context, one a line.
 
+use super::here;
 use super::history::{Author, History, Message as Past};
 use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, text_of,
 };
-use super::{here, node};
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Text, record};
 use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
@@ -152,7 +152,7 @@ impl Wire {
     fn reserve(&mut self, out: &mut Sink<'_>) {
         self.prefix = PREFIX.map(Key::of).to_vec();
         for key in &self.prefix {
-            out.node(node(*key, Part::Injected, Vec::new()));
+            out.node(Node::new(Some(*key), Part::Injected, Vec::new()));
         }
     }
 
@@ -196,7 +196,7 @@ impl Wire {
         if !self.prefix.contains(&key) {
             self.prefix.push(key);
         }
-        out.node(node(key, Part::Injected, vec![item]));
+        out.node(Node::new(Some(key), Part::Injected, vec![item]));
     }
 
     /// Returns whether the model is another one.
@@ -227,7 +227,7 @@ impl Wire {
                 self.history.add(who, key);
                 out.node(Node {
                     turn: part == Part::Input && !steered,
-                    ..node(key, part, vec![item])
+                    ..Node::new(Some(key), part, vec![item])
                 });
             }
             "assistant" => {
@@ -237,7 +237,7 @@ impl Wire {
                     items.push(call.item(out));
                 }
                 self.history.add(Author::Model, key);
-                out.node(node(key, Part::Output, items));
+                out.node(Node::new(Some(key), Part::Output, items));
             }
             "tool" => self.result(message.tool_call_id.get(), &message.content, out),
             other => out.skip(other),
@@ -250,7 +250,7 @@ impl Wire {
         let key = here(out);
         let output = |items| Node {
             request,
-            ..node(key, Part::Output, items)
+            ..Node::new(Some(key), Part::Output, items)
         };
         match event.kind.or_empty() {
             // The prompt is all that precedes this.
@@ -320,7 +320,7 @@ impl Wire {
             keys: vec![key],
             result: call.map(|id| (Key::of(id), estimate(&item))),
         });
-        out.node(node(key, Part::Result, vec![item]));
+        out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
@@ -354,7 +354,11 @@ impl Wire {
         });
         let key = here(out);
         self.history.add(Author::Summary, key);
-        out.node(node(key, Part::Injected, item.into_iter().collect()));
+        out.node(Node::new(
+            Some(key),
+            Part::Injected,
+            item.into_iter().collect(),
+        ));
     }
 
     fn clear(&mut self, out: &mut Sink<'_>) {
