@@ -105,7 +105,7 @@ struct ClaudeCodeDecoder {
 
 impl Decoder for ClaudeCodeDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        if let Some(record) = lenient::read_object::<Record<'_>>(line, out) {
+        if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());
             out.set_lane(self.lane(&record));
             self.meta(&record, out);

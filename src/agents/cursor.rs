@@ -94,7 +94,7 @@ struct CursorDecoder {
 
 impl Decoder for CursorDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
         let content = record.message.and_then(|message| message.content);

@@ -159,7 +159,7 @@ struct GeminiCliDecoder {
 impl Decoder for GeminiCliDecoder {
     /// The order of these questions is the agent's own.
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
         if let Some(key) = record.rewind_to.key() {
@@ -172,7 +172,7 @@ impl Decoder for GeminiCliDecoder {
             if let Some(messages) = &facts.messages {
                 self.checkpoint(messages, out);
             }
-        } else if let Some(facts) = lenient::read_object::<Facts<'_>>(line, out) {
+        } else if let Some(facts) = lenient::object::<Facts<'_>>(line, out) {
             match facts.session_id.get() {
                 Some(_) => meta(&facts, out),
                 None => out.unreadable("neither a message nor about the session"),
@@ -181,7 +181,7 @@ impl Decoder for GeminiCliDecoder {
     }
 
     fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
-        if let Some(mut facts) = lenient::read_object::<Facts<'_>>(document, out) {
+        if let Some(mut facts) = lenient::object::<Facts<'_>>(document, out) {
             if facts.messages.is_none() {
                 return out.unreadable("no messages");
             }

@@ -115,7 +115,7 @@ impl Decoder for HpdAgentDecoder {
     }
 
     fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
-        if let Some(document) = lenient::read_object(document, out) {
+        if let Some(document) = lenient::object(document, out) {
             self.document(&document, out);
         }
     }

@@ -150,7 +150,7 @@ struct KimiDecoder {
 
 impl Decoder for KimiDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let Some(head) = lenient::read_object::<Head<'_>>(line, out) else {
+        let Some(head) = lenient::object::<Head<'_>>(line, out) else {
             return;
         };
         let time = head.time.or(head.timestamp).or(head.created_at);

@@ -176,7 +176,7 @@ struct PiDecoder {
 
 impl Decoder for PiDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
         out.set_time(record.timestamp.time());

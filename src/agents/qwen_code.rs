@@ -150,7 +150,7 @@ impl Decoder for QwenCodeDecoder {
         for json in serde_json::Deserializer::from_str(line).into_iter::<&RawValue>() {
             match json {
                 Ok(json) => {
-                    if let Some(record) = lenient::read_object(json.get(), out) {
+                    if let Some(record) = lenient::object(json.get(), out) {
                         self.record(&record, out);
                     }
                 }

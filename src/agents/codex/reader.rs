@@ -40,7 +40,7 @@ impl Decoder for CodexDecoder {
             out.set_time(time.parse().ok());
             return out.skip(record_name("event_msg", kind));
         }
-        let Some(line) = lenient::read_object::<Line<'_>>(text, out) else {
+        let Some(line) = lenient::object::<Line<'_>>(text, out) else {
             return;
         };
         out.set_time(line.timestamp.time());
@@ -95,7 +95,7 @@ impl CodexDecoder {
                 ..Meta::default()
             });
         }
-        let item = lenient::read_object::<Item<'_>>(text, out);
+        let item = lenient::object::<Item<'_>>(text, out);
         if item
             .and_then(|item| self.history(&item, text, out))
             .is_none()

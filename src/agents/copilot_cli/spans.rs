@@ -89,7 +89,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     // Most lines are of tools, and of metrics.
     memchr::memmem::find(line, b"\"gen_ai.conversation.id\"")?;
     let line = String::from_utf8_lossy(line);
-    let span: Span<'_> = lenient::read_object(&line, &mut Sink::new(&ByLength))?;
+    let span: Span<'_> = lenient::object(&line, &mut Sink::new(&ByLength))?;
     let attributes = &span.attributes;
     let is_chat =
         attributes.operation.get() == Some("chat") || span.name.or_empty().starts_with("chat ");

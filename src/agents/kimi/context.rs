@@ -32,7 +32,7 @@ pub(super) struct Context {
 impl Context {
     /// Reads a message of this role.
     pub(super) fn read(&mut self, role: &str, line: &str, out: &mut Sink<'_>) {
-        let Some(message) = lenient::read_object::<Message<'_>>(line, out) else {
+        let Some(message) = lenient::object::<Message<'_>>(line, out) else {
             return;
         };
         let (count, open) = (self.count.take(), self.open.take());

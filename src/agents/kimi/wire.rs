@@ -115,7 +115,7 @@ pub(super) struct Wire {
 impl Wire {
     /// Reads a record of this type.
     pub(super) fn read(&mut self, kind: &str, line: &str, out: &mut Sink<'_>) {
-        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
         match kind {

@@ -354,6 +354,27 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_cannot_be_true_are_lost() {
+        let count = |json: &str| {
+            let line = format!("{{\"tokens\":{json}}}");
+            read(&line).0.and_then(|sample| sample.tokens.0)
+        };
+        assert_eq!(count("12207"), Some(12_207));
+        assert_eq!(count("12.0"), Some(12));
+        for odd in [
+            "-1",
+            "18446744073709551615",
+            "1e300",
+            "null",
+            "\"7\"",
+            "[1]",
+            "true",
+        ] {
+            assert_eq!(count(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
     fn null_is_absent_and_no_loss() {
         let line =
             r#"{"name":null,"tokens":null,"inner":null,"flags":null,"content":[null],"raw":null}"#;

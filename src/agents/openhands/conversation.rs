@@ -48,7 +48,7 @@ pub(super) struct OpenHandsDecoder {
 
 impl Decoder for OpenHandsDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let Some(record) = lenient::read_object::<Record<'_>>(line, out) else {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
         out.set_time(time(&record.timestamp));
