@@ -166,6 +166,11 @@ impl<'a> Bodies<'a> {
             .find(|word| names.iter().flatten().any(|text| text.contains(word)))
     }
 
+    /// Whether a recorder wrote the line: it has the call's type or address.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.url.is_some() || self.envelope.call_type.get().is_some()
+    }
+
     /// The line's type, as it names it.
     pub(super) fn kind(&self) -> &str {
         self.envelope.kind.or_empty()
