@@ -51,6 +51,16 @@ impl Text<'_> {
 pub struct Count(pub Option<u64>);
 
 impl Count {
+    /// The number that this JSON is.
+    pub fn of(json: &str) -> Count {
+        let whole = json.parse().ok().filter(|n| *n <= MAX_TOKENS);
+        Count(whole.or_else(|| {
+            let number: f64 = json.parse().ok()?;
+            let is_plausible = (0.0..=MAX_TOKENS as f64).contains(&number);
+            is_plausible.then_some(number as u64)
+        }))
+    }
+
     /// The number, 0 where there is none.
     pub fn or_zero(self) -> u64 {
         self.0.unwrap_or(0)

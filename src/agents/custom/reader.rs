@@ -11,7 +11,6 @@ use crate::model::event::{
 };
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -303,6 +302,6 @@ fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
 /// The sum of the numbers of tokens that these point at; `None`: there is none.
 fn tokens(pointers: &Pointers, value: &Value) -> Option<u64> {
     let found = pointers.each(value).into_iter();
-    let counts = found.filter_map(|found| Count::deserialize(found).ok()?.0);
+    let counts = found.filter_map(|found| Count::of(&found.to_string()).0);
     counts.reduce(u64::saturating_add)
 }

@@ -6,7 +6,7 @@
 //! does not name are skipped unread.
 
 use super::scan::{each_element, each_field, string};
-use super::{Count, MAX_TOKENS, Piece, Pieces, Text, Texts};
+use super::{Count, Piece, Pieces, Text, Texts};
 use crate::model::event::{Event, Sink};
 use serde_json::value::RawValue;
 use std::cell::RefCell;
@@ -169,14 +169,7 @@ impl Field<'_> for f64 {
 
 impl Field<'_> for Count {
     fn read(value: &RawValue, _: At<'_>) -> Option<Count> {
-        let json = value.get();
-        let whole = json.parse().ok().filter(|n| *n <= MAX_TOKENS);
-        let count = whole.or_else(|| {
-            let number: f64 = json.parse().ok()?;
-            let is_plausible = (0.0..=MAX_TOKENS as f64).contains(&number);
-            is_plausible.then_some(number as u64)
-        });
-        count.map(|count| Count(Some(count)))
+        Some(Count::of(value.get())).filter(|count| count.0.is_some())
     }
 }
 
