@@ -14,7 +14,7 @@ pub use themes::themes;
 
 use crate::model::alerts::Alerts;
 use crate::model::threshold::Threshold;
-use crate::model::window::own::{Own, OwnPolicy, OwnWindow};
+use crate::model::window::custom::{Custom, CustomPolicy, CustomWindow};
 use crate::tui::theme::Fills;
 use anyhow::Result;
 use files::Required;
@@ -31,9 +31,9 @@ pub struct Config {
     /// exists.
     pub models: Option<PathBuf>,
     /// Windows that the user sets; the first row that matches a session applies.
-    pub window: Vec<OwnWindow>,
+    pub window: Vec<CustomWindow>,
     /// When sessions compact; the first row that matches a session applies.
-    pub policy: Vec<OwnPolicy>,
+    pub policy: Vec<CustomPolicy>,
     /// The theme's name; `None`: `terminal`.
     pub theme: Option<String>,
     /// What fills bars, in all themes; `None`: as each theme defines it.
@@ -52,8 +52,8 @@ pub struct Config {
 
 impl Config {
     /// The user's windows and policies.
-    pub fn own(&self) -> Own {
-        Own {
+    pub fn custom(&self) -> Custom {
+        Custom {
             windows: self.window.clone(),
             policies: self.policy.clone(),
         }
@@ -79,7 +79,7 @@ pub fn load(named: Option<&Path>, default: Option<&Path>) -> Result<Config> {
 mod tests {
     use super::*;
     use crate::model::alerts::Channel;
-    use crate::model::window::own::Rule;
+    use crate::model::window::custom::Rule;
 
     #[test]
     fn a_missing_default_file_is_no_error_but_a_named_one_is() {
@@ -133,7 +133,7 @@ never = true
 share = 0.95
 "#,
         );
-        let own = config.unwrap().own();
+        let own = config.unwrap().custom();
         assert_eq!(own.windows[0].tokens, 1_000_000);
         let rules: Vec<Rule> = own.policies.iter().map(|row| row.rule).collect();
         assert_eq!(

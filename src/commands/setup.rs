@@ -47,10 +47,10 @@ impl Setup {
         let own = config::custom_rules(&self.config, self.file.as_deref())?;
         let mut rules = config::rules()?;
         if let Some(own) = own {
-            rules = rules.with_own(own).map_err(anyhow::Error::msg)?;
+            rules = rules.with_custom(own).map_err(anyhow::Error::msg)?;
         }
-        rules.own = self.config.own();
-        for agent in rules.own.agents() {
+        rules.custom = self.config.custom();
+        for agent in rules.custom.agents() {
             if !formats.iter().any(|format| format.id == agent) {
                 bail!(
                     "unknown agent '{agent}' in the configuration; known agents: {}",

@@ -89,7 +89,7 @@ share = 0.5
         let own = custom_rules(&Config::default(), Some(&file))
             .unwrap()
             .unwrap();
-        let rules = rules().unwrap().with_own(own).unwrap();
+        let rules = rules().unwrap().with_custom(own).unwrap();
         let model = rules.model("claude-code", "claude-opus-4-5-20251101");
         assert_eq!(model.unwrap().window, 123_000);
         assert!(model.unwrap().source.ends_with("models.toml"));
@@ -118,7 +118,7 @@ share = 0.5
         assert!(error.contains("idz"), "{error}");
         std::fs::write(&path, OWN.replace("\"mine\"", "\"yours\"")).unwrap();
         let own = custom_rules(&config, Some(&file)).unwrap().unwrap();
-        let error = rules().unwrap().with_own(own).unwrap_err();
+        let error = rules().unwrap().with_custom(own).unwrap_err();
         assert!(error.contains("yours"), "{error}");
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 
 use super::compaction::sizes;
 use super::session::{ItemIx, RequestIx, Session, SizedItem};
-use super::window::own::Rule;
+use super::window::custom::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
 use super::{Gone, Source};
 use course::{Change, Course};
@@ -319,7 +319,7 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
         (None, Some(policy)) => Keeps::Policy(policy, rules.summary_of(policy)),
         (None, None) => Keeps::Summary(rules.summary),
     };
-    let rule = match rules.own_rule(seen) {
+    let rule = match rules.custom_rule(seen) {
         Some(rule) => generic(rule, limits.window, rules),
         None => Replayed {
             fires: match (limits.trigger, limits.trigger_source) {

@@ -2,8 +2,8 @@
 //! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
 //! only the fallbacks for models that no table has: [`GUESSED_WINDOWS`] and [`Tokenizer::unknown`].
 
+pub mod custom;
 mod overrides;
-pub mod own;
 mod policy;
 mod price;
 #[cfg(test)]
@@ -15,8 +15,8 @@ pub use price::PriceRow;
 
 use super::calibration::Tokenizer;
 use super::estimators::Estimator;
+use custom::Custom;
 use jiff::Timestamp;
-use own::Own;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
@@ -45,7 +45,7 @@ pub struct Rules {
     pub estimator: Estimator,
     /// The user's windows and policies.
     #[serde(skip)]
-    pub own: Own,
+    pub custom: Custom,
 }
 
 /// What is known of the models whose ids match.
@@ -219,7 +219,7 @@ impl Rules {
     }
 
     /// These rules with another table's rows before them. An error names what does not fit.
-    pub fn with_own(mut self, own: Rules) -> Result<Rules, String> {
+    pub fn with_custom(mut self, own: Rules) -> Result<Rules, String> {
         self.model.splice(0..0, own.model);
         self.policy.splice(0..0, own.policy);
         self.price.splice(0..0, own.price);
@@ -304,14 +304,14 @@ impl Rules {
     }
 
     /// The user's own rule for a session.
-    pub(super) fn own_rule(&self, seen: &Seen<'_>) -> Option<own::Rule> {
-        self.own.rule(seen)
+    pub(super) fn custom_rule(&self, seen: &Seen<'_>) -> Option<custom::Rule> {
+        self.custom.rule(seen)
     }
 
     /// The window and trigger of a session.
     pub fn limits(&self, seen: &Seen<'_>) -> Limits {
         let (window, window_source) = self.window(seen);
-        if let Some(rule) = self.own.rule(seen) {
+        if let Some(rule) = self.custom.rule(seen) {
             return Limits {
                 window,
                 window_source,
@@ -332,7 +332,7 @@ impl Rules {
     }
 
     fn window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {
-        if let Some(set) = seen.set_window.or_else(|| self.own.window(seen)) {
+        if let Some(set) = seen.set_window.or_else(|| self.custom.window(seen)) {
             return (set, WindowSource::Config);
         }
         if let Some(logged) = seen.logged_window {

@@ -142,7 +142,7 @@ mod tests {
     fn a_row_of_ones_own_stands_before_the_table_and_is_checked() {
         let own: Rules =
             toml::from_str("[[price]]\nids = [\"gpt-5.5\"]\ncached_read = 0.1").unwrap();
-        let rules = built_in().with_own(own).unwrap();
+        let rules = built_in().with_custom(own).unwrap();
         assert_eq!(rules.cached_read_price("gpt-5.5", 1), Some(0.1));
         for row in [
             "cached_read = -1.0",

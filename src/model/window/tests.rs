@@ -1,4 +1,4 @@
-use super::own::{OwnPolicy, OwnWindow, Rule, Which};
+use super::custom::{CustomPolicy, CustomWindow, Rule, Which};
 use super::*;
 use std::sync::LazyLock;
 
@@ -328,16 +328,16 @@ fn what_the_user_sets_stands_before_all_else() {
         ..Which::default()
     };
     let mut rules = RULES.clone();
-    rules.own.windows = vec![OwnWindow {
+    rules.custom.windows = vec![CustomWindow {
         which: which("claude-code", None),
         tokens: 500_000,
     }];
-    rules.own.policies = vec![
-        OwnPolicy {
+    rules.custom.policies = vec![
+        CustomPolicy {
             which: which("claude-code", Some("3f2a*")),
             rule: Rule::Messages { keep: 20, over: 5 },
         },
-        OwnPolicy {
+        CustomPolicy {
             which: which("claude-code", None),
             rule: Rule::Share(0.95),
         },

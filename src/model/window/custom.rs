@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 /// The user's windows and policies; the first that matches a session holds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Own {
+pub struct Custom {
     /// Windows.
-    pub windows: Vec<OwnWindow>,
+    pub windows: Vec<CustomWindow>,
     /// Policies.
-    pub policies: Vec<OwnPolicy>,
+    pub policies: Vec<CustomPolicy>,
 }
 
 /// Which sessions a row is for; a missing field matches all. `*` matches any text.
@@ -27,7 +27,7 @@ pub struct Which {
 /// A window that the user has set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Row")]
-pub struct OwnWindow {
+pub struct CustomWindow {
     /// The sessions it is for.
     pub which: Which,
     /// The window, in tokens.
@@ -37,7 +37,7 @@ pub struct OwnWindow {
 /// A compaction rule that the user has set.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Row")]
-pub struct OwnPolicy {
+pub struct CustomPolicy {
     /// The sessions it is for.
     pub which: Which,
     /// The rule.
@@ -78,7 +78,7 @@ impl Which {
     }
 }
 
-impl Own {
+impl Custom {
     pub(super) fn window(&self, seen: &Seen<'_>) -> Option<u64> {
         let row = self.windows.iter().find(|row| row.which.fits(seen));
         row.map(|row| row.tokens)
@@ -148,10 +148,10 @@ struct Messages {
     over: u64,
 }
 
-impl TryFrom<Row> for OwnWindow {
+impl TryFrom<Row> for CustomWindow {
     type Error = &'static str;
 
-    fn try_from(row: Row) -> Result<OwnWindow, Self::Error> {
+    fn try_from(row: Row) -> Result<CustomWindow, Self::Error> {
         match row {
             Row {
                 tokens: Some(tokens @ 1..),
@@ -160,7 +160,7 @@ impl TryFrom<Row> for OwnWindow {
                 drop_oldest: None,
                 never: None,
                 ..
-            } => Ok(OwnWindow {
+            } => Ok(CustomWindow {
                 which: row.which(),
                 tokens,
             }),
@@ -171,10 +171,10 @@ impl TryFrom<Row> for OwnWindow {
     }
 }
 
-impl TryFrom<Row> for OwnPolicy {
+impl TryFrom<Row> for CustomPolicy {
     type Error = &'static str;
 
-    fn try_from(row: Row) -> Result<OwnPolicy, Self::Error> {
+    fn try_from(row: Row) -> Result<CustomPolicy, Self::Error> {
         let drops = row.drop_oldest == Some(true);
         let never = row.never == Some(true);
         let rule = match (row.share, row.tokens, &row.messages, drops, never) {
@@ -200,7 +200,7 @@ impl TryFrom<Row> for OwnPolicy {
             }
         };
         let which = row.which();
-        Ok(OwnPolicy { which, rule })
+        Ok(CustomPolicy { which, rule })
     }
 }
 
