@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SIZES: [u64; 3] = [1_000, 5_000, 20_000];
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 7;
 /// The output of a request, in tokens.
 const OUTPUT: u64 = 180;
 

@@ -9,7 +9,7 @@ use super::event::Size;
 use super::history::Item;
 use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How a provider's tokenizer relates to the local count: a row of the models table.
@@ -63,7 +63,7 @@ impl Tokenizer {
         ]
     }
 
-    fn extra(&self) -> HashMap<Class, f64> {
+    fn extra(&self) -> BTreeMap<Class, f64> {
         let result = |name: &str| Class::of(Kind::ToolResult, Some(name));
         let extras = self.per_tool.iter();
         extras.map(|(name, extra)| (result(name), *extra)).collect()
@@ -108,7 +108,7 @@ pub struct Sample {
 }
 
 /// Items with similar framing: results of one tool, reminders, summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Class(u64);
 
 impl Class {
@@ -178,7 +178,7 @@ pub struct Calibration {
     prior: Tokenizer,
     price: Parts,
     /// What a class costs beyond `price`.
-    extra: HashMap<Class, f64>,
+    extra: BTreeMap<Class, f64>,
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
@@ -327,7 +327,7 @@ impl Calibration {
         let prior = self.prior.extra();
         let usual = self.yard(TYPICAL[0] * self.prior.per_token, 1);
         let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
-        let mut sums: HashMap<Class, (f64, f64)> = HashMap::new();
+        let mut sums: BTreeMap<Class, (f64, f64)> = BTreeMap::new();
         for d in &self.seen {
             let off = self.residual(d);
             let weight = huber(off) / (d.yard * d.yard);
