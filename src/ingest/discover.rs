@@ -404,7 +404,7 @@ impl Walk<'_> {
                 path: at,
                 id: claim.id,
                 parent: claim.parent,
-                len: stamp.len(),
+                len: stamp.bytes(),
                 modified: stamp.modified().and_then(|at| Timestamp::try_from(at).ok()),
             },
             format,

@@ -166,7 +166,7 @@ impl DecoderWithSidecar {
         let Ok(now) = Stamp::of(path) else {
             return StateUpdate::Accepted;
         };
-        if *seen == Some(now) || now.len() > document::LARGEST {
+        if *seen == Some(now) || now.bytes() > document::LARGEST {
             return StateUpdate::Accepted;
         }
         let Ok(document) = fs::read(path) else {

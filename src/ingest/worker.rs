@@ -418,7 +418,7 @@ impl Worker {
         }
         if changed && !first {
             let facts = &mut known.log.facts;
-            facts.len = stamp.len();
+            facts.len = stamp.bytes();
             facts.modified = stamp.modified().and_then(|at| Timestamp::try_from(at).ok());
             let facts = facts.clone();
             (self.sink)(Update::Found(Box::new(facts)))?;

@@ -219,7 +219,7 @@ impl Stamp {
     }
 
     /// The size in bytes; 0 if that is not known.
-    pub fn len(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.len
     }
 

@@ -123,10 +123,14 @@ impl Position {
         self.number = lines.number();
         self.scanned = self.offset + lines.partial();
         self.seal = Seal::of(file, self.offset)?;
-        self.seen = Some(stamp);
-        self.sure = stamp.is_sure();
+        self.see(stamp);
         self.end = End::Drained;
         Ok(())
+    }
+
+    fn see(&mut self, stamp: Stamp) {
+        self.seen = Some(stamp);
+        self.sure = stamp.is_sure();
     }
 
     /// Delivers the complete lines that have not been delivered yet.
@@ -142,8 +146,7 @@ impl Position {
         }
         if self.end == End::Cut {
             // Nothing follows the last line yet.
-            self.seen = Some(stamp);
-            self.sure = stamp.is_sure();
+            self.see(stamp);
             return Ok(Outcome::Drained);
         }
         // Written to, but not longer: the piece of a line may be another one.
@@ -151,8 +154,7 @@ impl Position {
             self.scanned = self.offset;
         }
         if self.scanned > self.offset && !self.finds_newline(&mut file, stamp.len)? {
-            self.seen = Some(stamp);
-            self.sure = stamp.is_sure();
+            self.see(stamp);
             self.end = End::Drained;
             return Ok(Outcome::Drained);
         }
