@@ -89,7 +89,7 @@ fn is_id(name: &str) -> bool {
     uuid || name.starts_with("agent-")
 }
 
-/// Reads one file.
+/// Decodes one file.
 #[derive(Default)]
 struct ClaudeCodeDecoder {
     tools: ToolNames,
@@ -99,7 +99,7 @@ struct ClaudeCodeDecoder {
     lanes: HashMap<Key, Lane>,
     /// The newest facts of each lane.
     metas: HashMap<Lane, Meta>,
-    /// Compactions so far, to tell the prompt snapshots of epochs apart.
+    /// Compactions so far, which distinguish the prompt snapshots of epochs.
     epoch: u64,
 }
 

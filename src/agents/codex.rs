@@ -6,7 +6,7 @@
 //!
 //! A `token_count` is written after the tools of its response have run, yet does not count their
 //! outputs. So what the model wrote since the count before is one request's output, and outputs that
-//! stand before its count come after it in the context.
+//! precede its count follow it in the context.
 
 mod fragment;
 mod history;

@@ -1,27 +1,27 @@
 //! GitHub Copilot CLI.
 //!
-//! A session is a JSON Lines file of events, `session-state/<id>/events.jsonl`. What the events are is
+//! A session is a JSON Lines file of events, `session-state/<id>/events.jsonl`. The events are defined
 //! in github/copilot-sdk (`nodejs/src/generated/session-events.ts`); checked on shapes of 0.0.420 to
 //! 1.0.77:
 //!
 //! * Events are a list: `parentId` is the event before, whoever's it is. `agentId` (older:
 //!   `parentToolCallId`) names the sub-agent whose event it is.
-//! * No event on disk tells a prompt: `assistant.usage` and `session.usage_info` are ephemeral, only
+//! * No event on disk contains a prompt's size: `assistant.usage` and `session.usage_info` are ephemeral, only
 //!   `outputTokens` is written. The prompts are in the OpenTelemetry file, where the user has one
 //!   written; see `spans`. A response is there by its `apiCallId`, or else by its interaction and turn.
-//! * `currentTokens`, and the parts in compactions, are counted by the agent: a span with
-//!   22,799 input tokens says 22,526. They are the agent's, not known.
+//! * `currentTokens`, and the parts in compactions, are counted by the agent: beside a span with
+//!   22,799 input tokens, it counted 22,526. They are estimates.
 //! * `transformedContent` is what the model gets of a user's message, `content` what he typed.
 //!   `result.content` is what it gets of a result, `detailedContent` is for the screen. Reasoning is
 //!   written beside the answer and, for the screen, once more. `skill.invoked` may be followed by the
 //!   same text in a message whose `source` is `skill-…`: it counts once.
-//! * `session.compaction_complete` counts only with `success`. It does not say which messages stay:
-//!   those that came after `session.compaction_start` do, since the summary cannot know them.
-//!   Newer builds say by `trigger` what caused it (`threshold`: the agent itself); in others
-//!   `customInstructions` alone tell that a person asked for it. `tokenLimit` is the window.
+//! * `session.compaction_complete` counts only with `success`. It does not name the messages that
+//!   stay: those after `session.compaction_start` do, since the summary cannot contain them.
+//!   Newer builds name the cause in `trigger` (`threshold`: the agent itself); in others only
+//!   `customInstructions` show that a person asked for it. `tokenLimit` is the window.
 //! * `session.truncation` takes the oldest messages away, by their number; `session.context_cleared`
-//!   all. Whether the `initialMessage` of the latter is logged as a message too is not known: it is left
-//!   to that. `session.snapshot_rewind` is ephemeral, so no rewind is seen.
+//!   all. Whether the `initialMessage` of the latter is logged as a message too is not known: it is not
+//!   read here. `session.snapshot_rewind` is ephemeral, so no rewind is seen.
 //! * Logs of old builds name the model in a tool's result alone.
 //! * The system prompt is logged by newer builds, the tools by none: together 16,100 to 26,900 tokens as
 //!   the agent counts them, in nine published logs.
@@ -261,7 +261,7 @@ impl CopilotCliDecoder {
         }
     }
 
-    /// The model of what comes next. `auto` stands for one that is not chosen yet.
+    /// The model of what comes next. `auto` means that none is chosen yet.
     fn model(&mut self, id: Option<&str>, out: &mut Sink<'_>) {
         let model: Option<Box<str>> = id.filter(|id| !matches!(*id, "" | "auto")).map(Into::into);
         if model.is_some() {

@@ -1,13 +1,13 @@
 //! Cursor's agent, in the editor and on the command line.
 //!
-//! What is read are its transcripts: JSON Lines of `{"role", "message": {"content": […]}}`. Public
+//! It reads its transcripts: JSON Lines of `{"role", "message": {"content": […]}}`. Public
 //! readers of them agree (jazzyalex/agent-sessions, `CursorSessionParser.swift`; getagentseal/codeburn,
 //! `docs/providers/cursor-agent.md`):
 //!
-//! * No record tells what a request cost, when it was, by which model, or that the conversation was
-//!   summarised: all is estimated here, and the window is guessed. Cursor's own numbers are in
-//!   databases that hold a format of its own, and with its server.
-//! * The content is Anthropic's blocks. What the user typed stands in `<user_query>`; the rest of his
+//! * No record contains a request's usage, time or model, or a summary of the conversation: all is
+//!   estimated here, and the window is guessed. Cursor's own numbers are in databases of a format of its
+//!   own, and on its server.
+//! * The content is Anthropic's blocks. What the user typed is in `<user_query>`; the rest of his
 //!   message is the harness's. Calls have no ids, and most builds leave out the results of tools and
 //!   the thinking, which then are missing from the estimate too.
 //! * A sub-agent's transcript lies in `subagents` below its parent's folder.
@@ -21,7 +21,7 @@ use crate::model::event::{NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
 
-/// What stands around what the user typed.
+/// The tags around what the user typed.
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 
 /// The format.
@@ -149,7 +149,7 @@ fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) ->
     items
 }
 
-/// What stands before the user's query, the query, and what stands behind it.
+/// The text before the user's query, the query, and the text after it.
 fn query(text: &str) -> (&str, &str, &str) {
     let Some(start) = text.find(QUERY.0) else {
         return (text, "", "");

@@ -1,21 +1,21 @@
 //! Factory Droid.
 //!
-//! A session is one JSON Lines file, with a `<id>.settings.json` beside it. What public readers of the
-//! format say (jazzyalex/agent-sessions, `DroidSessionParser.swift`; inference-sh/agentprotocol,
+//! A session is one JSON Lines file, with a `<id>.settings.json` beside it. After public readers of the
+//! format (jazzyalex/agent-sessions, `DroidSessionParser.swift`; inference-sh/agentprotocol,
 //! `transcript/droid`, whose samples are of droid 0.226 with what it then sent to the model):
 //!
-//! * No record tells what a request cost. `tokenUsage` in the settings file is the session's sum, which
-//!   is no context: all is estimated here.
+//! * No record contains a request's usage. `tokenUsage` in the settings file is the session's sum, which
+//!   is not the context: all is estimated here.
 //! * Messages are a list, in the order of the file, `parentId` notwithstanding. Their content is
-//!   Anthropic's blocks. `visibility` says who gets them: `user_only` (what hooks did, with an empty
+//!   Anthropic's blocks. `visibility` names who gets them: `user_only` (what hooks did, with an empty
 //!   content) never goes to the model, `llm_only` is the harness's.
 //! * `compaction_state` inside a session names an `anchorMessage`: the messages after it stay. The
 //!   command `/compress` instead begins a new session, whose `session_start` names its `parent` (no
 //!   sub-agent), and a `compaction_state` without an anchor. The model then gets the summary and
 //!   `systemInfoText`.
 //! * A sub-agent's session names its `callingSessionId`.
-//! * When droid compacts by itself is not public; neither is which models keep their thinking, so the
-//!   models table says that.
+//! * When droid compacts by itself is not public; neither is which models keep their thinking: the
+//!   models table names them.
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
 use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};

@@ -1,24 +1,24 @@
 //! Gemini CLI.
 //!
 //! A session is a JSON Lines file of messages; before version 0.39 one JSON document, rewritten in
-//! place. What its chat recording service says (google-gemini/gemini-cli,
-//! `packages/core/src/services`), checked on two real sessions:
+//! place. After its chat recording service (google-gemini/gemini-cli, `packages/core/src/services`),
+//! checked on two real sessions:
 //!
 //! * A message is written anew, whole, whenever it gains tokens or tool calls: the same id takes the
 //!   place of what was there. So tokens may come before, with or after the text they belong to.
 //! * `{"$set":{"messages":[…]}}` is a checkpoint: the history is this list and no other. It is written
 //!   after a compression, but as well when tool results were masked or a history was loaded; nothing
-//!   else tells a compression. Messages that survive keep the tokens of their time, which say nothing
+//!   else shows a compression. Messages that survive keep the tokens of their time, which are not those
 //!   of the context after it.
 //! * `{"$rewindTo":id}` takes that message away and all after it; everything, where the id is unknown.
 //! * `input` includes `cached`; `output` does not include `thoughts`, and thoughts leave: 12,207 with
 //!   105 of output and 153 of thoughts became 12,350, the result being 38. Numbers that are missing are
 //!   written as 0, so a prompt of 0 is an unknown one.
-//! * `tool` are tokens of what the provider's own tools gave back inside of the request
+//! * `tool` are tokens of what the provider's own tools returned within the request
 //!   (`toolUsePromptTokenCount`): input beside `input`, since the total is the sum of `input`, `tool`,
 //!   `output` and `thoughts` (google-genai's types), and in no later prompt.
-//! * Tool results stand beside their calls; after a checkpoint in messages of the user too, and the
-//!   results of parallel calls then hold each other's.
+//! * Tool results are next to their calls; after a checkpoint in messages of the user too, and the
+//!   results of parallel calls then contain each other's.
 
 use super::genai::{Call, Response};
 use super::lenient::{self, Text};
@@ -46,7 +46,7 @@ const NOTES: [&str; 2] = ["<session_context>", "This is the Gemini CLI."];
 pub static GEMINI_CLI: Format = Format {
     id: "gemini-cli",
     label: "gemini",
-    // The variable stands for the home directory, not for the folder in it.
+    // The variable replaces the home directory, not the folder in it.
     roots: &[Root::home("", ".gemini/tmp").env("GEMINI_CLI_HOME")],
     facts: super::Facts {
         mark: "`sessionId` beside `projectHash`",

@@ -1,34 +1,34 @@
 //! Kimi Code, and kimi-cli before it.
 //!
-//! Three kinds of line logs, told apart line by line. What the sources say (MoonshotAI/kimi-code,
+//! Three kinds of line logs, which differ in every line. After the sources (MoonshotAI/kimi-code,
 //! `packages/agent-core/src/agent`: `context`, `compaction`, `records`; MoonshotAI/kimi-cli,
 //! `src/kimi_cli`: `soul/context.py`, `soul/compaction.py`, `wire`), checked on two real sessions of
 //! Kimi Code with a sub-agent's and on eleven of kimi-cli:
 //!
-//! * **Kimi Code, `…/agents/<agent>/wire.jsonl`**: changes to the context. `step.begin` stands for the
-//!   request, `step.end` carries its numbers, after the results of its calls; `usage.record` repeats
+//! * **Kimi Code, `…/agents/<agent>/wire.jsonl`**: changes to the context. `step.begin` begins a
+//!   request, `step.end` has its numbers, after the results of its calls; `usage.record` repeats
 //!   them. With `usageScope: "session"` it is the call that wrote a summary, which repeats nothing: it
-//!   is told as a conversation beside this one, so that totals hold it and the context does not.
+//!   is a conversation beside this one, so that totals include it and the context does not.
 //!   Each following prompt was at least the one before with its output, in 22 of 22 pairs.
-//! * A compaction keeps what persons said, 20,000 tokens of it: `keptUserMessageCount` messages, of
+//! * A compaction keeps the messages of persons, 20,000 tokens of them: `keptUserMessageCount` messages, of
 //!   which `keptHeadUserMessageCount` are the oldest; those at the cuts are shortened, which no record
-//!   shows, so they are told whole. Without that count (older versions) all after the first
-//!   `compactedCount` messages stayed; a step counts as one, even when nothing was said in it.
+//!   shows, so they are counted whole. Without that count (older versions) all after the first
+//!   `compactedCount` messages stayed; a step counts as one, even without output.
 //!   `tokensBefore` and `tokensAfter` are estimates without system prompt and tools.
-//! * An undo takes back what persons said, and what followed but for notes of the harness; it does
+//! * An undo removes messages of persons, and what followed but for notes of the harness; it does
 //!   nothing beyond a compaction. A micro compaction clears results of 100 tokens or more among the
 //!   first `cutoff` messages.
-//! * `origin` says whose a message is that is sent as the user's: a skill by `skillName`, a plugin's
+//! * `origin` names the author of a message that is sent as the user's: a skill by `skillName`, a plugin's
 //!   command by `commandName`, a command that the user ran in two messages by `phase` (`input`,
 //!   `output`); what is not listed there is the harness's (`context/types.ts`).
 //! * `maxTokens` of a request is what is left of the window, or a cap where one is set: no window.
-//! * **kimi-cli, `wire.jsonl`**: what it told its screen, with times, the window and sub-agents' events
+//! * **kimi-cli, `wire.jsonl`**: what it sent to its screen, with times, the window and sub-agents' events
 //!   in theirs. It shows neither notes of the harness nor summaries: they are unlogged. A compaction
 //!   keeps the last two messages. A message that begins with `/` is a command and is not sent.
 //!   Arguments of calls may come in pieces: items of their own.
 //! * **kimi-cli, `context.jsonl`**: the context itself, without times, model and window. A number of
-//!   tokens stands before the model's message (the prompt) and after it (with the output); one that
-//!   stands elsewhere is an estimate. A revert, a clear and a compaction begin the file anew, the old
+//!   tokens precedes the model's message (the prompt) and follows it (with the output); one
+//!   elsewhere is an estimate. A revert, a clear and a compaction begin the file anew, the old
 //!   one becomes `context_1.jsonl` and so on: such a file is read from its start again. It is the
 //!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
 //!   that is missing, and where it is named.

@@ -1,5 +1,5 @@
-//! Reading JSON whose shape cannot be relied on: a field of an unexpected type counts as absent, so
-//! that one odd field does not cost the whole line.
+//! Reading JSON whose shape cannot be relied on: a field of an unexpected type counts as absent and is
+//! reported, so that one odd field does not cost the whole line.
 
 mod record;
 pub mod scan;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The largest token number that is believed: sums of such numbers cannot overflow.
+/// The largest plausible number of tokens: sums of such numbers cannot overflow.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
 
 /// A string, borrowed from the line where it holds no escapes; absent where it is none.
@@ -30,17 +30,17 @@ impl Text<'_> {
         self.get().unwrap_or_default()
     }
 
-    /// The string where it says anything, to be kept.
+    /// The string to keep, unless it is empty.
     pub fn boxed(&self) -> Option<Box<str>> {
         self.get().filter(|text| !text.is_empty()).map(Into::into)
     }
 
-    /// The key of the id that it is.
+    /// The string as the key of an id.
     pub fn key(&self) -> Option<Key> {
         self.get().map(Key::of)
     }
 
-    /// The time it says.
+    /// The string as a time.
     pub fn time(&self) -> Option<Timestamp> {
         self.get()?.parse().ok()
     }
@@ -76,8 +76,7 @@ pub enum Piece<'a, B> {
     Part(B),
 }
 
-/// A content as messages write it: a string, one object, or a list of either; empty where it is
-/// something else.
+/// The content of a message: a string, one object, or a list of either; empty if it is something else.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pieces<'a, B>(pub Vec<Piece<'a, B>>);
 
@@ -116,8 +115,8 @@ impl<B> Default for Pieces<'_, B> {
     }
 }
 
-/// Adds a JSON value to an item as the text that it is. Where a reader cut one of its strings, the
-/// strings one by one, since only there can the cut be told.
+/// Adds a JSON value to an item as the text that it is. If the reader cut one of its strings, adds its
+/// strings one by one, since only a string can be marked as cut.
 pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &RawValue) -> ItemBuilder<'s, 'm> {
     if value.get().contains(ELIDED) {
         strings(item, value)

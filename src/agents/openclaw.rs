@@ -1,17 +1,17 @@
 //! OpenClaw: pi's format, in folders of its own.
 //!
-//! What its documentation says (docs.openclaw.ai, "Session management deep dive"; openclaw/openclaw,
+//! After its documentation (docs.openclaw.ai, "Session management deep dive"; openclaw/openclaw,
 //! `src/shared/transcript-only-openclaw-assistant.ts`):
 //!
-//! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. SidecarSpec them stand
-//!   `sessions.json`, which names the sessions, and files that are no transcripts: archives
-//!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names hold another dot.
+//! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. Beside them are
+//!   `sessions.json`, which names the sessions, and files that are not transcripts: archives
+//!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names contain another dot.
 //! * Since 2026.7.2 transcripts are kept in SQLite (`agents/<agent>/agent/openclaw-agent.sqlite`), which
 //!   is not read here: only sessions of older versions are found.
 //! * It compacts above window − `reserveTokens`, which is never below `reserveTokensFloor`, and on an
-//!   overflow. Who started a sub-agent stands in `sessions.json` alone.
+//!   overflow. The parent of a sub-agent is in `sessions.json` alone.
 //!
-//! What the lines say is [`super::pi`]'s.
+//! For the lines see [`super::pi`].
 
 use super::pi::{PI, begins_with_a_header};
 use super::{Claim, Facts, Format, Root, facts, head};
@@ -19,10 +19,10 @@ use std::path::Path;
 
 mod settings;
 
-/// What stands in a transcript of OpenClaw's, and unescaped in no other: an entry of its own, an
+/// Texts that are in a transcript of OpenClaw's, and unescaped in no other: an entry of its own, an
 /// answer that it shows itself.
 const MARKS: [&str; 2] = [r#""customType":"openclaw"#, r#""provider":"openclaw""#];
-/// What stands in its header where it works in its usual folder.
+/// A text that is in its header if it works in its usual folder.
 const FOLDER: &str = "/.openclaw/";
 
 /// The format.

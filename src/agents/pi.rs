@@ -2,18 +2,18 @@
 //!
 //! A session is one JSON Lines file: a header, then entries that form a tree by `id` and `parentId`.
 //! The last line is the leaf; the context is the path from it to the root, from the last compaction
-//! on. What pi's own session manager, message conversion and compaction say (badlogic/pi-mono,
+//! on. After pi's own session manager, message conversion and compaction (badlogic/pi-mono,
 //! `packages/coding-agent/src/core` and `packages/ai`), checked on a session of 1,003 lines:
 //!
 //! * Version 1 has no ids: entries follow each other, and `firstKeptEntryIndex` counts the file's
 //!   entries from 0, the header included. Version 2 has ids; version 3 renamed `hookMessage` to
-//!   `custom`. The version of the format is not the version of pi, which no entry tells.
+//!   `custom`. The version of the format is not the version of pi, which is not logged.
 //! * A prompt is `input + cacheRead + cacheWrite`; the next prompt was at least this one with its
 //!   output in 850 of 855 pairs.
 //! * A response that was aborted or failed is not sent again, so nothing of it stays, and its output
-//!   number is a placeholder. Most report zeros, which say nothing; where the prompt is not zero it is
+//!   number is a placeholder. Most report zeros, which mean nothing; where the prompt is not zero it is
 //!   the provider's (six of nineteen, all within a message of the next one), and it counts.
-//! * A compaction keeps all from `firstKeptEntryId` on, and no earlier summary. Nothing says whether
+//! * A compaction keeps all from `firstKeptEntryId` on, and no earlier summary. It is not logged whether
 //!   a person asked for it; only one in the middle of a run cannot have been asked for.
 //! * `custom` entries are an extension's own; `custom_message` entries go to the model, as do commands
 //!   that the user ran, unless `excludeFromContext`. `details` never do.

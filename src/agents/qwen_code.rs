@@ -1,23 +1,23 @@
 //! Qwen Code.
 //!
 //! A session is a JSON Lines file of records that form a tree by `uuid` and `parentUuid`. The last
-//! line is the leaf; the context is the path from it to the root, from the last compression on. What
-//! its recording and session services say (QwenLM/qwen-code, `packages/core/src/services`:
+//! line is the leaf; the context is the path from it to the root, from the last compression on. After
+//! its recording and session services (QwenLM/qwen-code, `packages/core/src/services`:
 //! `chatRecordingService.ts`, `session-api-history.ts`; `agents/agent-transcript.ts`), checked on
 //! records of 0.21:
 //!
-//! * A line may hold several records: the agent itself takes such lines apart. Several lines may hold
+//! * A line may contain several records: the agent itself splits such lines. Several lines may contain
 //!   one record, in parts: the same uuid adds to what is there.
 //! * A rewind is a record whose parent lies further back; all since is left. Titles and the like are
 //!   written again every 32 KiB, with new ids: links, nothing more.
 //! * `chat_compression` holds the whole new history: a summary, the model's answer to it, which the
 //!   harness writes, and what is kept (up to 0.15.6: the newest 30 %) or put back in (files, images).
-//!   What a person said before is the user's, other texts are the harness's. `originalTokenCount` is
-//!   the provider's number, `newTokenCount` an estimate. Nothing says what caused it; it is *manual*
-//!   where the newest command before it was `/compress`.
-//! * `usageMetadata` is made by Qwen Code of what its provider says (`core/openaiContentGenerator/
+//!   Texts that a person wrote before are the user's, other texts are the harness's. `originalTokenCount` is
+//!   the provider's number, `newTokenCount` an estimate. The cause is not logged; it is *manual*
+//!   if the newest command before it was `/compress`.
+//! * `usageMetadata` is computed by Qwen Code from its provider's usage (`core/openaiContentGenerator/
 //!   converter.ts`, `core/anthropicContentGenerator/usage.ts`). Of the OpenAI interface: the prompt as
-//!   it is; where only a total is told, 0.7 and 0.3 of it, which is the agent's word and not known. Of
+//!   it is; where there is only a total, 0.7 and 0.3 of it, which is the agent's estimate. Of
 //!   Anthropic's: the sum with both cache numbers, unless the input is larger than each of them; older
 //!   builds left out what was written to the cache. One early build of the recording service named the
 //!   numbers `input`, `output`, `cached`, `thoughts`, `total`.
@@ -25,9 +25,9 @@
 //!   differs by provider (the OpenAI interface: yes; Gemini's: no), so the output is the total less
 //!   the prompt. Some providers report nothing. `ui_telemetry` repeats the numbers.
 //! * Thoughts are sent again, since models need their reasoning back; older versions dropped them when
-//!   a session was resumed (`stripThoughtsFromHistory`, once true by default), which no record tells.
-//! * A sub-agent's file is `subagents/<session>/agent-<id>.jsonl`; its calls stand in records of their
-//!   own after the text that carries their response's numbers. A response of calls alone reports none
+//!   a session was resumed (`stripThoughtsFromHistory`, once true by default), which no record shows.
+//! * A sub-agent's file is `subagents/<session>/agent-<id>.jsonl`; its calls are in records of their
+//!   own after the text that has their response's numbers. A response of calls alone reports none
 //!   there.
 //! * `/branch` copies records under their ids, so a request is known by its record's id.
 //! * The trigger changed twice: 0.7 of the window; since #4345 (merged 2026-05-25) the larger of a

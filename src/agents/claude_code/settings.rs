@@ -1,5 +1,5 @@
 //! Claude Code's settings: managed, the project's own and shared ones, the user's, each with an `env`
-//! block that stands before the environment. That of a running agent cannot be seen; ours is taken for
+//! block that overrides the environment. That of a running agent cannot be seen; ours is taken for
 //! it, since both come from the same profile more often than not.
 
 use crate::agents::settings::{Layers, Settings, SettingsFile};
@@ -156,7 +156,7 @@ mod tests {
         }
         let on = r#"{"autoCompactEnabled":true,"env":{"DISABLE_COMPACT":"0"}}"#;
         assert!(one(on).is_empty());
-        // What stands first holds.
+        // The first file wins.
         let files: [&[u8]; 2] = [
             br#"{"autoCompactEnabled":true}"#,
             br#"{"autoCompactEnabled":false}"#,

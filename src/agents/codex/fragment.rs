@@ -1,10 +1,10 @@
-//! Which text of a user or developer message the harness wrote, told by the marks around it.
+//! Texts of user and developer messages that the harness wrote, recognised by the marks around them.
 
 use crate::model::Kind;
 use crate::model::event::split_elided;
 
-/// How texts that the harness puts into user messages begin and end, as Codex itself tells them from
-/// a user's words: both marks must be there, letter case aside.
+/// The beginnings and ends of texts that the harness puts into user messages, as Codex itself recognises
+/// them: both marks must be there, letter case aside.
 const USER: &[(&str, &str, Kind)] = &[
     ("# AGENTS.md instructions", "</INSTRUCTIONS>", Kind::Memory),
     ("<user_instructions>", "</user_instructions>", Kind::Memory),
@@ -77,10 +77,10 @@ const USER: &[(&str, &str, Kind)] = &[
     ),
 ];
 
-/// How a compaction's summary begins where it stands in a user message.
+/// The beginning of a compaction's summary in a user message.
 const SUMMARY: &str = "Another language model started to solve this problem";
 
-/// What a text of a user message is if the harness wrote it; `None`: the user did.
+/// The kind of a text of a user message that the harness wrote; `None`: the user wrote it.
 pub(super) fn of_user(text: &str) -> Option<Kind> {
     let (shown, cut) = split_elided(text);
     let shown = shown.trim();
@@ -89,7 +89,7 @@ pub(super) fn of_user(text: &str) -> Option<Kind> {
         .map(|(_, _, kind)| *kind)
 }
 
-/// What a text of a developer message is.
+/// The kind of a text of a developer message.
 pub(super) fn of_developer(text: &str) -> Kind {
     USER.iter()
         .find(|(open, _, _)| starts(text.trim_start(), open))

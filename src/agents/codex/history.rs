@@ -79,7 +79,7 @@ impl CodexDecoder {
             .find(|name| name.len() >= UNIQUE_NAME);
         let key = match name {
             Some(name) => Key::of_parts(&["codex", name]),
-            // A short name or mere text may occur again elsewhere: the spend so far tells them apart.
+            // A short name or mere text may occur again elsewhere: the spend so far distinguishes them.
             None => {
                 let spent = format!("{:?}", self.meter.total());
                 Key::of_parts(&["codex", &self.thread.latest, &spent, json])

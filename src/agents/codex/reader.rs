@@ -21,7 +21,7 @@ pub(super) struct CodexDecoder {
     pub(super) ordinal: Option<u64>,
     /// The request whose output is being written.
     pub(super) open: Option<Key>,
-    /// How often each request's key has occurred, to tell equal ones apart.
+    /// How often each request's key has occurred, to distinguish equal ones.
     pub(super) keys: HashMap<Key, u64>,
     /// Tools by the id of their call, until the output comes.
     pub(super) tools: HashMap<Key, Box<str>>,

@@ -1,4 +1,4 @@
-//! Codex's `config.toml`, the user's: a project's counts only where it is trusted, and no log says so.
+//! Codex's `config.toml`, the user's: a project's counts only if it is trusted, which no log shows.
 
 use crate::agents::settings::{Layers, Settings, SettingsFile};
 use crate::model::window::Overrides;
@@ -12,7 +12,7 @@ pub(super) const SETTINGS: Settings = Settings {
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::toml(files);
     Overrides {
-        // Of the raw window, 95 % is usable, as it stands in logs.
+        // 95 % of the raw window is usable; logs contain the usable part.
         window: layers
             .tokens(&["model_context_window"])
             .map(|raw| raw * 95 / 100),

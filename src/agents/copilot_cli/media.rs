@@ -1,4 +1,4 @@
-//! What images cost. Copilot's documentation does not say how it counts them: the formula is that of the
+//! The tokens of images. Copilot's documentation does not describe how it counts them: the formula is that of the
 //! model's maker.
 
 use super::events::Binary;

@@ -387,7 +387,7 @@ impl Wire {
         undone
     }
 
-    /// The larger results among the first messages become a line that says they were cleared.
+    /// The larger results among the first messages are replaced by a line.
     fn clear_results(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let cutoff = usize::try_from(record.cutoff.or_zero()).unwrap_or(usize::MAX);
         let results = self

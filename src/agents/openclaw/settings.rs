@@ -10,12 +10,12 @@ pub(super) const SETTINGS: Settings = Settings {
     read,
 };
 
-/// The reserve where the file gives none, and what it is at least.
+/// The default of the reserve, and its minimum.
 const RESERVE: u64 = 16_384;
 const FLOOR: u64 = 20_000;
 
 fn read(files: &[&[u8]]) -> Overrides {
-    // Written as JSON5; what only that allows says nothing here.
+    // Written as JSON5; files that need it are not read.
     let layers = Layers::json(files);
     let of = |name: &str| layers.find(&["agents", "defaults", "compaction", name], Value::as_u64);
     let (reserve, floor) = (of("reserveTokens"), of("reserveTokensFloor"));

@@ -112,7 +112,7 @@ impl Numbers {
         })
     }
 
-    /// Whether the provider told the total alone: Qwen Code then takes 0.7 of it for the prompt and 0.3
+    /// Whether the provider reported only the total: Qwen Code then takes 0.7 of it for the prompt and 0.3
     /// for the output.
     fn is_split(self) -> bool {
         let total = self.total_token_count.or_zero() as f64;
