@@ -1,7 +1,7 @@
 //! What is known of a log format before a file of it is read, as plain data.
 
-use super::{Decoder, Facts, Input, Settings, SidecarSpec, head};
-use crate::model::event::{Billed, Sink};
+use super::{Decoder, Facts, Settings, SidecarSpec, head};
+use crate::model::event::Billed;
 use std::path::{Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
@@ -100,9 +100,7 @@ pub fn decoder<D: Decoder + Default + 'static>() -> Box<dyn Decoder> {
 #[derive(Default)]
 struct Nothing;
 
-impl Decoder for Nothing {
-    fn read(&mut self, _: Input<'_>, _: &mut Sink<'_>) {}
-}
+impl Decoder for Nothing {}
 
 /// A folder in which an agent keeps its logs.
 #[derive(Debug, Clone, Copy)]

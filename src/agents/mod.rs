@@ -23,7 +23,7 @@
 //! [`Event::Unreadable`]: crate::model::event::Event::Unreadable
 //! [`Event::Skipped`]: crate::model::event::Event::Skipped
 
-use crate::model::event::{Key, Place, Sink, Usage};
+use crate::model::event::{Key, Sink, Usage};
 pub use facts::Facts;
 pub use format::{Base, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder};
 pub use settings::Settings;
@@ -126,25 +126,9 @@ pub enum StateUpdate {
     RereadLog,
 }
 
-/// What a decoder is given.
-#[derive(Debug, Clone, Copy)]
-pub enum Input<'a> {
-    /// One complete line, without its newline; never blank.
-    Line(Place, &'a [u8]),
-    /// A whole document.
-    Document(&'a [u8]),
-}
-
-/// Reads one log, from any of its records on.
+/// Reads one log, from any of its records on, and emits what it contains as events. Never fails and never
+/// panics, whatever the text.
 pub trait Decoder: Send {
-    /// Writes what the input contains as events. Never fails and never panics, whatever the bytes.
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        match input {
-            Input::Line(_, line) => self.read_line(&String::from_utf8_lossy(line), out),
-            Input::Document(bytes) => self.read_document(&String::from_utf8_lossy(bytes), out),
-        }
-    }
-
     /// Decodes one complete line, without its newline; it is never blank. [`Sink::place`] is its
     /// place.
     fn read_line(&mut self, _line: &str, _out: &mut Sink<'_>) {}

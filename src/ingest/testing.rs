@@ -7,7 +7,7 @@
 use crate::agents::facts::EACH_LINE;
 use crate::agents::settings::SettingsFile;
 use crate::agents::{
-    Base, Claim, Decoder, Facts, FolderSpec, Format, Input, Root, Settings, StoreKind, decoder,
+    Base, Claim, Decoder, Facts, FolderSpec, Format, Root, Settings, StoreKind, decoder,
 };
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
@@ -86,29 +86,25 @@ struct ToyDecoder {
 }
 
 impl Decoder for ToyDecoder {
-    fn read(&mut self, input: Input<'_>, out: &mut Sink<'_>) {
-        match input {
-            Input::Line(place, bytes) => match serde_json::from_slice::<Value>(bytes) {
-                Ok(value) => self.record(&value, place, out),
-                Err(_) => out.push(Lane::Main, place, None, Event::Unreadable("no JSON".into())),
-            },
-            Input::Document(bytes) => match serde_json::from_slice::<Vec<Value>>(bytes) {
-                Ok(list) => {
-                    for (n, value) in list.iter().enumerate() {
-                        let place = Place {
-                            line: n as u64 + 1,
-                            ..Place::default()
-                        };
-                        self.record(value, place, out);
-                    }
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        match serde_json::from_str::<Value>(line) {
+            Ok(value) => self.record(&value, out.place(), out),
+            Err(_) => out.unreadable("no JSON"),
+        }
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        match serde_json::from_str::<Vec<Value>>(document) {
+            Ok(list) => {
+                for (n, value) in list.iter().enumerate() {
+                    let place = Place {
+                        line: n as u64 + 1,
+                        ..Place::default()
+                    };
+                    self.record(value, place, out);
                 }
-                Err(_) => out.push(
-                    Lane::Main,
-                    Place::default(),
-                    None,
-                    Event::Unreadable("no JSON".into()),
-                ),
-            },
+            }
+            Err(_) => out.unreadable("no JSON"),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE};
 use super::reader::Unmeasured;
 use super::store::bytes::Bytes;
-use crate::agents::{Format, Input};
+use crate::agents::Format;
 use crate::model::event::Sink;
 use crate::model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
@@ -69,7 +69,7 @@ fn read(format: &Format, wanted: TextRequest, record: &[u8], out: &mut Sink<'_>)
     out.begin(wanted.place);
     format
         .decoder()
-        .read(Input::Line(wanted.place, record), out);
+        .read_line(&String::from_utf8_lossy(record), out);
     Ok(())
 }
 

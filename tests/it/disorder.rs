@@ -1,7 +1,7 @@
 //! Logs with lines out of order, missing, repeated and torn.
 
 use crate::support::manifest_folder;
-use ctxgauge::agents::{self, Format, Input};
+use ctxgauge::agents::{self, Format};
 use ctxgauge::config;
 use ctxgauge::model::Source;
 use ctxgauge::model::event::{ByLength, Event, Key, Lane, Place, Sink};
@@ -53,7 +53,8 @@ proptest! {
             let line = &line[..line.len() * share / 100];
             let place = Place { line: n as u64 + 1, offset: n as u64, len: line.len() as u64 };
             let mut sink = Sink::new(&ByLength);
-            decoder.read(Input::Line(place, line), &mut sink);
+            sink.begin(place);
+            decoder.read_line(&String::from_utf8_lossy(line), &mut sink);
             for entry in sink.entries {
                 if let Event::Usage(usage) = &entry.event && usage.source == Source::Reported {
                     let (prompt, output) = reported.entry(usage.request).or_default();

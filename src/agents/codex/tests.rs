@@ -1,7 +1,6 @@
 //! What each trap of the format decodes to, on logs of `tests/fixtures/codex`.
 
 use super::*;
-use crate::agents::Input;
 use crate::model::Role;
 use crate::model::event::{ByLength, ELIDED, Entry, Event, Key, Place, Sink};
 use crate::model::session::Session;
@@ -25,7 +24,7 @@ fn decode(log: &[u8]) -> Vec<Entry> {
         place.len = line.len() as u64;
         out.begin(place);
         if !line.trim_ascii().is_empty() {
-            decoder.read(Input::Line(place, line), &mut out);
+            decoder.read_line(&String::from_utf8_lossy(line), &mut out);
         }
         place.offset += place.len + 1;
     }

@@ -1,7 +1,6 @@
 //! Logs by mappings.
 
 use super::*;
-use crate::agents::Input;
 use crate::model::event::{ByLength, Entry, Event, Lane, Place, Sink};
 use crate::model::session::Session;
 use crate::model::{Kind, Role};
@@ -97,7 +96,7 @@ fn entries(format: &Format, log: &str) -> Vec<Entry> {
         let len = text.trim_end_matches('\n').len() as u64;
         let place = Place { line, offset, len };
         out.begin(place);
-        decoder.read(Input::Line(place, text.trim_end().as_bytes()), &mut out);
+        decoder.read_line(text.trim_end(), &mut out);
         offset += text.len() as u64;
     }
     out.entries
@@ -424,22 +423,20 @@ fn a_document_is_a_list_of_records() {
         records.join(",\n")
     );
     let mut out = Sink::new(&ByLength);
-    format
-        .decoder()
-        .read(Input::Document(document.as_bytes()), &mut out);
+    format.decoder().read_document(&document, &mut out);
     // Given around its list first, it says the same.
     assert_eq!(format.list, Some(List::Json("log")));
     let mut decoder = format.decoder();
     let mut apart = Sink::new(&ByLength);
     let around = document.replace(&records.join(",\n"), "");
-    decoder.read(Input::Document(around.as_bytes()), &mut apart);
+    decoder.read_document(&around, &mut apart);
     for (line, record) in (1..).zip(&records) {
         let place = Place {
             line,
             ..Place::default()
         };
         apart.begin(place);
-        decoder.read(Input::Line(place, record.as_bytes()), &mut apart);
+        decoder.read_line(record, &mut apart);
     }
     assert_eq!(apart.entries, out.entries);
     let mut session = Session::new("mine", Arc::default());

@@ -1,7 +1,7 @@
 use super::*;
 use crate::agents::testing;
-use crate::agents::{Decoder, Input, StateUpdate};
-use crate::model::event::{ByLength, Entry, Event, Place, Sink};
+use crate::agents::{Decoder, StateUpdate};
+use crate::model::event::{ByLength, Entry, Event, Sink};
 
 fn read(lines: &[&str]) -> Vec<Entry> {
     testing::read(&OPENHANDS, lines)
@@ -181,7 +181,7 @@ fn a_state_that_comes_late_fits_only_what_was_read_last() {
     let mut reader = OPENHANDS.decoder();
     let mut out = Sink::new(&ByLength);
     let line = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, line: &str| {
-        reader.read(Input::Line(Place::default(), line.as_bytes()), out);
+        reader.read_line(line, out);
     };
     let told = |reader: &mut Box<dyn Decoder>, out: &mut Sink<'_>, calls: &[(&str, u64)]| {
         let fits = reader.read_state(state(calls).as_bytes(), out);

@@ -1,9 +1,9 @@
 //! What the reports of the fixtures do not show: lanes, recognition, names, odd streams, properties.
 
 use super::*;
+use crate::agents;
 use crate::agents::testing;
-use crate::agents::{self, Input};
-use crate::model::event::{ByLength, Entry, Lane, Place};
+use crate::model::event::{ByLength, Entry, Lane};
 use crate::model::session::Session;
 use crate::model::{Gone, Role};
 use proptest::prelude::*;
@@ -408,6 +408,6 @@ proptest! {
     fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         REQUEST_LOG.recognise(&bytes);
         let mut out = Sink::new(&ByLength);
-        RequestLogDecoder::default().read(Input::Line(Place::default(), &bytes), &mut out);
+        RequestLogDecoder::default().read_line(&String::from_utf8_lossy(&bytes), &mut out);
     }
 }

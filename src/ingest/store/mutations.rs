@@ -2,7 +2,7 @@
 //! itself alone, and what it costs is counted.
 
 use super::document;
-use crate::agents::{self, Format, Input};
+use crate::agents::{self, Format};
 use crate::model::event::{ByLength, Entry, Event, Place, Sink};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashSet};
@@ -37,7 +37,7 @@ impl Log {
             let text = if nth == changed { text } else { part };
             if !text.trim().is_empty() {
                 out.begin(place);
-                decoder.read(Input::Line(place, text.as_bytes()), &mut out);
+                decoder.read_line(text, &mut out);
             }
         }
         out.entries

@@ -102,8 +102,7 @@ impl Cursor for Rows {
         for row in &table.rows[self.seen.len()..] {
             let place = place(self.seen.len());
             out.begin(place);
-            let input = crate::agents::Input::Line(place, row.as_bytes());
-            self.decoder.read(input, &mut out);
+            self.decoder.read_line(row, &mut out);
             self.seen.push(row.clone());
             if pause(row.len() as u64) {
                 return Ok(News::Batch(out.entries));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::agents::{self, Format, Input};
+use crate::agents::{self, Format};
 use crate::model::estimators::Estimator;
 use crate::model::event::{
     Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,
@@ -208,7 +208,7 @@ fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
     let mut out = Sink::new(&ByLength);
     let mut decoder = format.decoder();
     if path.extension().is_some_and(|it| it == "json") {
-        decoder.read(Input::Document(&bytes), &mut out);
+        decoder.read_document(&String::from_utf8_lossy(&bytes), &mut out);
     } else {
         for (line, bytes) in (1..).zip(bytes.split(|b| *b == b'\n')) {
             let place = Place {
@@ -216,7 +216,7 @@ fn read(format: &Format, path: &Path) -> BTreeMap<Lane, Vec<Entry>> {
                 ..Place::default()
             };
             out.begin(place);
-            decoder.read(Input::Line(place, bytes), &mut out);
+            decoder.read_line(&String::from_utf8_lossy(bytes), &mut out);
         }
     }
     let mut lanes: BTreeMap<Lane, Vec<Entry>> = BTreeMap::new();
@@ -287,7 +287,7 @@ fn told() -> Session {
             ..Place::default()
         };
         out.begin(place);
-        decoder.read(Input::Line(place, text.as_bytes()), &mut out);
+        decoder.read_line(text, &mut out);
     }
     let rules = Arc::new(crate::config::rules().unwrap());
     let mut session = Session::new(format.id, rules);

@@ -18,7 +18,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::agents::{Decoder, Input, claude_code::CLAUDE_CODE};
+    use crate::agents::{Decoder, claude_code::CLAUDE_CODE};
     use crate::model::event::{ByLength, Place, Sink};
     use crate::model::replay::Timeline;
     use crate::model::session::Session;
@@ -34,7 +34,7 @@ mod tests {
                 ..Place::default()
             };
             out.begin(place);
-            decoder.read(Input::Line(place, line.as_bytes()), &mut out);
+            decoder.read_line(line, &mut out);
             out.entries.into_iter().for_each(|e| session.apply(e));
         }
         session
