@@ -82,7 +82,7 @@ mod tests {
     use crate::model::window::custom::Rule;
 
     #[test]
-    fn a_missing_default_file_is_no_error_but_a_named_one_is() {
+    fn only_a_named_file_must_exist() {
         let missing = Path::new("/nonexistent/ctxgauge.toml");
         assert_eq!(load(None, Some(missing)).unwrap(), Config::default());
         let error = load(Some(missing), None).unwrap_err();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_and_policies_of_ones_own() {
+    fn windows_and_policies_are_read() {
         let config = read(
             r#"
 [[window]]
@@ -151,7 +151,7 @@ share = 0.95
     }
 
     #[test]
-    fn a_row_that_makes_no_sense_says_why() {
+    fn an_invalid_row_is_explained() {
         for (text, why) in [
             ("[[window]]\nagent = \"pi\"\n", "`tokens`"),
             ("[[window]]\ntokens = 0\n", "above 0"),
@@ -203,7 +203,7 @@ command = ["notify-send", "ctxgauge"]
     }
 
     #[test]
-    fn what_cannot_be_set_says_what_can() {
+    fn errors_name_the_valid_values() {
         for (text, why) in [
             ("fills = \"solids\"\n", "by-role"),
             ("oversized = \"4 percent\"\n", "a share of the window"),

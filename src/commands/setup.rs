@@ -33,7 +33,7 @@ impl Setup {
         })
     }
 
-    /// All formats. The user's own come first: they are written for logs that the user knows.
+    /// All formats. The user's mappings come first: they are written for the user's own logs.
     pub(super) fn formats(&self) -> Result<Vec<&'static Format>> {
         let mappings = config::mappings(self.file.as_deref())?;
         let custom = mappings.iter().map(read_mapping);

@@ -77,7 +77,7 @@ mod tests {
     use crate::tui::keymap::{Action, KeyPress, Scope};
 
     #[test]
-    fn keys_of_ones_own_are_read() {
+    fn keys_are_read() {
         let config = read(
             r#"
 [keys]
@@ -101,7 +101,7 @@ suspend = []
     }
 
     #[test]
-    fn what_is_wrong_is_said_row_by_row() {
+    fn every_problem_is_named() {
         let config =
             read("[keys]\noverview.sort = \"?\"\nsrot = \"x\"\n[keys.session.back]\nx = \"y\"\n");
         let error = config.unwrap().keymap().unwrap_err().to_string();

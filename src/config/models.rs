@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_table_names_only_tokenizers_it_has() {
+    fn the_built_in_table_defines_its_tokenizers() {
         let rules = rules().unwrap();
         for row in &rules.model {
             assert!(
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_says_where_it_is_from() {
+    fn every_row_names_its_source() {
         let rules = rules().unwrap();
         assert!(rules.policy.iter().all(|p| !p.source.is_empty()));
         assert!(rules.tokenizer.values().all(|t| !t.source.is_empty()));
@@ -82,7 +82,7 @@ share = 0.5
 "#;
 
     #[test]
-    fn a_table_of_ones_own_stands_before_the_built_in_one() {
+    fn the_users_table_precedes_the_built_in_one() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         std::fs::write(folder.path().join("models.toml"), OWN).unwrap();
@@ -101,7 +101,7 @@ share = 0.5
     }
 
     #[test]
-    fn a_table_of_ones_own_says_what_is_wrong_with_it() {
+    fn errors_in_the_users_table_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         let none = custom_rules(&Config::default(), Some(&file)).unwrap();

@@ -80,7 +80,11 @@ pub fn run(
         );
     }
     let by = context.rules.estimator;
-    let mut results = Results::new(by, worst);
+    let mut results = Results {
+        by,
+        most: worst,
+        ..Results::default()
+    };
     let mut line = ProgressLine::new(progress, found.files.len());
     replay(&found.files, &context.rules, by, worst, |log, replayed| {
         match replayed {
@@ -99,7 +103,7 @@ pub fn run(
     context.check_named(&found.problems)
 }
 
-/// What is kept of a session once it was replayed.
+/// The result of replaying one session.
 struct Replayed {
     is_main: bool,
     requests: Vec<(Key, String, Prediction)>,
@@ -109,8 +113,8 @@ struct Replayed {
 
 type Outcome = io::Result<Vec<Replayed>>;
 
-/// Replays logs on some threads and gives what they show in the order of the logs, so that the same
-/// logs always give the same numbers.
+/// Replays logs on several threads and passes the results on in the order of the logs, so that the same
+/// logs always lead to the same numbers.
 fn replay(
     logs: &[LogFile],
     rules: &Arc<Rules>,
@@ -180,11 +184,12 @@ fn replay_one(
 /// Agent, model, and whether it is a main session.
 type Group = (&'static str, String, bool);
 
-/// What has been replayed so far.
+/// The results so far.
+#[derive(Default)]
 struct Results {
     by: Estimator,
     most: usize,
-    /// Every request counts once: forks and resumed sessions repeat the log they began with.
+    /// Every request counts once: forks and resumed sessions repeat the log that they continue.
     seen: HashSet<(&'static str, Key)>,
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
@@ -192,17 +197,6 @@ struct Results {
 }
 
 impl Results {
-    fn new(by: Estimator, most: usize) -> Results {
-        Results {
-            by,
-            most,
-            seen: HashSet::new(),
-            tallies: BTreeMap::new(),
-            points: Vec::new(),
-            worst: Vec::new(),
-        }
-    }
-
     fn add(&mut self, log: &LogFile, sessions: Vec<Replayed>) {
         let agent = log.format.id;
         for session in sessions {
@@ -215,7 +209,7 @@ impl Results {
                 }
             }
             for point in session.points {
-                // A compaction that a fork repeats is forecast the same to the last digit.
+                // A fork repeats compactions, with exactly the same forecasts.
                 if !self.points.contains(&point) {
                     self.points.push(point);
                 }

@@ -123,7 +123,7 @@ pub struct ReportContext {
     pub rules: Arc<Rules>,
     /// The user's folders.
     pub folders: Folders,
-    /// The clock, to tell an idle session from an active one.
+    /// The clock, to find out which sessions are idle.
     pub now: fn() -> Timestamp,
 }
 

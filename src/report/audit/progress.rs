@@ -1,4 +1,4 @@
-//! How far the audit is, on standard error.
+//! The progress of the audit, on standard error.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// How often the line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Whether standard error shows how far the audit is.
+/// Whether standard error shows the progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// Standard error is no terminal.

@@ -1,10 +1,10 @@
-//! Many predictions in few numbers.
+//! Summaries of many predictions.
 
 use crate::model::estimators::{ESTIMATORS, Estimator, Prediction};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Predictions as they are taken in, reduced to what a summary needs: 44 bytes each.
+/// Predictions, reduced to what a summary needs: 44 bytes each.
 #[derive(Debug, Default)]
 pub struct Tally {
     errors: [Vec<f32>; ESTIMATORS],
@@ -15,7 +15,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in a prediction.
+    /// Adds a prediction.
     pub fn add(&mut self, prediction: &Prediction) {
         for (errors, estimator) in self.errors.iter_mut().zip(Estimator::ALL) {
             errors.push(prediction.error(estimator) as f32);
@@ -27,7 +27,7 @@ impl Tally {
     }
 }
 
-/// How well each estimator did. Shares, where not said otherwise; no number where there was no request.
+/// The errors of each estimator. Numbers are shares unless noted otherwise, and NaN without any request.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     /// How many requests were predicted.
@@ -38,8 +38,8 @@ pub struct Summary {
     pub covered: f64,
     /// Half the width of that interval, as a share of the prompt.
     pub width: Width,
-    /// The share of all growth of prompts that no logged item explains: what the system role gained
-    /// between neighbouring reports by what the prompts did.
+    /// The share of all growth of prompts that no logged item explains: the growth of the system role between
+    /// consecutive reports, divided by that of the prompts.
     pub unexplained: f64,
 }
 
@@ -54,7 +54,7 @@ pub struct Errors {
     pub p95: f64,
     #[allow(missing_docs)]
     pub p99: f64,
-    /// The mean error, below 0 where too little was expected.
+    /// The mean error; negative: the predictions were too small.
     pub bias: f64,
     /// The largest error's size.
     pub worst: f64,
@@ -70,7 +70,7 @@ pub struct Width {
 }
 
 impl Summary {
-    /// Of all these together.
+    /// The summary of all these together.
     pub fn of<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> Summary {
         let requests: usize = tallies.clone().map(|tally| tally.half_widths.len()).sum();
         let all = |part: &dyn Fn(&'t Tally) -> &'t [f32]| -> Vec<f32> {

@@ -9,7 +9,7 @@ pub(super) fn write(out: &mut dyn Write, records: &Records) -> io::Result<()> {
     writeln!(out, "{} · {}", inert(records.agent), inert(&records.path))?;
     let mut last = 0;
     for row in &records.records {
-        // The line's number stands beside its first row only.
+        // The line's number is printed with its first row only.
         let line = match std::mem::replace(&mut last, row.line) {
             before if before == row.line => String::new(),
             _ => row.line.to_string(),
