@@ -24,8 +24,11 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The size in pixels, from the header of a PNG, JPEG, GIF or WebP file in base64, of which the
 /// beginning is enough. `None` for other formats, and where the header is not all there.
 pub(crate) fn dimensions(base64: &str) -> Option<(u32, u32)> {
-    let size = imagesize::blob_size(&decode(base64)).ok()?;
-    let (width, height) = (size.width.try_into().ok()?, size.height.try_into().ok()?);
+    let bytes = decode(base64);
+    let (width, height) = match imagesize::blob_size(&bytes) {
+        Ok(size) => (size.width.try_into().ok()?, size.height.try_into().ok()?),
+        Err(_) => jpeg(&bytes)?,
+    };
     (width > 0 && height > 0).then_some((width, height))
 }
 
@@ -80,6 +83,25 @@ fn decode(base64: &str) -> Vec<u8> {
         digits.pop();
     }
     BASE64.decode(digits).unwrap_or_default()
+}
+
+/// Walks a JPEG's segments to its frame header. The library does not skip the padding between them.
+fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
+    let be16 = |at: usize| {
+        let pair = bytes.get(at..at + 2)?;
+        Some(u32::from(pair[0]) << 8 | u32::from(pair[1]))
+    };
+    let mut at = bytes.starts_with(b"\xff\xd8").then_some(2)?;
+    loop {
+        match *bytes.get(at..at + 2)? {
+            [0xff, 0xff] => at += 1, // padding
+            [0xff, 0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf] => {
+                return Some((be16(at + 7)?, be16(at + 5)?));
+            }
+            [0xff, _] => at += 2 + be16(at + 2)?.max(2) as usize,
+            _ => return None,
+        }
+    }
 }
 
 #[cfg(test)]

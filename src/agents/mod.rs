@@ -27,6 +27,7 @@ use crate::model::event::{Key, Sink, Usage};
 pub use facts::Facts;
 pub use format::{Base, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder};
 pub use settings::Settings;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 mod anthropic;
@@ -124,6 +125,15 @@ pub enum StateUpdate {
     Incomplete,
     /// It concerns what was read long before: the log must be read again from its beginning.
     RereadLog,
+}
+
+/// Bytes of a log as text; bytes that are not UTF-8 are replaced.
+pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+    // Much faster than the lossy way where nothing is to be replaced.
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 /// Reads one log, from any of its records on, and emits what it contains as events. Never fails and never

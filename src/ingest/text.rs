@@ -16,7 +16,7 @@ use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE};
 use super::reader::Unmeasured;
 use super::store::bytes::Bytes;
-use crate::agents::Format;
+use crate::agents::{self, Format};
 use crate::model::event::Sink;
 use crate::model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
@@ -67,9 +67,7 @@ pub(super) fn captured(
 
 fn read(format: &Format, wanted: TextRequest, record: &[u8], out: &mut Sink<'_>) -> io::Result<()> {
     out.begin(wanted.place);
-    format
-        .decoder()
-        .read_line(&String::from_utf8_lossy(record), out);
+    format.decoder().read_line(&agents::text(record), out);
     Ok(())
 }
 

@@ -266,9 +266,10 @@ macro_rules! lenient_record {
                 at: $crate::agents::lenient::At<'_>,
             ) {
                 $(
-                    let names: &[&'static str] = $crate::lenient_record!(@names $field $($($key)|+)?);
-                    if names.contains(&name) {
-                        if let Some(value) = at.field(names[0]).read(value) {
+                    // Compared with constants, names cost no calls.
+                    if $crate::lenient_record!(@is name, $field $($($key)|+)?) {
+                        let at = at.field($crate::lenient_record!(@first $field $($($key)|+)?));
+                        if let Some(value) = at.read(value) {
                             self.$field = value;
                         }
                         return;
@@ -277,8 +278,10 @@ macro_rules! lenient_record {
             }
         }
     };
-    (@names $field:ident) => { &[stringify!($field)] };
-    (@names $field:ident $($key:literal)|+) => { &[$($key),+] };
+    (@is $name:ident, $field:ident) => { $name == stringify!($field) };
+    (@is $name:ident, $field:ident $($key:literal)|+) => { $($name == $key)||+ };
+    (@first $field:ident) => { stringify!($field) };
+    (@first $field:ident $key:literal $(| $more:literal)*) => { $key };
 }
 
 #[cfg(test)]

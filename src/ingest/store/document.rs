@@ -10,7 +10,7 @@ mod list;
 
 use super::bytes::head;
 use super::{Cursor, End, News, Stamp, Store};
-use crate::agents::{Decoder, Format, List};
+use crate::agents::{self, Decoder, Format, List};
 use crate::ingest::discover::LogFile;
 use crate::ingest::reader::Lanes;
 use crate::ingest::text::{self, Pieces};
@@ -162,7 +162,7 @@ impl DocumentCursor {
         let mut decoder = self.log.format.decoder();
         let mut out = Sink::new(measure);
         let Some(parts) = Parts::of(self.log.format, &document) else {
-            decoder.read_document(&String::from_utf8_lossy(&document), &mut out);
+            decoder.read_document(&agents::text(&document), &mut out);
             lanes.apply(out.entries);
             return Ok(Contents {
                 lanes,
@@ -170,7 +170,7 @@ impl DocumentCursor {
                 len: document.len(),
             });
         };
-        decoder.read_document(&String::from_utf8_lossy(&parts.around), &mut out);
+        decoder.read_document(&agents::text(&parts.around), &mut out);
         lanes.apply(out.entries.clone());
         let beginning = Checkpoint {
             list: parts.list,
@@ -204,7 +204,7 @@ impl DocumentCursor {
         let mut out = Sink::new(measure);
         let around = [&before, elements.after(&rest)].concat();
         let mut decoder = self.log.format.decoder();
-        decoder.read_document(&String::from_utf8_lossy(&around), &mut out);
+        decoder.read_document(&agents::text(&around), &mut out);
         let from = self.checkpoint.take();
         Ok(match from.filter(|from| from.around == out.entries) {
             Some(from) => Continued::Read(Box::new(from.go_on(&rest, &elements, measure))),
@@ -308,8 +308,7 @@ impl Checkpoint {
     fn read(&mut self, element: &[u8], out: &mut Sink<'_>) {
         self.elements += 1;
         out.begin(place(self.elements));
-        self.decoder
-            .read_line(&String::from_utf8_lossy(element), out);
+        self.decoder.read_line(&agents::text(element), out);
         self.lanes.apply(out.entries.drain(..));
     }
 
@@ -331,12 +330,12 @@ impl Checkpoint {
 pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
     let mut decoder = format.decoder();
     let Some(parts) = Parts::of(format, document) else {
-        return decoder.read_document(&String::from_utf8_lossy(document), out);
+        return decoder.read_document(&agents::text(document), out);
     };
-    decoder.read_document(&String::from_utf8_lossy(&parts.around), out);
+    decoder.read_document(&agents::text(&parts.around), out);
     for (n, range) in (1..).zip(parts.elements.ranges) {
         out.begin(place(n));
-        decoder.read_line(&String::from_utf8_lossy(&parts.rest[range]), out);
+        decoder.read_line(&agents::text(&parts.rest[range]), out);
     }
 }
 
