@@ -31,7 +31,7 @@ const LIVE_LOOK: Duration = Duration::from_millis(250);
 /// A file that was written to so lately is live.
 const LIVE: Duration = Duration::from_secs(600);
 /// How often everything is looked at, at most.
-const WALK: Duration = Duration::from_secs(5);
+const WALK: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 /// A walk may take this part of the time, so that an idle monitor costs nothing: 10 ms of 10 s with
 /// 2,000 files.
 const WALK_SHARE: u32 = 1000;

@@ -25,6 +25,11 @@ static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
     logs.sort_by_key(|log| log.facts.path.clone());
     logs
 });
+/// Those that are files of lines.
+static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
+    let is_lines = |log: &&LogFile| !is_folder(log) && !is_document(log);
+    LOGS.iter().filter(is_lines).collect()
+});
 static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| {
     Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).expect("the table"))
 });
@@ -133,9 +138,8 @@ proptest! {
         which in any::<prop::sample::Index>(),
         mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| !is_folder(log) && !is_document(log)).collect();
         let dir = tempfile::tempdir().unwrap();
-        let (log, bytes) = empty(logs[which.index(logs.len())], dir.path(), StoreKind::Lines);
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
         let mut at: Vec<usize> = cuts.drain(..).map(|cut| cut.index(bytes.len())).collect();
         at.extend([0, bytes.len()]);
         at.sort_unstable();
