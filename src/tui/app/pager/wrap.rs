@@ -148,7 +148,11 @@ fn first_cluster(text: &str) -> &str {
         [first, second, ..] if first.is_ascii() && second.is_ascii() => &text[..1],
         [first] if first.is_ascii() => text,
         _ => {
-            let cluster = text.graphemes(true).next().unwrap_or_default();
+            // Looking at more than can be shown in one place would cost the square of a pile of marks.
+            let most = CLUSTER + 4;
+            let end = (most.min(text.len())..=text.len()).find(|end| text.is_char_boundary(*end));
+            let head = &text[..end.unwrap_or(text.len())];
+            let cluster = head.graphemes(true).next().unwrap_or_default();
             // What is shown by a picture stands by itself.
             let alone = |c: char| is_unsafe_to_show(c) && !matches!(c, '\u{200d}' | '\u{200c}');
             let mut chars = cluster.char_indices();
