@@ -23,9 +23,7 @@ record! {
         pub(super) content: Option<&'a RawValue>,
         pub(super) source: Option<MediaSource<'a>>,
     }
-}
 
-record! {
     /// The file of an image or a document.
     pub(super) struct MediaSource<'a> {
         pub(super) data: Text<'a>,

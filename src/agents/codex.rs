@@ -46,12 +46,6 @@ pub static CODEX: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<CodexDecoder>,
     reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
-    terms: &[
-        ("input", |billed| billed.input),
-        ("cached", |billed| billed.cache_read),
-        ("output", |billed| billed.output),
-        ("reasoning", |billed| billed.reasoning),
-    ],
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };

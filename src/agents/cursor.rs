@@ -78,9 +78,7 @@ record! {
         role: Text<'a>,
         message: Option<Message<'a>>,
     }
-}
 
-record! {
     struct Message<'a> {
         content: Option<Content<'a>>,
     }

@@ -76,18 +76,14 @@ record! {
         system_info_text: Text<'a> = "systemInfoText",
         anchor_message: Option<Anchor<'a>> = "anchorMessage",
     }
-}
 
-record! {
     struct Message<'a> {
         role: Text<'a>,
         visibility: Text<'a>,
         content: Content<'a>,
         model_id: Text<'a> = "modelId",
     }
-}
 
-record! {
     struct Anchor<'a> {
         id: Text<'a>,
     }

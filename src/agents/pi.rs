@@ -104,9 +104,7 @@ record! {
         model_id: Text<'a> = "modelId",
         name: Text<'a>,
     }
-}
 
-record! {
     struct Message<'a> {
         role: Text<'a>,
         content: Pieces<'a, Block<'a>>,
@@ -120,9 +118,7 @@ record! {
         output: Text<'a>,
         exclude_from_context: Option<bool> = "excludeFromContext",
     }
-}
 
-record! {
     struct Block<'a> {
         kind: Text<'a> = "type",
         text: Text<'a>,
@@ -133,9 +129,7 @@ record! {
         name: Text<'a>,
         arguments: Option<&'a RawValue>,
     }
-}
 
-record! {
     #[derive(Copy)]
     struct Numbers {
         input: Count,

@@ -29,23 +29,17 @@ record! {
         system_prompt: Strings<'a> = "systemPrompt",
         tools: Vec<&'a RawValue>,
     }
-}
 
-record! {
     /// A message as it was sent.
     pub(super) struct Rendered<'a> {
         content: Strings<'a>,
     }
-}
 
-record! {
     /// The content of a file's attachment.
     struct FileContent<'a> {
         file: Rendered<'a>,
     }
-}
 
-record! {
     struct Tool<'a> {
         name: Text<'a>,
     }

@@ -41,15 +41,11 @@ record! {
         pub(super) ai_title: Text<'a> = "aiTitle",
         pub(super) summary: Text<'a>,
     }
-}
 
-record! {
     pub(super) struct Origin<'a> {
         pub(super) kind: Text<'a>,
     }
-}
 
-record! {
     pub(super) struct Message<'a> {
         pub(super) id: Text<'a>,
         pub(super) model: Text<'a>,
@@ -57,9 +53,7 @@ record! {
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
     }
-}
 
-record! {
     /// The usage of a response, or of one of its iterations.
     pub(super) struct ResponseUsage<'a> {
         kind: Text<'a> = "type",
@@ -71,18 +65,41 @@ record! {
         output_tokens_details: OutputDetails,
         iterations: Vec<ResponseUsage<'a>>,
     }
-}
 
-record! {
     struct CacheCreation {
         ephemeral_5m_input_tokens: Count,
         ephemeral_1h_input_tokens: Count,
     }
-}
 
-record! {
     struct OutputDetails {
         thinking_tokens: Count,
+    }
+
+    pub(super) struct CompactMetadata<'a> {
+        pub(super) trigger: Text<'a>,
+        pub(super) pre_tokens: Count = "preTokens",
+        pub(super) post_tokens: Count = "postTokens",
+        preserved_segment: Segment<'a> = "preservedSegment",
+        preserved_messages: Preserved<'a> = "preservedMessages",
+    }
+
+    struct Segment<'a> {
+        head_uuid: Text<'a> = "headUuid",
+        tail_uuid: Text<'a> = "tailUuid",
+    }
+
+    struct Preserved<'a> {
+        uuids: Option<Vec<Text<'a>>>,
+        all_uuids: Option<Vec<Text<'a>>> = "allUuids",
+    }
+
+    pub(super) struct Microcompact<'a> {
+        pub(super) tool_ids: Vec<Text<'a>> = "compactedToolIds",
+        pub(super) attachments: Vec<Text<'a>> = "clearedAttachmentUUIDs",
+    }
+
+    pub(super) struct Snip<'a> {
+        pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
     }
 }
 
@@ -122,30 +139,6 @@ impl ResponseUsage<'_> {
     }
 }
 
-record! {
-    pub(super) struct CompactMetadata<'a> {
-        pub(super) trigger: Text<'a>,
-        pub(super) pre_tokens: Count = "preTokens",
-        pub(super) post_tokens: Count = "postTokens",
-        preserved_segment: Segment<'a> = "preservedSegment",
-        preserved_messages: Preserved<'a> = "preservedMessages",
-    }
-}
-
-record! {
-    struct Segment<'a> {
-        head_uuid: Text<'a> = "headUuid",
-        tail_uuid: Text<'a> = "tailUuid",
-    }
-}
-
-record! {
-    struct Preserved<'a> {
-        uuids: Option<Vec<Text<'a>>>,
-        all_uuids: Option<Vec<Text<'a>>> = "allUuids",
-    }
-}
-
 impl CompactMetadata<'_> {
     /// What the compaction leaves in the context.
     pub(super) fn kept(&self) -> Kept {
@@ -158,19 +151,6 @@ impl CompactMetadata<'_> {
             Some(first) => Kept::Range { first, last },
             None => Kept::Nothing,
         }
-    }
-}
-
-record! {
-    pub(super) struct Microcompact<'a> {
-        pub(super) tool_ids: Vec<Text<'a>> = "compactedToolIds",
-        pub(super) attachments: Vec<Text<'a>> = "clearedAttachmentUUIDs",
-    }
-}
-
-record! {
-    pub(super) struct Snip<'a> {
-        pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
     }
 }
 

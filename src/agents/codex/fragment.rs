@@ -3,79 +3,38 @@
 use crate::model::Kind;
 use crate::model::event::split_elided;
 
-/// The beginnings and ends of texts that the harness puts into user messages, as Codex itself recognises
-/// them: both marks must be there, letter case aside.
-const USER: &[(&str, &str, Kind)] = &[
-    ("# AGENTS.md instructions", "</INSTRUCTIONS>", Kind::Memory),
-    ("<user_instructions>", "</user_instructions>", Kind::Memory),
-    (
-        "<environment_context>",
-        "</environment_context>",
-        Kind::Reminder,
-    ),
-    ("<skill>", "</skill>", Kind::Skill),
-    (
-        "<skills_instructions>",
-        "</skills_instructions>",
-        Kind::ToolList,
-    ),
-    (
-        "<apps_instructions>",
-        "</apps_instructions>",
-        Kind::ToolList,
-    ),
-    (
-        "<plugins_instructions>",
-        "</plugins_instructions>",
-        Kind::ToolList,
-    ),
-    (
-        "<recommended_plugins>",
-        "</recommended_plugins>",
-        Kind::ToolList,
-    ),
-    (
-        "<user_shell_command>",
-        "</user_shell_command>",
-        Kind::Reminder,
-    ),
-    ("<user_action>", "</user_action>", Kind::Reminder),
-    ("<turn_aborted>", "</turn_aborted>", Kind::Reminder),
-    (
-        "<subagent_notification>",
-        "</subagent_notification>",
-        Kind::Reminder,
-    ),
-    (
-        "<codex_internal_context",
-        "</codex_internal_context>",
-        Kind::Reminder,
-    ),
-    ("<goal_context>", "</goal_context>", Kind::Reminder),
-    ("<hook_prompt", "</hook_prompt>", Kind::Reminder),
-    (
-        "<collaboration_mode>",
-        "</collaboration_mode>",
-        Kind::Reminder,
-    ),
-    ("<multi_agent_mode>", "</multi_agent_mode>", Kind::Reminder),
-    (
-        "<realtime_conversation>",
-        "</realtime_conversation>",
-        Kind::Reminder,
-    ),
-    ("<external_", ">", Kind::Reminder),
-    (
-        "Warning: The maximum number of unified exec process",
-        "",
-        Kind::Reminder,
-    ),
-    (
-        "Warning: apply_patch was requested via exec_command",
-        "",
-        Kind::Reminder,
-    ),
+/// The opening tags of texts that the harness puts into user messages, as Codex itself recognises them:
+/// the closing tag must be there too, letter case aside.
+const TAGS: &[(&str, Kind)] = &[
+    ("<user_instructions>", Kind::Memory),
+    ("<environment_context>", Kind::Reminder),
+    ("<skill>", Kind::Skill),
+    ("<skills_instructions>", Kind::ToolList),
+    ("<apps_instructions>", Kind::ToolList),
+    ("<plugins_instructions>", Kind::ToolList),
+    ("<recommended_plugins>", Kind::ToolList),
+    ("<user_shell_command>", Kind::Reminder),
+    ("<user_action>", Kind::Reminder),
+    ("<turn_aborted>", Kind::Reminder),
+    ("<subagent_notification>", Kind::Reminder),
+    ("<codex_internal_context", Kind::Reminder),
+    ("<goal_context>", Kind::Reminder),
+    ("<hook_prompt", Kind::Reminder),
+    ("<collaboration_mode>", Kind::Reminder),
+    ("<multi_agent_mode>", Kind::Reminder),
+    ("<realtime_conversation>", Kind::Reminder),
 ];
+
+/// The same for texts that are not between tags of one name.
+const OTHERS: &[(&str, &str, Kind)] = &[
+    ("# AGENTS.md instructions", "</INSTRUCTIONS>", Kind::Memory),
+    ("<external_", ">", Kind::Reminder),
+    (EXEC_WARNING, "", Kind::Reminder),
+    (PATCH_WARNING, "", Kind::Reminder),
+];
+
+const EXEC_WARNING: &str = "Warning: The maximum number of unified exec process";
+const PATCH_WARNING: &str = "Warning: apply_patch was requested via exec_command";
 
 /// The beginning of a compaction's summary in a user message.
 const SUMMARY: &str = "Another language model started to solve this problem";
@@ -84,16 +43,22 @@ const SUMMARY: &str = "Another language model started to solve this problem";
 pub(super) fn of_user(text: &str) -> Option<Kind> {
     let (shown, cut) = split_elided(text);
     let shown = shown.trim();
-    USER.iter()
-        .find(|(open, close, _)| starts(shown, open) && (cut > 0 || ends(shown, close)))
-        .map(|(_, _, kind)| *kind)
+    kind(shown, |close| cut > 0 || ends(shown, close))
 }
 
 /// The kind of a text of a developer message.
 pub(super) fn of_developer(text: &str) -> Kind {
-    USER.iter()
-        .find(|(open, _, _)| starts(text.trim_start(), open))
-        .map_or(Kind::Reminder, |(_, _, kind)| *kind)
+    kind(text.trim_start(), |_| true).unwrap_or(Kind::Reminder)
+}
+
+/// The kind of a text by its beginning, if `is_end` holds for the end that belongs to it.
+fn kind(text: &str, is_end: impl Fn(&str) -> bool) -> Option<Kind> {
+    let tags = TAGS.iter().filter(|(open, _)| starts(text, open));
+    let tagged = tags.map(|(open, kind)| (format!("</{}>", open.trim_matches(['<', '>'])), *kind));
+    let others = OTHERS.iter().filter(|(open, ..)| starts(text, open));
+    let others = others.map(|(_, close, kind)| ((*close).to_owned(), *kind));
+    let mut found = tagged.chain(others);
+    found.find_map(|(close, kind)| is_end(&close).then_some(kind))
 }
 
 /// Whether a text of a user message is a compaction's summary.

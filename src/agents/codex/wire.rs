@@ -15,19 +15,7 @@ record! {
         pub record_type: Text<'a>,
         pub id: Text<'a>,
     }
-}
 
-/// A JSON object as it is written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Payload<'a>(pub &'a RawValue);
-
-impl<'a> Field<'a> for Payload<'a> {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<Payload<'a>> {
-        value.get().starts_with('{').then_some(Payload(value))
-    }
-}
-
-record! {
     /// A `session_meta` payload.
     pub(super) struct SessionMeta<'a> {
         pub id: Text<'a>,
@@ -41,45 +29,33 @@ record! {
         pub dynamic_tools: Option<&'a RawValue>,
         pub subagent_history_start_ordinal: Count,
     }
-}
 
-record! {
     pub(super) struct BaseInstructions<'a> {
         pub text: Text<'a>,
     }
-}
 
-record! {
     /// What started a session, where that is more than a word.
     pub(super) struct Origin<'a> {
         pub subagent: Option<Piece<'a, Subagent<'a>>>,
     }
-}
 
-record! {
     pub(super) struct Subagent<'a> {
         pub thread_spawn: Spawn<'a>,
         pub other: Text<'a>,
     }
-}
 
-record! {
     pub(super) struct Spawn<'a> {
         pub parent_thread_id: Text<'a>,
         pub agent_nickname: Text<'a>,
         pub agent_role: Text<'a> = "agent_role" | "agent_type",
     }
-}
 
-record! {
     /// A `turn_context` payload.
     pub(super) struct TurnContext<'a> {
         pub model: Text<'a>,
         pub cwd: Text<'a>,
     }
-}
 
-record! {
     /// An `event_msg` payload.
     pub(super) struct EventMsg<'a> {
         pub kind: Text<'a> = "type",
@@ -88,17 +64,13 @@ record! {
         pub num_turns: Count,
         pub thread_name: Text<'a>,
     }
-}
 
-record! {
     pub(super) struct TokenInfo {
         pub total_token_usage: Option<TokenUsage>,
         pub last_token_usage: Option<TokenUsage>,
         pub model_context_window: Count,
     }
-}
 
-record! {
     /// Tokens as Codex counts them: input includes the cached part, output the reasoning.
     #[derive(Copy, PartialEq, Eq)]
     pub(super) struct TokenUsage {
@@ -108,17 +80,13 @@ record! {
         pub reasoning: Count = "reasoning_output_tokens",
         pub total: Count = "total_tokens",
     }
-}
 
-record! {
     /// A `compacted` payload.
     pub(super) struct Compacted<'a> {
         pub message: Text<'a>,
         pub replacement_history: Option<Vec<Item<'a>>>,
     }
-}
 
-record! {
     /// A piece of history: a `response_item` payload, an element of `replacement_history`, a message
     /// between agents, or a whole line of an old file.
     pub(super) struct Item<'a> {
@@ -140,9 +108,7 @@ record! {
         pub result: Text<'a>,
         pub author: Text<'a>,
     }
-}
 
-record! {
     /// One part of a message's content or of a tool's output.
     pub(super) struct ContentPart<'a> {
         pub text: Text<'a>,
@@ -150,6 +116,16 @@ record! {
         pub image_url: Text<'a>,
         pub detail: Text<'a>,
         pub encrypted_content: Text<'a>,
+    }
+}
+
+/// A JSON object as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Payload<'a>(pub &'a RawValue);
+
+impl<'a> Field<'a> for Payload<'a> {
+    fn read(value: &'a RawValue, _: At<'_>) -> Option<Payload<'a>> {
+        value.get().starts_with('{').then_some(Payload(value))
     }
 }
 

@@ -11,9 +11,7 @@ record! {
         pub(super) agent_id: Text<'a> = "agentId",
         pub(super) data: Data<'a>,
     }
-}
 
-record! {
     /// The data of an event, whatever its type: a name means the same in all of them.
     pub(super) struct Data<'a> {
         pub(super) session_id: Text<'a> = "sessionId",
@@ -59,6 +57,29 @@ record! {
         pub(super) token_limit: Count = "tokenLimit",
         pub(super) messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",
     }
+
+    pub(super) struct Context<'a> {
+        pub(super) cwd: Text<'a>,
+    }
+
+    pub(super) struct Request<'a> {
+        pub(super) tool_call_id: Text<'a> = "toolCallId",
+        pub(super) name: Text<'a>,
+        pub(super) arguments: Option<&'a RawValue>,
+    }
+
+    /// The outcome of a call: its result, or its error.
+    pub(super) struct Outcome<'a> {
+        pub(super) content: Text<'a>,
+        pub(super) message: Text<'a>,
+        pub(super) binary_results_for_llm: Vec<Binary<'a>> = "binaryResultsForLlm",
+    }
+
+    /// An image or another file.
+    pub(super) struct Binary<'a> {
+        kind: Text<'a> = "type",
+        pub(super) data: Text<'a>,
+    }
 }
 
 impl Data<'_> {
@@ -66,37 +87,6 @@ impl Data<'_> {
     pub(super) fn parts(&self) -> Option<u64> {
         let rest = self.system_tokens.or_zero() + self.tool_definitions_tokens.or_zero();
         Some(self.conversation_tokens.0? + rest)
-    }
-}
-
-record! {
-    pub(super) struct Context<'a> {
-        pub(super) cwd: Text<'a>,
-    }
-}
-
-record! {
-    pub(super) struct Request<'a> {
-        pub(super) tool_call_id: Text<'a> = "toolCallId",
-        pub(super) name: Text<'a>,
-        pub(super) arguments: Option<&'a RawValue>,
-    }
-}
-
-record! {
-    /// The outcome of a call: its result, or its error.
-    pub(super) struct Outcome<'a> {
-        pub(super) content: Text<'a>,
-        pub(super) message: Text<'a>,
-        pub(super) binary_results_for_llm: Vec<Binary<'a>> = "binaryResultsForLlm",
-    }
-}
-
-record! {
-    /// An image or another file.
-    pub(super) struct Binary<'a> {
-        kind: Text<'a> = "type",
-        pub(super) data: Text<'a>,
     }
 }
 

@@ -36,9 +36,7 @@ record! {
         attributes: Attributes<'a>,
         events: Vec<SpanEvent>,
     }
-}
 
-record! {
     struct Attributes<'a> {
         operation: Text<'a> = "gen_ai.operation.name",
         conversation: Text<'a> = "gen_ai.conversation.id",
@@ -54,15 +52,11 @@ record! {
         cache_write: Count = "gen_ai.usage.cache_write.input_tokens",
         reasoning: Count = "gen_ai.usage.reasoning.output_tokens",
     }
-}
 
-record! {
     struct SpanEvent {
         attributes: Sizes,
     }
-}
 
-record! {
     #[derive(Copy)]
     struct Sizes {
         limit: Count = "github.copilot.token_limit",

@@ -23,9 +23,7 @@ record! {
         pub(super) tokens: Option<Tokens>,
         pub(super) model: Text<'a>,
     }
-}
 
-record! {
     /// The head of a session, a change to it, or a whole document.
     pub(super) struct Facts<'a> {
         pub(super) session_id: Text<'a> = "sessionId",
@@ -35,9 +33,7 @@ record! {
         pub(super) directories: Texts<'a>,
         pub(super) messages: Option<Vec<&'a RawValue>>,
     }
-}
 
-record! {
     #[derive(Copy)]
     pub(super) struct Tokens {
         pub(super) input: Count,

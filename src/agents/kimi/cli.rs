@@ -18,9 +18,7 @@ record! {
         kind: Text<'a> = "type",
         payload: Option<&'a RawValue>,
     }
-}
 
-record! {
     struct Payload<'a> {
         user_input: Content<'a>,
         arguments_part: Text<'a>,
@@ -33,9 +31,7 @@ record! {
         subagent_type: Text<'a>,
         event: Option<&'a RawValue>,
     }
-}
 
-record! {
     struct Returned<'a> {
         output: Content<'a>,
         message: Text<'a>,

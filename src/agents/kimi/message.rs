@@ -18,18 +18,11 @@ record! {
         encrypted: Text<'a>,
         image_url: Option<Piece<'a, Link<'a>>> = "image_url" | "imageUrl",
     }
-}
 
-record! {
     struct Link<'a> {
         url: Text<'a>,
     }
-}
 
-/// A content: bare text, a part, or a list of either.
-pub(super) type Content<'a> = Pieces<'a, Part<'a>>;
-
-record! {
     /// A call of a tool, as OpenAI's interface has it.
     pub(super) struct ToolCall<'a> {
         pub(super) id: Text<'a>,
@@ -37,14 +30,24 @@ record! {
         name: Text<'a>,
         arguments: Text<'a>,
     }
-}
 
-record! {
     struct Function<'a> {
         name: Text<'a>,
         arguments: Text<'a>,
     }
+
+    /// The provider's numbers for a request: what was not cached, read from a cache, written to one.
+    #[derive(Copy)]
+    pub(super) struct Numbers {
+        input_other: Count = "inputOther" | "input_other",
+        output: Count,
+        input_cache_read: Count = "inputCacheRead" | "input_cache_read",
+        input_cache_creation: Count = "inputCacheCreation" | "input_cache_creation",
+    }
 }
+
+/// A content: bare text, a part, or a list of either.
+pub(super) type Content<'a> = Pieces<'a, Part<'a>>;
 
 impl ToolCall<'_> {
     /// The tool's name.
@@ -62,17 +65,6 @@ impl ToolCall<'_> {
             .text(self.name().unwrap_or_default())
             .text(arguments.unwrap_or_default())
             .done()
-    }
-}
-
-record! {
-    /// The provider's numbers for a request: what was not cached, read from a cache, written to one.
-    #[derive(Copy)]
-    pub(super) struct Numbers {
-        input_other: Count = "inputOther" | "input_other",
-        output: Count,
-        input_cache_read: Count = "inputCacheRead" | "input_cache_read",
-        input_cache_creation: Count = "inputCacheCreation" | "input_cache_creation",
     }
 }
 

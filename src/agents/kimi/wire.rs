@@ -39,16 +39,12 @@ record! {
         count: Count,
         cutoff: Count,
     }
-}
 
-record! {
     /// The environment that is described to the model.
     struct Disclosure<'a> {
         cwd: Text<'a>,
     }
-}
 
-record! {
     struct Message<'a> {
         role: Text<'a>,
         content: Content<'a>,
@@ -56,9 +52,7 @@ record! {
         tool_call_id: Text<'a> = "toolCallId",
         origin: Option<Origin<'a>>,
     }
-}
 
-record! {
     /// The origin of a message that is sent as the user's.
     struct Origin<'a> {
         kind: Text<'a>,
@@ -68,16 +62,7 @@ record! {
         /// The skill, or the command of a plugin.
         skill_name: Text<'a> = "skillName" | "commandName",
     }
-}
 
-impl Origin<'_> {
-    /// The name of what put the message in.
-    fn skill(&self) -> Option<&str> {
-        self.skill_name.get().filter(|name| !name.is_empty())
-    }
-}
-
-record! {
     struct LoopEvent<'a> {
         kind: Text<'a> = "type",
         uuid: Text<'a>,
@@ -89,11 +74,16 @@ record! {
         result: Outcome<'a>,
         usage: Option<Numbers>,
     }
-}
 
-record! {
     struct Outcome<'a> {
         output: Content<'a>,
+    }
+}
+
+impl Origin<'_> {
+    /// The name of what put the message in.
+    fn skill(&self) -> Option<&str> {
+        self.skill_name.get().filter(|name| !name.is_empty())
     }
 }
 

@@ -224,7 +224,7 @@ fn add_pieces<'a, B: Record<'a>>(
     Some(())
 }
 
-/// Declares a record: a struct whose fields are read from a JSON object by name. A field's name in the
+/// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
 /// log is its own unless `=` gives another; `|` separates names of which any will do, the last one
 /// written counts.
 ///
@@ -241,13 +241,16 @@ fn add_pieces<'a, B: Record<'a>>(
 #[macro_export]
 #[doc(hidden)]
 macro_rules! lenient_record {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* }) => {
+    () => {};
+    ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
         $crate::lenient_record!(@impl [$life] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
     };
-    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
         $crate::lenient_record!(@impl ['a] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
     };
     (@struct [$($head:tt)*]
         $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {

@@ -27,17 +27,13 @@ record! {
         pub(super) is_sidechain: Option<bool> = "isSidechain",
         pub(super) external_input_kind: Text<'a> = "externalInputKind",
     }
-}
 
-record! {
     /// A message's content.
     pub(super) struct Content<'a> {
         pub(super) role: Text<'a>,
         pub(super) parts: Pieces<'a, Parts<'a>>,
     }
-}
 
-record! {
     /// The payload of a system record.
     pub(super) struct Payload<'a> {
         pub(super) info: Option<Sizes>,
@@ -50,28 +46,14 @@ record! {
         pub(super) raw_command: Text<'a> = "rawCommand",
         pub(super) sent_to_model: Option<bool> = "sentToModel",
     }
-}
 
-impl Content<'_> {
-    /// Its texts.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.parts.0.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(&**text),
-            Piece::Part(part) => part.text.get(),
-        })
-    }
-}
-
-record! {
     /// The sizes before and after a compression, the second one estimated.
     #[derive(Copy)]
     pub(super) struct Sizes {
         pub(super) original_token_count: Count = "originalTokenCount",
         pub(super) new_token_count: Count = "newTokenCount",
     }
-}
 
-record! {
     /// The numbers of a response, by the names of the GenAI interface or by those of the first builds that
     /// kept such records.
     #[derive(Copy)]
@@ -81,6 +63,16 @@ record! {
         thoughts_token_count: Count = "thoughtsTokenCount" | "thoughts",
         total_token_count: Count = "totalTokenCount" | "total",
         cached_content_token_count: Count = "cachedContentTokenCount" | "cached",
+    }
+}
+
+impl Content<'_> {
+    /// Its texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.0.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(&**text),
+            Piece::Part(part) => part.text.get(),
+        })
     }
 }
 
