@@ -91,7 +91,7 @@ pub enum Update {
 }
 
 /// All sessions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fleet {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, FileFacts>,
@@ -119,12 +119,7 @@ impl Fleet {
     pub fn new(rules: Arc<Rules>) -> Fleet {
         Fleet {
             rules,
-            files: BTreeMap::new(),
-            sessions: BTreeMap::new(),
-            newest: BTreeMap::new(),
-            settings: BTreeMap::new(),
-            initial_scan_done: false,
-            caught_up: false,
+            ..Fleet::default()
         }
     }
 
@@ -317,33 +312,21 @@ impl Fleet {
             let named = session.meta.parent.as_deref().and_then(|id| by_id.get(id));
             named.copied().filter(|parent| *parent != key)
         };
-        let mut children: BTreeMap<SessionKey, Vec<SessionKey>> = BTreeMap::new();
-        for (key, session) in &found {
-            if let Some(parent) = parent_of(*key, session) {
-                children.entry(parent).or_default().push(*key);
-            }
-        }
-        let mut rows = Vec::with_capacity(found.len());
-        for (key, session) in &found {
+        // By parent, the last first. A sub-agent whose parents are not listed has none.
+        let mut below: BTreeMap<Option<SessionKey>, Vec<SessionKey>> = BTreeMap::new();
+        for (key, session) in found.iter().rev() {
             let parent = parent_of(*key, session);
-            // A sub-agent of a sub-agent is listed below the first ancestor without a parent here.
-            if parent.is_some() {
-                continue;
-            }
-            rows.push(Row {
-                key: *key,
-                depth: 0,
-            });
-            let mut open: Vec<(SessionKey, u8)> = stack(&children, *key, 1);
-            let mut budget = found.len();
-            while let Some((child, depth)) = open.pop() {
-                if budget == 0 {
-                    break;
-                }
-                budget -= 1;
-                rows.push(Row { key: child, depth });
-                open.extend(stack(&children, child, depth.saturating_add(1)));
-            }
+            below.entry(parent).or_default().push(*key);
+        }
+        let mut children = |parent: Option<SessionKey>, depth: u8| {
+            let keys = below.remove(&parent).unwrap_or_default().into_iter();
+            keys.map(move |key| Row { key, depth })
+        };
+        let mut rows = Vec::with_capacity(found.len());
+        let mut open: Vec<Row> = children(None, 0).collect();
+        while let Some(row) = open.pop() {
+            rows.push(row);
+            open.extend(children(Some(row.key), row.depth.saturating_add(1)));
         }
         // Sessions that name each other as parents are below none: they are listed by themselves.
         if rows.len() < found.len() {
@@ -361,18 +344,22 @@ impl Fleet {
     /// contain every one of these words, in lower case.
     pub fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
         words.iter().all(|word| {
-            let has = |text: Option<&str>| text.is_some_and(|t| t.to_lowercase().contains(word));
-            let mut typed = session
+            let typed = session
                 .items()
                 .iter()
                 .filter(|item| item.role == Role::User);
-            has(Some(session.agent))
-                || has(session.meta.cwd.as_deref())
-                || has(session.model())
-                || has(session.meta.title.as_deref())
-                || has(session.meta.id.as_deref())
-                || has(self.facts(key).and_then(|f| f.path.to_str()))
-                || typed.any(|item| has(Some(&item.preview)))
+            let facts = [
+                Some(session.agent),
+                session.meta.cwd.as_deref(),
+                session.model(),
+                session.meta.title.as_deref(),
+                session.meta.id.as_deref(),
+                self.facts(key).and_then(|f| f.path.to_str()),
+            ];
+            let texts = facts.into_iter().flatten();
+            texts
+                .chain(typed.map(|item| &*item.preview))
+                .any(|text| text.to_lowercase().contains(word))
         })
     }
 
@@ -391,8 +378,12 @@ impl Fleet {
         let (Some(own), Some(newest)) = (session.updated_at, newest) else {
             return session.updated_at.max(written);
         };
-        let told = written.map_or(newest, |written| written.max(newest));
-        Some(told.checked_sub(newest.duration_since(own)).unwrap_or(own))
+        let active = written.map_or(newest, |written| written.max(newest));
+        Some(
+            active
+                .checked_sub(newest.duration_since(own))
+                .unwrap_or(own),
+        )
     }
 
     fn note_newest(&mut self, file: FileId) {
@@ -429,15 +420,6 @@ fn first_user_text(session: &Session) -> Option<&str> {
         |item: &&Item| item.role == Role::User && item.kind == Kind::Text && item.size.bytes > 0;
     let said = first.find(said);
     said.map(|item| &*item.preview)
-}
-
-fn stack(
-    children: &BTreeMap<SessionKey, Vec<SessionKey>>,
-    key: SessionKey,
-    depth: u8,
-) -> Vec<(SessionKey, u8)> {
-    let below = children.get(&key).into_iter().flatten();
-    below.rev().map(|child| (*child, depth)).collect()
 }
 
 fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
