@@ -156,14 +156,11 @@ impl Chain {
         };
         match node.part {
             Part::Result | Part::Injected | Part::Link => true,
-            Part::Output => {
-                node.request.is_some()
-                    && (self.nodes[parent].request == node.request
-                        || node
-                            .request
-                            .and_then(|request| self.start_of(request))
-                            .is_some_and(|first| first != ix && self.nodes[first].live))
-            }
+            Part::Output => node.request.is_some_and(|request| {
+                let first = self.start_of(request);
+                self.nodes[parent].request == node.request
+                    || first.is_some_and(|first| first != ix && self.nodes[first].live)
+            }),
             Part::Input => false,
         }
     }
@@ -174,47 +171,33 @@ impl Chain {
             Parent::Previous => return,
             Parent::Root => None,
             Parent::Key(key) => match self.find(key) {
-                Some(parent) => Some(parent),
                 None => return,
+                parent => parent,
             },
         };
-        let old = self.nodes[ix].parent;
-        if new == old {
-            return;
-        }
-        self.nodes[ix].parent = new;
-        if self.loops(ix) {
-            self.nodes[ix].parent = old;
+        let is_new = new != self.nodes[ix].parent;
+        // No record is its own ancestor.
+        if is_new && !self.upwards(new).any(|ancestor| ancestor == ix) {
+            self.nodes[ix].parent = new;
         }
     }
 
-    fn loops(&self, ix: NodeIx) -> bool {
-        let mut at = self.nodes[ix].parent;
-        for _ in 0..=self.nodes.len() {
-            match at {
-                None => return false,
-                Some(parent) if parent == ix => return true,
-                Some(parent) => at = self.nodes[parent].parent,
-            }
-        }
-        true
+    /// This node and its ancestors, up to the root.
+    fn upwards(&self, from: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
+        std::iter::successors(from, |node| self.nodes[*node].parent)
     }
 
     /// Makes `leaf` the end of the live branch. Costs what the tree holds since the last reset.
     fn walk(&mut self, leaf: NodeIx) -> BranchChange {
         let mut on: HashSet<NodeIx> = HashSet::new();
-        let mut at = Some(leaf);
         let mut floor = 0;
-        while let Some(ix) = at {
-            if !on.insert(ix) {
-                break;
-            }
+        for ix in self.upwards(Some(leaf)) {
+            on.insert(ix);
             if let Some(kept) = &self.nodes[ix].reset {
                 floor = ix;
                 on.extend(kept);
                 break;
             }
-            at = self.nodes[ix].parent;
         }
         self.attach_beside(&mut on, floor);
         let change = self.set_path(on.into_iter().collect());
@@ -291,25 +274,12 @@ impl Chain {
         if turns == 0 {
             return self.path.len();
         }
-        let mut left = turns;
-        let mut from = 0;
-        for (position, ix) in self.path.iter().enumerate().rev() {
-            if self.nodes[*ix].turn {
-                from = position;
-                left -= 1;
-                if left == 0 {
-                    break;
-                }
-            }
-        }
-        if left > 0 {
-            // More turns than there are: the first one is the furthest back it goes.
-            from = self
-                .path
-                .iter()
-                .position(|ix| self.nodes[*ix].turn)
-                .unwrap_or(self.path.len());
-        }
+        let positions = self.path.iter().enumerate();
+        let begins = positions.filter(|(_, ix)| self.nodes[**ix].turn);
+        // More turns than there are: the first one is the furthest back it goes.
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        let first = begins.rev().take(turns).last();
+        let mut from = first.map_or(self.path.len(), |(position, _)| position);
         while from > 0
             && matches!(self.nodes[self.path[from - 1]].part, Part::Injected)
             && self.path[..from - 1]
@@ -361,32 +331,26 @@ impl Chain {
     /// Forgets all nodes but the live ones, which hold these items from now on. Nothing can be added
     /// afterwards.
     pub(super) fn keep_only_live(&mut self, items: Vec<Vec<ItemIx>>) {
-        self.nodes = items
-            .into_iter()
-            .zip(&self.path)
-            .map(|(items, old)| Link {
-                items,
-                parent: None,
-                next_output: None,
-                reset: None,
-                ..self.nodes[*old].clone()
-            })
-            .collect();
-        self.path = (0..self.nodes.len()).collect();
-        self.tip = self.path.last().copied();
-        self.by_key = HashMap::new();
-        self.outputs = HashMap::new();
+        let kept = items.into_iter().zip(&self.path).map(|(items, old)| Link {
+            items,
+            parent: None,
+            next_output: None,
+            reset: None,
+            ..self.nodes[*old].clone()
+        });
+        let nodes: Vec<Link> = kept.collect();
+        *self = Chain {
+            path: (0..nodes.len()).collect(),
+            tip: nodes.len().checked_sub(1),
+            nodes,
+            ..Chain::default()
+        };
     }
 
     fn range(&self, first: Key, last: Option<Key>) -> Vec<NodeIx> {
-        let Some(from) = self.find(first) else {
-            return Vec::new();
-        };
         let to = last.and_then(|key| self.find(key)).unwrap_or(usize::MAX);
-        self.path
-            .iter()
-            .copied()
-            .filter(|ix| (from..=to).contains(ix))
-            .collect()
+        let from = self.find(first).unwrap_or(usize::MAX);
+        let live = self.path.iter().copied();
+        live.filter(|ix| (from..=to).contains(ix)).collect()
     }
 }
