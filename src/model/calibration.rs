@@ -78,9 +78,11 @@ impl Tokenizer {
             text * (text / SUMMARISED_ABOVE).powf(self.thinking_growth)
         }
     }
+}
 
+impl Default for Tokenizer {
     /// For models without a row in the table: close to the local count, with a wide error.
-    pub fn unknown() -> Tokenizer {
+    fn default() -> Tokenizer {
         Tokenizer {
             per_token: 1.1,
             per_item: 12.0,
@@ -197,6 +199,12 @@ const HUBER: f64 = 0.35;
 const OUTLIER: f64 = 2.5;
 /// The least yards an excess must have to be unlogged text, however well the counts have fitted.
 const LEAST_OUTLIER: f64 = 0.35;
+
+impl Default for Calibration {
+    fn default() -> Calibration {
+        Calibration::new(Tokenizer::default())
+    }
+}
 
 impl Calibration {
     /// The models table's numbers, before anything was seen.

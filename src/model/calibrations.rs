@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The calibrations of a session by exact model id, and the one that is in use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Calibrations {
     model: Option<Arc<str>>,
     current: Calibration,
@@ -16,9 +16,8 @@ impl Calibrations {
     /// Before any model was named.
     pub(super) fn new(prior: Tokenizer) -> Calibrations {
         Calibrations {
-            model: None,
             current: Calibration::new(prior),
-            others: HashMap::new(),
+            ..Calibrations::default()
         }
     }
 

@@ -35,7 +35,7 @@ impl Tally {
 }
 
 /// All items of a session, in the order of the log.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Items {
     list: Vec<Item>,
     calibrations: Calibrations,
@@ -63,18 +63,8 @@ pub(super) struct Items {
 impl Items {
     pub(super) fn new(calibrations: Calibrations) -> Items {
         Items {
-            list: Vec::new(),
             calibrations,
-            record: 0,
-            pending: BTreeSet::new(),
-            settled: Tally::default(),
-            estimated: None,
-            ephemeral: Vec::new(),
-            thinking: Vec::new(),
-            returned: BTreeSet::new(),
-            newest_sent: (0, Vec::new()),
-            older_sizes: Vec::new(),
-            changes: 0,
+            ..Items::default()
         }
     }
 

@@ -22,7 +22,7 @@ use super::{Gone, Kind, Role, Source};
 use std::collections::HashMap;
 
 /// The items, requests and resets of a session, and what the reports have settled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     items: Items,
     requests: Vec<Request>,
@@ -42,13 +42,7 @@ impl Ledger {
     pub(super) fn new(items: Items) -> Ledger {
         Ledger {
             items,
-            requests: Vec::new(),
-            resets: Vec::new(),
-            by_request: HashMap::new(),
-            anchor: None,
-            newest_start: 0,
-            generation: 0,
-            prefix: None,
+            ..Ledger::default()
         }
     }
 

@@ -36,7 +36,7 @@ pub enum Coverage {
 }
 
 /// A conversation and all that is known of its context.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Session {
     /// The agent's id.
     pub agent: &'static str,
@@ -76,24 +76,9 @@ impl Session {
         let calibrations = Calibrations::new(rules.tokenizer(agent, None));
         Session {
             agent,
-            meta: Meta::default(),
-            coverage: Coverage::Unread,
-            records: 0,
-            skipped: BTreeMap::new(),
-            lost_fields: BTreeMap::new(),
-            unreadable: 0,
-            first_unreadable: None,
-            started_at: None,
-            updated_at: None,
-            turns: 0,
             rules,
-            overrides: Arc::default(),
-            set_window: None,
-            chain: Chain::default(),
             ledger: Ledger::new(Items::new(calibrations)),
-            past: Past::default(),
-            agent_estimate: None,
-            last_place: None,
+            ..Session::default()
         }
     }
 
@@ -259,38 +244,22 @@ impl Session {
         });
     }
 
-    fn set_meta(&mut self, meta: Meta) {
-        let Meta {
-            id,
-            title,
-            cwd,
-            model,
-            version,
-            parent,
-            window,
-            trigger,
-        } = meta;
-        // A session keeps the id it began with: forks and resumed files repeat others'.
-        if self.meta.id.is_none() {
-            self.meta.id = id;
+    fn set_meta(&mut self, new: Meta) {
+        if let Some(model) = &new.model {
+            self.use_model(model);
         }
-        if self.meta.parent.is_none() {
-            self.meta.parent = parent;
-        }
-        if let Some(model) = model {
-            self.use_model(&model);
-            self.meta.model = Some(model);
-        }
-        let set = |slot: &mut Option<Box<str>>, value: Option<Box<str>>| {
-            if value.is_some() {
-                *slot = value;
-            }
+        let old = std::mem::take(&mut self.meta);
+        self.meta = Meta {
+            // A session keeps the id it began with: forks and resumed files repeat others'.
+            id: old.id.or(new.id),
+            parent: old.parent.or(new.parent),
+            title: new.title.or(old.title),
+            cwd: new.cwd.or(old.cwd),
+            model: new.model.or(old.model),
+            version: new.version.or(old.version),
+            window: new.window.or(old.window),
+            trigger: new.trigger.or(old.trigger),
         };
-        set(&mut self.meta.title, title);
-        set(&mut self.meta.cwd, cwd);
-        set(&mut self.meta.version, version);
-        self.meta.window = window.or(self.meta.window);
-        self.meta.trigger = trigger.or(self.meta.trigger);
         self.past.note_facts(self.facts());
     }
 

@@ -1,6 +1,6 @@
 //! How large a window is and when the agent compacts, from the models table and from what the session
 //! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
-//! only the fallbacks for models that no table has: [`GUESSED_WINDOWS`] and [`Tokenizer::unknown`].
+//! only the fallbacks for models that no table has: [`GUESSED_WINDOWS`] and [`Tokenizer::default`].
 
 pub mod custom;
 mod overrides;
@@ -61,7 +61,6 @@ pub struct ModelRow {
     pub window: u64,
     /// A larger window the model may have been given; taken once the context has been seen above
     /// `window`.
-    #[serde(default)]
     pub window_extended: Option<u64>,
     /// The tokenizer's name.
     pub tokenizer: String,
@@ -256,7 +255,7 @@ impl Rules {
         let tokenizer = named.or_else(|| self.tokenizer.get(agent)).cloned();
         Tokenizer {
             thinking_growth: row.map_or(0.0, |row| row.thinking_growth),
-            ..tokenizer.unwrap_or_else(Tokenizer::unknown)
+            ..tokenizer.unwrap_or_default()
         }
     }
 

@@ -14,10 +14,8 @@ pub struct Policy {
     /// The policy's name, as reports write it.
     pub name: String,
     /// The newest version it holds for; none: any.
-    #[serde(default)]
     pub up_to: Option<String>,
     /// The last moment it holds for, for logs without a version; none: until today.
-    #[serde(default)]
     pub until: Option<Timestamp>,
     /// Patterns of the models it holds for; none: all.
     #[serde(default)]
@@ -26,10 +24,8 @@ pub struct Policy {
     #[serde(default)]
     pub window_from: u64,
     /// The window that the agent assumes until its log has another, in tokens.
-    #[serde(default)]
     pub window: Option<u64>,
     /// The trigger as a share of the window; none: the whole window.
-    #[serde(default)]
     pub share: Option<f64>,
     /// How far below the window it fires, in tokens, in addition to `output`. With `share`, the smaller
     /// trigger holds.
@@ -39,7 +35,6 @@ pub struct Policy {
     #[serde(default)]
     pub output: u64,
     /// It fires at so many tokens, whatever the window.
-    #[serde(default)]
     pub budget: Option<u64>,
     /// Whether it compacts before the window is full at all.
     #[serde(default = "yes")]
@@ -64,7 +59,6 @@ pub struct Policy {
     #[serde(default)]
     pub restored: u64,
     /// Its summary's size in tokens; none: the usual one.
-    #[serde(default)]
     pub summary: Option<u64>,
     /// A description of what survives.
     #[serde(default)]
