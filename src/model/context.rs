@@ -36,6 +36,15 @@ pub enum Basis {
 }
 
 impl Basis {
+    /// Of a context with this anchor and so many estimated tokens.
+    pub(super) fn of(anchor: Option<RequestIx>, estimated: u64) -> Basis {
+        match (anchor, estimated) {
+            (None, _) => Basis::Estimated,
+            (Some(_), 0) => Basis::Exact,
+            (Some(_), _) => Basis::Delta,
+        }
+    }
+
     /// Its name, as reports write it.
     pub fn name(self) -> &'static str {
         self.into()
@@ -138,12 +147,12 @@ impl Session {
             if !source.is_known() {
                 guess += *tokens as f64;
                 guessed += 1;
-                share.estimated = share.estimated.saturating_add(*tokens);
-            } else if self.is_anchored(item, inputs.anchor()) {
-                share.known = share.known.saturating_add(*tokens);
-            } else {
-                share.estimated = share.estimated.saturating_add(*tokens);
             }
+            let part = match source.is_known() && self.is_anchored(item, inputs.anchor()) {
+                true => &mut share.known,
+                false => &mut share.estimated,
+            };
+            *part = part.saturating_add(*tokens);
         }
         let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
         let logged = sum(roles.map(|share| share.tokens));
@@ -173,11 +182,7 @@ impl Session {
             } else {
                 used.saturating_add(error.max(1))
             },
-            basis: match (inputs.anchor(), estimated) {
-                (None, _) => Basis::Estimated,
-                (Some(_), 0) => Basis::Exact,
-                (Some(_), _) => Basis::Delta,
-            },
+            basis: Basis::of(inputs.anchor(), estimated),
             roles,
         }
     }

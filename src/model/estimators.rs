@@ -9,10 +9,10 @@ use super::event::Size;
 use super::past::Unlogged;
 use super::session::{Item, RequestIx, Session};
 use super::{Kind, Role};
+use derive_more::{AddAssign, SubAssign};
 use std::collections::HashSet;
-use std::fmt;
-use std::ops::{AddAssign, SubAssign};
 use std::str::FromStr;
+use strum::{Display, EnumProperty, IntoStaticStr};
 
 mod replay;
 #[cfg(test)]
@@ -21,24 +21,47 @@ mod tests;
 pub use replay::{Prediction, between, predictions};
 
 /// A way to estimate the size of a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Display, EnumProperty, IntoStaticStr,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Estimator {
     /// Reported outputs and nothing else.
+    #[strum(props(rule = "reported outputs only, tools count 0", from = "HPD-Agent"))]
     Outputs,
     /// Characters of all text by 4.
+    #[strum(props(
+        rule = "characters of all text / 4",
+        from = "MEW before a8c, Gemini CLI"
+    ))]
     Chars4,
     /// Characters of all text by 3.5.
+    #[strum(props(rule = "characters of all text / 3.5", from = "HPD option B"))]
     Chars35,
     /// o200k tokens of all text.
+    #[strum(props(
+        rule = "o200k over all text, + 4 a message",
+        from = "the universal tiktoken decision"
+    ))]
     O200k,
     /// The same with tool schemas.
+    #[strum(props(
+        rule = "the same, images, + 16 + 8 a tool + logged schemas × 1.1",
+        from = "ouro RFC 010, RFC 029"
+    ))]
     O200kTools,
     /// The last report alone.
+    #[strum(props(rule = "last prompt + output, nothing in between", from = "MEW a8c"))]
     LastTotal,
     /// The last report and o200k tokens of what is new.
+    #[strum(props(rule = "last report + o200k of the new messages", from = "RFC 029"))]
     Delta,
     /// Learned from the session's own reports; see [`super::calibration`].
     #[default]
+    #[strum(props(
+        rule = "last report + counts learned from the reports before",
+        from = "ctxgauge"
+    ))]
     Calibrated,
 }
 
@@ -58,61 +81,19 @@ impl Estimator {
         Estimator::Calibrated,
     ];
 
-    /// Its name, its rule, and whose rule it is.
-    const fn row(self) -> [&'static str; 3] {
-        match self {
-            Estimator::Outputs => [
-                "outputs",
-                "reported outputs only, tools count 0",
-                "HPD-Agent",
-            ],
-            Estimator::Chars4 => [
-                "chars4",
-                "characters of all text / 4",
-                "MEW before a8c, Gemini CLI",
-            ],
-            Estimator::Chars35 => ["chars35", "characters of all text / 3.5", "HPD option B"],
-            Estimator::O200k => [
-                "o200k",
-                "o200k over all text, + 4 a message",
-                "the universal tiktoken decision",
-            ],
-            Estimator::O200kTools => [
-                "o200k-tools",
-                "the same, images, + 16 + 8 a tool + logged schemas × 1.1",
-                "ouro RFC 010, RFC 029",
-            ],
-            Estimator::LastTotal => [
-                "last-total",
-                "last prompt + output, nothing in between",
-                "MEW a8c",
-            ],
-            Estimator::Delta => [
-                "delta",
-                "last report + o200k of the new messages",
-                "RFC 029",
-            ],
-            Estimator::Calibrated => [
-                "calibrated",
-                "last report + counts learned from the reports before",
-                "ctxgauge",
-            ],
-        }
-    }
-
     /// Its name, as flags and reports write it.
-    pub const fn name(self) -> &'static str {
-        self.row()[0]
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// A description of its rule.
-    pub const fn rule(self) -> &'static str {
-        self.row()[1]
+    pub fn rule(self) -> &'static str {
+        self.get_str("rule").unwrap_or_default()
     }
 
     /// Whose rule it is.
-    pub const fn from(self) -> &'static str {
-        self.row()[2]
+    pub fn from(self) -> &'static str {
+        self.get_str("from").unwrap_or_default()
     }
 
     /// Whether it builds on the last usage report. With the others no part of a context is known.
@@ -124,29 +105,20 @@ impl Estimator {
     }
 }
 
-impl fmt::Display for Estimator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl FromStr for Estimator {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Estimator, String> {
         let named = Estimator::ALL.into_iter().find(|e| e.name() == name);
         named.ok_or_else(|| {
-            let names = Estimator::ALL.map(Estimator::name);
-            format!(
-                "there is no such estimator; known are: {}",
-                names.join(", ")
-            )
+            let names = Estimator::ALL.map(Estimator::name).join(", ");
+            format!("there is no such estimator; known are: {names}")
         })
     }
 }
 
 /// What the rules measure of a prompt.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
 struct Sums {
     chars: i128,
     /// o200k tokens with framing.
@@ -159,29 +131,6 @@ struct Sums {
     outputs: i128,
     /// What [`Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     fresh: i128,
-}
-
-impl Sums {
-    fn each(&mut self, other: Sums, change: fn(&mut i128, i128)) {
-        change(&mut self.chars, other.chars);
-        change(&mut self.o200k, other.o200k);
-        change(&mut self.fixed, other.fixed);
-        change(&mut self.schemas, other.schemas);
-        change(&mut self.outputs, other.outputs);
-        change(&mut self.fresh, other.fresh);
-    }
-}
-
-impl AddAssign for Sums {
-    fn add_assign(&mut self, other: Sums) {
-        self.each(other, i128::add_assign);
-    }
-}
-
-impl SubAssign for Sums {
-    fn sub_assign(&mut self, other: Sums) {
-        self.each(other, i128::sub_assign);
-    }
 }
 
 /// What an item adds to each measure.
@@ -274,11 +223,7 @@ impl Session {
             estimated,
             low: calibrated.low.min(used),
             high: calibrated.high.max(used),
-            basis: match (anchor, estimated) {
-                (None, _) => Basis::Estimated,
-                (Some(_), 0) => Basis::Exact,
-                (Some(_), _) => Basis::Delta,
-            },
+            basis: Basis::of(anchor, estimated),
             roles,
         }
     }

@@ -2,8 +2,9 @@
 
 use super::event::{Billed, Cause, Key, NewItem, Place};
 use super::{Gone, Kind, Source};
+use derive_more::Deref;
 use jiff::Timestamp;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An item's index in [`super::session::Session::items`].
@@ -15,13 +16,14 @@ pub type RequestIx = usize;
 pub type SizedItem = (ItemIx, u64, Source);
 
 /// One piece of context, with its size and when it was there.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deref)]
 pub struct Item {
     /// Its place in the log.
     pub place: Place,
     /// When it was written.
     pub at: Option<Timestamp>,
     /// The item as the log has it; its fields can be read through [`Item`].
+    #[deref]
     pub logged: NewItem,
     /// Its size in tokens, once a usage report has settled it; see [`super::session::Session::tokens`].
     pub settled: Option<(u64, Source)>,
@@ -72,14 +74,6 @@ pub(super) struct PreviousSize {
     pub(super) until: u32,
     pub(super) source: Source,
     pub(super) tokens: u64,
-}
-
-impl Deref for Item {
-    type Target = NewItem;
-
-    fn deref(&self) -> &NewItem {
-        &self.logged
-    }
 }
 
 impl Item {

@@ -208,11 +208,7 @@ impl Held {
             Some(last) => {
                 let fresh = self.prompts[ix].fresh - self.prompts[last].fresh;
                 let known = i128::from(session.requests()[last].prompt);
-                let basis = if fresh == 0 {
-                    Basis::Exact
-                } else {
-                    Basis::Delta
-                };
+                let basis = Basis::of(Some(last), u64::from(fresh != 0));
                 (capped(known + fresh), basis)
             }
             None => (capped(self.with_tools(ix)), Basis::Estimated),
