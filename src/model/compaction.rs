@@ -1,7 +1,6 @@
 //! What each compaction or clear did: what left, what stayed, the size of its summary, and how far the
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
-use super::event::Place;
 use super::session::{Item, Left, PastReset, RequestIx, Session, SizedItem};
 use super::{Gone, Kind, Source};
 use std::cmp::Reverse;
@@ -44,7 +43,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
     let mut kept = vec![(0_i64, 0_i128); resets.len() + 1];
     for (ix, item) in session.items().iter().enumerate() {
         let (tokens, source) = session.tokens(ix);
-        let first = resets.partition_point(|reset| !precedes(item.place, reset.place));
+        let first = resets.partition_point(|reset| item.place >= reset.place);
         let dropped = dropped_by(resets, item, first);
         if let Some(reset) = dropped {
             left[reset].push((ix, tokens, source));
@@ -146,14 +145,11 @@ fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<u
     Some(first_after.saturating_sub(1).clamp(all.start, last))
 }
 
-fn precedes(a: Place, b: Place) -> bool {
-    (a.offset, a.line) < (b.offset, b.line)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Role;
+    use crate::model::event::Place;
     use crate::model::event::{
         Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
     };

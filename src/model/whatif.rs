@@ -94,34 +94,28 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
     let limits = limits(session, course.requests);
     let usual = Overrides::default();
     let seen = seen(session, course.requests, &usual);
-    let rules = &*session.rules();
+    let rules = session.rules();
     let window = limits.window;
-
-    let mut rows = vec![real(session, &course, window)];
-    let row = |whose, policy, rule| course.run(window, whose, policy, rule);
-    rows.push(own(session, &course, &limits, &seen));
-    for policy in rules.policies_today(&seen, window) {
-        let trigger = policy.trigger(window, &usual);
-        let is_own = policy.agent == session.agent && trigger == limits.trigger;
-        if let Some(trigger) = trigger.filter(|_| !is_own) {
-            let rule = Replayed {
-                fires: Fires::At(trigger),
-                keeps: Keeps::Policy(policy, rules.summary_of(policy)),
-            };
-            rows.push(row(
-                Whose::Agent(policy.agent.clone()),
-                policy.name.clone(),
-                rule,
-            ));
+    let mut rows = vec![
+        real(session, &course, window),
+        own(session, &course, &limits, &seen),
+    ];
+    rows.extend(rules.policies_today(&seen, window).filter_map(|policy| {
+        let trigger = policy.trigger(window, &usual)?;
+        if policy.agent == session.agent && limits.trigger == Some(trigger) {
+            return None;
         }
-    }
-    for rule in GENERIC {
-        rows.push(row(
-            Whose::Generic,
-            rule.name(),
-            generic(rule, window, rules),
-        ));
-    }
+        let rule = Replayed {
+            fires: Fires::At(trigger),
+            keeps: Keeps::Policy(policy, rules.summary_of(policy)),
+        };
+        let whose = Whose::Agent(policy.agent.clone());
+        Some(course.run(window, whose, policy.name.clone(), rule))
+    }));
+    rows.extend(GENERIC.map(|rule| {
+        let replayed = generic(rule, window, rules);
+        course.run(window, Whose::Generic, rule.name(), replayed)
+    }));
     rows
 }
 
@@ -301,7 +295,7 @@ fn real(session: &Session, course: &Course, window: u64) -> WhatIf {
 
 /// The session's own rule; its own past compactions show what stays better than the table does.
 fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> WhatIf {
-    let rules = &*session.rules();
+    let rules = session.rules();
     let policy = rules
         .policy
         .iter()
@@ -341,24 +335,16 @@ fn own(session: &Session, course: &Course, limits: &Limits, seen: &Seen<'_>) -> 
 
 /// A rule of the user or of no agent. It leaves a summary, unless it keeps something else.
 fn generic(rule: Rule, window: u64, rules: &Rules) -> Replayed<'static> {
-    let summary = Keeps::Summary(rules.summary);
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    match rule {
-        Rule::Messages { keep, over } => Replayed {
-            fires: Fires::Messages(count(keep.saturating_add(over))),
-            keeps: Keeps::Messages(count(keep), rules.summary),
-        },
-        Rule::DropOldest(_) => Replayed {
-            fires: rule.trigger(window).map_or(Fires::Never, Fires::At),
-            keeps: Keeps::AtMost(rule.trigger(window).unwrap_or(window)),
-        },
-        Rule::Never => Replayed {
-            fires: Fires::Never,
-            keeps: summary,
-        },
-        Rule::Share(_) | Rule::Budget(_) => Replayed {
-            fires: rule.trigger(window).map_or(Fires::Never, Fires::At),
-            keeps: summary,
-        },
-    }
+    let trigger = rule.trigger(window);
+    let by_size = trigger.map_or(Fires::Never, Fires::At);
+    let (fires, keeps) = match rule {
+        Rule::Messages { keep, over } => (
+            Fires::Messages(count(keep.saturating_add(over))),
+            Keeps::Messages(count(keep), rules.summary),
+        ),
+        Rule::DropOldest(_) => (by_size, Keeps::AtMost(trigger.unwrap_or(window))),
+        Rule::Share(_) | Rule::Budget(_) | Rule::Never => (by_size, Keeps::Summary(rules.summary)),
+    };
+    Replayed { fires, keeps }
 }

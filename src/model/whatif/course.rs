@@ -46,27 +46,26 @@ impl Course {
         let mut steps: Vec<Step> = Vec::with_capacity(requests + 1);
         let mut resets = session.resets().iter().peekable();
         let mut last = 0;
-        for (ix, request) in reported.iter().enumerate() {
-            let change = match first_of(&mut resets, ix) {
-                // What came before the log is not known.
-                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
-                Some(reset) => Change::By(difference(reset.before.max(last), last)),
-                None => Change::By(difference(request.prompt, last)),
-            };
-            last = request.prompt;
+        let mut add = |change| {
             steps.push(Step {
                 change,
                 ..Step::default()
             });
+        };
+        for (ix, request) in reported.iter().enumerate() {
+            add(match first_of(&mut resets, ix) {
+                // What came before the log is not known.
+                Some(reset) if ix == 0 || !reset.is_automatic() => Change::To(request.prompt),
+                Some(reset) => Change::By(difference(reset.before.max(last), last)),
+                None => Change::By(difference(request.prompt, last)),
+            });
+            last = request.prompt;
         }
         if requests == session.requests().len()
             && let Some(reset) = first_of(&mut resets, requests)
             && reset.is_automatic()
         {
-            steps.push(Step {
-                change: Change::By(difference(reset.before.max(last), last)),
-                ..Step::default()
-            });
+            add(Change::By(difference(reset.before.max(last), last)));
         }
         fill_messages(session, &mut steps);
         Course {
