@@ -34,14 +34,10 @@ pub fn repeats(session: &Session, context: impl IntoIterator<Item = SizedItem>) 
             continue;
         }
         let content = (item.role, item.kind, item.hash, item.size.bytes);
-        match first.get(&content) {
-            Some(same) => {
-                repeats.of.insert(ix, *same);
-                repeats.wasted = repeats.wasted.saturating_add(tokens);
-            }
-            None => {
-                first.insert(content, ix);
-            }
+        let same = *first.entry(content).or_insert(ix);
+        if same != ix {
+            repeats.of.insert(ix, same);
+            repeats.wasted = repeats.wasted.saturating_add(tokens);
         }
     }
     repeats
