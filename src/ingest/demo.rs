@@ -5,6 +5,7 @@ mod marks;
 use super::lines::Line;
 use super::problem::GONE;
 use super::reader::decode;
+use super::spawn;
 use super::text::{Origin, TextJob, do_job};
 use crate::agents;
 use crate::model::event::{Entry, Lane, Measure, Place, Sink};
@@ -57,13 +58,11 @@ pub fn start(
     counter: Arc<Counter>,
     sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<()> {
-    std::thread::Builder::new()
-        .name("demo".to_owned())
-        .spawn(move || {
-            let steps = steps(counter.as_ref());
-            play(&steps, &rules, &mut std::thread::sleep, sink)
-        })?;
-    Ok(())
+    spawn("demo", move || {
+        let steps = steps(counter.as_ref());
+        play(&steps, &rules, &mut std::thread::sleep, sink)
+    })
+    .map(drop)
 }
 
 /// Whether a file is one of the demo's.
@@ -92,10 +91,7 @@ pub fn read_text(
         None => Origin::None(GONE.to_owned()),
     };
     let read = move || do_job(job, origin).map_or(ControlFlow::Continue(()), sink);
-    std::thread::Builder::new()
-        .name("text".to_owned())
-        .spawn(read)?;
-    Ok(())
+    spawn("text", read).map(drop)
 }
 
 fn play(

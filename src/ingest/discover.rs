@@ -3,15 +3,15 @@
 use super::problem;
 use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
+use super::store::bytes::head;
 use super::store::{self, Stamp, Store};
 use crate::agents::{Claim, Format, StoreKind, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
-use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, DirEntry, File, Metadata};
+use std::fs::{self, DirEntry, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -184,7 +184,7 @@ impl Scanner {
         {
             return Ok(*verdict);
         }
-        let head = read_head(path)?;
+        let head = head(&path.to_path_buf())?;
         let mut formats = self.formats.iter();
         let verdict = formats
             .find(|format| format.recognise(&head))
@@ -192,13 +192,6 @@ impl Scanner {
         self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
     }
-}
-
-/// A file's first bytes, enough to recognise it.
-fn read_head(path: &Path) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
-    Ok(head)
 }
 
 impl Walk<'_> {
@@ -267,12 +260,11 @@ impl Walk<'_> {
         // If the watcher names the file, the folder is shown by its path there.
         let named = path.parent().filter(|_| !root.names(path));
         let shown = named.unwrap_or(folder).to_path_buf();
-        let log = self.scanner.folder(root, &shown);
-        let is_one = log.is_some();
-        if let Some(log) = log {
-            self.add_folder(&shown, id_of_real(folder), log);
-        }
-        is_one
+        let Some(log) = self.scanner.folder(root, &shown) else {
+            return false;
+        };
+        self.add_folder(&shown, id_of_real(folder), log);
+        true
     }
 
     fn add_folder(&mut self, path: &Path, file: FileId, (format, claim, folder): FolderLog) {
@@ -360,7 +352,9 @@ impl Walk<'_> {
         len: u64,
     ) -> io::Result<Result<(&'static Format, Claim), String>> {
         let recognised = match root {
-            SearchRoot::Forced(format, _) => Some((*format, format.store(&read_head(path)?))),
+            SearchRoot::Forced(format, _) => {
+                Some((*format, format.store(&head(&path.to_path_buf())?)))
+            }
             _ => self.scanner.recognise(path, len)?,
         };
         if let Some((format, store)) = recognised {
@@ -370,7 +364,10 @@ impl Walk<'_> {
         let mut claims = self.claims(path).into_iter();
         Ok(match claims.find(|(_, claim)| claim.id.is_some()) {
             Some(claimed) => Ok(claimed),
-            None => Err(facts::refusal(&self.scanner.formats, &read_head(path)?)),
+            None => {
+                let head = head(&path.to_path_buf())?;
+                Err(facts::refusal(&self.scanner.formats, &head))
+            }
         })
     }
 
@@ -405,7 +402,7 @@ impl Walk<'_> {
                 id: claim.id,
                 parent: claim.parent,
                 len: stamp.bytes(),
-                modified: stamp.modified().and_then(|at| Timestamp::try_from(at).ok()),
+                modified: stamp.modified(),
             },
             format,
             store,

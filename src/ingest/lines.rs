@@ -86,18 +86,26 @@ impl Lines {
     /// Reads once and delivers the lines that are complete now.
     pub fn step(&mut self, source: &mut dyn Read, deliver: &mut OnLine<'_>) -> io::Result<Step> {
         let mut chunk = std::mem::take(&mut self.chunk);
-        let read = loop {
-            match source.read(&mut chunk) {
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                result => break result,
-            }
-        };
-        let step = read.map(|n| match n {
+        let step = read_some(source, &mut chunk).map(|n| match n {
             0 => Step::End,
             n => self.take(&chunk[..n], deliver),
         });
         self.chunk = chunk;
         step
+    }
+
+    /// Reads until the source has no more, or the taker of the lines has had enough.
+    pub fn read_all(
+        &mut self,
+        source: &mut dyn Read,
+        deliver: &mut OnLine<'_>,
+    ) -> io::Result<Step> {
+        loop {
+            match self.step(source, deliver)? {
+                Step::Read(_) => {}
+                last => return Ok(last),
+            }
+        }
     }
 
     /// Delivers what follows the last newline, if there is anything.
@@ -182,6 +190,16 @@ impl Lines {
             Held::Elided(elider) => elider.held(),
         };
         held + self.chunk.len()
+    }
+}
+
+/// Reads once, again where that was interrupted. Returns the number of bytes; 0: there are no more.
+pub(super) fn read_some(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
     }
 }
 

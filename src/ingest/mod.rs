@@ -38,6 +38,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use store::pipe::{self, Piped};
 use text::Shelf;
 
@@ -110,6 +111,14 @@ impl Drop for Handle {
     }
 }
 
+/// Starts a thread.
+fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    thread::Builder::new().name(name.to_owned()).spawn(work)
+}
+
 /// Begins to read. `sink` is called on a thread of its own; it may block, which slows the reading
 /// down, and ends it by [`ControlFlow::Break`].
 pub fn start(
@@ -132,9 +141,9 @@ pub fn start(
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
-        std::thread::Builder::new()
-            .name("pipe".to_owned())
-            .spawn(move || pipe::follow(piped, &formats, &counter, &rules, give))?;
+        spawn("pipe", move || {
+            pipe::follow(piped, &formats, &counter, &rules, give)
+        })?;
     }
     let handle = Handle {
         wanted: Arc::clone(&wanted),
@@ -150,13 +159,9 @@ pub fn start(
         }
     };
     let scanner = discover::Scanner::new(roots, formats, paths::env);
-    std::thread::Builder::new()
-        .name("ingest".to_owned())
-        .spawn(move || {
-            let worker =
-                worker::Worker::new(scanner, rules, counter, wanted, inbox, Box::new(sink));
-            worker.run(read, hint)
-        })?;
+    spawn("ingest", move || {
+        worker::Worker::new(scanner, rules, counter, wanted, inbox, Box::new(sink)).run(read, hint)
+    })?;
     Ok(handle)
 }
 

@@ -160,22 +160,19 @@ impl DecoderWithSidecar {
 
     /// Gives the state file to the decoder if it has changed. One that cannot be read is ignored.
     pub(super) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
-        let Some((path, seen)) = &mut self.state else {
-            return StateUpdate::Accepted;
-        };
-        let Ok(now) = Stamp::of(path) else {
-            return StateUpdate::Accepted;
-        };
+        self.changed_state(out).unwrap_or(StateUpdate::Accepted)
+    }
+
+    fn changed_state(&mut self, out: &mut Sink<'_>) -> Option<StateUpdate> {
+        let (path, seen) = self.state.as_mut()?;
+        let now = Stamp::of(path).ok()?;
         if *seen == Some(now) || now.bytes() > document::LARGEST {
-            return StateUpdate::Accepted;
+            return None;
         }
-        let Ok(document) = fs::read(path) else {
-            return StateUpdate::Accepted;
-        };
-        let update = self.decoder.read_state(&document, out);
+        let update = self.decoder.read_state(&fs::read(path).ok()?, out);
         // A second write in the same tick does not change the stamp.
         *seen = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
-        update
+        Some(update)
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) use job::{Origin, Shelf, do_job};
 pub use pieces::Pieces;
 
 use super::elide::Elider;
-use super::lines::{CHUNK, LONG_LINE};
+use super::lines::{CHUNK, LONG_LINE, read_some};
 use super::reader::Unmeasured;
 use super::store::bytes::Bytes;
 use crate::agents::{self, Format};
@@ -38,13 +38,8 @@ pub(super) fn in_line(
     }
     let mut elider = Elider::default();
     let mut chunk = vec![0; CHUNK];
-    loop {
-        match rest.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(n) => elider.feed(&chunk[..n]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
+    while let n @ 1.. = read_some(&mut rest, &mut chunk)? {
+        elider.feed(&chunk[..n]);
     }
     let line = elider.line().ok_or_else(rewritten)?;
     let text = capture(wanted, |out| read(format, wanted, line, out))?;

@@ -15,7 +15,6 @@ use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
 use crate::tokens::Counter;
-use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
@@ -154,11 +153,8 @@ impl Worker {
                 "none of {} files is a log that can be read here",
                 found.unrecognised
             );
-            let path = self
-                .scanner
-                .roots()
-                .first()
-                .map(|root| root.path().to_path_buf());
+            let root = self.scanner.roots().first();
+            let path = root.map(|root| root.path().to_path_buf());
             self.report(path.unwrap_or_default(), what)?;
         }
         self.take_in(found)?;
@@ -317,29 +313,19 @@ impl Worker {
         let mut took = begun.elapsed();
         let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
         self.take_in(found)?;
-        let gone: Vec<FileId> = self
-            .known
-            .keys()
-            .filter(|file| !there.contains(file))
-            .copied()
+        let gone = self.known.iter().filter(|(file, _)| !there.contains(file));
+        let gone: Vec<(FileId, Arc<PathBuf>)> = gone
+            .map(|(file, known)| (*file, Arc::clone(&known.log.facts.path)))
             .collect();
-        for file in gone {
-            let path = self
-                .known
-                .get(&file)
-                .map(|known| Arc::clone(&known.log.facts.path));
+        for (file, path) in gone {
             // Still there: it is a copy of a more complete log now.
-            match path {
-                Some(path) if path.exists() => self.vanish(file)?,
-                _ => self.check(file)?,
+            match path.exists() {
+                true => self.vanish(file)?,
+                false => self.check(file)?,
             }
         }
-        self.live = self
-            .known
-            .iter()
-            .filter(|(_, known)| is_live(known))
-            .map(|(id, _)| *id)
-            .collect();
+        let live = self.known.iter().filter(|(_, known)| is_live(known));
+        self.live = live.map(|(file, _)| *file).collect();
         let begun = Instant::now();
         self.settings.look_again();
         for file in self.known.keys().copied().collect::<Vec<_>>() {
@@ -359,12 +345,8 @@ impl Worker {
     }
 
     fn look_again(&mut self, now: Instant) -> ControlFlow<()> {
-        let (due, later) = std::mem::take(&mut self.again)
-            .into_iter()
-            .partition(|(at, _)| *at <= now);
-        self.again = later;
-        let due: Vec<(Instant, Again)> = due;
-        for (_, again) in due {
+        let due = self.again.extract_if(.., |(at, _)| *at <= now);
+        for (_, again) in due.collect::<Vec<_>>() {
             match again {
                 Again::File(file) => self.check(file)?,
                 Again::Below(path) => {
@@ -419,7 +401,7 @@ impl Worker {
         if changed && !first {
             let facts = &mut known.log.facts;
             facts.len = stamp.bytes();
-            facts.modified = stamp.modified().and_then(|at| Timestamp::try_from(at).ok());
+            facts.modified = stamp.modified();
             let facts = facts.clone();
             (self.sink)(Update::Found(Box::new(facts)))?;
         }

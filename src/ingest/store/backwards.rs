@@ -73,13 +73,11 @@ pub fn tail(
         };
         if size <= HELD {
             prepend(&mut file, start, len, &mut held)?;
-            let mut source = held.as_slice();
-            while let Step::Read(_) = lines.step(&mut source, deliver)? {}
+            lines.read_all(&mut held.as_slice(), deliver)?;
         } else {
             held = Vec::new();
             file.seek(SeekFrom::Start(start))?;
-            let mut source = (&mut file).take(len - start);
-            while let Step::Read(_) = lines.step(&mut source, deliver)? {}
+            lines.read_all(&mut (&mut file).take(len - start), deliver)?;
         }
         if start == 0 || is_enough(&mut lanes, size) {
             let mut position = Position::start();
@@ -136,15 +134,11 @@ fn head_facts(log: &LogFile, file: &mut Bytes) -> io::Result<Vec<Entry>> {
         decode(decoder.as_mut(), place, line, &mut out);
         ControlFlow::Continue(())
     };
-    while let Step::Read(_) = lines.step(&mut source, deliver)? {}
-    if lines.offset() == 0 {
-        source.set_limit(LONG_HEAD - HEAD);
-        while let Step::Read(_) = lines.step(&mut source, deliver)? {
-            if lines.offset() > 0 {
-                break;
-            }
-        }
-    }
+    lines.read_all(&mut source, deliver)?;
+    source.set_limit(LONG_HEAD - HEAD);
+    while lines.offset() == 0
+        && let Step::Read(_) = lines.step(&mut source, deliver)?
+    {}
     out.entries
         .retain(|entry| matches!(entry.event, Event::Meta(_)));
     Ok(out.entries)
@@ -169,12 +163,7 @@ pub fn epoch(store: &LineLog, log: &LogFile, rules: &Arc<Rules>) -> io::Result<R
 
 /// The first byte of the line of the last reset.
 fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
-    let marks: Vec<&[u8]> = log
-        .format
-        .reset_marks
-        .iter()
-        .map(|mark| mark.as_bytes())
-        .collect();
+    let marks = log.format.reset_marks;
     let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0) as u64;
     let mut block = Vec::new();
     // Marks that begin before `end` have not been looked at.
@@ -189,7 +178,7 @@ fn last_reset(log: &LogFile, file: &mut Bytes) -> io::Result<Option<u64>> {
         let before = usize::try_from(end - start).unwrap_or(usize::MAX);
         let found = marks.iter().filter_map(|mark| {
             let upto = (before + mark.len() - 1).min(block.len());
-            memchr::memmem::rfind(&block[..upto], mark)
+            memchr::memmem::rfind(&block[..upto], mark.as_bytes())
         });
         match found.max() {
             None => end = start,
@@ -235,7 +224,7 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
         decode(decoder.as_mut(), place, line, &mut out);
         ControlFlow::Break(())
     };
-    while let Step::Read(_) = lines.step(file, deliver)? {}
+    lines.read_all(file, deliver)?;
     Ok(out.entries.iter().any(|entry| {
         let resets = match &entry.event {
             Event::Reset(_) => true,

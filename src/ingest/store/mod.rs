@@ -26,6 +26,7 @@ use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use document::Document;
 use folder::Folder;
+use jiff::Timestamp;
 use lines::LineLog;
 use std::fs::Metadata;
 use std::io;
@@ -224,8 +225,8 @@ impl Stamp {
     }
 
     /// When it was last written.
-    pub fn modified(&self) -> Option<SystemTime> {
-        self.modified
+    pub fn modified(&self) -> Option<Timestamp> {
+        Timestamp::try_from(self.modified?).ok()
     }
 
     /// How long nothing was written; zero if that is not known.

@@ -3,7 +3,7 @@
 use super::{Cursor, End, News, Stamp, Store, document};
 use crate::agents::{Decoder, Format, StoreKind, facts};
 use crate::ingest::discover::{HEAD, LogFile, file_id};
-use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
+use crate::ingest::lines::{CHUNK, Lines, OnLine, Step, read_some};
 use crate::ingest::lock;
 use crate::ingest::problem;
 use crate::ingest::reader::{Lanes, decode};
@@ -41,10 +41,7 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
     let mut head = Vec::new();
     let mut chunk = vec![0; HEAD];
     let format = loop {
-        let read = match source.read(&mut chunk) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
+        let read = read_some(&mut source, &mut chunk)?;
         head.extend_from_slice(&chunk[..read]);
         // A named format too needs the first line, to know whether it is a document.
         let is_enough = read == 0 || head.len() >= HEAD || head.contains(&b'\n');

@@ -158,15 +158,7 @@ impl Position {
             self.end = End::Drained;
             return Ok(Outcome::Drained);
         }
-        let mut lines = self.lines(stamp.len);
-        file.seek(SeekFrom::Start(self.offset))?;
-        let mut source = (&mut file).take(stamp.len.saturating_sub(self.offset));
-        let last = loop {
-            match lines.step(&mut source, deliver)? {
-                Step::Read(_) => {}
-                step => break step,
-            }
-        };
+        let (lines, last) = self.lines(&mut file, stamp.len, deliver)?;
         self.read_up_to(&mut file, stamp, &lines)?;
         if last == Step::Stopped {
             self.scanned = self.offset;
@@ -192,10 +184,7 @@ impl Position {
         let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Outcome::Restart);
         };
-        let mut lines = self.lines(stamp.len);
-        file.seek(SeekFrom::Start(self.offset))?;
-        let mut source = (&mut file).take(stamp.len.saturating_sub(self.offset));
-        while let Step::Read(_) = lines.step(&mut source, deliver)? {}
+        let (mut lines, _) = self.lines(&mut file, stamp.len, deliver)?;
         let cut = lines.partial() > 0;
         let _ = lines.finish(deliver);
         self.read_up_to(&mut file, stamp, &lines)?;
@@ -254,8 +243,18 @@ impl Position {
         }
     }
 
-    fn lines(&self, len: u64) -> Lines {
-        Lines::at(self.offset, self.number, len.saturating_sub(self.offset))
+    /// Delivers the lines from here on, in a log of `len` bytes.
+    fn lines(
+        &self,
+        file: &mut Bytes,
+        len: u64,
+        deliver: &mut OnLine<'_>,
+    ) -> io::Result<(Lines, Step)> {
+        let rest = len.saturating_sub(self.offset);
+        let mut lines = Lines::at(self.offset, self.number, rest);
+        file.seek(SeekFrom::Start(self.offset))?;
+        let last = lines.read_all(&mut file.take(rest), deliver)?;
+        Ok((lines, last))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::unescape::{Give, Unescape};
 use crate::ingest::elide::Cut;
-use crate::ingest::lines::CHUNK;
+use crate::ingest::lines::{CHUNK, read_some};
 use crate::ingest::store::bytes::Bytes;
 use crate::model::event::ELIDED;
 use crate::model::text::{PAGE_BYTES, Text, pages};
@@ -127,15 +127,10 @@ impl Pieces {
             self.source.seek(SeekFrom::Start(range.start))?;
             let mut rest = (&mut self.source).take(range.end - range.start);
             let mut unescape = Unescape::default();
-            loop {
-                let read = match rest.read(&mut chunk) {
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                    read => read?,
-                };
-                match (read, form) {
-                    (0, _) => break,
-                    (n, Form::Meant) => unescape.feed(&chunk[..n], &mut give)?,
-                    (n, Form::Written) => give(&chunk[..n])?,
+            while let n @ 1.. = read_some(&mut rest, &mut chunk)? {
+                match form {
+                    Form::Meant => unescape.feed(&chunk[..n], &mut give)?,
+                    Form::Written => give(&chunk[..n])?,
                 }
             }
             unescape.end(&mut give)?;

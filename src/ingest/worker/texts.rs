@@ -5,7 +5,7 @@ use crate::ingest::discover::file_id;
 use crate::ingest::problem;
 use crate::ingest::store::pipe::{NO_TEXT, STDIN};
 use crate::ingest::text::{Origin, do_job};
-use crate::ingest::{Wake, lock};
+use crate::ingest::{Wake, lock, spawn};
 use crate::model::fleet::FileId;
 use std::path::Path;
 use std::sync::mpsc::SyncSender;
@@ -29,10 +29,7 @@ impl Worker {
             // If the worker has ended, the text is no longer needed.
             let _ = inbox.send(Wake::Read(update));
         };
-        self.reader = std::thread::Builder::new()
-            .name("text".to_owned())
-            .spawn(read)
-            .ok();
+        self.reader = spawn("text", read).ok();
     }
 
     fn origin(&self, file: FileId) -> Origin {
