@@ -98,9 +98,9 @@ fn text_items(text: &str, role: Role, kind: Kind, items: &mut Vec<NewItem>, out:
     };
     for (part, reminder) in split_reminders(text) {
         if reminder && kind != Kind::Summary {
-            items.push(out.item(Role::Container, Kind::Reminder).text(part).done());
+            items.push(out.text(Role::Container, Kind::Reminder, part));
         } else if !part.trim().is_empty() {
-            items.push(out.item(role, kind).text(part).done());
+            items.push(out.text(role, kind, part));
         }
     }
 }
@@ -149,8 +149,7 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
     let call = block.tool_use_id.get();
     let content: Content<'_> = lenient::value(block.content, "content", out);
     let mut reminders = Vec::new();
-    let result = out.item(Role::Tool, Kind::ToolResult);
-    let mut result = result.tool(tools.get(call)).call(call);
+    let mut result = out.tool_result(tools.get(call), call);
     for piece in &content.0 {
         let text = match piece {
             Piece::Text(text) => text,
@@ -176,7 +175,7 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
     }
     items.push(result.done());
     for text in reminders {
-        items.push(out.item(Role::Container, Kind::Reminder).text(text).done());
+        items.push(out.text(Role::Container, Kind::Reminder, text));
     }
 }
 
@@ -219,7 +218,7 @@ pub(super) fn assistant_items(
     out: &mut Sink<'_>,
 ) -> Vec<NewItem> {
     let items = content.0.iter().map(|piece| match piece {
-        Piece::Text(text) => out.item(Role::Assistant, Kind::Text).text(text).done(),
+        Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
         Piece::Part(block) => assistant_item(block, tools, out),
     });
     items.collect()
@@ -241,22 +240,19 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) 
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let name = block.name.or_empty();
             tools.insert(block.id.get(), name);
-            out.item(Role::Assistant, Kind::ToolCall)
-                .tool(Some(name))
-                .call(block.id.get())
+            out.tool_call(Some(name), block.id.get())
                 .text(name)
                 .text(block.input.map_or("", RawValue::get))
                 .done()
         }
         kind => match (block.text.get(), block.content) {
-            (Some(text), _) => out.item(Role::Assistant, Kind::Text).text(text).done(),
+            (Some(text), _) => out.text(Role::Assistant, Kind::Text, text),
             // The result of a tool that ran on the server.
-            (None, Some(content)) => out
-                .item(Role::Tool, Kind::ToolResult)
-                .tool(Some(kind).filter(|kind| !kind.is_empty()))
-                .call(block.tool_use_id.get())
-                .text(content.get())
-                .done(),
+            (None, Some(content)) => {
+                let tool = Some(kind).filter(|kind| !kind.is_empty());
+                let result = out.tool_result(tool, block.tool_use_id.get());
+                result.text(content.get()).done()
+            }
             (None, None) => with_media(out.item(Role::Assistant, Kind::Text), block).done(),
         },
     }

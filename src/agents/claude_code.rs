@@ -21,7 +21,7 @@ use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
-use crate::model::{Gone, Kind, Role, Source};
+use crate::model::{Gone, Kind, Role};
 use std::collections::HashMap;
 use std::path::Path;
 use wire::{Record, keys};
@@ -243,33 +243,26 @@ impl ClaudeCodeDecoder {
         node.items = assistant_items(&message.content, &mut self.tools, out);
         let usage = message.usage.as_ref()?;
         let context = usage.context();
-        let prompt = context.input + context.cache_creation + context.cache_read;
-        if prompt == 0 {
-            return None;
-        }
         let is_final = message.stop_reason.get().is_some();
-        Some(Usage {
-            request,
+        (context.prompt() > 0).then(|| Usage {
             model: message.model.boxed(),
-            prompt,
             cached: context.cache_read,
             output: is_final.then_some(context.output),
             reasoning: usage.thinking().filter(|_| is_final),
-            source: Source::Reported,
             billed: usage.billed(),
+            ..Usage::reported(request, context.prompt())
         })
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         self.epoch += 1;
         let metadata = &record.compact_metadata;
+        let cause = metadata.trigger.get().unwrap_or("unknown");
         out.reset(Reset {
             key: record.uuid.key(),
-            gone: Gone::Compaction,
-            cause: metadata.trigger.get().unwrap_or("unknown").into(),
             before: metadata.pre_tokens.0,
             after: metadata.post_tokens.0,
-            kept: metadata.kept(),
+            ..Reset::new(Gone::Compaction, cause, metadata.kept())
         });
     }
 }

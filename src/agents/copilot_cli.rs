@@ -38,7 +38,7 @@ use super::anthropic::ToolNames;
 use super::lenient::{self, Count, Piece};
 use super::{Claim, Decoder, Facts, Format, Root, SidecarRecord, decoder, facts, head};
 use crate::model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
-use crate::model::{Kind, Role, Source};
+use crate::model::{Kind, Role};
 use events::{Data, Record, Request};
 use media::{Formula, picture, pictures};
 use std::collections::HashMap;
@@ -201,10 +201,7 @@ impl CopilotCliDecoder {
                 cwd: data.cwd.boxed(),
                 ..Meta::default()
             }),
-            "session.title_changed" => out.meta(Meta {
-                title: data.title.boxed(),
-                ..Meta::default()
-            }),
+            "session.title_changed" => out.meta(Meta::of_title(data.title.boxed())),
             "system.message" => self.system(data, out),
             "user.message" => self.user(data, out),
             "assistant.turn_start" => {
@@ -230,8 +227,8 @@ impl CopilotCliDecoder {
             }
             "skill.invoked" => self.skill(data, out),
             "system.notification" => {
-                let item = out.item(Role::Container, Kind::Reminder);
-                let item = item.text(data.content.or_empty()).done();
+                let text = data.content.or_empty();
+                let item = out.text(Role::Container, Kind::Reminder, text);
                 self.message(Part::Injected, vec![item], out);
             }
             "subagent.started" => {
@@ -267,10 +264,7 @@ impl CopilotCliDecoder {
         if model.is_some() {
             self.thread(out.lane()).model.clone_from(&model);
         }
-        out.meta(Meta {
-            model,
-            ..Meta::default()
-        });
+        out.meta(Meta::of_model(model));
     }
 
     /// The model that is named by another event, where none has been named before.
@@ -285,10 +279,7 @@ impl CopilotCliDecoder {
         let limit = limit.0.filter(|limit| *limit > 0);
         if limit.is_some() && limit != self.window && out.lane() == Lane::Main {
             self.window = limit;
-            out.meta(Meta {
-                window: limit,
-                ..Meta::default()
-            });
+            out.meta(Meta::of_window(limit));
         }
     }
 
@@ -301,8 +292,7 @@ impl CopilotCliDecoder {
 
     /// A system prompt takes the place of the one before it.
     fn system(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
-        let item = out.item(Role::Container, Kind::Prompt);
-        let item = item.text(data.content.or_empty()).done();
+        let item = out.text(Role::Container, Kind::Prompt, data.content.or_empty());
         let key = Key::of_parts(&["copilot system", data.name.or_empty()]);
         let system = &mut self.thread(out.lane()).system;
         if !system.contains(&key) {
@@ -322,7 +312,7 @@ impl CopilotCliDecoder {
         let mut items = Vec::new();
         let mut add = |role, kind, text: &str| {
             if !text.trim().is_empty() {
-                items.push(out.item(role, kind).text(text).done());
+                items.push(out.text(role, kind, text));
             }
         };
         match sent.find(typed).filter(|_| own && !typed.is_empty()) {
@@ -383,8 +373,7 @@ impl CopilotCliDecoder {
             items.push(item.opaque(hidden as u64).done());
         }
         if let Some(text) = data.content.get().filter(|text| !text.is_empty()) {
-            let item = out.item(Role::Assistant, Kind::Text);
-            items.push(item.text(text).done());
+            items.push(out.text(Role::Assistant, Kind::Text, text));
         }
         for request in &data.tool_requests {
             items.push(self.call(request, out));
@@ -395,10 +384,7 @@ impl CopilotCliDecoder {
         let request = request.or(self.event);
         let event = self.event;
         self.thread(out.lane()).messages.extend(event);
-        out.node(Node {
-            request,
-            ..Node::new(self.event, Part::Output, items)
-        });
+        out.node(Node::output(self.event, request, items));
         if let Some(request) = request {
             self.report(data, request, out);
         }
@@ -408,11 +394,8 @@ impl CopilotCliDecoder {
         if let Some(name) = request.name.get() {
             self.tools.insert(request.tool_call_id.get(), name);
         }
-        let item = out
-            .item(Role::Assistant, Kind::ToolCall)
-            .tool(request.name.get())
-            .call(request.tool_call_id.get())
-            .text(request.name.or_empty());
+        let item = out.tool_call(request.name.get(), request.tool_call_id.get());
+        let item = item.text(request.name.or_empty());
         match request.arguments {
             // Some models' are a string that holds them.
             Some(arguments) if arguments.get().starts_with('"') => {
@@ -446,8 +429,7 @@ impl CopilotCliDecoder {
     fn result(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         let call = data.tool_call_id.get();
         let formula = self.formula(out.lane());
-        let item = out.item(Role::Tool, Kind::ToolResult);
-        let mut item = item.tool(self.tools.get(call)).call(call);
+        let mut item = out.tool_result(self.tools.get(call), call);
         // A failure has no result but a message.
         let outcome = if data.result.0.is_empty() {
             &data.error
@@ -479,11 +461,10 @@ fn lane_of(record: &Record<'_>) -> Lane {
 /// Reports the agent's own number for the whole context, where an event of this kind has one.
 fn report_size(kind: &str, tokens: Option<u64>, out: &mut Sink<'_>) {
     match tokens.filter(|tokens| *tokens > 0) {
-        Some(prompt) => out.usage(Usage {
-            request: Key::of_number("copilot says", out.place().id()),
-            source: Source::Agent,
-            ..spans::usage(prompt)
-        }),
+        Some(prompt) => {
+            let request = Key::of_number("copilot says", out.place().id());
+            out.usage(Usage::estimated(request, prompt));
+        }
         None => out.skip(kind),
     }
 }

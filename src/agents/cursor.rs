@@ -140,7 +140,7 @@ fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) ->
         ];
         for (role, kind, text) in parts {
             if !text.trim().is_empty() {
-                items.push(out.item(role, kind).text(text).done());
+                items.push(out.text(role, kind, text));
             }
         }
     }

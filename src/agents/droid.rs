@@ -140,10 +140,7 @@ impl DroidDecoder {
         self.messages.extend(key);
         let (part, items) = match message.role.or_empty() {
             "assistant" => {
-                let meta = Meta {
-                    model: message.model_id.boxed(),
-                    ..Meta::default()
-                };
+                let meta = Meta::of_model(message.model_id.boxed());
                 out.meta(meta.changes(&mut self.meta));
                 let items = assistant_items(&message.content, &mut self.tools, out);
                 (Part::Output, items)
@@ -173,36 +170,29 @@ impl DroidDecoder {
         // At the beginning of a file nothing leaves: its history was another session's.
         let begins = self.messages.is_empty() && out.place().line > 0;
         if !begins {
+            let cause = match anchor {
+                Some(_) => Cause::Automatic,
+                None => Cause::Manual,
+            };
             out.reset(Reset {
                 key: id.map(|id| Key::of_parts(&["reset", id])),
-                gone: Gone::Compaction,
-                cause: if anchor.is_some() {
-                    Cause::Automatic
-                } else {
-                    Cause::Manual
-                },
-                before: None,
-                after: None,
-                kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),
+                ..Reset::new(Gone::Compaction, cause, Kept::from(first))
             });
         }
         // What is kept may reach back beyond the previous summary, which is never kept.
         if let Some(old) = std::mem::replace(&mut self.summary, record.id.key()) {
-            out.emit(Event::Cleared {
-                nodes: vec![old],
-                calls: Vec::new(),
-            });
+            out.emit(Event::cleared_node(old));
         }
         let texts = [
             (Kind::Summary, &record.summary_text),
             (Kind::Reminder, &record.system_info_text),
         ];
-        let mut items = Vec::new();
-        for (kind, text) in texts {
-            if let Some(text) = text.get() {
-                items.push(out.item(Role::Container, kind).text(text).done());
-            }
-        }
+        let texts = texts
+            .into_iter()
+            .filter_map(|(kind, text)| Some((kind, text.get()?)));
+        let items = texts
+            .map(|(kind, text)| out.text(Role::Container, kind, text))
+            .collect();
         out.node(Node::new(record.id.key(), Part::Injected, items));
     }
 }

@@ -45,6 +45,14 @@ pub struct Format {
 /// One number of a provider's usage: its name in reports and where it is in [`Billed`].
 pub type Term = (&'static str, fn(&Billed) -> u64);
 
+/// The numbers of Google's agents, which call reasoning thoughts.
+pub(super) const THOUGHTS: &[Term] = &[
+    ("input", |b| b.input),
+    ("cached", |b| b.cache_read),
+    ("output", |b| b.output),
+    ("thoughts", |b| b.reasoning),
+];
+
 impl Format {
     /// A log of lines that reports usage. The id, the facts and the three functions after them are
     /// placeholders.

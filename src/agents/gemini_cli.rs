@@ -20,13 +20,14 @@
 //! * Tool results are next to their calls; after a checkpoint in messages of the user too, and the
 //!   results of parallel calls then contain each other's.
 
+use super::format::THOUGHTS;
 use super::genai::{Call, Response};
 use super::lenient::{self, Text};
 use super::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use crate::model::event::{
     Billed, Event, ItemBuilder, Key, Meta, NewItem, Node, Part, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role, Source};
+use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -63,12 +64,7 @@ pub static GEMINI_CLI: Format = Format {
     store: &store,
     list: Some(List::Json("messages")),
     reset_marks: &[r#""messages":["#],
-    terms: &[
-        ("input", |b| b.input),
-        ("cached", |b| b.cache_read),
-        ("output", |b| b.output),
-        ("thoughts", |b| b.reasoning),
-    ],
+    terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };
@@ -286,10 +282,7 @@ impl GeminiCliDecoder {
     }
 
     fn gemini(&mut self, message: &Record<'_>, report: Report, out: &mut Sink<'_>) -> Part {
-        let model = Meta {
-            model: message.model.boxed(),
-            ..Meta::default()
-        };
+        let model = Meta::of_model(message.model.boxed());
         out.meta(model.changes(&mut self.meta));
         let report = match report {
             Report::New => message.tokens.filter(|tokens| tokens.input.or_zero() > 0),
@@ -324,10 +317,7 @@ impl GeminiCliDecoder {
             items.push(call.add_to(item).done());
         }
         let request = message.id.get().map(|id| Key::of_parts(&["gemini", id]));
-        out.node(Node {
-            request,
-            ..Node::new(message.id.key(), Part::Output, items)
-        });
+        out.node(Node::output(message.id.key(), request, items));
 
         let results = self.results(message, out);
         if let (Some(id), false) = (message.id.get(), results.is_empty()) {
@@ -337,10 +327,7 @@ impl GeminiCliDecoder {
             out.usage(usage(tokens, request, message));
         }
         if let Some(key) = built_in {
-            out.emit(Event::Cleared {
-                nodes: vec![key],
-                calls: Vec::new(),
-            });
+            out.emit(Event::cleared_node(key));
         }
         Part::Output
     }
@@ -370,8 +357,7 @@ impl GeminiCliDecoder {
         let key = Key::of_parts(&["built-in", id]);
         let is_new = tokens > 0 && self.built_in.insert(key);
         let item = is_new.then(|| {
-            let item = out.item(Role::Tool, Kind::ToolResult);
-            item.tool(Some("built-in"))
+            out.tool_result(Some("built-in"), None)
                 .reported(tokens, "(not in the log)")
                 .done()
         });
@@ -388,10 +374,7 @@ impl GeminiCliDecoder {
         };
         let old = self.results.insert(key, item.hash);
         if old.is_some_and(|old| old != item.hash) && item.preview.contains(MASKED) {
-            out.emit(Event::Cleared {
-                nodes: Vec::new(),
-                calls: vec![key],
-            });
+            out.emit(Event::cleared_calls(vec![key]));
         }
     }
 }
@@ -422,13 +405,9 @@ fn result(response: &Response<'_>, call: Option<&Call<'_>>, out: &mut Sink<'_>) 
 fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
     let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
     Usage {
-        request,
         model: message.model.boxed(),
-        prompt,
         cached: tokens.cached.or_zero().min(prompt),
         output: tokens.output.0,
-        reasoning: None,
-        source: Source::Reported,
         billed: Billed {
             input: prompt,
             cache_creation: 0,
@@ -436,6 +415,7 @@ fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
             output: tokens.output.or_zero(),
             reasoning: tokens.thoughts.or_zero(),
         },
+        ..Usage::reported(request, prompt)
     }
 }
 
@@ -459,6 +439,7 @@ fn meta(facts: &Facts<'_>, out: &mut Sink<'_>) {
 mod tests {
     use super::*;
     use crate::agents::testing;
+    use crate::model::Source;
     use crate::model::event::{ByLength, Entry};
     use crate::model::session::Session;
     use std::sync::Arc;

@@ -25,12 +25,12 @@
 mod settings;
 
 use super::lenient::{self, Count, Piece, Pieces, Text, record};
-use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, image};
+use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head, image};
 use crate::model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
     Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role, Source};
+use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 use std::path::Path;
 
@@ -79,13 +79,7 @@ fn claims(path: &Path) -> Option<Claim> {
 
 /// Whether a log begins with the header that pi writes, and the agents that write its format.
 pub(super) fn begins_with_a_header(head: &[u8]) -> bool {
-    let start: Vec<u8> = head
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .take(64)
-        .collect();
-    start.starts_with(br#"{"type":"session","#)
+    head::solid(head, 64).starts_with(br#"{"type":"session","#)
 }
 
 record! {
@@ -141,8 +135,14 @@ record! {
 }
 
 impl Numbers {
-    fn prompt(self) -> u64 {
-        self.input.or_zero() + self.cache_read.or_zero() + self.cache_write.or_zero()
+    fn billed(self) -> Billed {
+        Billed {
+            input: self.input.or_zero(),
+            cache_creation: self.cache_write.or_zero(),
+            cache_read: self.cache_read.or_zero(),
+            output: self.output.or_zero(),
+            reasoning: self.reasoning.or_zero(),
+        }
     }
 }
 
@@ -241,9 +241,7 @@ impl PiDecoder {
             "assistant" => self.run = assistant(record, message, node, out),
             "toolResult" => {
                 self.run = Run::Results;
-                let item = out.item(Role::Tool, Kind::ToolResult);
-                let item = item.tool(message.tool_name.get());
-                let item = item.call(message.tool_call_id.get());
+                let item = out.tool_result(message.tool_name.get(), message.tool_call_id.get());
                 node.part = Part::Result;
                 node.items.push(add_content(item, &message.content).done());
                 out.node(node);
@@ -271,18 +269,12 @@ impl PiDecoder {
         };
         out.reset(Reset {
             key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
-            gone: Gone::Compaction,
-            cause,
             before: record.tokens_before.0,
-            after: None,
-            kept: first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None }),
+            ..Reset::new(Gone::Compaction, cause, Kept::from(first))
         });
         // What is kept may reach back beyond the summary before this one, which is never kept.
         if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
-            out.emit(Event::Cleared {
-                nodes: vec![old],
-                calls: Vec::new(),
-            });
+            out.emit(Event::cleared_node(old));
         }
         node.parent = Parent::Previous;
         inject(node, Kind::Summary, &content_of(&record.summary), out);
@@ -330,22 +322,15 @@ fn assistant(
     node.part = Part::Output;
     node.request = Some(request);
     out.node(node);
-    if numbers.prompt() > 0 {
+    let billed = numbers.billed();
+    if billed.prompt() > 0 {
         out.usage(Usage {
-            request,
             model: message.model.boxed(),
-            prompt: numbers.prompt(),
-            cached: numbers.cache_read.or_zero(),
+            cached: billed.cache_read,
             output: numbers.output.0.filter(|_| !broken),
             reasoning: numbers.reasoning.0.filter(|_| !broken),
-            source: Source::Reported,
-            billed: Billed {
-                input: numbers.input.or_zero(),
-                cache_creation: numbers.cache_write.or_zero(),
-                cache_read: numbers.cache_read.or_zero(),
-                output: numbers.output.or_zero(),
-                reasoning: numbers.reasoning.or_zero(),
-            },
+            billed,
+            ..Usage::reported(request, billed.prompt())
         });
     }
     run
@@ -355,7 +340,7 @@ fn assistant(
 fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewItem> {
     let block = match piece {
         Piece::Text(text) => {
-            return Some(out.item(Role::Assistant, Kind::Text).text(text).done());
+            return Some(out.text(Role::Assistant, Kind::Text, text));
         }
         Piece::Part(block) => block,
     };
@@ -368,11 +353,8 @@ fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewIt
             .text(block.thinking.or_empty())
             .opaque(block.thinking_signature.or_empty().len() as u64),
         "toolCall" => {
-            let call = out
-                .item(Role::Assistant, Kind::ToolCall)
-                .tool(block.name.get())
-                .call(block.id.get())
-                .text(block.name.or_empty());
+            let call = out.tool_call(block.name.get(), block.id.get());
+            let call = call.text(block.name.or_empty());
             match block.arguments {
                 Some(arguments) => lenient::raw(call, arguments),
                 None => call,
@@ -442,7 +424,7 @@ fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
         Some(id) => Key::of_parts(&["pi", id, time]),
         None if time.is_empty() => Key::of_number("pi request", place.id()),
         None => {
-            let (prompt, output) = (numbers.prompt(), numbers.output.or_zero());
+            let (prompt, output) = (numbers.billed().prompt(), numbers.output.or_zero());
             Key::of_parts(&["pi", time, &prompt.to_string(), &output.to_string()])
         }
     }

@@ -35,6 +35,7 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
+use super::format::THOUGHTS;
 use super::lenient;
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{
@@ -74,12 +75,7 @@ pub static QWEN_CODE: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<QwenCodeDecoder>,
     reset_marks: &[r#""subtype":"chat_compression""#],
-    terms: &[
-        ("input", |b| b.input),
-        ("cached", |b| b.cache_read),
-        ("output", |b| b.output),
-        ("thoughts", |b| b.reasoning),
-    ],
+    terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };
@@ -382,10 +378,7 @@ impl Branch {
             Some("result") if payload.sent_to_model != Some(true) => {
                 let unanswered = self.unanswered.take();
                 if let Some((key, _)) = unanswered.filter(|(_, text)| **text == *command) {
-                    out.emit(Event::Cleared {
-                        nodes: vec![key],
-                        calls: Vec::new(),
-                    });
+                    out.emit(Event::cleared_node(key));
                 }
             }
             Some("result") => {}
@@ -409,11 +402,9 @@ impl Branch {
         self.unanswered = None;
         out.reset(Reset {
             key: Some(Key::of_parts(&["reset", uuid])),
-            gone: Gone::Compaction,
-            cause,
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
-            kept: Kept::Nothing,
+            ..Reset::new(Gone::Compaction, cause, Kept::Nothing)
         });
         node.parent = Parent::Previous;
         node.part = Part::Injected;

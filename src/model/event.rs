@@ -146,6 +146,22 @@ pub enum Event {
     Unreadable(Box<str>),
 }
 
+impl Event {
+    /// The content of a node leaves.
+    pub fn cleared_node(key: Key) -> Event {
+        Event::Cleared {
+            nodes: vec![key],
+            calls: Vec::new(),
+        }
+    }
+
+    /// The results of these calls leave.
+    pub fn cleared_calls(calls: Vec<Key>) -> Event {
+        let nodes = Vec::new();
+        Event::Cleared { nodes, calls }
+    }
+}
+
 /// Facts about a session. `None`: not in this record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Meta {
@@ -168,6 +184,30 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// The model alone.
+    pub fn of_model(model: Option<Box<str>>) -> Meta {
+        Meta {
+            model,
+            ..Meta::default()
+        }
+    }
+
+    /// The title alone.
+    pub fn of_title(title: Option<Box<str>>) -> Meta {
+        Meta {
+            title,
+            ..Meta::default()
+        }
+    }
+
+    /// The window alone, unless it is 0.
+    pub fn of_window(window: Option<u64>) -> Meta {
+        Meta {
+            window: window.filter(|window| *window > 0),
+            ..Meta::default()
+        }
+    }
+
     /// Only the facts that differ from `known`, which is updated.
     #[must_use]
     pub fn changes(self, known: &mut Meta) -> Meta {
@@ -235,6 +275,14 @@ pub struct Node {
 }
 
 impl Node {
+    /// Output of the model's, of this request.
+    pub fn output(key: Option<Key>, request: Option<Key>, items: Vec<NewItem>) -> Node {
+        Node {
+            request,
+            ..Node::new(key, Part::Output, items)
+        }
+    }
+
     /// A node after the one before it. [`Part::Input`] begins a turn.
     pub fn new(key: Option<Key>, part: Part, items: Vec<NewItem>) -> Node {
         Node {
@@ -291,6 +339,30 @@ pub struct Usage {
     pub billed: Billed,
 }
 
+impl Usage {
+    /// A prompt of this size, as the provider reports it, and nothing more.
+    pub fn reported(request: Key, prompt: u64) -> Usage {
+        Usage {
+            request,
+            model: None,
+            prompt,
+            cached: 0,
+            output: None,
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed::default(),
+        }
+    }
+
+    /// A prompt of this size, as the agent estimates it, and nothing more.
+    pub fn estimated(request: Key, prompt: u64) -> Usage {
+        Usage {
+            source: Source::Agent,
+            ..Usage::reported(request, prompt)
+        }
+    }
+}
+
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Billed {
@@ -307,6 +379,11 @@ pub struct Billed {
 }
 
 impl Billed {
+    /// The prompt, where `input` does not hold the cached part.
+    pub fn prompt(self) -> u64 {
+        self.input + self.cache_creation + self.cache_read
+    }
+
     /// The larger of each number: lines of one response repeat their usage, rising as it streams.
     #[must_use]
     pub fn max(self, other: Billed) -> Billed {
@@ -335,6 +412,20 @@ pub struct Reset {
     pub after: Option<u64>,
     /// What stays, verbatim.
     pub kept: Kept,
+}
+
+impl Reset {
+    /// A reset without an id and without sizes.
+    pub fn new(gone: Gone, cause: impl Into<Cause>, kept: Kept) -> Reset {
+        Reset {
+            key: None,
+            gone,
+            cause: cause.into(),
+            before: None,
+            after: None,
+            kept,
+        }
+    }
 }
 
 /// What caused a compaction or clear.
@@ -366,6 +457,13 @@ impl From<&str> for Cause {
             "manual" => Cause::Manual,
             other => Cause::Other(other.into()),
         }
+    }
+}
+
+/// All from this node on; nothing where there is none.
+impl From<Option<Key>> for Kept {
+    fn from(first: Option<Key>) -> Kept {
+        first.map_or(Kept::Nothing, |first| Kept::Range { first, last: None })
     }
 }
 

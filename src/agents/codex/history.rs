@@ -107,27 +107,16 @@ impl CodexDecoder {
             kept.append(&mut self.opening.clone());
             kept.extend(self.newest_user_messages(LEGACY_KEPT_BYTES));
         }
-        out.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
-            cause: self.cause(),
-            before: None,
-            after: None,
-            kept: Kept::Nodes(kept),
-        });
+        let kept = Kept::Nodes(kept);
+        out.reset(Reset::new(Gone::Compaction, self.cause(), kept));
         self.turns.rebuilt();
         self.open = None;
         let message = compacted.message.or_empty();
         match &compacted.replacement_history {
             Some(history) => self.rebuild(history, message, out),
             None if !message.is_empty() => {
-                let summary = out.item(Role::Container, Kind::Summary).text(message);
-                let items = vec![summary.done()];
-                out.node(Node {
-                    part: Part::Injected,
-                    items,
-                    ..Node::default()
-                });
+                let summary = out.text(Role::Container, Kind::Summary, message);
+                out.node(Node::new(None, Part::Injected, vec![summary]));
             }
             None => {}
         }

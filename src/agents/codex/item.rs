@@ -50,18 +50,13 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
         | "web_search_call" => {
             let arguments = item.arguments.or(item.input).or(item.action);
             let name = tool_name(item);
-            let call = out
-                .item(Role::Assistant, Kind::ToolCall)
-                .tool(name.as_deref())
-                .call(call)
-                .text(&string_or_json(arguments));
+            let call = out.tool_call(name.as_deref(), call);
+            let call = call.text(&string_or_json(arguments));
             Piece::new(Part::Output, vec![call.done()])
         }
         "image_generation_call" => {
             let call = out
-                .item(Role::Assistant, Kind::ToolCall)
-                .tool(tool_name(item).as_deref())
-                .call(call.or(item.id.get()))
+                .tool_call(tool_name(item).as_deref(), call.or(item.id.get()))
                 .text(item.revised_prompt.or_empty());
             let call = match item.result.get() {
                 Some(base64) => call.fixed(image_tokens(base64, ""), "[image]"),
@@ -70,10 +65,7 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
             Piece::new(Part::Output, vec![call.done()])
         }
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            let result = out
-                .item(Role::Tool, Kind::ToolResult)
-                .tool(setting.tool)
-                .call(call);
+            let result = out.tool_result(setting.tool, call);
             Piece::new(Part::Result, vec![output(item, result).done()])
         }
         "tool_search_output" => {
@@ -167,21 +159,15 @@ fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
 
 /// What another agent wrote: the task of a sub-agent's turn, or a result that comes back.
 fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
-    let message = if setting.opens {
-        out.item(Role::User, Kind::Text)
-    } else {
-        out.item(Role::Tool, Kind::ToolResult)
-            .tool(Some("agent_message"))
+    let (part, message) = match setting.opens {
+        true => (Part::Input, out.item(Role::User, Kind::Text)),
+        false => (Part::Result, out.tool_result(Some("agent_message"), None)),
     };
     let message = add_all(message, &item.content.0)
         .opaque(full_len(&item.encrypted_content))
         .label(item.author.or_empty());
     Piece {
-        part: if setting.opens {
-            Part::Input
-        } else {
-            Part::Result
-        },
+        part,
         items: vec![message.done()],
         is_users: setting.opens,
     }

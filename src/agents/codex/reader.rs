@@ -6,7 +6,6 @@ use super::usage::{Meter, Report};
 use super::wire::{EventMsg, Item, Line, TurnContext};
 use crate::agents::Decoder;
 use crate::agents::lenient::{self, Count};
-use crate::model::Source;
 use crate::model::event::{Billed, Event, Key, Meta, Sink, Usage};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -155,10 +154,8 @@ impl CodexDecoder {
                 Some(())
             }
             "thread_name_updated" if !self.is_copied(out) => {
-                out.meta(Meta {
-                    title: Some(event.thread_name.get()?.into()),
-                    ..Meta::default()
-                });
+                let title = event.thread_name.get()?;
+                out.meta(Meta::of_title(Some(title.into())));
                 Some(())
             }
             _ => None,
@@ -167,26 +164,17 @@ impl CodexDecoder {
 
     /// Reads a window. In a log it is 95 % of the model's: what Codex uses of it.
     fn window(&mut self, window: Count, out: &mut Sink<'_>) {
-        let meta = Meta {
-            window: window.0.filter(|window| *window > 0),
-            ..Meta::default()
-        };
-        self.emit_changes(meta, out);
+        self.emit_changes(Meta::of_window(window.0), out);
     }
 
     fn report(&mut self, report: Report, out: &mut Sink<'_>) -> Option<()> {
         let (last, billed) = match report {
             Report::Nothing => return None,
             Report::Estimate(total) => {
+                let request = Key::of_number("codex estimate", out.place().id());
                 out.usage(Usage {
-                    request: Key::of_number("codex estimate", out.place().id()),
                     model: self.meta.model.clone(),
-                    prompt: total,
-                    cached: 0,
-                    output: None,
-                    reasoning: None,
-                    source: Source::Agent,
-                    billed: Billed::default(),
+                    ..Usage::estimated(request, total)
                 });
                 return Some(());
             }
@@ -203,17 +191,15 @@ impl CodexDecoder {
         let (prompt, output) = (last.input.or_zero(), last.output.0);
         let reasoning = last.reasoning.0;
         out.usage(Usage {
-            request,
             model: self.meta.model.clone(),
-            prompt,
             cached: last.cached.or_zero().min(prompt),
             output,
             reasoning: reasoning.map(|n| n.min(output.unwrap_or(0))),
-            source: Source::Reported,
             billed: match self.is_copied(out) {
                 true => Billed::default(),
                 false => billed,
             },
+            ..Usage::reported(request, prompt)
         });
         Some(())
     }

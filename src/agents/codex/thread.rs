@@ -83,12 +83,7 @@ impl CodexDecoder {
         out.meta(facts.changes(&mut self.meta));
         let items = prefix(&meta, out);
         if !items.is_empty() {
-            out.node(Node {
-                key: Some(prefix_key()),
-                part: Part::Injected,
-                items,
-                ..Node::default()
-            });
+            out.node(Node::new(Some(prefix_key()), Part::Injected, items));
         }
         Some(())
     }
@@ -103,11 +98,10 @@ pub(super) fn prefix_key() -> Key {
 fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     if let Some(text) = meta.base_instructions.text.get() {
-        items.push(out.item(Role::Container, Kind::Prompt).text(text).done());
+        items.push(out.text(Role::Container, Kind::Prompt, text));
     }
     if let Some(tools) = meta.dynamic_tools {
-        let list = out.item(Role::Container, Kind::ToolList);
-        items.push(list.text(tools.get()).done());
+        items.push(out.text(Role::Container, Kind::ToolList, tools.get()));
     }
     items
 }

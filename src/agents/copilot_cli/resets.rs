@@ -2,7 +2,7 @@
 
 use super::events::Data;
 use super::{CopilotCliDecoder, Thread, report_size};
-use crate::model::event::{Cause, Kept, Node, Part, Reset, Sink};
+use crate::model::event::{Cause, Kept, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 
 impl CopilotCliDecoder {
@@ -25,21 +25,13 @@ impl CopilotCliDecoder {
         let kept = thread.kept();
         let after = data.parts().or(data.post_compaction_tokens.0);
         out.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
-            cause,
             before: data.pre_compaction_tokens.0,
             after,
-            kept,
+            ..Reset::new(Gone::Compaction, cause, kept)
         });
-        let mut items = Vec::new();
-        if let Some(text) = data.summary_content.get().filter(|text| !text.is_empty()) {
-            let item = out.item(Role::Container, Kind::Summary);
-            items.push(item.text(text).done());
-        }
-        let event = self.event;
-        self.thread(out.lane()).messages.extend(event);
-        out.node(Node::new(self.event, Part::Injected, items));
+        let text = data.summary_content.get().filter(|text| !text.is_empty());
+        let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
+        self.message(Part::Injected, item.into_iter().collect(), out);
         if after.is_some() {
             report_size("session.compaction_complete", after, out);
         }
@@ -49,15 +41,7 @@ impl CopilotCliDecoder {
         let thread = self.thread(out.lane());
         thread.messages.clear();
         thread.summarised = None;
-        let kept = thread.kept();
-        out.reset(Reset {
-            key: None,
-            gone: Gone::Clear,
-            cause: "clear".into(),
-            before: None,
-            after: None,
-            kept,
-        });
+        out.reset(Reset::new(Gone::Clear, "clear", thread.kept()));
     }
 
     pub(super) fn truncation(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
@@ -72,15 +56,7 @@ impl CopilotCliDecoder {
         if let Some(summarised) = &mut thread.summarised {
             *summarised = summarised.saturating_sub(removed);
         }
-        let kept = thread.kept();
-        out.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
-            cause: "truncation".into(),
-            before: None,
-            after: None,
-            kept,
-        });
+        out.reset(Reset::new(Gone::Compaction, "truncation", thread.kept()));
     }
 }
 

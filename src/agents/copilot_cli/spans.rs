@@ -15,7 +15,6 @@
 use super::{response_key, turn_key};
 use crate::agents::lenient::{self, Count, Text, record};
 use crate::agents::{SidecarRecord, SidecarSpec};
-use crate::model::Source;
 use crate::model::event::{Billed, ByLength, Key, Sink, Usage};
 use std::path::Path;
 
@@ -64,20 +63,6 @@ record! {
     }
 }
 
-/// The usage of a prompt of this size, about which nothing else is known.
-pub(super) fn usage(prompt: u64) -> Usage {
-    Usage {
-        request: Key(0),
-        model: None,
-        prompt,
-        cached: 0,
-        output: None,
-        reasoning: None,
-        source: Source::Agent,
-        billed: Billed::default(),
-    }
-}
-
 /// Reads a line; `None`: it does not concern a request.
 fn read(line: &[u8]) -> Option<SidecarRecord> {
     // Most lines are of tools, and of metrics.
@@ -91,6 +76,9 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let above = |count: Count| count.0.filter(|tokens| *tokens > 0);
     let sizes: Vec<Sizes> = span.events.iter().map(|event| event.attributes).collect();
     let window = sizes.iter().rev().find_map(|sizes| above(sizes.limit));
+    let response = attributes.response.get();
+    let own = Key::of_parts(&["span", span.trace_id.or_empty(), span.span_id.or_empty()]);
+    let request = response.map_or(own, response_key);
     let usage = match above(attributes.input) {
         Some(prompt) => Usage {
             model: attributes
@@ -100,7 +88,6 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
             cached: attributes.cache_read.or_zero().min(prompt),
             output: attributes.output.0,
             reasoning: attributes.reasoning.0,
-            source: Source::Reported,
             billed: Billed {
                 input: prompt,
                 cache_creation: attributes
@@ -111,31 +98,30 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
                 output: attributes.output.or_zero(),
                 reasoning: attributes.reasoning.or_zero(),
             },
-            ..usage(prompt)
+            ..Usage::reported(request, prompt)
         },
-        None => usage(sizes.iter().rev().find_map(|sizes| above(sizes.current))?),
+        None => {
+            let prompt = sizes.iter().rev().find_map(|sizes| above(sizes.current));
+            Usage::estimated(request, prompt?)
+        }
     };
-    let response = attributes.response.get();
     let turn = attributes.interaction.get().zip(attributes.turn.get());
     let keys = [
         response.map(response_key),
         turn.map(|(interaction, turn)| turn_key(interaction, turn)),
     ];
-    let own = Key::of_parts(&["span", span.trace_id.or_empty(), span.span_id.or_empty()]);
     Some(SidecarRecord {
         session,
         keys: keys.into_iter().flatten().collect(),
         window,
-        usage: Usage {
-            request: response.map_or(own, response_key),
-            ..usage
-        },
+        usage,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Source;
 
     #[test]
     fn only_requests_are_taken() {

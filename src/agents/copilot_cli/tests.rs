@@ -1,5 +1,4 @@
 use super::*;
-use crate::model::Source;
 use crate::model::event::{ByLength, Event};
 
 #[test]
@@ -52,11 +51,7 @@ fn aside(response: &str, prompt: u64) -> SidecarRecord {
         session: "s".into(),
         keys: vec![response_key(response), turn_key("i", "0")],
         window: None,
-        usage: Usage {
-            request: response_key(response),
-            source: Source::Reported,
-            ..spans::usage(prompt)
-        },
+        usage: Usage::reported(response_key(response), prompt),
     }
 }
 

@@ -129,8 +129,7 @@ impl Conversation {
                     Some((id, name)) => (Some(&**id), name.as_deref()),
                     None => (None, None),
                 };
-                let item = out.item(Role::Assistant, Kind::ToolCall);
-                let item = item.tool(name).call(id);
+                let item = out.tool_call(name, id);
                 let item = item.text(payload.arguments_part.or_empty()).done();
                 self.output(item, out);
             }
@@ -160,10 +159,7 @@ impl Conversation {
             request,
             begun: Some(key),
         });
-        out.node(Node {
-            request: Some(request),
-            ..Node::new(Some(key), Part::Output, Vec::new())
-        });
+        out.node(Node::output(Some(key), Some(request), Vec::new()));
     }
 
     fn output(&mut self, item: NewItem, out: &mut Sink<'_>) {
@@ -179,18 +175,13 @@ impl Conversation {
             },
             None => self.history.add_to_model(key),
         }
-        out.node(Node {
-            request: self.step.as_ref().map(|step| step.request),
-            ..Node::new(Some(key), Part::Output, vec![item])
-        });
+        let request = self.step.as_ref().map(|step| step.request);
+        out.node(Node::output(Some(key), request, vec![item]));
     }
 
     fn result(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
         let call = payload.tool_call_id.get();
-        let mut item = out
-            .item(Role::Tool, Kind::ToolResult)
-            .tool(self.tools.get(call))
-            .call(call);
+        let mut item = out.tool_result(self.tools.get(call), call);
         if let Some(returned) = &payload.return_value {
             item = add_content(item.text(returned.message.or_empty()), &returned.output);
         }
@@ -201,10 +192,7 @@ impl Conversation {
     }
 
     fn status(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
-        let meta = Meta {
-            window: payload.max_context_tokens.0.filter(|window| *window > 0),
-            ..Meta::default()
-        };
+        let meta = Meta::of_window(payload.max_context_tokens.0);
         out.meta(meta.changes(&mut self.meta));
         let step = self.step.as_ref().map(|step| step.request);
         let request = step.unwrap_or_else(|| super::request(out));
@@ -224,14 +212,8 @@ impl Conversation {
             true => Cause::Manual,
             false => Cause::Automatic,
         };
-        out.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
-            cause,
-            before: None,
-            after: None,
-            kept: Kept::Nodes(self.history.keys().collect()),
-        });
+        let kept = Kept::Nodes(self.history.keys().collect());
+        out.reset(Reset::new(Gone::Compaction, cause, kept));
         self.history.summarised();
         // The step goes on with another prompt.
         if self.step.is_some() {

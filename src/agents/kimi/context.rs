@@ -5,7 +5,7 @@ use super::message::{Content, ToolCall, add_content, is_note, one_item, output_i
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Text, record};
 use crate::model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
-use crate::model::{Kind, Role, Source};
+use crate::model::{Kind, Role};
 
 /// The beginning of a message with a summary.
 const SUMMARY: &str = "<system>Previous context has been compacted.";
@@ -65,8 +65,7 @@ impl Context {
             "assistant" => self.assistant(&message, count, out),
             "tool" => {
                 let call = message.tool_call_id.get();
-                let item = out.item(Role::Tool, Kind::ToolResult);
-                let item = item.tool(self.tools.get(call)).call(call);
+                let item = out.tool_result(self.tools.get(call), call);
                 let item = add_content(item, &message.content).done();
                 out.node(Node::new(Some(key), Part::Result, vec![item]));
             }
@@ -89,10 +88,7 @@ impl Context {
         let size = prompt.unwrap_or(0);
         let request = Key::of_parts(&["kimi context", &output.to_string(), &size.to_string()]);
         let key = here(out);
-        out.node(Node {
-            request: Some(request),
-            ..Node::new(Some(key), Part::Output, items)
-        });
+        out.node(Node::output(Some(key), Some(request), items));
         if let Some(prompt) = prompt.filter(|prompt| *prompt > 0) {
             self.open = Some((request, prompt));
             out.usage(report(request, prompt, None));
@@ -116,17 +112,12 @@ impl Context {
 
 fn report(request: Key, prompt: u64, output: Option<u64>) -> Usage {
     Usage {
-        request,
-        model: None,
-        prompt,
-        cached: 0,
         output,
-        reasoning: None,
-        source: Source::Reported,
         billed: Billed {
             input: prompt,
             output: output.unwrap_or(0),
             ..Billed::default()
         },
+        ..Usage::reported(request, prompt)
     }
 }

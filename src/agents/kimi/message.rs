@@ -3,7 +3,7 @@
 use crate::agents::image;
 use crate::agents::lenient::{Count, Piece, Pieces, Text, record};
 use crate::model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
-use crate::model::{Kind, Role, Source};
+use crate::model::{Kind, Role};
 use jiff::Timestamp;
 
 /// The beginnings of texts that the harness puts in as the user's.
@@ -59,9 +59,7 @@ impl ToolCall<'_> {
     pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
         let arguments = self.function.arguments.get();
         let arguments = arguments.or(self.arguments.get());
-        out.item(Role::Assistant, Kind::ToolCall)
-            .tool(self.name())
-            .call(self.id.get())
+        out.tool_call(self.name(), self.id.get())
             .text(self.name().unwrap_or_default())
             .text(arguments.unwrap_or_default())
             .done()
@@ -71,24 +69,19 @@ impl ToolCall<'_> {
 impl Numbers {
     /// The report, if it is one.
     pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
-        let cached = self.input_cache_read.or_zero();
-        let created = self.input_cache_creation.or_zero();
-        let prompt = self.input_other.or_zero() + cached + created;
-        (prompt > 0).then(|| Usage {
-            request,
+        let billed = Billed {
+            input: self.input_other.or_zero(),
+            cache_creation: self.input_cache_creation.or_zero(),
+            cache_read: self.input_cache_read.or_zero(),
+            output: self.output.or_zero(),
+            reasoning: 0,
+        };
+        (billed.prompt() > 0).then(|| Usage {
             model,
-            prompt,
-            cached,
+            cached: billed.cache_read,
             output: self.output.0,
-            reasoning: None,
-            source: Source::Reported,
-            billed: Billed {
-                input: self.input_other.or_zero(),
-                cache_creation: created,
-                cache_read: cached,
-                output: self.output.or_zero(),
-                reasoning: 0,
-            },
+            billed,
+            ..Usage::reported(request, billed.prompt())
         })
     }
 }
@@ -142,7 +135,7 @@ pub(super) fn add_content<'s, 'm>(
 /// The model's output: thoughts and texts, each an item.
 pub(super) fn output_items(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
     let items = content.0.iter().map(|piece| match piece {
-        Piece::Text(text) => out.item(Role::Assistant, Kind::Text).text(text).done(),
+        Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
         Piece::Part(part) => part.output_item(out),
     });
     items.collect()

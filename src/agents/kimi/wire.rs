@@ -164,8 +164,7 @@ impl Wire {
         out.meta(meta);
         let prompt = record.system_prompt.get().filter(|text| !text.is_empty());
         if let Some(prompt) = prompt {
-            let item = out.item(Role::Container, Kind::Prompt).text(prompt);
-            let item = item.done();
+            let item = out.text(Role::Container, Kind::Prompt, prompt);
             self.set_prefix(Key::of(PREFIX[0]), item, out);
         }
         has_facts || prompt.is_some()
@@ -196,10 +195,7 @@ impl Wire {
         let changed = model.is_some() && model != self.model;
         if changed {
             self.model.clone_from(&model);
-            out.meta(Meta {
-                model,
-                ..Meta::default()
-            });
+            out.meta(Meta::of_model(model));
         }
         changed
     }
@@ -238,10 +234,7 @@ impl Wire {
         let step = event.step_uuid.get().or(event.uuid.get());
         let request = step.map(request_of);
         let key = here(out);
-        let output = |items| Node {
-            request,
-            ..Node::new(Some(key), Part::Output, items)
-        };
+        let output = |items| Node::output(Some(key), request, items);
         match event.kind.or_empty() {
             // The prompt is all that precedes this.
             "step.begin" => {
@@ -259,11 +252,8 @@ impl Wire {
             }
             "tool.call" => {
                 self.add_tool(event.tool_call_id.get(), event.name.get());
-                let call = out
-                    .item(Role::Assistant, Kind::ToolCall)
-                    .tool(event.name.get())
-                    .call(event.tool_call_id.get())
-                    .text(event.name.or_empty());
+                let call = out.tool_call(event.name.get(), event.tool_call_id.get());
+                let call = call.text(event.name.or_empty());
                 let item = match event.args {
                     Some(args) => lenient::raw(call, args).done(),
                     None => call.done(),
@@ -326,41 +316,32 @@ impl Wire {
                 self.history.keep_after(gone.unwrap_or(usize::MAX));
             }
         }
-        let cause = self.cause.take().as_deref().unwrap_or("unknown").into();
-        let kept = self.prefix.iter().copied().chain(self.history.keys());
-        out.reset(Reset {
-            key: None,
-            gone: Gone::Compaction,
+        let cause = self.cause.take();
+        let cause = cause.as_deref().unwrap_or("unknown");
+        // Its sizes leave out the system prompt and the tools: 15,912 where 42,371 were sent.
+        out.reset(Reset::new(
+            Gone::Compaction,
             cause,
-            // Its sizes leave out the system prompt and the tools: 15,912 where 42,371 were sent.
-            before: None,
-            after: None,
-            kept: Kept::Nodes(kept.collect()),
-        });
+            Kept::Nodes(self.keys()),
+        ));
         let text = record.context_summary.get().or(record.summary.get());
-        let item = text.map(|text| {
-            let item = out.item(Role::Container, Kind::Summary);
-            item.text(text).done()
-        });
+        let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
+        let items = item.into_iter().collect();
         let key = here(out);
         self.history.add(Author::Summary, key);
-        out.node(Node::new(
-            Some(key),
-            Part::Injected,
-            item.into_iter().collect(),
-        ));
+        out.node(Node::new(Some(key), Part::Injected, items));
+    }
+
+    /// The nodes in the context.
+    fn keys(&self) -> Vec<Key> {
+        let prefix = self.prefix.iter().copied();
+        prefix.chain(self.history.keys()).collect()
     }
 
     fn clear(&mut self, out: &mut Sink<'_>) {
         self.history = History::default();
-        out.reset(Reset {
-            key: None,
-            gone: Gone::Clear,
-            cause: "clear".into(),
-            before: None,
-            after: None,
-            kept: Kept::Nodes(self.prefix.clone()),
-        });
+        let kept = Kept::Nodes(self.keys());
+        out.reset(Reset::new(Gone::Clear, "clear", kept));
     }
 
     /// Returns whether there was anything to undo.
@@ -368,9 +349,8 @@ impl Wire {
         let count = record.count.0.and_then(|n| usize::try_from(n).ok());
         let undone = self.history.undo(count.unwrap_or(0));
         if undone {
-            let keys = self.prefix.iter().copied().chain(self.history.keys());
             out.emit(Event::Retain {
-                keys: keys.collect(),
+                keys: self.keys(),
                 cause: Gone::Rewind,
             });
         }
@@ -387,11 +367,7 @@ impl Wire {
             .take(cutoff)
             .filter_map(|message| message.result);
         let large = results.filter(|(_, tokens)| *tokens >= LEAST_CLEARED);
-        let calls = large.map(|(call, _)| call).collect();
-        out.emit(Event::Cleared {
-            nodes: Vec::new(),
-            calls,
-        });
+        out.emit(Event::cleared_calls(large.map(|(call, _)| call).collect()));
     }
 }
 
@@ -403,14 +379,11 @@ fn request_of(step: &str) -> Key {
 /// The author, role, kind and part of a message that is sent as the user's.
 fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind, Part) {
     let person = (Author::Person, Role::User, Kind::Text, Part::Input);
+    let task = (Author::Other, Role::User, Kind::Text, Part::Input);
+    let injected = |author, kind| (author, Role::Container, kind, Part::Injected);
     let Some(origin) = origin else {
         return match is_note(text) {
-            true => (
-                Author::Other,
-                Role::Container,
-                Kind::Reminder,
-                Part::Injected,
-            ),
+            true => injected(Author::Other, Kind::Reminder),
             false => person,
         };
     };
@@ -418,34 +391,15 @@ fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind,
         "user" => person,
         "skill_activation" | "plugin_command" => match origin.trigger.get() {
             Some("user-slash") => (Author::Person, Role::Container, Kind::Skill, Part::Input),
-            _ => (Author::Other, Role::Container, Kind::Skill, Part::Injected),
+            _ => injected(Author::Other, Kind::Skill),
         },
         // A command that the user ran himself; what it wrote comes by itself.
-        "shell_command" if origin.phase.get() != Some("output") => {
-            (Author::Other, Role::User, Kind::Text, Part::Input)
-        }
+        "shell_command" if origin.phase.get() != Some("output") => task,
         // A sub-agent's task.
-        "system_trigger" if origin.name.get() == Some("subagent") => {
-            (Author::Other, Role::User, Kind::Text, Part::Input)
-        }
-        "compaction_summary" => (
-            Author::Summary,
-            Role::Container,
-            Kind::Summary,
-            Part::Injected,
-        ),
-        "injection" => (
-            Author::Injection,
-            Role::Container,
-            Kind::Reminder,
-            Part::Injected,
-        ),
-        _ => (
-            Author::Other,
-            Role::Container,
-            Kind::Reminder,
-            Part::Injected,
-        ),
+        "system_trigger" if origin.name.get() == Some("subagent") => task,
+        "compaction_summary" => injected(Author::Summary, Kind::Summary),
+        "injection" => injected(Author::Injection, Kind::Reminder),
+        _ => injected(Author::Other, Kind::Reminder),
     }
 }
 
@@ -463,10 +417,7 @@ fn compaction_call(record: &Record<'_>, out: &mut Sink<'_>) {
     let model = record.model.boxed();
     let numbers = record.usage;
     if let Some(usage) = numbers.and_then(|numbers| numbers.usage(request, model)) {
-        out.meta(Meta {
-            title: Some("compaction".into()),
-            ..Meta::default()
-        });
+        out.meta(Meta::of_title(Some("compaction".into())));
         out.usage(usage);
     }
 }

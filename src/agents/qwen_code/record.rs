@@ -84,9 +84,7 @@ impl Numbers {
         let reasoning = self.thoughts_token_count.0;
         let output = self.output(prompt);
         Some(Usage {
-            request,
             model,
-            prompt,
             cached,
             output,
             reasoning: output.and(reasoning),
@@ -101,6 +99,7 @@ impl Numbers {
                 output: output.unwrap_or(0),
                 reasoning: reasoning.unwrap_or(0),
             },
+            ..Usage::reported(request, prompt)
         })
     }
 

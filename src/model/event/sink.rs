@@ -152,6 +152,23 @@ impl<'m> Sink<'m> {
         self.emit(event);
     }
 
+    /// An item that is one text.
+    pub fn text(&mut self, role: Role, kind: Kind, text: &str) -> NewItem {
+        self.item(role, kind).text(text).done()
+    }
+
+    /// Begins the item of a call of a tool, with the tool's name and the call's id.
+    pub fn tool_call(&mut self, tool: Option<&str>, call: Option<&str>) -> ItemBuilder<'_, 'm> {
+        let item = self.item(Role::Assistant, Kind::ToolCall);
+        item.tool(tool).call(call)
+    }
+
+    /// Begins the item of a tool's result, with the tool's name and the call's id.
+    pub fn tool_result(&mut self, tool: Option<&str>, call: Option<&str>) -> ItemBuilder<'_, 'm> {
+        let item = self.item(Role::Tool, Kind::ToolResult);
+        item.tool(tool).call(call)
+    }
+
     /// Begins an item.
     pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
         ItemBuilder {
