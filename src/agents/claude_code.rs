@@ -18,6 +18,7 @@ mod settings;
 mod wire;
 
 use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
+use super::format::is_uuid;
 use super::lenient::{self, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
@@ -64,8 +65,10 @@ fn claims(path: &Path) -> Option<Claim> {
     }
     let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
     let below = folders.iter().rposition(|part| *part == "subagents");
+    // Other names are chosen by somebody.
+    let is_id = is_uuid(name) || name.starts_with("agent-");
     Some(Claim {
-        id: is_id(name).then(|| name.to_owned()),
+        id: is_id.then(|| name.to_owned()),
         parent: below
             .and_then(|at| folders.get(at.checked_sub(1)?))
             .map(|id| (*id).to_owned()),
@@ -81,12 +84,6 @@ fn recognise(head: &[u8]) -> bool {
             || (has("\"type\":\"file-history-snapshot\"") && has("\"messageId\""))
             || (has("\"type\":\"queue-operation\"") && has("\"sessionId\""))
             || (has("\"type\":\"last-prompt\"") && has("\"sessionId\"")))
-}
-
-/// Whether a file's name is a session's or a sub-agent's id, rather than one that somebody chose.
-fn is_id(name: &str) -> bool {
-    let uuid = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-    uuid || name.starts_with("agent-")
 }
 
 /// Decodes one file.

@@ -19,6 +19,7 @@
 //! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
 
 use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use super::format::is_uuid;
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Reset, Sink};
@@ -50,9 +51,8 @@ pub static DROID: Format = Format {
 /// `<session id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-    let is_id = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     Some(Claim {
-        id: is_id.then(|| name.to_owned()),
+        id: is_uuid(name).then(|| name.to_owned()),
         ..Claim::LINES
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Decoder, Facts, Settings, SidecarSpec, head};
 use crate::model::event::Billed;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
 ///
@@ -212,6 +212,20 @@ impl PartialEq for FolderSpec {
 }
 
 impl Eq for FolderSpec {}
+
+/// The names in a path, from its end to its root or the first that is not UTF-8.
+pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
+    let parts = path.components().rev();
+    parts.map_while(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    })
+}
+
+/// Whether a name looks like a UUID.
+pub(super) fn is_uuid(name: &str) -> bool {
+    name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
 
 /// What is known of a log by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]

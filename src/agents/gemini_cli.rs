@@ -20,7 +20,7 @@
 //! * Tool results are next to their calls; after a checkpoint in messages of the user too, and the
 //!   results of parallel calls then contain each other's.
 
-use super::format::THOUGHTS;
+use super::format::{THOUGHTS, names};
 use super::genai::{Call, Response};
 use super::lenient::{self, Text};
 use super::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
@@ -71,12 +71,9 @@ pub static GEMINI_CLI: Format = Format {
 
 /// `chats/session-….json`, `chats/session-….jsonl`, and a sub-agent's `chats/<parent>/<id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
-    let name = path.file_name()?.to_str()?;
-    let mut above = path
-        .ancestors()
-        .skip(1)
-        .map(|dir| dir.file_name()?.to_str());
-    let (parent, grandparent) = (above.next()??, above.next().flatten());
+    let mut names = names(path);
+    let name = names.next()?;
+    let (parent, grandparent) = (names.next()?, names.next());
     if parent == "chats" && name.starts_with("session-") {
         let store = match name.rsplit_once('.')?.1 {
             "json" => StoreKind::Document,

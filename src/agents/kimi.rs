@@ -33,6 +33,7 @@
 //!   other half of the `wire.jsonl` beside it, which older versions did not write: it is read where
 //!   that is missing, and where it is named.
 
+use super::format::names;
 use super::lenient::{self, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Key, Sink};
@@ -90,17 +91,13 @@ pub static KIMI: Format = Format {
 /// and kimi-cli's `<folder>/<session>/wire.jsonl` and `context.jsonl`. A sub-agent of kimi-cli is in
 /// its session's.
 fn claims(path: &Path) -> Option<Claim> {
-    let name = path.file_name()?;
-    if name != WIRE && name != CONTEXT {
-        return None;
-    }
-    let above = path.ancestors().skip(1);
-    let mut above = above.filter_map(|dir| dir.file_name()?.to_str());
-    let (own, folder) = (above.next()?, above.next()?);
+    let mut names = names(path);
+    let name = names.next().filter(|name| [WIRE, CONTEXT].contains(name))?;
+    let (own, folder) = (names.next()?, names.next()?);
     let claim = match folder {
         "subagents" => return None,
         "agents" => {
-            let session = above.next()?;
+            let session = names.next()?;
             match own {
                 "main" => Claim::session(session),
                 _ => Claim::session(&format!("{session}/{own}")).child_of(session),

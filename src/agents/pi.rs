@@ -190,7 +190,7 @@ impl Decoder for PiDecoder {
                 None => out.unreadable("a message entry without a message"),
             },
             "custom_message" => inject(node, Kind::Reminder, &record.content, out),
-            "branch_summary" => inject(node, Kind::Summary, &content_of(&record.summary), out),
+            "branch_summary" => inject(node, Kind::Summary, &record.summary(), out),
             "model_change" | "session_info" => {
                 out.meta(Meta {
                     model: record.model_id.boxed(),
@@ -200,7 +200,7 @@ impl Decoder for PiDecoder {
                 out.node(node);
             }
             "" => out.unreadable("no type"),
-            other => skip(other, node, out),
+            other => out.skip_node(other, node),
         }
     }
 }
@@ -236,7 +236,7 @@ impl PiDecoder {
             }
             // Shown in a channel, never sent.
             "assistant" if message.provider.get() == Some("openclaw") => {
-                skip(message.model.or_empty(), node, out);
+                out.skip_node(message.model.or_empty(), node);
             }
             "assistant" => self.run = assistant(record, message, node, out),
             "toolResult" => {
@@ -255,7 +255,7 @@ impl PiDecoder {
                 node.items.push(item.text(message.output.or_empty()).done());
                 out.node(node);
             }
-            other => skip(other, node, out),
+            other => out.skip_node(other, node),
         }
     }
 
@@ -277,14 +277,8 @@ impl PiDecoder {
             out.emit(Event::cleared_node(old));
         }
         node.parent = Parent::Previous;
-        inject(node, Kind::Summary, &content_of(&record.summary), out);
+        inject(node, Kind::Summary, &record.summary(), out);
     }
-}
-
-/// Passes an entry over; the chain includes it.
-fn skip(kind: &str, node: Node, out: &mut Sink<'_>) {
-    out.skip(kind);
-    out.node(node);
 }
 
 /// Emits what the harness put in.
@@ -367,14 +361,16 @@ fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewIt
 
 type Content<'a> = Pieces<'a, Block<'a>>;
 
-/// A text as a content, which is empty where the text is.
-fn content_of<'a>(text: &'a Text<'_>) -> Content<'a> {
-    let text = text.get().filter(|text| !text.is_empty());
-    Pieces(
-        text.into_iter()
-            .map(|text| Piece::Text(text.into()))
-            .collect(),
-    )
+impl Record<'_> {
+    /// The summary, which has no pieces where it is empty.
+    fn summary(&self) -> Content<'_> {
+        let text = self.summary.get().filter(|text| !text.is_empty());
+        Pieces(
+            text.map(|text| Piece::Text(text.into()))
+                .into_iter()
+                .collect(),
+        )
+    }
 }
 
 /// Adds texts and images to an item.

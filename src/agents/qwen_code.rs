@@ -35,7 +35,7 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
-use super::format::THOUGHTS;
+use super::format::{THOUGHTS, names};
 use super::lenient;
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{
@@ -82,12 +82,9 @@ pub static QWEN_CODE: Format = Format {
 
 /// `chats/<session>.jsonl`, and a sub-agent's `subagents/<session>/agent-<id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
-    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-    let mut above = path
-        .ancestors()
-        .skip(1)
-        .filter_map(|dir| dir.file_name()?.to_str());
-    let (parent, grandparent) = (above.next()?, above.next());
+    let mut names = names(path);
+    let name = names.next()?.strip_suffix(".jsonl")?;
+    let (parent, grandparent) = (names.next()?, names.next());
     if grandparent == Some("subagents") {
         return Some(Claim::session(name.strip_prefix("agent-")?).child_of(parent));
     }
@@ -170,12 +167,14 @@ impl QwenCodeDecoder {
         let (node, again) = branch.hang(uuid, record.parent_uuid.get(), out);
         match (record.kind.or_empty(), record.subtype.get()) {
             ("", _) => out.unreadable("no type"),
-            ("user" | "assistant", Some(subtype @ "realtime_message")) => skip(subtype, node, out),
+            ("user" | "assistant", Some(subtype @ "realtime_message")) => {
+                out.skip_node(subtype, node)
+            }
             ("user", subtype) => branch.user(record, subtype, node, out),
             ("assistant", _) => branch.assistant(record, again, uuid, node, out),
             ("tool_result", _) => branch.result(record, node, out),
             ("system", Some(subtype)) => branch.system(record, subtype, uuid, node, out),
-            (other, _) => skip(other, node, out),
+            (other, _) => out.skip_node(other, node),
         }
     }
 
@@ -196,12 +195,6 @@ impl QwenCodeDecoder {
 enum Again {
     No,
     Yes,
-}
-
-/// Passes a record over; the chain includes it.
-fn skip(kind: &str, node: Node, out: &mut Sink<'_>) {
-    out.skip(kind);
-    out.node(node);
 }
 
 impl Branch {
@@ -270,7 +263,7 @@ impl Branch {
         let is_typed = matches!(subtype, None | Some("mid_turn_user_message"))
             && record.external_input_kind.get() != Some("notification");
         let Some(message) = record.message.as_ref() else {
-            return skip("user", node, out);
+            return out.skip_node("user", node);
         };
         if is_typed {
             node.part = Part::Input;
@@ -322,7 +315,7 @@ impl Branch {
         self.request = None;
         self.unanswered = None;
         let Some(message) = record.message.as_ref() else {
-            return skip("tool_result", node, out);
+            return out.skip_node("tool_result", node);
         };
         node.part = Part::Result;
         node.items = items(message, Author::Tool, out);
@@ -367,7 +360,7 @@ impl Branch {
             ..Meta::default()
         };
         out.meta(meta.changes(&mut self.meta));
-        skip(subtype, node, out);
+        out.skip_node(subtype, node);
     }
 
     /// A command of the user. Where it has an answer of its own, it was recorded as a message that the

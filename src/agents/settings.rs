@@ -1,6 +1,6 @@
 //! Settings files of agents: where they are, and how to read them without failing.
 
-use crate::model::window::Overrides;
+use crate::model::window::{Compaction, Overrides};
 use serde_json::Value;
 
 /// The settings of an agent, as far as they change its windows and triggers.
@@ -38,6 +38,17 @@ pub enum SettingsFile {
 #[derive(Debug, Default)]
 pub(crate) struct Layers(Vec<Value>);
 
+impl Settings {
+    /// Settings of these files alone.
+    pub(crate) const fn new(
+        files: &'static [SettingsFile],
+        read: fn(&[&[u8]]) -> Overrides,
+    ) -> Settings {
+        let env = &[];
+        Settings { files, env, read }
+    }
+}
+
 impl Layers {
     /// JSON, with comments or without.
     pub(crate) fn json(files: &[&[u8]]) -> Layers {
@@ -51,21 +62,27 @@ impl Layers {
         Layers(files.iter().filter_map(read).collect())
     }
 
-    /// The first readable value at this path.
-    pub(crate) fn find<T>(&self, path: &[&str], read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        self.0.iter().find_map(|layer| {
-            let found = path.iter().try_fold(layer, |value, key| value.get(key));
-            read(found?)
-        })
+    /// The first readable value at this path, a JSON pointer.
+    pub(crate) fn find<T>(&self, path: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let mut layers = self.0.iter();
+        layers.find_map(|layer| read(layer.pointer(path)?))
+    }
+
+    /// Whether the agent compacts by itself, by the first truth value at this path.
+    pub(crate) fn compaction(&self, path: &str) -> Compaction {
+        match self.find(path, Value::as_bool) {
+            Some(false) => Compaction::Off,
+            _ => Compaction::Usual,
+        }
     }
 
     /// The same for a number of tokens above 0.
-    pub(crate) fn tokens(&self, path: &[&str]) -> Option<u64> {
+    pub(crate) fn tokens(&self, path: &str) -> Option<u64> {
         self.find(path, tokens)
     }
 
     /// The same for a share: above 0, at most 1.
-    pub(crate) fn share(&self, path: &[&str]) -> Option<f64> {
+    pub(crate) fn share(&self, path: &str) -> Option<f64> {
         self.find(path, |value| {
             value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0)
         })
@@ -74,10 +91,10 @@ impl Layers {
 
 /// The settings in the `settings.json` of Gemini CLI, or of an agent derived from it: the share of the
 /// window at which it compacts, by its newest name, else by those that it had in both.
-pub(crate) fn threshold(files: &[&[u8]], newest: &[&str]) -> Overrides {
-    const OLDER: [&[&str]; 2] = [
-        &["model", "chatCompression", "contextPercentageThreshold"],
-        &["chatCompression", "contextPercentageThreshold"],
+pub(crate) fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
+    const OLDER: [&str; 2] = [
+        "/model/chatCompression/contextPercentageThreshold",
+        "/chatCompression/contextPercentageThreshold",
     ];
     let layers = Layers::json(files);
     let mut names = std::iter::once(newest).chain(OLDER);
@@ -146,17 +163,17 @@ mod tests {
         let text: &[u8] = br#"{ // of mine
             "a": "x // \" y", /* and "this" */ "b": 2 }"#;
         let layers = Layers::json(&[b"broken", text]);
-        let a = layers.find(&["a"], |v| v.as_str().map(str::to_owned));
+        let a = layers.find("/a", |v| v.as_str().map(str::to_owned));
         assert_eq!(a.as_deref(), Some("x // \" y"));
-        assert_eq!(layers.tokens(&["b"]), Some(2));
+        assert_eq!(layers.tokens("/b"), Some(2));
         for hostile in [&b"/*"[..], b"\"\\", b"//", b"/", b"{\"a\":/**/", b"[[[["] {
-            assert_eq!(Layers::json(&[hostile]).tokens(&["a"]), None);
+            assert_eq!(Layers::json(&[hostile]).tokens("/a"), None);
         }
     }
 
     #[test]
     fn a_threshold_by_all_its_names() {
-        let share = |text: &str| threshold(&[text.as_bytes()], &["new", "name"]).share;
+        let share = |text: &str| threshold(&[text.as_bytes()], "/new/name").share;
         let old = r#""chatCompression":{"contextPercentageThreshold":0.6}"#;
         let older = format!("{{{old}}}");
         assert_eq!(share(&older), Some(0.6));
@@ -175,12 +192,12 @@ mod tests {
     #[test]
     fn the_first_that_says_it_readably_holds() {
         let layers = Layers::json(&[b"{\"a\":-1}", b"{\"a\":\"7\"}", b"{\"a\":9}"]);
-        assert_eq!(layers.tokens(&["a"]), Some(7));
+        assert_eq!(layers.tokens("/a"), Some(7));
         let large = Layers::json(&[
             b"{\"a\":18446744073709551615}",
             b"{\"a\":1e300}",
             b"{\"a\":0}",
         ]);
-        assert_eq!(large.tokens(&["a"]), None);
+        assert_eq!(large.tokens("/a"), None);
     }
 }

@@ -379,6 +379,17 @@ pub struct Billed {
 }
 
 impl Billed {
+    /// What is left of each number after another was taken from it; `None` where one is larger.
+    pub fn checked_sub(self, other: Billed) -> Option<Billed> {
+        Some(Billed {
+            input: self.input.checked_sub(other.input)?,
+            cache_creation: self.cache_creation.checked_sub(other.cache_creation)?,
+            cache_read: self.cache_read.checked_sub(other.cache_read)?,
+            output: self.output.checked_sub(other.output)?,
+            reasoning: self.reasoning.checked_sub(other.reasoning)?,
+        })
+    }
+
     /// The prompt, where `input` does not hold the cached part.
     pub fn prompt(self) -> u64 {
         self.input + self.cache_creation + self.cache_read

@@ -42,22 +42,20 @@ const WITHOUT_1M: u64 = 200_000;
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::json(files);
-    let is_on = |name| layers.find(&["env", name], switch) == Some(true);
-    let off = OFF_ENV.into_iter().any(is_on)
-        || layers.find(&["autoCompactEnabled"], Value::as_bool) == Some(false);
+    let env = |name: &str| format!("/env/{name}");
+    let is_on = |name| layers.find(&env(name), switch) == Some(true);
     let window = layers
-        .tokens(&["env", COMPACT_WINDOW_ENV])
-        .or_else(|| layers.find(&["autoCompactWindow"], compact_window))
+        .tokens(&env(COMPACT_WINDOW_ENV))
+        .or_else(|| layers.find("/autoCompactWindow", compact_window))
         .map(|window| window.clamp(*COMPACT_WINDOW.start(), *COMPACT_WINDOW.end()));
     Overrides {
         window_at_most: is_on(WITHOUT_1M_ENV).then_some(WITHOUT_1M),
         compact_window: window,
-        output: layers.tokens(&["env", OUTPUT_ENV]),
-        percent: layers.find(&["env", PERCENT_ENV], percent),
-        compaction: if off {
-            Compaction::Off
-        } else {
-            Compaction::Usual
+        output: layers.tokens(&env(OUTPUT_ENV)),
+        percent: layers.find(&env(PERCENT_ENV), percent),
+        compaction: match OFF_ENV.into_iter().any(is_on) {
+            true => Compaction::Off,
+            false => layers.compaction("/autoCompactEnabled"),
         },
         ..Overrides::default()
     }

@@ -3,20 +3,15 @@
 use crate::agents::settings::{Layers, Settings, SettingsFile};
 use crate::model::window::Overrides;
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[SettingsFile::Agent("config.toml")],
-    env: &[],
-    read,
-};
+pub(super) const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], read);
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::toml(files);
+    let raw = layers.tokens("/model_context_window");
     Overrides {
         // 95 % of the raw window is usable; logs contain the usable part.
-        window: layers
-            .tokens(&["model_context_window"])
-            .map(|raw| raw * 95 / 100),
-        limit: layers.tokens(&["model_auto_compact_token_limit"]),
+        window: raw.map(|raw| raw * 95 / 100),
+        limit: layers.tokens("/model_auto_compact_token_limit"),
         ..Overrides::default()
     }
 }

@@ -58,36 +58,17 @@ impl Meter {
         if repeated || last.input.0.is_none() {
             return Report::Nothing;
         }
+        let (before, last_alone) = (before.map(billed), billed(last));
+        // Where the lifetime's spend began anew, or grew by less than the last call, that call counts.
         let spent = before
-            .and_then(|before| increase(before, total))
-            .filter(|spent| covers(spent, &last))
-            .unwrap_or_else(|| billed(&last));
+            .and_then(|before| billed(total).checked_sub(before))
+            .filter(|spent| spent.checked_sub(last_alone).is_some())
+            .unwrap_or(last_alone);
         Report::Call(last, spent)
     }
 }
 
-/// What a lifetime's spend grew by; `None` where it began anew.
-fn increase(before: TokenUsage, now: TokenUsage) -> Option<Billed> {
-    let (before, now) = (billed(&before), billed(&now));
-    Some(Billed {
-        input: now.input.checked_sub(before.input)?,
-        cache_creation: 0,
-        cache_read: now.cache_read.checked_sub(before.cache_read)?,
-        output: now.output.checked_sub(before.output)?,
-        reasoning: now.reasoning.checked_sub(before.reasoning)?,
-    })
-}
-
-/// Whether an increase is at least what the last call alone cost.
-fn covers(spent: &Billed, last: &TokenUsage) -> bool {
-    let last = billed(last);
-    spent.input >= last.input
-        && spent.cache_read >= last.cache_read
-        && spent.output >= last.output
-        && spent.reasoning >= last.reasoning
-}
-
-fn billed(usage: &TokenUsage) -> Billed {
+fn billed(usage: TokenUsage) -> Billed {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     Billed {
         input,

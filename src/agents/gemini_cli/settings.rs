@@ -18,7 +18,7 @@ pub(super) const SETTINGS: Settings = Settings {
         },
     ],
     env: &[],
-    read: |files| threshold(files, &["model", "compressionThreshold"]),
+    read: |files| threshold(files, "/model/compressionThreshold"),
 };
 
 #[cfg(test)]

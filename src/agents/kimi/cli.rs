@@ -1,7 +1,7 @@
 //! kimi-cli's `wire.jsonl`: what it sent to its screen, one event a line.
 
 use super::here;
-use super::history::{Author, History, Message as Past};
+use super::history::{Author, History};
 use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
 };
@@ -164,17 +164,10 @@ impl Conversation {
 
     fn output(&mut self, item: NewItem, out: &mut Sink<'_>) {
         let key = here(out);
-        match &mut self.step {
-            Some(step) => match step.begun.take() {
-                Some(begun) => self.history.0.push(Past {
-                    author: Author::Model,
-                    keys: vec![begun, key],
-                    result: None,
-                }),
-                None => self.history.add_to_model(key),
-            },
-            None => self.history.add_to_model(key),
+        if let Some(begun) = self.step.as_mut().and_then(|step| step.begun.take()) {
+            self.history.add(Author::Model, begun);
         }
+        self.history.add_to_model(key);
         let request = self.step.as_ref().map(|step| step.request);
         out.node(Node::output(Some(key), request, vec![item]));
     }

@@ -45,22 +45,14 @@ impl Context {
             }
             "user" => {
                 let text = text_of(&message.content);
-                let (role, kind) = match is_note(&text) {
-                    true if text.trim_start().starts_with(SUMMARY) => {
-                        (Role::Container, Kind::Summary)
-                    }
-                    true => (Role::Container, Kind::Reminder),
-                    false => (Role::User, Kind::Text),
+                let is_summary = text.trim_start().starts_with(SUMMARY);
+                let (part, role, kind) = match is_note(&text) {
+                    true if is_summary => (Part::Injected, Role::Container, Kind::Summary),
+                    true => (Part::Injected, Role::Container, Kind::Reminder),
+                    false => (Part::Input, Role::User, Kind::Text),
                 };
                 let item = one_item(out, role, kind, &message.content);
-                let part = match role {
-                    Role::User => Part::Input,
-                    _ => Part::Injected,
-                };
-                out.node(Node {
-                    turn: part == Part::Input,
-                    ..Node::new(Some(key), part, vec![item])
-                });
+                out.node(Node::new(Some(key), part, vec![item]));
             }
             "assistant" => self.assistant(&message, count, out),
             "tool" => {
@@ -82,9 +74,8 @@ impl Context {
             items.push(call.item(out));
         }
         // There are no ids and no times: the output and the size of the prompt are the key.
-        let output = items
-            .iter()
-            .fold(0, |all: u64, item| all.rotate_left(1) ^ item.hash);
+        let hashes = items.iter().map(|item| item.hash);
+        let output = hashes.fold(0, |all: u64, hash| all.rotate_left(1) ^ hash);
         let size = prompt.unwrap_or(0);
         let request = Key::of_parts(&["kimi context", &output.to_string(), &size.to_string()]);
         let key = here(out);

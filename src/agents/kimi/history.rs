@@ -29,6 +29,17 @@ pub(super) struct Message {
     pub(super) result: Option<(Key, u64)>,
 }
 
+impl Message {
+    fn new(author: Author, keys: Vec<Key>) -> Message {
+        let result = None;
+        Message {
+            author,
+            keys,
+            result,
+        }
+    }
+}
+
 /// The messages so far.
 #[derive(Debug, Default)]
 pub(super) struct History(pub(super) Vec<Message>);
@@ -36,21 +47,21 @@ pub(super) struct History(pub(super) Vec<Message>);
 impl History {
     /// Adds a message.
     pub(super) fn add(&mut self, author: Author, key: Key) {
+        self.0.push(Message::new(author, vec![key]));
+    }
+
+    /// Adds a tool's result: its call, and its size in tokens.
+    pub(super) fn add_result(&mut self, key: Key, result: Option<(Key, u64)>) {
         self.0.push(Message {
-            author,
-            keys: vec![key],
-            result: None,
+            result,
+            ..Message::new(Author::Tool, vec![key])
         });
     }
 
     /// Adds to the model's newest message.
     pub(super) fn add_to_model(&mut self, key: Key) {
-        match self
-            .0
-            .iter_mut()
-            .rev()
-            .find(|message| message.author == Author::Model)
-        {
+        let mut newest = self.0.iter_mut().rev();
+        match newest.find(|message| message.author == Author::Model) {
             Some(message) => message.keys.push(key),
             None => self.add(Author::Model, key),
         }
@@ -58,9 +69,8 @@ impl History {
 
     /// The nodes of all messages.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key> + '_ {
-        self.0
-            .iter()
-            .flat_map(|message| message.keys.iter().copied())
+        let messages = self.0.iter();
+        messages.flat_map(|message| message.keys.iter().copied())
     }
 
     /// Keeps only `all` messages of persons: the first `first`, and the newest.
@@ -79,12 +89,8 @@ impl History {
     /// Leaves only the last two messages that are no results, and what follows the first of them.
     /// Returns whether anything left.
     pub(super) fn keep_last_two(&mut self) -> bool {
-        let mut messages = self
-            .0
-            .iter()
-            .enumerate()
-            .rev()
-            .filter(|(_, message)| message.author != Author::Tool);
+        let messages = self.0.iter().enumerate().rev();
+        let mut messages = messages.filter(|(_, message)| message.author != Author::Tool);
         let from = messages.nth(1).map_or(0, |(at, _)| at);
         self.keep_after(from);
         from > 0
@@ -92,12 +98,7 @@ impl History {
 
     /// Puts a summary without a node before all.
     pub(super) fn summarised(&mut self) {
-        let summary = Message {
-            author: Author::Summary,
-            keys: Vec::new(),
-            result: None,
-        };
-        self.0.insert(0, summary);
+        self.0.insert(0, Message::new(Author::Summary, Vec::new()));
     }
 
     /// Takes away so many of a person's messages, from the end, and what came after the first of them

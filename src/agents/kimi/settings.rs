@@ -3,17 +3,13 @@
 use crate::agents::settings::{Layers, Settings, SettingsFile};
 use crate::model::window::Overrides;
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[SettingsFile::Agent("config.toml")],
-    env: &[],
-    read,
-};
+pub(super) const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], read);
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::toml(files);
     Overrides {
-        reserve: layers.tokens(&["loop_control", "reserved_context_size"]),
-        share: layers.share(&["loop_control", "compaction_trigger_ratio"]),
+        reserve: layers.tokens("/loop_control/reserved_context_size"),
+        share: layers.share("/loop_control/compaction_trigger_ratio"),
         ..Overrides::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Kimi Code's `wire.jsonl`: the changes to the context, one a line.
 
 use super::here;
-use super::history::{Author, History, Message as Past};
+use super::history::{Author, History};
 use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, text_of,
 };
@@ -149,15 +149,13 @@ impl Wire {
     /// Returns whether the record contains anything of use.
     fn config(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
         let disclosed = &record.environment_disclosure;
+        let profile = record.profile_name.boxed();
         let meta = Meta {
             cwd: record.cwd.boxed().or(disclosed.cwd.boxed()),
             // Requests name the model itself.
             model: record.model_alias.boxed().filter(|_| self.model.is_none()),
             // Of a sub-agent, what kind it is.
-            title: record
-                .profile_name
-                .boxed()
-                .filter(|name| **name != *"agent"),
+            title: profile.filter(|name| **name != *"agent"),
             ..Meta::default()
         };
         let has_facts = meta != Meta::default();
@@ -242,11 +240,8 @@ impl Wire {
                 out.node(output(Vec::new()));
             }
             "content.part" => {
-                let items = event
-                    .part
-                    .iter()
-                    .map(|part| part.output_item(out))
-                    .collect();
+                let parts = event.part.iter();
+                let items = parts.map(|part| part.output_item(out)).collect();
                 self.history.add_to_model(key);
                 out.node(output(items));
             }
@@ -266,11 +261,8 @@ impl Wire {
             }
             "step.end" => {
                 let model = self.model.clone();
-                let usage = event
-                    .usage
-                    .zip(request)
-                    .and_then(|(numbers, request)| numbers.usage(request, model));
-                match usage {
+                let numbers = event.usage.zip(request);
+                match numbers.and_then(|(numbers, request)| numbers.usage(request, model)) {
                     Some(usage) => out.usage(usage),
                     None => out.skip("step.end"),
                 }
@@ -295,11 +287,8 @@ impl Wire {
         let item = out.item(role, kind).tool(name).call(call);
         let item = add_content(item, output).done();
         let key = here(out);
-        self.history.0.push(Past {
-            author: Author::Tool,
-            keys: vec![key],
-            result: call.map(|id| (Key::of(id), estimate(&item))),
-        });
+        let result = call.map(|id| (Key::of(id), estimate(&item)));
+        self.history.add_result(key, result);
         out.node(Node::new(Some(key), Part::Result, vec![item]));
     }
 
@@ -360,12 +349,8 @@ impl Wire {
     /// The larger results among the first messages are replaced by a line.
     fn clear_results(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let cutoff = usize::try_from(record.cutoff.or_zero()).unwrap_or(usize::MAX);
-        let results = self
-            .history
-            .0
-            .iter()
-            .take(cutoff)
-            .filter_map(|message| message.result);
+        let messages = self.history.0.iter().take(cutoff);
+        let results = messages.filter_map(|message| message.result);
         let large = results.filter(|(_, tokens)| *tokens >= LEAST_CLEARED);
         out.emit(Event::cleared_calls(large.map(|(call, _)| call).collect()));
     }

@@ -16,23 +16,8 @@ pub fn each_field<'a>(
     object: &'a str,
     visit: &mut dyn FnMut(&str, &'a RawValue),
 ) -> serde_json::Result<()> {
-    struct Fields<'v, 'a>(&'v mut dyn FnMut(&str, &'a RawValue));
-    impl<'a> Visitor<'a> for Fields<'_, 'a> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a JSON object")
-        }
-
-        fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-            while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-                (self.0)(&string(name.get()).unwrap_or_default(), value);
-            }
-            Ok(())
-        }
-    }
     let mut deserializer = Deserializer::from_str(object);
-    deserializer.deserialize_map(Fields(visit))?;
+    deserializer.deserialize_map(Parts(visit))?;
     deserializer.end()
 }
 
@@ -41,24 +26,34 @@ pub fn each_element<'a>(
     array: &'a str,
     visit: &mut dyn FnMut(&'a RawValue),
 ) -> serde_json::Result<()> {
-    struct Elements<'v, 'a>(&'v mut dyn FnMut(&'a RawValue));
-    impl<'a> Visitor<'a> for Elements<'_, 'a> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a JSON array")
-        }
-
-        fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<(), A::Error> {
-            while let Some(element) = seq.next_element::<&RawValue>()? {
-                (self.0)(element);
-            }
-            Ok(())
-        }
-    }
     let mut deserializer = Deserializer::from_str(array);
-    deserializer.deserialize_seq(Elements(visit))?;
+    deserializer.deserialize_seq(Parts(&mut |_: &str, element| visit(element)))?;
     deserializer.end()
+}
+
+/// Visits the fields of an object, or the elements of an array, which have no names.
+struct Parts<'v, V: ?Sized>(&'v mut V);
+
+impl<'a, V: FnMut(&str, &'a RawValue) + ?Sized> Visitor<'a> for Parts<'_, V> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object or array")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            (self.0)(&string(name.get()).unwrap_or_default(), value);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            (self.0)("", element);
+        }
+        Ok(())
+    }
 }
 
 /// The text of a JSON string, borrowed where it holds no escapes; `None` for any other value. A lone

@@ -1,14 +1,10 @@
 //! OpenClaw's `openclaw.json`.
 
 use crate::agents::settings::{Layers, Settings, SettingsFile};
-use crate::model::window::{Compaction, Overrides};
+use crate::model::window::Overrides;
 use serde_json::Value;
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[SettingsFile::Agent("openclaw.json")],
-    env: &[],
-    read,
-};
+pub(super) const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("openclaw.json")], read);
 
 /// The default of the reserve, and its minimum.
 const RESERVE: u64 = 16_384;
@@ -17,17 +13,14 @@ const FLOOR: u64 = 20_000;
 fn read(files: &[&[u8]]) -> Overrides {
     // Written as JSON5; files that need it are not read.
     let layers = Layers::json(files);
-    let of = |name: &str| layers.find(&["agents", "defaults", "compaction", name], Value::as_u64);
-    let (reserve, floor) = (of("reserveTokens"), of("reserveTokensFloor"));
+    let of = |path: &str| layers.find(path, Value::as_u64);
+    let reserve = of("/agents/defaults/compaction/reserveTokens");
+    let floor = of("/agents/defaults/compaction/reserveTokensFloor");
     let set = reserve.is_some() || floor.is_some();
-    let enabled = ["agents", "defaults", "compaction", "enabled"];
     Overrides {
         reserve: set.then(|| reserve.unwrap_or(RESERVE).max(floor.unwrap_or(FLOOR))),
-        window_at_most: layers.tokens(&["agents", "defaults", "contextTokens"]),
-        compaction: match layers.find(&enabled, Value::as_bool) {
-            Some(false) => Compaction::Off,
-            _ => Compaction::Usual,
-        },
+        window_at_most: layers.tokens("/agents/defaults/contextTokens"),
+        compaction: layers.compaction("/agents/defaults/compaction/enabled"),
         ..Overrides::default()
     }
 }
@@ -35,6 +28,7 @@ fn read(files: &[&[u8]]) -> Overrides {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::window::Compaction;
 
     #[test]
     fn the_reserve_is_never_below_its_floor() {

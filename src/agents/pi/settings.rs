@@ -1,27 +1,20 @@
 //! pi's `settings.json`: the project's before the user's.
 
 use crate::agents::settings::{Layers, Settings, SettingsFile};
-use crate::model::window::{Compaction, Overrides};
-use serde_json::Value;
+use crate::model::window::Overrides;
 
-pub(super) const SETTINGS: Settings = Settings {
-    files: &[
-        SettingsFile::Project(".pi/settings.json"),
-        SettingsFile::Agent("settings.json"),
-    ],
-    env: &[],
-    read,
-};
+const FILES: [SettingsFile; 2] = [
+    SettingsFile::Project(".pi/settings.json"),
+    SettingsFile::Agent("settings.json"),
+];
+
+pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
 
 fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::json(files);
-    let enabled = layers.find(&["compaction", "enabled"], Value::as_bool);
     Overrides {
-        reserve: layers.tokens(&["compaction", "reserveTokens"]),
-        compaction: match enabled {
-            Some(false) => Compaction::Off,
-            _ => Compaction::Usual,
-        },
+        reserve: layers.tokens("/compaction/reserveTokens"),
+        compaction: layers.compaction("/compaction/enabled"),
         ..Overrides::default()
     }
 }
@@ -29,6 +22,7 @@ fn read(files: &[&[u8]]) -> Overrides {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::window::Compaction;
 
     #[test]
     fn the_reserve_and_the_switch_each_from_the_first_that_says_it() {

@@ -18,7 +18,7 @@ pub(super) const SETTINGS: Settings = Settings {
         },
     ],
     env: &[],
-    read: |files| threshold(files, &["context", "autoCompactThreshold"]),
+    read: |files| threshold(files, "/context/autoCompactThreshold"),
 };
 
 #[cfg(test)]

@@ -140,6 +140,12 @@ impl<'m> Sink<'m> {
         self.emit(Event::Skipped(kind.into()));
     }
 
+    /// Passes a record over that its conversation's chain includes.
+    pub fn skip_node(&mut self, kind: &str, node: Node) {
+        self.skip(kind);
+        self.node(node);
+    }
+
     /// Counts a record that could not be read.
     pub fn unreadable(&mut self, why: impl Into<Box<str>>) {
         self.emit(Event::Unreadable(why.into()));
