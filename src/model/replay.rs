@@ -16,13 +16,13 @@ use super::calibration::Expected;
 use super::context::{Content, Context};
 use super::event::Place;
 use super::history::PreviousSize;
-use super::past::Inputs;
+use super::past::{Inputs, Mark};
 use super::session::{Item, ItemIx, RequestIx, Session, SizedItem};
 use super::window::Limits;
 use jiff::Timestamp;
 
-/// What happened at a moment. Of several things in one record, the first that applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What happened at a moment. If one record did several things, the first variant that applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum What {
     /// A compaction or clear, by its index in [`Session::resets`].
     Reset(usize),
@@ -31,11 +31,12 @@ pub enum What {
     /// Items were added; this is the first.
     Item(ItemIx),
     /// Anything else: items left or came back, their numbers rose, or the model or window changed.
+    #[default]
     Change,
 }
 
 /// A record that changed what the context is or what is known of it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moment {
     /// The record's place in the log.
     pub place: Place,
@@ -80,7 +81,7 @@ impl Timeline {
         let mut items = session.items().iter().enumerate().peekable();
         // Nothing is known from before the first mark.
         let floor = marks.peek().map_or(0, |mark| mark.record);
-        let (mut counts, mut now) = (Counts::default(), None);
+        let mut now = Moment::default();
         loop {
             let came = items.peek().map(|(_, item)| item.record.max(floor));
             let marked = marks.peek().map(|mark| mark.record);
@@ -95,25 +96,28 @@ impl Timeline {
                 (None, Some((_, item))) => (item.place, item.at),
                 (None, None) => break,
             };
-            now = now.max(at);
-            let before = counts;
-            if let Some(mark) = mark {
-                counts = Counts::of(&mark.inputs);
-            }
-            let what = counts.since(before, first.map(|(ix, _)| ix));
-            // A log begins with facts about itself, before anything happens.
-            if moments.is_empty() && what == What::Change {
-                continue;
-            }
-            moments.push(Moment {
+            let before = now;
+            now = Moment {
                 place,
-                at: now,
-                what,
-                requests: counts.requests,
-                resets: counts.resets,
-                turn: counts.turn,
+                at: before.at.max(at),
+                what: first.map_or(What::Change, |(ix, _)| What::Item(ix)),
                 record,
-            });
+                ..before
+            };
+            if let Some(Mark { inputs, .. }) = mark {
+                now.requests = inputs.requests as usize;
+                now.resets = inputs.resets as usize;
+                now.turn = inputs.turns;
+            }
+            if now.resets > before.resets {
+                now.what = What::Reset(now.resets - 1);
+            } else if now.requests > before.requests {
+                now.what = What::Report(now.requests - 1);
+            }
+            // A log begins with facts about itself, before anything happens.
+            if !moments.is_empty() || now.what != What::Change {
+                moments.push(now);
+            }
         }
         Timeline { moments }
     }
@@ -199,7 +203,7 @@ impl Timeline {
     }
 
     /// The last moment up to this place in the log; the first where all are later. A place may have been
-    /// told before its line was known.
+    /// recorded before its line was known.
     pub fn at_place(&self, place: Place) -> usize {
         let line = if place.line == 0 {
             u64::MAX
@@ -214,35 +218,6 @@ impl Timeline {
     fn at_record(&self, record: u32) -> Option<usize> {
         let ix = self.moments.partition_point(|m| m.record < record);
         (ix < self.len()).then_some(ix)
-    }
-}
-
-/// How many of each kind there have been.
-#[derive(Debug, Clone, Copy, Default)]
-struct Counts {
-    requests: usize,
-    resets: usize,
-    turn: u32,
-}
-
-impl Counts {
-    fn of(inputs: &Inputs) -> Counts {
-        Counts {
-            requests: inputs.requests as usize,
-            resets: inputs.resets as usize,
-            turn: inputs.turns,
-        }
-    }
-
-    /// What has happened since the counts were these; `item`: the first item that was added.
-    fn since(self, before: Counts, item: Option<ItemIx>) -> What {
-        if self.resets > before.resets {
-            What::Reset(self.resets - 1)
-        } else if self.requests > before.requests {
-            What::Report(self.requests - 1)
-        } else {
-            item.map_or(What::Change, What::Item)
-        }
     }
 }
 
