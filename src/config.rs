@@ -212,7 +212,7 @@ command = ["notify-send", "ctxgauge"]
             ("oversized = true\n", "a share of the window"),
             ("[alerts]\nshare = [80]\n", "up to 1"),
             ("[alerts]\nshare = [nan]\n", "up to 1"),
-            ("[alerts]\nnotify = [\"bell\"]\n", "tells of nothing"),
+            ("[alerts]\nnotify = [\"bell\"]\n", "sets no alert"),
             ("[alerts]\nitem = \"5k\"\nnotify = [\"osc8\"]\n", "osc99"),
             (
                 "[alerts]\nitem = \"5k\"\ncommand = [\" \"]\n",

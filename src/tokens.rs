@@ -11,10 +11,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tiktoken_rs::{CoreBPE, o200k_base_singleton};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most bytes the tokenizer is given at once. tiktoken-rs 0.12 panics on 1,000,000 spaces in a row
+/// The most bytes that the tokenizer gets at once. tiktoken-rs 0.12 panics on 1,000,000 spaces in a row
 /// (the stack of its regular expressions); a sixteenth of that is far below.
 const PIECE: usize = 64 << 10;
-/// How far back from a piece's end a good place to cut is looked for.
+/// A good place to cut is searched this far back from the end of a piece.
 const SEARCH: usize = 4 << 10;
 /// Shorter texts are counted faster than they are remembered.
 const WORTH_REMEMBERING: usize = 64;
@@ -28,7 +28,7 @@ pub struct Counter {
     seen: Mutex<Seen>,
 }
 
-/// Counts by hash of the text, in two generations: when the young one is full, the old one goes.
+/// Counts by hash of the text, in two generations: when the young one is full, the old one is dropped.
 #[derive(Default)]
 struct Seen {
     young: HashMap<u64, u64>,
@@ -72,27 +72,21 @@ impl Counter {
         }
         let hash = xxh3_64(text.as_bytes());
         // A poisoned cache is still a cache: no count is half written.
-        let known = self
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(hash);
+        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = seen().get(hash);
         if known.is_some() {
             return known;
         }
         let count = pieces(text)
             .map(|piece| self.encode(piece))
             .sum::<Option<u64>>()?;
-        self.seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .put(hash, count);
+        seen().put(hash, count);
         Some(count)
     }
 
     fn encode(&self, piece: &str) -> Option<u64> {
-        // The last resort: a panic's message would be drawn over the screen, so `pieces` sees to it
-        // that none of the known ones comes up.
+        // The last resort: a panic's message would be drawn over the screen, so `pieces` avoids all
+        // known causes.
         let tokens = catch_unwind(AssertUnwindSafe(|| {
             let bpe = self.bpe.get_or_init(o200k_base_singleton);
             bpe.encode_ordinary(piece).len()
@@ -127,8 +121,8 @@ fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first piece ends: after a line or before a word's space, where o200k never joins what
-/// stands on both sides; in the middle of something only where there is neither.
+/// Where the first piece ends: after a line or before a word's space, where o200k never joins both
+/// sides; inside a word only if there is neither.
 fn cut(text: &str) -> usize {
     if text.len() <= PIECE {
         return text.len();
@@ -150,7 +144,7 @@ fn cut(text: &str) -> usize {
         })
 }
 
-/// Part of a word for certain: ASCII letters and digits. White space and punctuation may join.
+/// Whether it is certainly part of a word: an ASCII letter or digit. White space and punctuation may join.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }

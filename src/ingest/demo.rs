@@ -35,11 +35,11 @@ const LOGS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The share of the lines that have been written when a play begins, so that there are gauges at once.
+/// One in so many lines is written when the demo starts, so that there are gauges at once.
 const WRITTEN: usize = 3;
-/// Seconds of the logs in one second of the play.
+/// Seconds of log time played in one second.
 const PACE: i32 = 12;
-/// How long the end can be looked at before the play begins anew.
+/// The pause at the end before the demo starts again.
 const REST: Duration = Duration::from_secs(5);
 
 /// A line that is written, with its entries.
@@ -65,12 +65,12 @@ pub fn start(
     .map(drop)
 }
 
-/// Whether a file is one of the demo's.
+/// Whether a file belongs to the demo.
 pub fn holds(file: FileId) -> bool {
     usize::try_from(file.0).is_ok_and(|log| log < LOGS.len())
 }
 
-/// Reads an item's text, of the demo's logs, on a thread of its own.
+/// Reads the text of an item in the demo's logs, on a thread of its own.
 pub fn read_text(
     job: TextJob,
     sink: impl FnOnce(Update) -> ControlFlow<()> + Send + 'static,
@@ -132,7 +132,7 @@ fn play(
     }
 }
 
-/// Tells of a line as if it had been written at this time.
+/// Sends a line as if it had been written at this time.
 fn write(
     step: &Step,
     at: Option<Timestamp>,
@@ -219,7 +219,7 @@ mod tests {
         let rules = Arc::new(config::rules().unwrap());
         let steps = steps(&Counter::new());
         let mut sessions = BTreeMap::new();
-        let (mut stand, mut took) = (None, Duration::ZERO);
+        let (mut have_gauges, mut took) = (None, Duration::ZERO);
         let mut wait = |pause| took += pause;
         let flow = play(&steps, &rules, &mut wait, |update| {
             match update {
@@ -237,14 +237,14 @@ mod tests {
                     entries.into_iter().for_each(|entry| session.apply(entry));
                 }
                 Update::InitialScanDone => {
-                    stand = Some(sessions.values().all(|s: &Session| s.anchor().is_some()));
+                    have_gauges = Some(sessions.values().all(|s: &Session| s.anchor().is_some()));
                 }
                 _ => {}
             }
             ControlFlow::Continue(())
         });
         assert_eq!(flow, ControlFlow::Break(()));
-        assert_eq!(stand, Some(true), "gauges stand at once");
+        assert_eq!(have_gauges, Some(true), "there are gauges at once");
         (sessions.into_values().collect(), took)
     }
 
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn every_text_can_be_read() {
-        let (sender, told) = std::sync::mpsc::channel();
+        let (sender, updates) = std::sync::mpsc::channel();
         for (log, session) in played().0.iter().enumerate() {
             for item in session.items() {
                 let Some(wanted) = TextRequest::of(file(log), item) else {
@@ -325,7 +325,7 @@ mod tests {
                     ControlFlow::Continue(())
                 };
                 read_text(TextJob::Page(wanted), sink).unwrap();
-                let Ok(Update::Text(page)) = told.recv() else {
+                let Ok(Update::Text(page)) = updates.recv() else {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_nobody_listens() {
+    fn it_ends_when_the_receiver_is_gone() {
         let (sender, ended) = std::sync::mpsc::channel();
         let sink = move |_| {
             let _ = sender.send(());

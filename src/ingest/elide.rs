@@ -11,7 +11,7 @@ pub const KEPT_STRING: usize = 16 << 10;
 /// The most bytes a line may have left after eliding.
 pub const LARGEST_LINE: usize = 32 << 20;
 
-/// The state of scanning JSON. Only strings are told apart, which is enough.
+/// The state of scanning JSON. Only strings are recognised, which is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Outside,

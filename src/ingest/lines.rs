@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_line_is_told_as_such() {
+    fn a_torn_last_line_is_unfinished() {
         let seen = all(&mut &b"{\"a\":1}\n{\"b\":"[..], 4096);
         assert_eq!(seen[1].1, b"Unfinished");
     }

@@ -73,7 +73,7 @@ enum Wake {
     Read(Option<Box<Update>>),
 }
 
-/// What the other threads want of the worker, beside the inbox.
+/// What other threads request from the worker, apart from the inbox.
 #[derive(Default)]
 struct Wanted {
     looked_at: Mutex<Option<FileId>>,
@@ -97,7 +97,7 @@ impl Handle {
         let _ = self.inbox.try_send(Wake::Look);
     }
 
-    /// Reads an item's text on a thread of its own. Of pages that wait the newest is read alone.
+    /// Reads an item's text on a thread of its own. If several pages wait, only the newest is read.
     pub fn read_text(&self, job: TextJob) {
         lock(&self.wanted.texts).put(job);
         let _ = self.inbox.try_send(Wake::Look);

@@ -84,7 +84,7 @@ impl Lanes {
     }
 }
 
-/// Gives a line to a decoder, or records why it cannot be given.
+/// Decodes a line, or records why that is not possible.
 pub(super) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
     let why = match line {
         Line::Bytes(bytes) => {
@@ -226,7 +226,7 @@ pub fn read_whole(
     }
 }
 
-/// Reads a log through and gives its usage reports, keeping nothing.
+/// Reads a whole log and passes on its usage reports, keeping nothing.
 pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> {
     log.store.entries(log, &Unmeasured, &mut |entries| {
         let entries = entries.into_iter();

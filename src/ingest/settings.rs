@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn local_stands_before_project_before_user() {
+    fn local_precedes_project_precedes_user() {
         let dir = tempfile::tempdir().unwrap();
         let (home, project) = (dir.path().join(".claude"), dir.path().join("shop"));
         let log = log(&home.join("projects/-shop/3f2a.jsonl"));
@@ -203,7 +203,7 @@ mod tests {
         // Another project has the user's alone.
         let other = reader.of(&log, dir.path().to_str());
         assert_eq!(other.compact_window, Some(300_000));
-        // The same length: told by time, or because it is too young to be sure.
+        // The same length: noticed by its time, or because it is too young to be sure.
         put(
             &project.join(".claude/settings.local.json"),
             "{\"autoCompactWindow\":\"0.6M\"}",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_stands_after_all_files() {
+    fn the_environment_comes_after_all_files() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join(".claude");
         let log = log(&home.join("projects/-shop/3f2a.jsonl"));

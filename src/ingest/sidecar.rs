@@ -68,7 +68,7 @@ impl SidecarStore {
         paths
     }
 
-    /// Gives the records of a session as of now, file by file. A file that cannot be read has none.
+    /// Calls `give` with the present records of a session, file by file. A file that cannot be read has none.
     fn records(&self, session: &str, give: &mut dyn FnMut(&[SidecarRecord])) -> Extent {
         let mut files = lock(&self.files);
         let mut extent = Extent::default();
@@ -116,7 +116,7 @@ impl SidecarFile {
     }
 }
 
-/// A decoder that is given what is beside its log.
+/// A decoder that also reads the files beside its log.
 pub(super) struct DecoderWithSidecar {
     pub(super) decoder: Box<dyn Decoder>,
     /// The sidecar files, and the session's id in them.
@@ -158,7 +158,7 @@ impl DecoderWithSidecar {
         state.is_some_and(|(path, seen)| Stamp::of(path).is_ok_and(|now| *seen != Some(now)))
     }
 
-    /// Gives the state file to the decoder if it has changed. One that cannot be read is ignored.
+    /// Passes the state file to the decoder if it has changed. One that cannot be read is ignored.
     pub(super) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
         self.changed_state(out).unwrap_or(StateUpdate::Accepted)
     }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_replaced_is_read_anew_and_one_that_goes_tells_nothing() {
+    fn a_file_that_is_replaced_is_read_anew_and_one_that_is_gone_has_no_records() {
         let (home, [_, spans], log) = home(LOG, SPANS);
         assert_eq!(prompts(&log), [22_799, 23_610]);
         let (_, cursor) = begin(&log);

@@ -1,4 +1,4 @@
-//! The text of one item, read when somebody looks at it.
+//! The text of one item, read when it is shown.
 //!
 //! The item's record is read as it was at first, long lines elided, and the decoder emits the text again.
 //! If a string was cut, the missing part is read from the log piece by piece, so that only the wanted page

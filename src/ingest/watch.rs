@@ -1,7 +1,7 @@
 //! Hints from the system that something was written. Only hints: stat decides.
 //!
-//! notify's own poll watcher compares whole seconds and loses appends, so there is none here; where
-//! the system gives no hints, the worker's own looks at the files are all there is.
+//! notify's own poll watcher compares whole seconds and loses appends, so it is not used. Without hints,
+//! the worker still looks at the files regularly.
 
 use super::roots::SearchRoot;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub enum Hint {
     /// Something happened to this path.
     Changed(PathBuf),
-    /// Something happened, and it is not known what.
+    /// Something happened somewhere.
     Anything,
 }
 
@@ -24,7 +24,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to give hints, of nothing yet. `hint` is called on a thread of the watcher.
+    /// A watcher that watches nothing yet. `hint` is called on its own thread.
     pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<Watch> {
         let on_event = move |event: notify::Result<notify::Event>| match event {
             Err(_) => hint(Hint::Anything),

@@ -84,7 +84,7 @@ impl TryFrom<Row> for Alerts {
             command: row.command,
         };
         if !alerts.are_on() {
-            return Err("[alerts] tells of nothing: set `share`, `requests_left` or `item`");
+            return Err("[alerts] sets no alert: set `share`, `requests_left` or `item`");
         }
         Ok(alerts)
     }

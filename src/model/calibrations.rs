@@ -34,7 +34,7 @@ impl Calibrations {
         &mut self.current
     }
 
-    /// Uses another model, with what was learned of it before, else with its prior.
+    /// Uses another model, with what was learned about it before, else with its prior.
     pub(super) fn switch(&mut self, id: &str, prior: impl FnOnce() -> Tokenizer) {
         let known = self.others.remove(id);
         let next = known.unwrap_or_else(|| Calibration::new(prior()));

@@ -25,7 +25,8 @@ const DESCRIPTIVE: [&str; 14] = [
     "prompt",
 ];
 
-/// The tool calls of a session, by their ids. Of a call in pieces, the first piece with a subject.
+/// The tool calls of a session, by their ids. A call in pieces is represented by its first piece with a
+/// subject.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(HashMap<Key, ItemIx>);
 
@@ -139,7 +140,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_call_in_pieces_is_told_by_the_first_that_says_anything() {
+    fn the_subject_of_a_call_in_pieces_is_in_the_first_piece_that_has_one() {
         let piece = |id: &str, kind, preview: &str| NewItem {
             call: Some(Key::of(id)),
             preview: preview.into(),
@@ -154,13 +155,13 @@ mod tests {
             .node("5", vec![piece("a", Kind::ToolResult, "1 use std")])
             .node("6", vec![piece("b", Kind::ToolResult, "ok")]);
         let calls = Calls::of(&log.session);
-        let told = |ix: usize| calls.subject(&log.session, &log.session.items()[ix]);
-        assert_eq!(told(4).as_deref(), Some("src/db.rs"));
-        assert_eq!(told(5).as_deref(), Some("cargo test"));
+        let expected = |ix: usize| calls.subject(&log.session, &log.session.items()[ix]);
+        assert_eq!(expected(4).as_deref(), Some("src/db.rs"));
+        assert_eq!(expected(5).as_deref(), Some("cargo test"));
     }
 
     #[test]
-    fn escapes_are_told_as_what_they_stand_for() {
+    fn escapes_are_resolved() {
         let cases = [
             (r#"rg \"a b\" src"#, r#"rg "a b" src"#),
             (r"cat <<EOF\nfix\tit", "cat <<EOF fix it"),
@@ -168,13 +169,13 @@ mod tests {
             (r"C:\\work", r"C:\work"),
             (r"\u00e9 and \", r"\u00e9 and \"),
         ];
-        for (escaped, told) in cases {
-            assert_eq!(plain(escaped), told, "{escaped}");
+        for (escaped, expected) in cases {
+            assert_eq!(plain(escaped), expected, "{escaped}");
         }
     }
 
     #[test]
-    fn the_most_telling_argument_is_told() {
+    fn the_most_descriptive_argument_is_the_subject() {
         let cases = [
             (
                 r#"Read {"limit":20,"file_path":"/src/db.rs"}"#,
@@ -191,8 +192,8 @@ mod tests {
             (r#"{"cmd": "rg \"a b\" src"}"#, r#"rg \"a b\" src"#),
             (r#"Task {"kind":"explore","n":3}"#, "explore"),
         ];
-        for (arguments, told) in cases {
-            assert_eq!(subject(arguments), Some(told), "{arguments}");
+        for (arguments, expected) in cases {
+            assert_eq!(subject(arguments), Some(expected), "{arguments}");
         }
         for nothing in ["", "ls -l", "{}", r#"{"n":1}"#, r#"{"a":""}"#, "{\""] {
             assert_eq!(subject(nothing), None, "{nothing}");
@@ -202,8 +203,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_arguments_break_it(arguments in "[{}\":,\\\\a é]{0,40}") {
-            let told = subject(&arguments).map(plain);
-            prop_assert!(told.is_none_or(|told| told.len() <= arguments.len()));
+            let expected = subject(&arguments).map(plain);
+            prop_assert!(expected.is_none_or(|expected| expected.len() <= arguments.len()));
         }
     }
 }

@@ -135,11 +135,11 @@ mod tests {
         let below = add(&mut fleet, 2, child.report(5_000).report(7_000));
         add(&mut fleet, 3, named("other", Some("q")));
 
-        let told = children(&fleet, key);
-        assert_eq!(told.len(), 1);
-        assert_eq!((told[0].key, told[0].requests), (below, 2));
-        assert_eq!(told[0].prompts, 12_000);
-        assert_eq!(told[0].result, Some(1));
+        let found = children(&fleet, key);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].key, found[0].requests), (below, 2));
+        assert_eq!(found[0].prompts, 12_000);
+        assert_eq!(found[0].result, Some(1));
         assert_eq!(children(&fleet, below), []);
     }
 

@@ -230,7 +230,7 @@ mod tests {
         }
 
         /// What each reset did: items that left, the largest, items kept, the summary.
-        fn told(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
+        fn summary_of_all(&self) -> Vec<(usize, Vec<&str>, usize, Option<&str>)> {
             let name = |ix: ItemIx| &*self.0.items()[ix].preview;
             compactions(&self.0)
                 .iter()
@@ -255,7 +255,10 @@ mod tests {
             .compact(Some(9_500), &["e"])
             .item("s", Kind::Summary, 100)
             .report(5_000);
-        assert_eq!(log.told(), [(4, vec!["b", "c", "d"], 1, Some("s"))]);
+        assert_eq!(
+            log.summary_of_all(),
+            [(4, vec!["b", "c", "d"], 1, Some("s"))]
+        );
         let done = compactions(&log.0).remove(0);
         assert_eq!(done.after, Some((5_000, Source::Reported)));
         assert_eq!(done.freed, Some(4_500));
@@ -280,7 +283,10 @@ mod tests {
             .compact(None, &[])
             .item("s2", Kind::Summary, 6);
         let first = (2, vec!["b", "a"], 0, Some("s1"));
-        assert_eq!(log.told(), [first, (1, vec!["s1"], 0, Some("s2"))]);
+        assert_eq!(
+            log.summary_of_all(),
+            [first, (1, vec!["s1"], 0, Some("s2"))]
+        );
     }
 
     #[test]
@@ -301,7 +307,11 @@ mod tests {
             log = log.report(1_000).compact(None, &["a"]);
         }
         log = log.report(900).compact(None, &[]).report(800);
-        let kept: Vec<usize> = log.told().iter().map(|told| told.2).collect();
+        let kept: Vec<usize> = log
+            .summary_of_all()
+            .iter()
+            .map(|summary_of_all| summary_of_all.2)
+            .collect();
         assert_eq!(kept, [1, 1, 1, 1, 0]);
     }
 }

@@ -177,10 +177,9 @@ impl Session {
             known,
             estimated,
             low: used - error,
-            high: if estimated == 0 {
-                used
-            } else {
-                used.saturating_add(error.max(1))
+            high: match estimated {
+                0 => used,
+                _ => used.saturating_add(error.max(1)),
             },
             basis: Basis::of(inputs.anchor(), estimated),
             roles,

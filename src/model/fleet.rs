@@ -435,7 +435,7 @@ mod tests {
     use crate::model::testing::{Log, new_item};
 
     #[test]
-    fn a_session_goes_by_what_tells_it_apart() {
+    fn a_session_is_named_by_what_distinguishes_it() {
         let name = |path: &str, meta: Meta| {
             let file = FileId(1);
             let mut fleet = found(path);
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_goes_by_what_tells_it_best() {
+    fn a_session_is_named_by_the_best_description() {
         let said = || Log::new().item("s", Role::Container, Kind::Prompt, 9);
         let name = |log: Log, change: fn(&mut Meta)| {
             let mut session = log.session;

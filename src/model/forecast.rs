@@ -4,7 +4,7 @@
 //! hundred is above 14,000. A mean follows the few large reads of the past, which do not come again
 //! when expected, so each step is capped, the newest weigh most, and a usual rate replaces steps not seen
 //! yet. The band is that of a drift of uncertain rate plus a random walk:
-//! after k requests the context has grown by k steps, give or take some √k.
+//! after k requests the context has grown by about k ± √k steps.
 //!
 //! Closed formulas without randomness: the same session always has the same forecast, and more headroom
 //! never a shorter one. [`backtest`](backtest()) forecasts past compactions.

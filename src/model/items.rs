@@ -131,7 +131,7 @@ impl Items {
         )
     }
 
-    /// The settled tokens of the items in the context that stand before this node. Costs what comes
+    /// The settled tokens of the items in the context before this node. Costs what comes
     /// from that node on.
     pub(super) fn settled_before(&self, node: NodeIx, chain: &Chain) -> u64 {
         let later = chain.live_from(node).iter();
@@ -277,7 +277,7 @@ impl Items {
         }
     }
 
-    /// A request sends what stands before its first node. Returns the items among them that are not
+    /// A request sends what is before its first node. Returns the items among them that are not
     /// settled, in the order of the log; the provider's own numbers for single items are settled here.
     /// Costs what has come since the request before.
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {

@@ -45,7 +45,7 @@ impl Session {
         )
     }
 
-    /// `least`: what is in the context for sure, if more than what was reported.
+    /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
     fn limits_from(
         &self,
         facts: &Facts,
@@ -81,8 +81,8 @@ impl Session {
     }
 }
 
-/// A guessed window is not below what is in the context for sure: the low end of the estimate, where
-/// nothing was reported. Asked of those alone: lists ask for the limits of every session they show.
+/// A guessed window is not smaller than the context: its low end, if nothing was reported. That is
+/// computed only for such sessions, since lists need the limits of every session that they show.
 fn raised(
     requests: &[Request],
     limits: impl Fn(u64) -> Limits,
@@ -121,7 +121,7 @@ mod tests {
         assert!(window >= log.session.context().low && window > 200_000);
         assert_eq!(source, WindowSource::Guessed);
 
-        // As of the first item it was still the usual one.
+        // At the first item it was still the usual one.
         let timeline = Timeline::of(&log.session);
         let before = timeline.end().checked_sub(1);
         let before = before.and_then(|ix| timeline.moment(ix));

@@ -223,10 +223,7 @@ fn holds(session: &mut Session) {
         .iter()
         .any(|item| item.left.is_some_and(|left| Some(left.request) > ix));
     if !session.rules().estimator.builds_on_report() {
-        assert_eq!(
-            context.known, 0,
-            "a rule that reads no report knows nothing"
-        );
+        assert_eq!(context.known, 0, "without a report nothing is known");
     } else if !left_since {
         assert_eq!(context.known, reported, "known is the anchor");
     }

@@ -5,22 +5,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The smallest size that is taken for one, in tokens: less is a slip of the finger.
+/// The smallest accepted size, in tokens: anything smaller is probably a typo.
 const LEAST: f64 = 1_000.0;
-/// The largest.
+/// The largest accepted size, in tokens.
 const MOST: f64 = 1e12;
 
-/// A size from which on something counts.
+/// The smallest size that counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// So many tokens.
+    /// A number of tokens.
     Tokens(u64),
     /// A share of the window, above 0 and up to 1.
     Share(f64),
 }
 
 impl Threshold {
-    /// The size in tokens, in a window of so many.
+    /// The size in tokens, in a window of `window` tokens.
     pub fn tokens(self, window: u64) -> u64 {
         match self {
             Threshold::Tokens(tokens) => tokens,
@@ -28,7 +28,7 @@ impl Threshold {
         }
     }
 
-    /// Whether a size counts, in this window.
+    /// Whether `tokens` reach it, in a window of `window` tokens. 0 never does.
     pub fn is_reached(self, tokens: u64, window: u64) -> bool {
         tokens > 0 && tokens >= self.tokens(window)
     }
@@ -119,7 +119,7 @@ fn tokens_within(text: &str, least: f64) -> Option<u64> {
     (least..=MOST).contains(&tokens).then_some(tokens as u64)
 }
 
-/// A number without sign, exponent, or one of the names that floats have.
+/// A number without sign or exponent; names such as `inf` are not accepted.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     plain.then(|| text.parse().ok()).flatten()

@@ -108,11 +108,11 @@ mod tests {
             .report(3_000);
         let session = &log.session;
         let now = tools(session, session.in_context(), session.requests().len());
-        let told: Vec<_> = now
+        let rows: Vec<_> = now
             .iter()
             .map(|t| (&*t.name, t.results, t.in_context > 0, t.largest.0))
             .collect();
-        assert_eq!(told, [("Read", 2, false, 0), ("Bash", 1, true, 2)]);
+        assert_eq!(rows, [("Read", 2, false, 0), ("Bash", 1, true, 2)]);
         assert_eq!(now[0].carried, 2 * now[0].tokens);
         assert_eq!(now[1].in_context, now[1].tokens);
         assert!((now.iter().map(|t| t.share).sum::<f64>() - 1.0).abs() < 1e-9);

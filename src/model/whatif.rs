@@ -119,7 +119,7 @@ pub fn what_if(session: &Session, requests: RequestIx) -> Vec<WhatIf> {
     rows
 }
 
-/// Rules of frameworks and of none, to hold the others against.
+/// Rules of frameworks and of no agent, to compare the others with.
 const GENERIC: [Rule; 5] = [
     Rule::Share(0.95),
     Rule::Share(1.0),

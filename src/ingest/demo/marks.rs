@@ -3,8 +3,8 @@
 /// The most repetitions one mark may ask for.
 const MOST: usize = 10_000;
 
-/// Writes a line out in full: `⟦3×row #\n⟧` is three rows, each `#` a number of its own that depends
-/// on the seed alone. What is no such mark stays as it is.
+/// Expands the marks of a line: `⟦3×row #\n⟧` becomes three rows, with another number for each `#`. The
+/// numbers depend only on the seed. Anything that is not such a mark is left unchanged.
 pub(super) fn expand(line: &str, seed: u64) -> String {
     let mut state = seed;
     let mut full = String::with_capacity(line.len());

@@ -191,7 +191,7 @@ proptest! {
             moments.push(Moment::Put(name, &bytes[..cut.index(bytes.len())]));
             moments.push(Moment::Put(name, bytes));
         }
-        // What stands beside the log may come at any time, or never, and tells more each time.
+        // Sidecar files may come at any time, or never, and hold more each time.
         let beside = Path::new("../base_state.json");
         let state: Value = serde_json::from_slice(&fs::read(folder.join(beside)).unwrap()).unwrap();
         let calls = "/stats/usage_to_metrics/agent/token_usages";

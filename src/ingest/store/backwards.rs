@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_one_file_are_told_by_its_beginning() {
+    fn facts_about_sessions_of_one_file_are_in_its_beginning() {
         let line = |session: &str, n: u64| {
             format!(
                 "{{\"session_id\":\"{session}\",\"request\":{{\"model\":\"m\",\"messages\":\
@@ -366,11 +366,11 @@ mod tests {
             let mut reading = reading.unwrap();
             while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
             let (sessions, _) = reading.finish();
-            let told = sessions.iter().map(|(_, session)| {
+            let found = sessions.iter().map(|(_, session)| {
                 let id = session.meta.id.as_deref().unwrap();
                 (id, session.anchor().unwrap().prompt)
             });
-            assert_eq!(told.collect::<Vec<_>>(), [("first", 7), ("late", 139)]);
+            assert_eq!(found.collect::<Vec<_>>(), [("first", 7), ("late", 139)]);
         }
     }
 

@@ -326,7 +326,7 @@ impl Checkpoint {
     }
 }
 
-/// Gives a document to a decoder.
+/// Decodes a document.
 pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
     let mut decoder = format.decoder();
     let Some(parts) = Parts::of(format, document) else {

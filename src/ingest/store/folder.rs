@@ -2,8 +2,8 @@
 //! their numbers. Each is followed by a newline, and has blanks for those inside of it, which JSON has only
 //! between its values.
 //!
-//! Files are written once: one that was not written to lately is not looked at again. Behind the newest
-//! stands a newline only once it is whole; it may still be being written.
+//! Files are written once: one that was not written to lately is not looked at again. The newest
+//! is followed by a newline once it is complete; it may still be being written.
 
 use super::Stamp;
 use super::bytes::{Bytes, Open};

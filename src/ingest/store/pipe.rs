@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn other_streams_are_not_and_are_told_why() {
+    fn other_streams_are_refused_with_a_reason() {
         let why = |source| recognise(piped(source), &[&TOY]).unwrap().err().unwrap();
         assert!(why(&b"hello\n"[..]).contains("not JSON"));
         assert!(why(&[b'x'; HEAD]).contains("not JSON"));

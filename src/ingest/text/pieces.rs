@@ -107,7 +107,7 @@ impl Pieces {
         Pieces::new(Box::new(io::empty()), vec![Piece::Held(text)])
     }
 
-    /// Gives the whole text, in parts that may end inside of a character. Returns its bytes.
+    /// Calls `give` with the whole text, in parts that may end inside a character. Returns its size in bytes.
     pub(super) fn each_part(&mut self, give: &mut Give<'_>) -> io::Result<u64> {
         let mut bytes = 0;
         let mut give = |part: &[u8]| {

@@ -75,7 +75,7 @@ impl Unescape {
         Ok(())
     }
 
-    /// Gives what waits for more.
+    /// Ends the string: writes what was held back for a second half.
     pub(super) fn end(&mut self, give: &mut Give<'_>) -> io::Result<()> {
         match self.high.take() {
             Some(_) => give(REPLACEMENT),

@@ -1,4 +1,4 @@
-//! Texts of items, read beside all else: one at a time, since each may be large.
+//! Texts of items, read on a thread of their own, one at a time, since each may be large.
 
 use super::Worker;
 use crate::ingest::discover::file_id;

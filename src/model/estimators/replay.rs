@@ -20,7 +20,7 @@ pub struct Prediction {
     pub expected: [u64; ESTIMATORS],
     /// The 90 % interval of [`Estimator::Calibrated`]: its lower and its upper end.
     pub interval: (u64, u64),
-    /// How [`Estimator::Delta`] knows its number.
+    /// How the number of [`Estimator::Delta`] is known.
     pub delta: Basis,
     /// What the prompt grew by since the report it was settled against.
     pub growth: u64,

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn the_label_of_an_image_stands_where_the_image_does() {
+    fn the_label_of_an_image_is_in_its_place() {
         let hash = picture(&mut Sink::new(&ByLength)).hash;
         let mut out = Sink::capturing(&ByLength, Place::default(), hash);
         let node = Node {

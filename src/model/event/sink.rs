@@ -239,7 +239,7 @@ impl ItemBuilder<'_, '_> {
         }
     }
 
-    /// Adds the tokens of an image or document, by formula. In the text its label stands for it.
+    /// Adds the tokens of an image or document, by formula. Its label takes its place in the text.
     #[must_use]
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.fixed += tokens;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, try_from = "Row")]
 pub struct PriceRow {
-    /// Patterns of exact model ids; `*` stands for any text.
+    /// Patterns of exact model ids; `*` matches any text.
     pub ids: Vec<String>,
     /// US dollars for a million tokens read from the cache, by the provider's list.
     pub cached_read: f64,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_ones_own_stands_before_the_table_and_is_checked() {
+    fn a_custom_row_precedes_the_table_and_is_checked() {
         let own: Rules =
             toml::from_str("[[price]]\nids = [\"gpt-5.5\"]\ncached_read = 0.1").unwrap();
         let rules = built_in().with_custom(own).unwrap();
