@@ -447,14 +447,7 @@ impl Session {
         let lost = left.any(|node| !self.chain.items(*node).is_empty());
         let is_reset = why == Gone::Compaction && lost;
         if is_reset {
-            let reset = Reset {
-                key: None,
-                gone: why,
-                cause: Cause::Automatic,
-                before: None,
-                after: None,
-                kept: Kept::Nothing,
-            };
+            let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
             self.add_reset(&reset, &used, &change, place, at);
         }
         self.change_branch(&change, why);
