@@ -1,10 +1,9 @@
-//! The configuration: the schema of its file, the files beside it, and the saved state. Options of the command
-//! line override the environment, which overrides the file.
+//! The configuration: the schema of its file, and the files beside it. Options of the command line
+//! override the environment, which overrides the file.
 
 mod files;
 mod keys;
 mod models;
-pub mod state;
 mod themes;
 
 pub use files::{UserFile, mappings, named_mapping};

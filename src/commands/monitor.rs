@@ -3,7 +3,6 @@
 use super::setup::Setup;
 use crate::cli::Monitor;
 use crate::config;
-use crate::config::state::Memory;
 use crate::ingest::discover::Scanner;
 use crate::ingest::store::pipe::{Piped, STDIN};
 use crate::ingest::{self, Handle, demo};
@@ -12,6 +11,7 @@ use crate::model::fleet::Update;
 use crate::paths;
 use crate::report::ReportContext;
 use crate::tokens::Counter;
+use crate::tui::state::StateFile;
 use crate::tui::theme::{ColourDepth, Glyphs, Themes};
 use crate::tui::{self, Start};
 use anyhow::{Context, Result};
@@ -31,12 +31,14 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     let (stdin, paths): (Vec<PathBuf>, Vec<PathBuf>) =
         options.paths.iter().cloned().partition(is_stdin);
     let keymap = setup.config.keymap()?;
-    let state_file = setup.folders.state_file();
-    let (memory, problem) = state_file
+    let path = setup.folders.state_file();
+    let (state_file, problem) = path
         .filter(|_| !options.fresh && !options.demo)
-        .map(Memory::open)
+        .map(StateFile::open)
         .unzip();
-    let chosen = memory.as_ref().and_then(|m| m.recalled().theme.as_deref());
+    let chosen = state_file
+        .as_ref()
+        .and_then(|f| f.loaded().theme.as_deref());
     let themes = themes(setup, &options, chosen)?;
     let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
     if !stdin.is_empty() && paths.is_empty() {
@@ -48,8 +50,8 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     let rules = Arc::clone(&context.rules);
     let counter = Arc::new(Counter::new());
     let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
-    if let (Some(memory), Some(Some(what))) = (&memory, problem) {
-        let path = memory.path().to_owned();
+    if let (Some(file), Some(Some(what))) = (&state_file, problem) {
+        let path = file.path().to_owned();
         sender.blocking_send(Update::Problem { path, what })?;
     }
     let estimator = estimator_note(options.estimate.estimator.unwrap_or_default());
@@ -75,7 +77,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
         keymap,
         oversized: setup.config.oversized,
         alerts: setup.config.alerts.clone(),
-        memory,
+        state_file,
         looked_in,
         banner,
         now: Box::new(jiff::Timestamp::now),

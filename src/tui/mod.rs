@@ -1,14 +1,17 @@
-//! How it is shown: the live screens.
+//! The live screens.
 //!
 //! ```text
 //!  keys, mouse ─┐                          ┌─ views ─▶ buffer ─▶ paint ─▶ terminal
 //!               ├─▶ Msg ─▶ App::update ──▶ App
-//!  updates ─────┘             │            └─ prepare: only what is on screen is worked out
-//!                             └─▶ Effect (quit, suspend, look at a file)
+//!  updates ─────┘             │            └─ prepare: computes what is on screen
+//!                             └─▶ Effect (quit, suspend, read a file)
 //! ```
 //!
-//! [`app`] and [`keymap`] know no terminal and no clock: the time is handed in. [`views`] turn an
-//! [`app::App`] into cells and change nothing. [`runtime`] alone touches the terminal.
+//! [`app`] and [`keymap`] use no terminal and no clock: the time is passed in. [`views`] turn an
+//! [`app::App`] into cells and change nothing. Only [`runtime`] touches the terminal.
+//!
+//! A new column of the list of sessions is an entry of [`app::columns::COLUMNS`]; a new tab of a session is an
+//! entry of [`app::tabs::TABS`] and its file; a new key is an entry of [`keymap::BINDINGS`].
 
 pub mod app;
 pub mod keymap;
@@ -18,6 +21,7 @@ pub mod runtime;
 #[cfg(test)]
 mod screens;
 mod signals;
+pub mod state;
 mod terminal;
 #[cfg(test)]
 mod testing;

@@ -1,10 +1,9 @@
-//! The one task: keys, updates and frames, and what they ask of the world.
+//! The event loop: keys, updates and frames, and the effects that they request.
 
 mod clipboard;
 mod notify;
 mod program;
 
-use crate::config::state::{Memory, State};
 use crate::ingest::TextJob;
 use crate::model::alerts::Alerts;
 use crate::model::fleet::{FileId, Fleet, Update};
@@ -16,7 +15,8 @@ use crate::tui::app::{App, Effect, HitMap, Msg};
 use crate::tui::keymap::{KeyPress, Keymap};
 use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
-use crate::tui::signals::{Heard, Signals};
+use crate::tui::signals::{Signal, Signals};
+use crate::tui::state::{State, StateFile};
 use crate::tui::terminal::Terminal;
 use crate::tui::theme::Themes;
 use crate::tui::views;
@@ -26,7 +26,7 @@ use crossterm::event::{
 };
 use futures_core::Stream;
 use jiff::Timestamp;
-use notify::{Notifier, Way};
+use notify::{Notifier, Route};
 use std::future::poll_fn;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::pin::Pin;
@@ -36,40 +36,44 @@ use tempfile::NamedTempFile;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 
-/// The longest that waiting updates are taken in before keys are asked again.
+/// How long queued updates are handled before keys are checked again.
 const TAKE_IN: Duration = Duration::from_millis(15);
 
-/// All that the screens need of the world.
+/// Everything that the screens are started with.
 pub struct Start {
     /// The models table.
     pub rules: Arc<Rules>,
-    /// How things look.
+    /// The themes.
     pub themes: Themes,
-    /// The keys in force.
+    /// The keys.
     pub keymap: Keymap,
-    /// From which size on an item is oversized; none: as usual.
+    /// The size from which an item is oversized; none: the default.
     pub oversized: Option<Threshold>,
-    /// What the user wants to be told, and how.
+    /// The alerts that the user has configured.
     pub alerts: Alerts,
-    /// What is remembered from run to run; none: nothing is.
-    pub memory: Option<Memory>,
-    /// Where logs are looked for, to say so where there are none.
+    /// The saved state; none: nothing is loaded or saved.
+    pub state_file: Option<StateFile>,
+    /// The folders that are searched for logs, for the empty list.
     pub looked_in: Vec<String>,
-    /// A line above all else: that a demo plays, that numbers are not the usual ones; empty: none.
+    /// A line above everything, for a demo or another estimator; may be empty.
     pub banner: String,
     /// The time.
     pub now: Box<dyn Fn() -> Timestamp + Send>,
-    /// What the ingest tells. Bounded, so that it waits for the screens and not the other way round.
+    /// Updates of the ingest. Bounded, so that the ingest waits for the screens.
     pub updates: Receiver<Update>,
-    /// Asks the ingest to read this file first, and further back.
+    /// Requests that the ingest reads this file first, from its start.
     pub look_at: Box<dyn Fn(FileId) + Send>,
-    /// Asks the ingest for the text of an item.
+    /// Requests the text of an item from the ingest.
     pub read_text: Box<dyn Fn(TextJob) + Send>,
     /// Whether a file was invented, so that its alerts stay on the screen.
     pub is_invented: fn(FileId) -> bool,
 }
 
 /// Runs the screens until the user or the system ends them.
+///
+/// # Errors
+///
+/// If standard output is no terminal, or the terminal fails.
 pub fn run(start: Start) -> anyhow::Result<()> {
     if !io::stdout().is_terminal() {
         anyhow::bail!(
@@ -87,7 +91,7 @@ struct Screens {
     app: App,
     themes: Themes,
     first: FirstTheme,
-    memory: Option<Memory>,
+    state_file: Option<StateFile>,
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
@@ -100,15 +104,15 @@ struct Screens {
     opening: Option<Opening>,
 }
 
-/// A text that is being written out for another program.
+/// A text that is being written to a file for another program.
 struct Opening {
-    /// Removed when this is dropped; nobody else may read it.
+    /// Removed on drop; only the user may read it.
     file: NamedTempFile,
     program: Program,
     written: oneshot::Receiver<Result<u64, String>>,
 }
 
-/// The theme that the screens began with.
+/// The theme that the screens were started with.
 #[derive(Debug)]
 struct FirstTheme {
     name: String,
@@ -116,8 +120,8 @@ struct FirstTheme {
 }
 
 impl FirstTheme {
-    /// The theme to remember while this one holds: what a flag or the environment asked for holds for
-    /// this run only, what a key chose for the next ones too.
+    /// The theme to save while this one is active: one from a flag or the environment is for this run only,
+    /// one chosen by key is for the next runs too.
     fn after(&self, name: &str) -> Option<String> {
         if self.name == name {
             self.remembered.clone()
@@ -127,7 +131,7 @@ impl FirstTheme {
     }
 }
 
-/// Whether the loop goes on.
+/// Whether the loop continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Go,
@@ -143,11 +147,11 @@ impl Screens {
         if let Some(size) = start.oversized {
             app.set_usual_oversized(size);
         }
-        let notifier = Notifier::new(&start.alerts, Way::of(&|name| std::env::var_os(name)))
+        let notifier = Notifier::new(&start.alerts, Route::of(&|name| std::env::var_os(name)))
             .context("could not start the threads of the alerts' command")?;
         app.set_alerts(start.alerts);
-        if let Some(memory) = &start.memory {
-            app.recall(&memory.recalled().screens);
+        if let Some(file) = &start.state_file {
+            app.recall(&file.loaded().screens);
         }
         let (columns, rows) = crossterm::terminal::size().context("the terminal has no size")?;
         app.update(Msg::Resize(columns, rows));
@@ -156,26 +160,26 @@ impl Screens {
             first: FirstTheme {
                 name: start.themes.name().to_owned(),
                 remembered: start
-                    .memory
+                    .state_file
                     .as_ref()
-                    .and_then(|memory| memory.recalled().theme.clone()),
+                    .and_then(|file| file.loaded().theme.clone()),
             },
             themes: start.themes,
-            memory: start.memory,
+            state_file: start.state_file,
             now: start.now,
             updates: start.updates,
             look_at: start.look_at,
             read_text: start.read_text,
             is_invented: start.is_invented,
-            terminal: Terminal::take().context("could not take over the terminal")?,
+            terminal: Terminal::open().context("could not set up the terminal")?,
             painter: Painter::new(BufWriter::new(io::stdout())),
             pacer: Pacer::default(),
             notifier,
             opening: None,
         };
         let state = screens.state();
-        if let Some(memory) = &mut screens.memory {
-            memory.taken_up(state);
+        if let Some(file) = &mut screens.state_file {
+            file.set_saved(state);
         }
         Ok(screens)
     }
@@ -183,9 +187,9 @@ impl Screens {
     async fn run(mut self) -> anyhow::Result<()> {
         let end = self.follow().await;
         let state = self.state();
-        if let Some(memory) = &mut self.memory {
-            // There is no screen any more to tell it on, and little is lost.
-            let _ = memory.close(state);
+        if let Some(file) = &mut self.state_file {
+            // There is no screen to report an error on, and little is lost.
+            let _ = file.save(state);
         }
         end
     }
@@ -195,9 +199,9 @@ impl Screens {
         let mut events = EventStream::new();
         self.draw()?;
         let mut dirty = false;
-        let mut fed = true;
+        let mut has_updates = true;
         loop {
-            // Sleeps until a frame is due, or until an age on screen reads differently.
+            // Sleep until a frame is due, or until an age on screen changes.
             let wake = if dirty {
                 Some(self.pacer.due(Instant::now()))
             } else {
@@ -205,17 +209,17 @@ impl Screens {
             };
             let next = tokio::select! {
                 biased;
-                heard = signals.next() => self.hear(heard)?,
+                signal = signals.next() => self.handle_signal(signal)?,
                 event = next_event(&mut events) => match event {
-                    Some(Ok(event)) => self.take_event(event)?,
+                    Some(Ok(event)) => self.handle_event(event)?,
                     // The terminal is gone.
                     Some(Err(_)) | None => Next::End,
                 },
                 (opening, written) = written(&mut self.opening) => match written {
                     Ok(_) => {
-                        // Two that read the keys would take them from each other.
+                        // Two readers of the keys would steal them from each other.
                         drop(events);
-                        let next = self.give_way(opening, &mut signals).await;
+                        let next = self.run_program(opening, &mut signals).await;
                         events = EventStream::new();
                         next?
                     }
@@ -230,15 +234,15 @@ impl Screens {
                 }
                 () = sleep_until(wake) => {
                     self.draw()?;
-                    self.keep();
+                    self.save();
                     dirty = false;
                     continue;
                 }
-                update = self.updates.recv(), if fed => {
+                update = self.updates.recv()  , if has_updates => {
                     match update {
-                        Some(update) => self.take_in(update)?,
+                        Some(update) => self.handle_updates(update)?,
                         None => {
-                            fed = false;
+                            has_updates = false;
                             Next::Go
                         }
                     }
@@ -261,22 +265,22 @@ impl Screens {
             .context("could not write to the terminal")?;
         self.app.hits = hits;
         self.pacer.drawn(begun, Instant::now());
-        self.pass_on_alerts()
+        self.send_alerts()
     }
 
-    /// Passes on what was raised for this frame, after it. A demo's alerts stay on its screen.
-    fn pass_on_alerts(&mut self) -> anyhow::Result<()> {
+    /// Sends the alerts of this frame to the other channels. A demo's alerts stay on screen.
+    fn send_alerts(&mut self) -> anyhow::Result<()> {
         let mut alerts = self.app.take_alerts();
         alerts.retain(|alert| !(self.is_invented)(alert.session.file));
         if alerts.is_empty() {
             return Ok(());
         }
         self.notifier
-            .pass_on(&alerts, &mut io::stdout())
+            .send(&alerts, &mut io::stdout())
             .context("could not write to the terminal")
     }
 
-    /// What is to be remembered.
+    /// The state to save.
     fn state(&self) -> State {
         State {
             theme: self.first.after(self.themes.name()),
@@ -284,22 +288,22 @@ impl Screens {
         }
     }
 
-    /// Writes down what has changed, from time to time. What cannot be written is told once.
-    fn keep(&mut self) {
+    /// Saves the state from time to time. A failure is reported once.
+    fn save(&mut self) {
         let state = self.state();
-        let Some(memory) = &mut self.memory else {
+        let Some(file) = &mut self.state_file else {
             return;
         };
-        if let Err(error) = memory.keep(state, Instant::now()) {
-            let path = memory.path().to_owned();
+        if let Err(error) = file.save_at(state, Instant::now()) {
+            let path = file.path().to_owned();
             let what = format!("could not save the settings of the screens: {error}");
-            self.memory = None;
+            self.state_file = None;
             self.app.update(Msg::Update(Update::Problem { path, what }));
         }
     }
 
-    /// An update and all that wait behind it, for as long as keys can wait.
-    fn take_in(&mut self, first: Update) -> anyhow::Result<Next> {
+    /// Handles an update and those queued behind it, for as long as keys can wait.
+    fn handle_updates(&mut self, first: Update) -> anyhow::Result<Next> {
         let begun = Instant::now();
         let mut next = Some(first);
         while let Some(update) = next {
@@ -314,22 +318,22 @@ impl Screens {
         Ok(Next::Go)
     }
 
-    fn hear(&mut self, heard: Heard) -> anyhow::Result<Next> {
-        match heard {
-            Heard::End | Heard::Interrupt => Ok(Next::End),
-            Heard::Continued => {
+    fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
+        match signal {
+            Signal::End | Signal::Interrupt => Ok(Next::End),
+            Signal::Continued => {
                 self.terminal.enter()?;
-                self.measure_again();
+                self.reset_terminal();
                 Ok(Next::Go)
             }
         }
     }
 
-    fn take_event(&mut self, event: Event) -> anyhow::Result<Next> {
+    fn handle_event(&mut self, event: Event) -> anyhow::Result<Next> {
         let Some(msg) = message(event) else {
             return Ok(Next::Go);
         };
-        // Keys act on what is on screen now, not on what was drawn a moment ago.
+        // Keys act on the current state, not on the last frame.
         self.app.prepare((self.now)());
         let effect = self.app.update(msg);
         self.perform(effect)
@@ -359,14 +363,14 @@ impl Screens {
             },
             Effect::Suspend => {
                 self.terminal.suspend()?;
-                self.measure_again();
+                self.reset_terminal();
             }
             Effect::Quit => return Ok(Next::End),
         }
         Ok(Next::Go)
     }
 
-    /// Has a text written out for a program. Another that is being written is let go.
+    /// Writes a text to a file for a program. An earlier one that is still being written is dropped.
     fn write_out(&self, request: TextRequest, program: Program) -> io::Result<Opening> {
         let file = tempfile::Builder::new()
             .prefix("ctxgauge-")
@@ -379,7 +383,7 @@ impl Screens {
         };
         let (sender, written) = oneshot::channel();
         let done = Box::new(move |result| {
-            // It may have been let go.
+            // It may have been dropped.
             let _ = sender.send(result);
         });
         (self.read_text)(TextJob::Whole(request, out, done));
@@ -390,8 +394,12 @@ impl Screens {
         })
     }
 
-    /// Gives the terminal to a program until it ends, and takes it back. What it could not do is told.
-    async fn give_way(&mut self, opening: Opening, signals: &mut Signals) -> anyhow::Result<Next> {
+    /// Leaves the terminal to a program until it ends. Its failure is reported.
+    async fn run_program(
+        &mut self,
+        opening: Opening,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Next> {
         let words = program::words(opening.program, &|name| std::env::var_os(name));
         self.terminal.leave();
         let mut child =
@@ -400,23 +408,23 @@ impl Screens {
         let done = loop {
             tokio::select! {
                 done = &mut child => break done.context("the program was lost")?,
-                heard = signals.next() => match heard {
-                    Heard::End => next = Next::End,
-                    // For whoever has the terminal.
-                    Heard::Interrupt | Heard::Continued => {}
+                signal = signals.next() => match signal {
+                    Signal::End => next = Next::End,
+                    // For the program that has the terminal.
+                    Signal::Interrupt | Signal::Continued => {}
                 },
             }
         };
         self.terminal.enter()?;
-        self.measure_again();
+        self.reset_terminal();
         if let Err(why) = done {
             self.app.update(Msg::Done(why));
         }
         Ok(next)
     }
 
-    /// After something else had the terminal: its size may be another one, and nothing is on it.
-    fn measure_again(&mut self) {
+    /// Measures and clears the terminal, after another program used it.
+    fn reset_terminal(&mut self) {
         if let Ok((columns, rows)) = crossterm::terminal::size() {
             self.app.update(Msg::Resize(columns, rows));
         }
@@ -424,7 +432,7 @@ impl Screens {
     }
 }
 
-/// Waits until a text is written out; for ever where none is.
+/// Waits until the text is written to its file; without one, forever.
 async fn written(opening: &mut Option<Opening>) -> (Opening, Result<u64, String>) {
     let result = match opening {
         Some(opening) => (&mut opening.written).await,
@@ -457,7 +465,7 @@ async fn sleep_until(wake: Option<Instant>) {
     }
 }
 
-/// What a terminal's event means to the screens; `None`: nothing.
+/// The message of a terminal's event; `None`: it is ignored.
 fn message(event: Event) -> Option<Msg> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => key_press(key).map(Msg::Key),
@@ -484,7 +492,7 @@ fn key_press(key: KeyEvent) -> Option<KeyPress> {
         KeyCode::Down => KeyPress::Down,
         KeyCode::Left if shift => KeyPress::ShiftLeft,
         KeyCode::Right if shift => KeyPress::ShiftRight,
-        // Some terminals tell of shift beside the tabulator, not of another key.
+        // Some terminals send Tab with shift instead of BackTab.
         KeyCode::Tab if shift => KeyPress::BackTab,
         KeyCode::Left => KeyPress::Left,
         KeyCode::Right => KeyPress::Right,

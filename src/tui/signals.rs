@@ -1,31 +1,31 @@
-//! What the system tells the program.
+//! Signals of the system.
 
-/// A signal that matters.
+/// A signal that the program handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// To end: SIGTERM, SIGHUP.
+pub(super) enum Signal {
+    /// End the program: SIGTERM, SIGHUP.
     End,
-    /// To end, by the terminal's own key: SIGINT. Meant for whoever has the terminal.
+    /// End the program that has the terminal: SIGINT.
     Interrupt,
-    /// The program goes on after it was stopped, by whatever stopped it.
+    /// The program was resumed.
     Continued,
 }
 
 #[cfg(unix)]
 mod unix {
-    use super::Heard;
-    use rustix::process::{Signal, kill_current_process_group};
+    use super::Signal;
+    use rustix::process::{self, kill_current_process_group};
     use std::io;
     use std::time::Duration;
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
-    /// The signals, from now on.
+    /// A stream of signals.
     #[derive(Debug)]
     pub(in crate::tui) struct Signals {
         terminate: Stream,
         interrupt: Stream,
         hangup: Stream,
-        goes_on: Stream,
+        resume: Stream,
     }
 
     impl Signals {
@@ -34,25 +34,24 @@ mod unix {
                 terminate: signal(SignalKind::terminate())?,
                 interrupt: signal(SignalKind::interrupt())?,
                 hangup: signal(SignalKind::hangup())?,
-                goes_on: signal(SignalKind::from_raw(Signal::CONT.as_raw()))?,
+                resume: signal(SignalKind::from_raw(process::Signal::CONT.as_raw()))?,
             })
         }
 
-        pub(in crate::tui) async fn next(&mut self) -> Heard {
+        pub(in crate::tui) async fn next(&mut self) -> Signal {
             tokio::select! {
-                _ = self.terminate.recv() => Heard::End,
-                _ = self.interrupt.recv() => Heard::Interrupt,
-                _ = self.hangup.recv() => Heard::End,
-                _ = self.goes_on.recv() => Heard::Continued,
+                _ = self.terminate.recv() => Signal::End,
+                _ = self.interrupt.recv() => Signal::Interrupt,
+                _ = self.hangup.recv() => Signal::End,
+                _ = self.resume.recv() => Signal::Continued,
             }
         }
     }
 
-    /// Stops the whole job, so that `cargo run` or a script around it stops too and the shell comes
-    /// back. Returns once it goes on.
+    /// Stops the whole job, so that a script around it stops too. Returns when it is resumed.
     pub(in crate::tui) fn stop() {
-        if kill_current_process_group(Signal::TSTP).is_ok() {
-            // Another thread may be the one that takes the signal: not a step further until it has.
+        if kill_current_process_group(process::Signal::TSTP).is_ok() {
+            // Another thread may handle the signal: wait until it has.
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -63,10 +62,10 @@ pub(super) use unix::{Signals, stop};
 
 #[cfg(not(unix))]
 mod other {
-    use super::Heard;
+    use super::Signal;
     use std::io;
 
-    /// The signals, from now on.
+    /// A stream of signals.
     #[derive(Debug)]
     pub(in crate::tui) struct Signals(());
 
@@ -75,9 +74,9 @@ mod other {
             Ok(Signals(()))
         }
 
-        pub(in crate::tui) async fn next(&mut self) -> Heard {
+        pub(in crate::tui) async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
-                Ok(()) => Heard::Interrupt,
+                Ok(()) => Signal::Interrupt,
                 Err(_) => std::future::pending().await,
             }
         }

@@ -1,4 +1,4 @@
-//! The terminal's own state: taken over while the screens run, given back however they end.
+//! The terminal's modes: set while the screens run, restored however they end.
 
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
@@ -10,41 +10,41 @@ use crossterm::terminal::{
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the terminal is taken over. The panic hook outlives all else and has to know.
+/// Whether the modes are set. The panic hook needs it.
 static HELD: AtomicBool = AtomicBool::new(false);
 
-/// Holds the terminal; gives it back when dropped.
+/// The terminal in the modes of the screens; restores it on drop.
 #[derive(Debug)]
 pub(super) struct Terminal(());
 
 impl Terminal {
-    /// Takes the terminal over. A panic will give it back before it is reported.
-    pub(super) fn take() -> io::Result<Terminal> {
+    /// Sets the modes. A panic restores the terminal before it is reported.
+    pub(super) fn open() -> io::Result<Terminal> {
         let held = Terminal(());
         held.enter()?;
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore();
             report(info);
         }));
         Ok(held)
     }
 
-    /// Takes it over again, after something else had it.
+    /// Sets the modes again, after another program used the terminal.
     pub(super) fn enter(&self) -> io::Result<()> {
         HELD.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, Hide)
     }
 
-    /// Gives it back for a while, to something else that needs it.
+    /// Restores the terminal for another program.
     pub(super) fn leave(&self) {
-        give_back();
+        restore();
     }
 
-    /// Stops the program as the shell's job control does, and takes the terminal back once it goes on.
+    /// Suspends the program as the shell's job control does, and sets the modes when it is resumed.
     pub(super) fn suspend(&self) -> io::Result<()> {
-        give_back();
+        restore();
         super::signals::stop();
         self.enter()
     }
@@ -52,14 +52,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
-/// Leaves the terminal as it was. Errors are passed over: there is no one left to tell, and each step
-/// is worth trying whatever became of the one before.
-fn give_back() {
-    // Leaving twice would put the cursor back into what was printed in between: a panic's message.
+/// Restores the terminal. Errors are ignored: each step is worth trying even if the one before failed.
+fn restore() {
+    // Leaving twice would move the cursor into what was printed in between: a panic's message.
     if !HELD.swap(false, Ordering::SeqCst) {
         return;
     }

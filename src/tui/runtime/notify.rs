@@ -1,5 +1,5 @@
-//! What an alert does beside its line on the screen: the terminal's bell, a desktop notification, a
-//! command of the user's.
+//! Sends alerts to other channels than the screen: the terminal's bell, desktop notifications, a command of
+//! the user.
 //!
 //! Sequences: OSC 9 of iTerm2 (<https://iterm2.com/documentation-escape-codes.html>), OSC 777 of
 //! rxvt-unicode (its `notify` command, a title, a body), OSC 99 of kitty
@@ -21,49 +21,49 @@ use tokio::sync::mpsc;
 
 /// The longest text of a notification, in columns.
 const LONGEST: usize = 200;
-/// How many of the user's commands run at once.
+/// How many runs of the command are allowed at once.
 const AT_ONCE: usize = 4;
-/// How many alerts wait for that; more are not passed to the command.
+/// How many alerts may wait for a run; more are not sent.
 const WAITING: usize = 64;
 
-/// Whether what is written reaches the terminal as it is.
+/// How bytes reach the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// It does.
-    Straight,
-    /// tmux is in between.
+pub(super) enum Route {
+    /// Directly.
+    Direct,
+    /// Through tmux.
     Tmux,
 }
 
-impl Way {
-    /// What the environment says.
-    pub(super) fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Way {
+impl Route {
+    /// From the environment.
+    pub(super) fn of(env: &dyn Fn(&str) -> Option<OsString>) -> Route {
         match env("TMUX") {
-            Some(socket) if !socket.is_empty() => Way::Tmux,
-            _ => Way::Straight,
+            Some(socket) if !socket.is_empty() => Route::Tmux,
+            _ => Route::Direct,
         }
     }
 }
 
-/// Passes alerts on.
+/// Sends alerts.
 pub(super) struct Notifier {
     channels: Vec<Channel>,
-    way: Way,
+    route: Route,
     commands: Option<Commands>,
 }
 
 impl Notifier {
-    /// Passes them on as the user wants it. Fails where no thread can be had.
-    pub(super) fn new(wanted: &Alerts, way: Way) -> io::Result<Notifier> {
+    /// A notifier for the configured channels. Fails if no thread can be started.
+    pub(super) fn new(wanted: &Alerts, route: Route) -> io::Result<Notifier> {
         Ok(Notifier {
             channels: wanted.notify.clone(),
-            way,
+            route,
             commands: Commands::start(&wanted.command)?,
         })
     }
 
-    /// Passes alerts on. The bell rings once for all of them.
-    pub(super) fn pass_on(&self, alerts: &[Alert], out: &mut dyn Write) -> io::Result<()> {
+    /// Sends alerts. The bell rings once for all of them.
+    pub(super) fn send(&self, alerts: &[Alert], out: &mut dyn Write) -> io::Result<()> {
         let mut bytes = String::new();
         for channel in &self.channels {
             match channel {
@@ -72,13 +72,13 @@ impl Notifier {
                 Channel::Osc9 | Channel::Osc777 | Channel::Osc99 => {
                     let sequences = alerts
                         .iter()
-                        .map(|alert| sequence(*channel, &alert.message, self.way));
+                        .map(|alert| sequence(*channel, &alert.message, self.route));
                     bytes.extend(sequences);
                 }
             }
         }
         if let Some(commands) = &self.commands {
-            alerts.iter().for_each(|alert| commands.pass_on(alert));
+            alerts.iter().for_each(|alert| commands.send(alert));
         }
         if bytes.is_empty() {
             return Ok(());
@@ -87,7 +87,7 @@ impl Notifier {
         out.flush()
     }
 
-    /// Waits until something is wrong with the command; for ever where all is well.
+    /// Waits for the next problem of the command.
     pub(super) async fn problem(&mut self) -> Update {
         let problem = match &mut self.commands {
             Some(commands) => commands.problems.recv().await,
@@ -100,49 +100,48 @@ impl Notifier {
     }
 }
 
-/// A desktop notification. It begins with a name, since ConEmu takes an OSC 9 that begins with a number
-/// for one of its own commands.
-fn sequence(channel: Channel, message: &str, way: Way) -> String {
+/// The sequence of a desktop notification. Its text begins with a name: ConEmu reads an OSC 9 that begins with
+/// a number as a command.
+fn sequence(channel: Channel, message: &str, route: Route) -> String {
     let message = text::cut(message, LONGEST).replace(';', ",");
     let plain = match channel {
         Channel::Osc777 => format!("\x1b]777;notify;ctxgauge;{message}\x07"),
         Channel::Osc99 => format!("\x1b]99;;ctxgauge: {message}\x1b\\"),
         _ => format!("\x1b]9;ctxgauge: {message}\x07"),
     };
-    match way {
-        Way::Straight => plain,
-        Way::Tmux => format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")),
+    match route {
+        Route::Direct => plain,
+        Route::Tmux => format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")),
     }
 }
 
 /// A path and what is wrong there.
 type Problem = (PathBuf, String);
 
-/// Variables of an environment; those without a value are taken from it.
+/// Environment variables; those without a value are removed.
 type Facts = Vec<(&'static str, Option<OsString>)>;
 
-/// The user's command, run for each alert. What it does with its time holds nothing up, not even the
-/// end of the program.
+/// The user's command, run for each alert on threads of its own. The program does not wait for it to end.
 struct Commands {
     name: PathBuf,
     inbox: SyncSender<Facts>,
     problems: mpsc::Receiver<Problem>,
-    /// For what is wrong before a command is run.
-    tell: mpsc::Sender<Problem>,
+    /// For problems before a command is run.
+    report: mpsc::Sender<Problem>,
 }
 
 impl Commands {
-    /// Starts the threads that wait for it; `None`: there is no command.
+    /// Starts the threads; `None`: there is no command.
     fn start(words: &[String]) -> io::Result<Option<Commands>> {
         let Some(name) = words.first() else {
             return Ok(None);
         };
         let (inbox, alerts) = sync_channel(WAITING);
-        let (tell, problems) = mpsc::channel(WAITING);
+        let (report, problems) = mpsc::channel(WAITING);
         let alerts = Arc::new(Mutex::new(alerts));
         for _ in 0..AT_ONCE {
-            let (words, alerts, tell) = (words.to_vec(), Arc::clone(&alerts), tell.clone());
-            let work = move || work(&words, &alerts, &tell);
+            let (words, alerts, report) = (words.to_vec(), Arc::clone(&alerts), report.clone());
+            let work = move || work(&words, &alerts, &report);
             thread::Builder::new()
                 .name("alerts".to_owned())
                 .spawn(work)?;
@@ -151,36 +150,36 @@ impl Commands {
             name: PathBuf::from(name),
             inbox,
             problems,
-            tell,
+            report,
         }))
     }
 
-    fn pass_on(&self, alert: &Alert) {
+    fn send(&self, alert: &Alert) {
         if self.inbox.try_send(facts(alert)).is_err() {
             let what = format!(
                 "was not run for an alert: {AT_ONCE} runs have not finished and {WAITING} wait; \
                  make the `command` of [alerts] finish sooner"
             );
-            // Where there are that many problems, one more is no news.
-            let _ = self.tell.try_send((self.name.clone(), what));
+            // If the queue of problems is full, one more can be lost.
+            let _ = self.report.try_send((self.name.clone(), what));
         }
     }
 }
 
-/// Runs a command for each alert, until no more can come.
-fn work(words: &[String], alerts: &Mutex<Receiver<Facts>>, tell: &mpsc::Sender<Problem>) {
+/// Runs the command for each alert, until the channel is closed.
+fn work(words: &[String], alerts: &Mutex<Receiver<Facts>>, report: &mpsc::Sender<Problem>) {
     loop {
         let next = alerts.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(facts) = next else {
             return;
         };
         if let Err(problem) = run(words, facts) {
-            let _ = tell.try_send(problem);
+            let _ = report.try_send(problem);
         }
     }
 }
 
-/// Runs a command and waits for it. It sees the facts in its environment and nothing of the terminal.
+/// Runs the command and waits for it. It gets the facts in its environment, and no access to the terminal.
 fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
     let Some((name, arguments)) = words.split_first() else {
         return Ok(());
@@ -205,8 +204,7 @@ fn run(words: &[String], facts: Facts) -> Result<(), Problem> {
     Err((PathBuf::from(name), what))
 }
 
-/// What a command learns of an alert. Texts of the log are inert; the log's path is as it is, to be
-/// opened.
+/// The facts of an alert for the command. Texts of the log are made safe to print; the path is exact.
 fn facts(alert: &Alert) -> Facts {
     let inert = |text: &str| OsString::from(text::inert(text).into_owned());
     let number = |n: u64| OsString::from(n.to_string());
@@ -270,56 +268,56 @@ mod tests {
         }
     }
 
-    fn notifier(channels: &[Channel], command: &[&str], way: Way) -> Notifier {
+    fn notifier(channels: &[Channel], command: &[&str], route: Route) -> Notifier {
         let wanted = Alerts {
             notify: channels.to_vec(),
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             ..Alerts::default()
         };
-        Notifier::new(&wanted, way).unwrap()
+        Notifier::new(&wanted, route).unwrap()
     }
 
-    fn written(channels: &[Channel], way: Way, messages: &[&str]) -> String {
+    fn written(channels: &[Channel], route: Route, messages: &[&str]) -> String {
         let alerts: Vec<Alert> = messages.iter().map(|message| alert(message)).collect();
         let mut out = Vec::new();
-        let notifier = notifier(channels, &[], way);
-        notifier.pass_on(&alerts, &mut out).unwrap();
+        let notifier = notifier(channels, &[], route);
+        notifier.send(&alerts, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
     fn each_terminal_gets_what_it_knows() {
         use Channel::{Bell, Osc9, Osc99, Osc777, Screen};
-        let said = |channel| written(&[channel], Way::Straight, &["shop: a;b"]);
+        let said = |channel| written(&[channel], Route::Direct, &["shop: a;b"]);
         assert_eq!(said(Screen), "");
         assert_eq!(said(Bell), "\x07");
         assert_eq!(said(Osc9), "\x1b]9;ctxgauge: shop: a,b\x07");
         assert_eq!(said(Osc777), "\x1b]777;notify;ctxgauge;shop: a,b\x07");
         assert_eq!(said(Osc99), "\x1b]99;;ctxgauge: shop: a,b\x1b\\");
         assert_eq!(
-            written(&[Bell, Osc9], Way::Straight, &["a", "b"]),
+            written(&[Bell, Osc9], Route::Direct, &["a", "b"]),
             "\x07\x1b]9;ctxgauge: a\x07\x1b]9;ctxgauge: b\x07"
         );
     }
 
     #[test]
     fn tmux_is_asked_to_pass_it_on() {
-        let said = |channel| written(&[channel], Way::Tmux, &["a"]);
+        let said = |channel| written(&[channel], Route::Tmux, &["a"]);
         assert_eq!(said(Channel::Bell), "\x07");
         assert_eq!(
             said(Channel::Osc99),
             "\x1bPtmux;\x1b\x1b]99;;ctxgauge: a\x1b\x1b\\\x1b\\"
         );
-        let of = |value: Option<&str>| Way::of(&|_| value.map(OsString::from));
-        assert_eq!(of(Some("/tmp/tmux-0/default,1,0")), Way::Tmux);
-        assert_eq!(of(Some("")), Way::Straight);
-        assert_eq!(of(None), Way::Straight);
+        let of = |value: Option<&str>| Route::of(&|_| value.map(OsString::from));
+        assert_eq!(of(Some("/tmp/tmux-0/default,1,0")), Route::Tmux);
+        assert_eq!(of(Some("")), Route::Direct);
+        assert_eq!(of(None), Route::Direct);
     }
 
     #[test]
     fn a_long_message_is_cut() {
         let long = "x".repeat(100_000);
-        assert!(written(&[Channel::Osc9], Way::Straight, &[&long]).len() < 2 * LONGEST);
+        assert!(written(&[Channel::Osc9], Route::Direct, &[&long]).len() < 2 * LONGEST);
     }
 
     #[test]
@@ -368,9 +366,9 @@ mod tests {
         // Ends with the test, whose folder goes away.
         let script = "while [ -d \"$0\" ]; do sleep 0.05; done";
         let command = ["sh", "-c", script, folder.path().to_str().unwrap()];
-        let mut notifier = notifier(&[], &command, Way::Straight);
+        let mut notifier = notifier(&[], &command, Route::Direct);
         let many = vec![alert("a"); AT_ONCE + WAITING + 1];
-        notifier.pass_on(&many, &mut Vec::new()).unwrap();
+        notifier.send(&many, &mut Vec::new()).unwrap();
         let problems = &mut notifier.commands.as_mut().unwrap().problems;
         let (path, what) = problems.blocking_recv().unwrap();
         assert_eq!(path, PathBuf::from("sh"));
@@ -388,14 +386,14 @@ mod tests {
                 (Channel::Osc99, "\x1b]99;;", "\x1b\\"),
             ];
             for (channel, begin, end) in frames {
-                let said = sequence(channel, &message, Way::Straight);
+                let said = sequence(channel, &message, Route::Direct);
                 let inside = said.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
                 let inside = inside.unwrap();
                 prop_assert!(!inside.contains(is_unsafe_to_show), "{:?}", said);
                 prop_assert!(!inside.contains(';'));
                 prop_assert!(inside.chars().count() < 5 * LONGEST);
                 // In tmux no escape stands alone before the end.
-                let wrapped = sequence(channel, &message, Way::Tmux);
+                let wrapped = sequence(channel, &message, Route::Tmux);
                 let inside = wrapped.strip_prefix("\x1bPtmux;").unwrap();
                 let inside = inside.strip_suffix("\x1b\\").unwrap();
                 prop_assert_eq!(inside.replace("\x1b\x1b", "\x1b"), said);

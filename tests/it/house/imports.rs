@@ -33,8 +33,6 @@ const MAY: &[(Parts, Parts)] = &[
             "agents",
             "ingest",
             "tokens",
-            "config",
-            "cli",
             "tui::app",
             "tui::keymap",
             "tui::views",
@@ -44,7 +42,7 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["config"],
-        &["model", "render", "tui::app", "tui::keymap", "tui::theme"],
+        &["model", "render", "tui::keymap", "tui::theme"],
     ),
     (&["cli"], &["model", "report"]),
 ];

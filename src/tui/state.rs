@@ -1,0 +1,211 @@
+//! The state of the screens that is saved from run to run, in a file of its own.
+
+use crate::tui::app::Remembered;
+use serde::{Deserialize, Serialize};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
+
+/// The least time between two writes while the program runs.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// The first line of the file.
+const HEAD: &str = "# Written by ctxgauge; remove it to forget.\n";
+
+/// The saved state. Unknown keys are ignored.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// The theme that was chosen on screen.
+    pub theme: Option<String>,
+    /// The settings of the screens.
+    pub screens: Remembered,
+}
+
+/// The file of the saved state.
+#[derive(Debug)]
+pub struct StateFile {
+    path: PathBuf,
+    loaded: State,
+    /// What the file contains, as far as the program understands it; `None`: it is broken.
+    saved: Option<State>,
+    written: Option<Instant>,
+}
+
+impl StateFile {
+    /// Reads the file. A broken one is described, loads the default state, and is replaced by the next write.
+    pub fn open(path: PathBuf) -> (StateFile, Option<String>) {
+        let read = match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|_| "not a valid state file; it will be replaced".to_owned()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::default()),
+            Err(error) => Err(format!("could not read the saved state: {error}")),
+        };
+        let (saved, problem) = match read {
+            Ok(state) => (Some(state), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        let file = StateFile {
+            path,
+            loaded: saved.clone().unwrap_or_default(),
+            saved,
+            written: None,
+        };
+        (file, problem)
+    }
+
+    /// The state that was loaded.
+    pub fn loaded(&self) -> &State {
+        &self.loaded
+    }
+
+    /// Takes this state for what the file contains: the loaded state, without what this version ignores.
+    pub fn set_saved(&mut self, state: State) {
+        self.saved = self.saved.take().map(|_| state);
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Saves a changed state, unless one was saved a moment ago; then a later call does.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save_at(&mut self, state: State, now: Instant) -> io::Result<()> {
+        let recent = |written: Instant| now.saturating_duration_since(written) < PAUSE;
+        if self.written.is_some_and(recent) || self.saved.as_ref() == Some(&state) {
+            return Ok(());
+        }
+        // Set it even if the write fails, so that it is not tried with every key.
+        self.written = Some(now);
+        self.save(state)
+    }
+
+    /// Saves a changed state. The file is replaced as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save(&mut self, state: State) -> io::Result<()> {
+        if self.saved.as_ref() == Some(&state) {
+            return Ok(());
+        }
+        let text = toml::to_string(&state).map_err(io::Error::other)?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        create_folder(folder)?;
+        let mut file = NamedTempFile::new_in(folder)?;
+        write!(file, "{HEAD}{text}")?;
+        file.persist(&self.path)?;
+        self.saved = Some(state);
+        Ok(())
+    }
+}
+
+/// Creates a folder that only the user may read, as the XDG base directory specification demands.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn state(theme: &str) -> State {
+        State {
+            theme: Some(theme.to_owned()),
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn what_was_set_is_there_the_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/below/state.toml");
+        let (mut file, problem) = StateFile::open(path.clone());
+        assert_eq!((file.loaded(), problem), (&State::default(), None));
+        file.save(state("dark")).unwrap();
+        let (file, problem) = StateFile::open(path.clone());
+        assert_eq!((file.loaded(), problem), (&state("dark"), None));
+        let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1, "only the file itself");
+    }
+
+    #[test]
+    fn nothing_is_written_where_nothing_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.toml");
+        let (mut file, _) = StateFile::open(path.clone());
+        file.save_at(State::default(), Instant::now()).unwrap();
+        file.set_saved(state("dark"));
+        file.save(state("dark")).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn it_is_not_written_with_every_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.toml");
+        let (mut file, _) = StateFile::open(path.clone());
+        let read = || StateFile::open(path.clone()).0.loaded().clone();
+        let now = Instant::now();
+        file.save_at(state("dark"), now).unwrap();
+        file.save_at(state("light"), now + PAUSE / 2).unwrap();
+        assert_eq!(read(), state("dark"));
+        file.save_at(state("light"), now + PAUSE).unwrap();
+        assert_eq!(read(), state("light"));
+        file.save(state("mine")).unwrap();
+        assert_eq!(read(), state("mine"));
+    }
+
+    #[test]
+    fn a_broken_file_is_said_to_be_and_mended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.toml");
+        for broken in [&b"theme = 5"[..], b"\xff\xfe", b"[[["] {
+            std::fs::write(&path, broken).unwrap();
+            let (mut file, problem) = StateFile::open(path.clone());
+            assert!(problem.is_some(), "{broken:?}");
+            file.set_saved(state("dark"));
+            file.save(state("dark")).unwrap();
+            assert_eq!(StateFile::open(path.clone()).1, None);
+        }
+    }
+
+    #[test]
+    fn keys_of_another_version_are_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.toml");
+        std::fs::write(&path, "new = 1\ntheme = \"dark\"\n[screens]\nnew = 2\n").unwrap();
+        let (file, problem) = StateFile::open(path);
+        assert_eq!((file.loaded(), problem), (&state("dark"), None));
+    }
+
+    #[test]
+    fn a_folder_that_is_none_is_an_error_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("file");
+        std::fs::write(&taken, "").unwrap();
+        let (mut file, _) = StateFile::open(taken.join("state.toml"));
+        assert!(file.save(state("dark")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back(filter in ".*", path in ".*") {
+            let mut state = State::default();
+            state.screens.sessions.filter = filter;
+            state.screens.last.path = path;
+            let text = toml::to_string(&state).unwrap();
+            prop_assert_eq!(toml::from_str::<State>(&text).unwrap(), state);
+        }
+    }
+}
