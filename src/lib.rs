@@ -53,7 +53,7 @@
 //!   trait with an implementation per kind. Only that module distinguishes them.
 //! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
 //!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
-//! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `docs/keys.md`.
+//! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.
 //! - The output formats: [`report::FORMATS`].
 //! - The pitfalls of each log format: `tests/fixtures/<agent>/<case>/`, a log and its expected report.
 //!
