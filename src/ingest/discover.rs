@@ -109,11 +109,6 @@ impl Scanner {
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))
     }
 
-    /// Looks up an environment variable.
-    pub fn env(&self) -> Env {
-        self.env
-    }
-
     /// The roots.
     pub fn roots(&self) -> &[SearchRoot] {
         &self.roots

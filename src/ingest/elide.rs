@@ -108,6 +108,7 @@ impl Elider {
     }
 
     /// Bytes held now.
+    #[cfg(test)]
     pub fn held(&self) -> usize {
         self.out.capacity()
     }

@@ -30,7 +30,6 @@ pub use text::{Done, TextJob};
 use crate::agents::Format;
 use crate::model::fleet::{FileId, Update};
 use crate::model::window::Rules;
-use crate::paths;
 use crate::tokens::Counter;
 use roots::SearchRoot;
 use std::io;
@@ -122,20 +121,14 @@ fn spawn<T: Send + 'static>(
 /// Begins to read. `sink` is called on a thread of its own; it may block, which slows the reading
 /// down, and ends it by [`ControlFlow::Break`].
 pub fn start(
-    options: Options,
+    mut options: Options,
     sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Handle> {
     let (sender, inbox) = sync_channel(INBOX);
     let wanted = Arc::<Wanted>::default();
-    let Options {
-        formats,
-        roots,
-        stdin,
-        rules,
-        counter,
-    } = options;
-    if let Some(piped) = stdin {
-        let (formats, rules, counter) = (formats.clone(), Arc::clone(&rules), Arc::clone(&counter));
+    if let Some(piped) = options.stdin.take() {
+        let formats = options.formats.clone();
+        let (rules, counter) = (Arc::clone(&options.rules), Arc::clone(&options.counter));
         let sender = sender.clone();
         let give = move |update| match sender.send(Wake::Spooled(Box::new(update))) {
             Ok(()) => ControlFlow::Continue(()),
@@ -158,9 +151,8 @@ pub fn start(
             }
         }
     };
-    let scanner = discover::Scanner::new(roots, formats, paths::env);
     spawn("ingest", move || {
-        worker::Worker::new(scanner, rules, counter, wanted, inbox, Box::new(sink)).run(read, hint)
+        worker::Worker::new(options, wanted, inbox, Box::new(sink)).work(&read, hint)
     })?;
     Ok(handle)
 }

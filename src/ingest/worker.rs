@@ -10,10 +10,11 @@ use super::reader::{Reading, SETTLED};
 use super::settings::SettingsReader;
 use super::store::{Cursor, Stamp};
 use super::watch::{Hint, Watch};
-use super::{Wake, Wanted, lock};
+use super::{Options, Wake, Wanted, lock};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
+use crate::paths;
 use crate::tokens::Counter;
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -106,19 +107,17 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn new(
-        scanner: Scanner,
-        rules: Arc<Rules>,
-        counter: Arc<Counter>,
+        options: Options,
         wanted: Arc<Wanted>,
         inbox: Receiver<Wake>,
         sink: Sink,
     ) -> Worker {
         let now = Instant::now();
         Worker {
-            settings: SettingsReader::new(scanner.env()),
-            scanner,
-            rules,
-            counter,
+            settings: SettingsReader::new(paths::env),
+            scanner: Scanner::new(options.roots, options.formats, paths::env),
+            rules: options.rules,
+            counter: options.counter,
             wanted,
             inbox,
             sink,
@@ -138,11 +137,7 @@ impl Worker {
     }
 
     /// Works until the sink breaks or the handle is dropped.
-    pub(super) fn run(mut self, read: SyncSender<Wake>, hint: impl Fn(Hint) + Send + 'static) {
-        let _ = self.work(&read, hint);
-    }
-
-    fn work(
+    pub(super) fn work(
         &mut self,
         read: &SyncSender<Wake>,
         hint: impl Fn(Hint) + Send + 'static,
