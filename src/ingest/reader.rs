@@ -115,14 +115,14 @@ pub struct Reading {
     cursor: Box<dyn Cursor>,
 }
 
-/// The result of a step of a [`Reading`].
+/// The result of reading on, in a [`Reading`] or a file of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// There is more to read.
     More,
-    /// The end is reached; [`Reading::finish`] returns the sessions.
+    /// The end is reached, or the last newline; [`Reading::finish`] returns the sessions.
     Done,
-    /// The log has changed meanwhile, or is being rewritten: read it again from its beginning.
+    /// The log was truncated, replaced or rewritten, or is being rewritten: read it again from its beginning.
     Restart,
 }
 

@@ -12,9 +12,10 @@
 use super::discover::LogFile;
 use super::lines::Line;
 use super::lock;
+use super::reader::Progress;
 use super::store::Stamp;
 use super::store::document;
-use super::store::position::{Outcome, Position};
+use super::store::position::Position;
 use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
 use crate::model::event::Sink;
 use std::collections::{BTreeMap, HashMap};
@@ -109,7 +110,7 @@ impl SidecarFile {
                 ControlFlow::Continue(())
             });
             match outcome {
-                Ok(Outcome::Restart) => *self = SidecarFile::new(self.readings + 1),
+                Ok(Progress::Restart) => *self = SidecarFile::new(self.readings + 1),
                 _ => return,
             }
         }

@@ -1,12 +1,12 @@
 //! Logs of lines that grow at their end: a file, or a folder of numbered files.
 
 use super::bytes::{Bytes, Open, head};
-use super::position::{Outcome, Position};
+use super::position::Position;
 use super::{Cursor, End, News, Stamp, Store, backwards};
 use crate::agents::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines::OnLine;
-use crate::ingest::reader::{Reading, decode};
+use crate::ingest::reader::{Progress, Reading, decode};
 use crate::ingest::sidecar::DecoderWithSidecar;
 use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Measure, Sink};
@@ -113,9 +113,9 @@ impl Cursor for LineCursor {
             End::Settled => self.position.finish(&*self.source, deliver),
         };
         Ok(match outcome? {
-            Outcome::Drained => News::Entries(out.entries),
-            Outcome::More => News::Batch(out.entries),
-            Outcome::Restart => News::Restart,
+            Progress::Done => News::Entries(out.entries),
+            Progress::More => News::Batch(out.entries),
+            Progress::Restart => News::Restart,
         })
     }
 

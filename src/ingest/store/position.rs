@@ -4,6 +4,7 @@
 use super::Stamp;
 use super::bytes::{Bytes, Open};
 use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
+use crate::ingest::reader::Progress;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -11,17 +12,6 @@ use std::io::{self, Read, Seek, SeekFrom};
 const HEAD: u64 = 1 << 10;
 /// Bytes before the cursor that are remembered by hash.
 const BEFORE: u64 = 4 << 10;
-/// The result of reading on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Everything up to the last newline was delivered.
-    Drained,
-    /// The receiver of the lines stopped; there is more.
-    More,
-    /// The file was truncated, replaced or rewritten: what was read of it no longer holds.
-    Restart,
-}
-
 /// Where reading continues.
 #[derive(Debug, Clone)]
 pub struct Position {
@@ -133,21 +123,21 @@ impl Position {
         self.sure = stamp.is_sure();
     }
 
-    /// Delivers the complete lines that have not been delivered yet.
-    pub fn read_more(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
+    /// Delivers the complete lines that have not been delivered yet. [`Progress::More`]: the receiver stopped.
+    pub fn read_more(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Progress> {
         let Some((mut file, stamp)) = self.open(log)? else {
-            return Ok(Outcome::Restart);
+            return Ok(Progress::Restart);
         };
         if self.end != End::Open && self.seen == Some(stamp) && self.sure {
-            return Ok(Outcome::Drained);
+            return Ok(Progress::Done);
         }
         if !self.holds(&mut file)? {
-            return Ok(Outcome::Restart);
+            return Ok(Progress::Restart);
         }
         if self.end == End::Cut {
             // Nothing follows the last line yet.
             self.see(stamp);
-            return Ok(Outcome::Drained);
+            return Ok(Progress::Done);
         }
         // Written to, but not longer: the piece of a line may be another one.
         if stamp.len <= self.scanned {
@@ -156,33 +146,33 @@ impl Position {
         if self.scanned > self.offset && !self.finds_newline(&mut file, stamp.len)? {
             self.see(stamp);
             self.end = End::Drained;
-            return Ok(Outcome::Drained);
+            return Ok(Progress::Done);
         }
         let (lines, last) = self.lines(&mut file, stamp.len, deliver)?;
         self.read_up_to(&mut file, stamp, &lines)?;
         if last == Step::Stopped {
             self.scanned = self.offset;
             self.end = End::Open;
-            return Ok(Outcome::More);
+            return Ok(Progress::More);
         }
-        Ok(Outcome::Drained)
+        Ok(Progress::Done)
     }
 
     /// Delivers everything, a last line without its newline too, as [`crate::ingest::lines::Line::Unfinished`]
     /// where it is not whole. For files nobody is writing to.
-    pub fn finish(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Outcome> {
+    pub fn finish(&mut self, log: &dyn Open, deliver: &mut OnLine<'_>) -> io::Result<Progress> {
         loop {
             match self.read_more(log, deliver)? {
-                Outcome::More => {}
-                Outcome::Drained => break,
-                Outcome::Restart => return Ok(Outcome::Restart),
+                Progress::More => {}
+                Progress::Done => break,
+                Progress::Restart => return Ok(Progress::Restart),
             }
         }
         if !self.is_inside_line() {
-            return Ok(Outcome::Drained);
+            return Ok(Progress::Done);
         }
         let Some((mut file, stamp)) = self.open(log)? else {
-            return Ok(Outcome::Restart);
+            return Ok(Progress::Restart);
         };
         let (mut lines, _) = self.lines(&mut file, stamp.len, deliver)?;
         let cut = lines.partial() > 0;
@@ -191,7 +181,7 @@ impl Position {
         if cut {
             self.end = End::Cut;
         }
-        Ok(Outcome::Drained)
+        Ok(Progress::Done)
     }
 
     /// Opens the log; `None`: it is another one, or shorter than what was read.
@@ -294,7 +284,7 @@ mod tests {
             file.write_all(bytes).unwrap();
         }
 
-        fn go(&mut self, finish: bool) -> Outcome {
+        fn go(&mut self, finish: bool) -> Progress {
             let seen = &mut self.seen;
             let deliver: &mut OnLine<'_> = &mut |place, line| {
                 seen.push((
@@ -312,7 +302,7 @@ mod tests {
             }
         }
 
-        fn more(&mut self) -> Outcome {
+        fn more(&mut self) -> Progress {
             self.go(false)
         }
 
@@ -324,14 +314,14 @@ mod tests {
     #[test]
     fn a_line_in_two_pieces_waits_for_its_end() {
         let mut log = Log::new(b"1\n2");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines(), ["1"]);
         assert!(log.cursor.is_inside_line());
         log.append(b"2");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.cursor.scanned, 4);
         log.append(b"2\n3\n");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines(), ["1", "222", "3"]);
         assert_eq!(
             log.seen[2].0,
@@ -351,29 +341,29 @@ mod tests {
         let mut log = Log::new(text);
         log.more();
         fs::write(&log.path, b"{}\n").unwrap();
-        assert_eq!(log.more(), Outcome::Restart);
+        assert_eq!(log.more(), Progress::Restart);
         // Truncated and already longer again.
         let mut log = Log::new(text);
         log.more();
         fs::write(&log.path, b"{\"c\":3}\n{\"d\":4}\n{\"e\":5}\n").unwrap();
-        assert_eq!(log.more(), Outcome::Restart);
+        assert_eq!(log.more(), Progress::Restart);
         // Replaced by a file with the same beginning.
         let mut log = Log::new(text);
         log.more();
         let other = log.path.with_extension("new");
         fs::write(&other, [&text[..], b"{}\n"].concat()).unwrap();
         fs::rename(&other, &log.path).unwrap();
-        assert_eq!(log.more(), Outcome::Restart);
+        assert_eq!(log.more(), Progress::Restart);
         // The last lines rewritten in place.
         let mut log = Log::new(text);
         log.more();
         fs::write(&log.path, b"{\"a\":1}\n{\"x\":2}\n").unwrap();
-        assert_eq!(log.more(), Outcome::Restart);
+        assert_eq!(log.more(), Progress::Restart);
         // Only appended to.
         let mut log = Log::new(text);
         log.more();
         log.append(b"{}\n");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines().len(), 3);
         // Gone.
         fs::remove_file(&log.path).unwrap();
@@ -387,16 +377,16 @@ mod tests {
     #[test]
     fn a_last_line_without_newline() {
         let mut log = Log::new(b"{\"a\":1}\n{\"b\":2}");
-        assert_eq!(log.go(true), Outcome::Drained);
+        assert_eq!(log.go(true), Progress::Done);
         assert_eq!(log.lines(), ["{\"a\":1}", "{\"b\":2}"]);
-        assert_eq!(log.go(true), Outcome::Drained);
+        assert_eq!(log.go(true), Progress::Done);
         let touched = OpenOptions::new().write(true).open(&log.path).unwrap();
         touched
             .set_modified(std::time::SystemTime::UNIX_EPOCH)
             .unwrap();
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         log.append(b"\n{\"c\":3}\n");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines()[2..], ["{\"c\":3}"]);
         assert_eq!(
             log.seen[2].0,
@@ -408,10 +398,10 @@ mod tests {
         );
         // It was not whole, and goes on.
         let mut log = Log::new(b"{\"a\":");
-        assert_eq!(log.go(true), Outcome::Drained);
+        assert_eq!(log.go(true), Progress::Done);
         assert_eq!(log.lines(), ["Unfinished"]);
         log.append(b"1}\n");
-        assert_eq!(log.more(), Outcome::Restart);
+        assert_eq!(log.more(), Progress::Restart);
     }
 
     #[test]
@@ -421,7 +411,7 @@ mod tests {
         let file = OpenOptions::new().write(true).open(&log.path).unwrap();
         file.set_len(2).unwrap();
         log.append(b"x\nyz\n");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(log.lines(), ["1", "x", "yz"]);
     }
 
@@ -433,9 +423,9 @@ mod tests {
         file.set_len(end).unwrap();
         log.append(b"\n{\"a\":1}\n");
         log.cursor = Position::at(end + 1, 0);
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         log.append(b"{\"b\":2}\n");
-        assert_eq!(log.more(), Outcome::Drained);
+        assert_eq!(log.more(), Progress::Done);
         assert_eq!(
             log.seen[1].0,
             Place {
@@ -457,7 +447,7 @@ mod tests {
                 seen.push(place.line);
                 ControlFlow::Break(())
             });
-            if outcome.unwrap() == Outcome::Drained {
+            if outcome.unwrap() == Progress::Done {
                 break;
             }
         }
@@ -483,7 +473,7 @@ mod tests {
             for cut in cuts {
                 log.append(&bytes[from..cut]);
                 from = cut;
-                prop_assert_eq!(log.more(), Outcome::Drained);
+                prop_assert_eq!(log.more(), Progress::Done);
             }
             log.go(true);
             prop_assert_eq!(log.seen, whole.seen);
