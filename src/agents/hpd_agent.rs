@@ -128,10 +128,7 @@ impl Decoder for HpdAgentDecoder {
 impl HpdAgentDecoder {
     /// The fields of a document beside its events.
     fn document(&mut self, document: &Document<'_>, out: &mut Sink<'_>) {
-        if document
-            .events
-            .is_none_or(|raw| !raw.get().starts_with('['))
-        {
+        if document.events.is_none() {
             return out.unreadable("no events");
         }
         if document.schema.get().is_some_and(|schema| schema != SCHEMA) {

@@ -22,14 +22,14 @@
 mod capture;
 mod wire;
 
-use super::lenient::{self, Lost};
+use super::lenient::{self, Lost, Text};
 use super::prompts::{Conversation, Losses, Prompt};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
 use crate::model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use wire::{Actual, Line};
+use wire::{Actual, Line, Model};
 
 /// The format.
 pub static VSCODE_GATEWAY: Format = Format {
@@ -137,9 +137,10 @@ impl VscodeGatewayDecoder {
     fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut Sink<'_>) {
         out.set_time(line.ts.time());
         let conversation = line.conversation_id.or_empty();
+        let model: Text<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {
             id: line.conversation_id.boxed(),
-            model: line.model_id().map(Into::into),
+            model: model.boxed(),
             ..Meta::default()
         };
         let request = request_of(line, out);
@@ -167,7 +168,7 @@ impl VscodeGatewayDecoder {
         if has_contents && wrapped == Wrapped::Yes {
             return;
         }
-        if let Some(usage) = actual(request, line.model_id(), &line.actual()) {
+        if let Some(usage) = actual(request, model.get(), &line.actual()) {
             thread.conversation.add_response(request, &[], [usage], out);
         }
         self.emitted.insert(request);
@@ -203,11 +204,10 @@ impl VscodeGatewayDecoder {
     /// A request as it was before it was sent.
     fn capture(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
-        let model = line.model.parts().next();
-        let window = model.and_then(|model| model.max_input_tokens.0);
+        let model: Model<'_> = lenient::value(line.model, "model", out);
         let meta = Meta {
-            model: model.and_then(|model| model.id.get()).map(Into::into),
-            window: window.filter(|window| *window > 0),
+            model: model.id.boxed(),
+            window: model.max_input_tokens.0.filter(|window| *window > 0),
             ..Meta::default()
         };
         let thread = self.thread(capture::conversation(line), meta, out);

@@ -1,12 +1,13 @@
 //! One thread, event after event.
 
 use super::wire::{Content, Operation, Record, Usage as Numbers};
-use crate::agents::{image, lenient};
+use crate::agents::image;
+use crate::agents::lenient::{self, Text};
 use crate::model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub(super) struct Thread {
     /// The authors of messages.
     authors: HashMap<Key, Author>,
     /// The nodes of each message.
-    messages: HashMap<Key, Vec<Key>>,
+    messages: BTreeMap<Key, Vec<Key>>,
     /// Messages that were read from a copy, before the message itself.
     copied: HashSet<Key>,
     calls: HashMap<Key, Call>,
@@ -74,7 +75,7 @@ impl Thread {
     pub(super) fn new(event: Key) -> Thread {
         Thread {
             authors: HashMap::new(),
-            messages: HashMap::new(),
+            messages: BTreeMap::new(),
             copied: HashSet::new(),
             calls: HashMap::new(),
             containers: HashSet::new(),
@@ -381,7 +382,8 @@ impl Thread {
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        let gone: HashSet<Key> = record.compacted_message_ids.iter().map(Key::of).collect();
+        let gone = record.compacted_message_ids.iter().filter_map(Text::key);
+        let gone: HashSet<Key> = gone.collect();
         let kept = self
             .messages
             .iter()
@@ -408,7 +410,7 @@ impl Thread {
 
     /// Messages that take the place of others: summaries, where they are not a person's.
     fn replacements(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        for message in record.replacements.parts() {
+        for message in &record.replacements {
             let (role, kind, author) = match message.role.or_empty() {
                 "user" => (Role::User, Kind::Text, Author::Steering),
                 _ => (Role::Container, Kind::Summary, Author::Harness),

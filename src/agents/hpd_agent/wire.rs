@@ -9,7 +9,7 @@ record! {
         pub(super) schema: Text<'a>,
         pub(super) session_id: Text<'a> = "sessionId",
         pub(super) branch_id: Text<'a> = "branchId",
-        pub(super) events: Option<&'a RawValue>,
+        pub(super) events: Option<Vec<&'a RawValue>>,
     }
 }
 
@@ -42,8 +42,8 @@ record! {
         pub(super) sub_agent_name: Text<'a> = "subAgentName",
         pub(super) parent_session_id: Text<'a> = "parentSessionId",
         pub(super) compaction_id: Text<'a> = "compactionId",
-        pub(super) compacted_message_ids: Texts<'a> = "compactedMessageIds" | "modelCompactedMessageIds",
-        pub(super) replacements: Pieces<'a, Message<'a>> = "replacementMessages" | "replacement",
+        pub(super) compacted_message_ids: Vec<Text<'a>> = "compactedMessageIds" | "modelCompactedMessageIds",
+        pub(super) replacements: Vec<Message<'a>> = "replacementMessages" | "replacement",
     }
 }
 

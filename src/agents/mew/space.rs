@@ -262,7 +262,7 @@ impl Space {
         let from = envelope.from.or_empty();
         let params = &envelope.payload.params;
         // Whoever fulfils a proposal makes the request for whoever proposed it.
-        let proposal = envelope.correlation_id.iter().next().map(Key::of);
+        let proposal = envelope.correlation_id().map(Key::of);
         let proposed = proposal.and_then(|id| self.requests.get(&id).cloned());
         let is_own = proposed.is_none();
         let request = proposed.unwrap_or_else(|| Request {
@@ -286,7 +286,7 @@ impl Space {
         let Some(result) = envelope.payload.result else {
             return;
         };
-        let call = envelope.correlation_id.iter().next();
+        let call = envelope.correlation_id();
         let request = call.and_then(|id| self.requests.get(&Key::of(id)).cloned());
         let (by, tool) = request.map_or((None, None), |request| (Some(request.by), request.tool));
         // Read from the middle, the request is missing: it came from whoever is addressed, and the tool
@@ -351,7 +351,7 @@ impl Space {
             billed: Billed::default(),
         };
         // A compaction on request is reported in an envelope that follows on the new size.
-        let is_requested = envelope.correlation_id.iter().next().is_some();
+        let is_requested = envelope.correlation_id().is_some();
         let is_compacted = payload.status.get() == Some("compacted");
         if is_compacted && is_requested {
             participant.compacted = Some(usage);

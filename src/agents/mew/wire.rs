@@ -22,8 +22,15 @@ record! {
         pub(super) from: Text<'a>,
         pub(super) to: Texts<'a>,
         pub(super) kind: Text<'a>,
-        pub(super) correlation_id: Texts<'a>,
+        correlation_id: Vec<Text<'a>>,
         pub(super) payload: Payload<'a>,
+    }
+}
+
+impl Envelope<'_> {
+    /// The id of the envelope that this one answers.
+    pub(super) fn correlation_id(&self) -> Option<&str> {
+        self.correlation_id.first().and_then(Text::get)
     }
 }
 

@@ -287,7 +287,11 @@ impl OpenHandsDecoder {
         };
         skip_others(self.stats.elsewhere(), out);
         let key = Key::of(id);
-        let mut forgotten: HashSet<Key> = record.forgotten_event_ids.iter().map(Key::of).collect();
+        let mut forgotten: HashSet<Key> = record
+            .forgotten_event_ids
+            .iter()
+            .filter_map(Text::key)
+            .collect();
         forgotten.extend(self.summary.replace(key));
         let stays = self.branch.forget(&forgotten, key);
         // A size that many events happened to have is no size at which it condenses.

@@ -22,7 +22,7 @@ pub(super) fn content<'s, 'm>(
         if let Some(text) = part.text.get() {
             item = item.text(text);
         }
-        for url in part.image_urls.iter() {
+        for url in part.image_urls.iter().filter_map(Text::get) {
             item = item.fixed(picture(url, model), "[image]");
         }
     }

@@ -38,7 +38,7 @@ record! {
         pub(super) error: Text<'a>,
 
         // Condensation, CondensationRequest
-        pub(super) forgotten_event_ids: Texts<'a>,
+        pub(super) forgotten_event_ids: Vec<Text<'a>>,
         pub(super) summary: Text<'a>,
         pub(super) reason: Text<'a>,
 
@@ -56,7 +56,7 @@ record! {
     /// Text, or images by their addresses.
     pub(super) struct Content<'a> {
         pub(super) text: Text<'a>,
-        pub(super) image_urls: Texts<'a>,
+        pub(super) image_urls: Vec<Text<'a>>,
     }
 }
 

@@ -208,34 +208,49 @@ fn pairs(list: &[Value], lost: &Lost) -> Value {
             lost.note("attributes");
         }
         let key = first(pair, &["key"], lost, Value::as_str)?;
-        Some((key.to_owned(), plain(pair.get("value")?, lost)))
+        let is_object = |value| Some(value).filter(|value: &&Value| value.is_object());
+        let value = first(pair, &["value"], lost, is_object)?;
+        Some((key.to_owned(), plain(value, lost)))
     });
     Value::Object(pairs.collect())
 }
 
 /// OTLP's `AnyValue` as plain JSON.
 fn plain(value: &Value, lost: &Lost) -> Value {
-    let Some((kind, inner)) = value.as_object().and_then(|map| map.iter().next()) else {
+    let Some(fields) = value.as_object() else {
         return value.clone();
     };
-    if kind.as_str() != "arrayValue" && kind.as_str() != "kvlistValue" {
-        return inner.clone();
-    }
-    if !inner.is_object() {
-        lost.note("values");
-    }
-    let values = first(inner, &["values"], lost, Value::as_array);
-    let values = values.map_or(&[][..], Vec::as_slice);
-    match kind.as_str() {
-        "arrayValue" => values.iter().map(|value| plain(value, lost)).collect(),
-        _ => pairs(values, lost),
+    let list = |name| {
+        let list = first(value, &[name], lost, Value::as_object)?.get("values");
+        let list = list.filter(|values| !values.is_null());
+        if list.is_some_and(|values| !values.is_array()) {
+            lost.note("values");
+        }
+        Some(
+            list.and_then(Value::as_array)
+                .map_or(&[][..], Vec::as_slice),
+        )
+    };
+    match fields.keys().next().map(String::as_str) {
+        Some("arrayValue") => list("arrayValue").map_or(Value::Null, |values| {
+            values.iter().map(|value| plain(value, lost)).collect()
+        }),
+        Some("kvlistValue") => {
+            list("kvlistValue").map_or(Value::Null, |values| pairs(values, lost))
+        }
+        _ => fields.values().next().cloned().unwrap_or_default(),
     }
 }
 
 /// The records of a line. The error is why it has none.
 pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>> {
+    let has_list = |name| first(line, &[name], lost, Value::as_array).is_some();
+    let has_attributes = || {
+        let container = |value: &Value| (value.is_object() || value.is_array()).then_some(());
+        first(line, &["attributes"], lost, container).is_some()
+    };
     let mut found = Vec::new();
-    if line.get("resourceSpans").is_some() {
+    if has_list("resourceSpans") {
         for resource in list(line, "resourceSpans", lost) {
             let service = service(resource, lost);
             // Before OTLP 0.15 a scope had another name.
@@ -244,7 +259,7 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
             let spans = scopes.flat_map(|scope| list(scope, "spans", lost));
             found.extend(spans.map(|record| span(record, service.as_deref(), lost)));
         }
-    } else if line.get("resourceLogs").is_some() {
+    } else if has_list("resourceLogs") {
         for resource in list(line, "resourceLogs", lost) {
             let scopes = list(resource, "scopeLogs", lost);
             let records = scopes.flat_map(|scope| list(scope, "logRecords", lost));
@@ -252,7 +267,7 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
         }
     } else if line.get("resourceMetrics").is_some() {
         found.push(Record::Other("metrics".to_owned()));
-    } else if line.get("attributes").is_some() {
+    } else if has_attributes() {
         found.push(match first(line, &["type"], lost, Value::as_str) {
             None | Some("span") => span(line, service(line, lost).as_deref(), lost),
             Some(other) => Record::Other(other.to_owned()),

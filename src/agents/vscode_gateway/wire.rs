@@ -11,7 +11,8 @@ record! {
         pub(super) timestamp: Text<'a>,
         pub(super) conversation_id: Text<'a> = "conversationId",
         pub(super) chat_id: Text<'a> = "chatId",
-        pub(super) model: Pieces<'a, Model<'a>>,
+        /// The model's id in investigations, a [`Model`] in captures.
+        pub(super) model: Option<&'a RawValue>,
         pub(super) status: Text<'a>,
         pub(super) is_summarization: Option<bool> = "isSummarization",
         estimated_input_tokens: Count = "estimatedInputTokens",
@@ -45,12 +46,6 @@ impl Line<'_> {
 
     pub(super) fn is_of_investigation(&self) -> bool {
         self.chat_id.get().is_some() || self.conversation_id.get().is_some()
-    }
-
-    /// The model's id: bare in investigations, in an object in captures.
-    pub(super) fn model_id(&self) -> Option<&str> {
-        let in_object = || self.model.parts().find_map(|model| model.id.get());
-        self.model.texts().next().or_else(in_object)
     }
 
     /// The extension's own number for the prompt, in tokens.

@@ -176,14 +176,7 @@ fn is_counted(original: &[Entry], odd: &[Entry]) -> bool {
 }
 
 /// Agents whose decoders are not held to this.
-const EXEMPT: [&str; 6] = [
-    "hpd-agent",
-    "mew",
-    "openhands",
-    "otel-genai",
-    "request-log",
-    "vscode-gateway",
-];
+const EXEMPT: [&str; 1] = ["request-log"];
 
 #[test]
 fn an_odd_field_costs_itself_and_is_counted() {
