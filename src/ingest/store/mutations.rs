@@ -1,5 +1,6 @@
 //! Every field of every hand-written log, changed to another JSON type, made null, or removed: it costs
-//! itself alone, and what it costs is counted.
+//! itself alone, and what it costs is counted. Where a plain value is removed, the other items and the
+//! reports of its record stay, and so do all other records.
 
 use super::document;
 use crate::agents::{self, Format};
@@ -92,6 +93,35 @@ struct Spot {
     field: Range<usize>,
 }
 
+impl Spot {
+    /// Whether it decides what its record, message or request is, so that all of that may go with it.
+    fn identifies(&self) -> bool {
+        ["type", "role", "subtype", "id", "uuid", "usageScope"].contains(&self.name())
+    }
+
+    /// Whether it is the size of a prompt, without which there is no report.
+    fn is_prompt(&self) -> bool {
+        let name = self.name().to_ascii_lowercase();
+        let names = [
+            "input",
+            "prompt",
+            "token_count",
+            "currenttokens",
+            "conversationtokens",
+        ];
+        names.iter().any(|part| name.starts_with(part))
+    }
+
+    /// Whether it is a text that is sent, of which parts may be items of their own.
+    fn is_text(&self) -> bool {
+        self.name().to_ascii_lowercase().ends_with("content")
+    }
+
+    fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or_default()
+    }
+}
+
 /// The fields of a JSON value at any depth.
 fn spots(json: &str, base: usize, path: &str, found: &mut Vec<Spot>) {
     let start = |value: &RawValue| value.get().as_ptr() as usize - json.as_ptr() as usize;
@@ -164,6 +194,26 @@ fn facts(entries: &[Entry]) -> Vec<&Entry> {
     entries.iter().filter(|entry| !is_lost(entry)).collect()
 }
 
+/// How many reports and items records hold.
+#[derive(Default, PartialEq)]
+struct Contents {
+    reports: usize,
+    items: usize,
+}
+
+/// What the records on these lines hold.
+fn contents(entries: &[Entry], is_line: impl Fn(u64) -> bool) -> Contents {
+    let mut contents = Contents::default();
+    for entry in entries.iter().filter(|entry| is_line(entry.place.line)) {
+        match &entry.event {
+            Event::Usage(_) => contents.reports += 1,
+            Event::Node(node) => contents.items += node.items.len(),
+            _ => {}
+        }
+    }
+    contents
+}
+
 /// Whether more is counted, as lost or as passed over.
 fn is_counted(original: &[Entry], odd: &[Entry]) -> bool {
     let is_lost = |event: &Event| matches!(event, Event::Lost(_));
@@ -208,6 +258,22 @@ fn an_odd_field_costs_itself_and_is_counted() {
                     faults.push(format!("{} {}: {path}: {value} {what}", log.name, nth + 1));
                 };
                 let old = type_of(&part[field.value.clone()]);
+                if !matches!(old, '[' | '{') && !field.identifies() {
+                    // The messages of a document have lines of their own.
+                    let is_own = |line: u64| log.is_document || line == nth as u64 + 1;
+                    let before = contents(&original, is_own);
+                    let after = contents(&removed, is_own);
+                    if after.reports < before.reports && !field.is_prompt() {
+                        note("(nothing)", "costs a report");
+                    }
+                    if after.items + 1 < before.items && !field.is_text() {
+                        note("(nothing)", "costs several items");
+                    }
+                    let others = |entries: &[Entry]| contents(entries, |line| !is_own(line));
+                    if others(&removed) != others(&original) && !field.is_prompt() {
+                        note("(nothing)", "changes what other records hold");
+                    }
+                }
                 let mut is_text = true;
                 for (_, [value, other]) in VALUES.into_iter().filter(|(kind, _)| *kind != old) {
                     tried += 1;
