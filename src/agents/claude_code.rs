@@ -187,18 +187,19 @@ impl ClaudeCodeDecoder {
             _ => &Text(None),
         };
         let (id, parent) = match self.of_subagent != Some(true) && out.lane() == Lane::Main {
-            true => (record.session_id.boxed(), None),
-            false => (record.agent_id.boxed(), record.session_id.boxed()),
+            true => (&record.session_id, &Text(None)),
+            false => (&record.agent_id, &record.session_id),
         };
+        let known = self.metas.entry(out.lane()).or_default();
         let meta = Meta {
-            id,
-            parent,
-            title: title.boxed(),
-            cwd: record.cwd.boxed(),
-            version: record.version.boxed(),
+            id: id.boxed_unless(&known.id),
+            parent: parent.boxed_unless(&known.parent),
+            title: title.boxed_unless(&known.title),
+            cwd: record.cwd.boxed_unless(&known.cwd),
+            version: record.version.boxed_unless(&known.version),
             ..Meta::default()
         };
-        out.meta(meta.changes(self.metas.entry(out.lane()).or_default()));
+        out.meta(meta.changes(known));
     }
 
     fn user(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {

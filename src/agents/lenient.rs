@@ -35,6 +35,14 @@ impl Text<'_> {
         self.get().filter(|text| !text.is_empty()).map(Into::into)
     }
 
+    /// The string to keep, unless it is empty or known already.
+    pub fn boxed_unless(&self, known: &Option<Box<str>>) -> Option<Box<str>> {
+        match self.get() == known.as_deref() {
+            true => None,
+            false => self.boxed(),
+        }
+    }
+
     /// The string as the key of an id.
     pub fn key(&self) -> Option<Key> {
         self.get().map(Key::of)
