@@ -35,12 +35,13 @@ mod resets;
 mod spans;
 
 use super::anthropic::ToolNames;
+use super::image::{self, Formula};
 use super::lenient::{self, Count, Piece};
 use super::{Claim, Decoder, Facts, Format, Root, SidecarRecord, decoder, facts, head};
 use crate::model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Kind, Role};
 use events::{Data, Record, Request};
-use media::{Formula, picture, pictures};
+use media::{picture, pictures};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -336,8 +337,8 @@ impl CopilotCliDecoder {
     fn formula(&self, lane: Lane) -> Formula {
         let thread = self.threads.get(&lane);
         match thread.and_then(|thread| thread.model.as_deref()) {
-            Some(id) if id.starts_with("claude") => Formula::Claude,
-            _ => Formula::Other,
+            Some(id) if id.starts_with("claude") => image::claude,
+            _ => image::openai,
         }
     }
 

@@ -102,13 +102,6 @@ fn store(head: &[u8]) -> Option<StoreKind> {
     }
 }
 
-/// Whether a message's tokens are a new report.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Report {
-    New,
-    Stale,
-}
-
 /// The messages since the last checkpoint, and it.
 #[derive(Clone, Default)]
 struct History {
@@ -159,7 +152,7 @@ impl Decoder for GeminiCliDecoder {
             self.history.rewind(key);
             out.emit(Event::RewindTo(key));
         } else if record.id.get().is_some() {
-            self.message(&record, Report::New, out);
+            self.message(&record, true, out);
         } else if let Some(facts) = &record.set {
             meta(facts, out);
             if let Some(messages) = &facts.messages {
@@ -202,10 +195,7 @@ impl GeminiCliDecoder {
         let contains = |text: &str| messages.iter().any(|m| m.get().contains(text));
         let is_compacted = is_shorter && (contains(SNAPSHOT) || !contains(MASKED));
         // A reader that begins here has not read the reports that these messages repeat.
-        let report = match self.history.order.is_empty() && !contains(SNAPSHOT) {
-            true => Report::New,
-            false => Report::Stale,
-        };
+        let is_report = self.history.order.is_empty() && !contains(SNAPSHOT);
         let keys = ids.iter().flat_map(|id| [Key::of(id), results_of(id)]);
         out.emit(Event::Retain {
             keys: keys.collect(),
@@ -216,16 +206,17 @@ impl GeminiCliDecoder {
         });
         self.history = History::default();
         for record in &records {
-            self.message(record, report, out);
+            self.message(record, is_report, out);
         }
     }
 
-    fn message(&mut self, message: &Record<'_>, report: Report, out: &mut Sink<'_>) {
+    /// Reads a message. `is_report`: its tokens are a new report.
+    fn message(&mut self, message: &Record<'_>, is_report: bool, out: &mut Sink<'_>) {
         out.set_time(message.timestamp.time());
         let key = message.id.key();
         let part = match message.kind.or_empty() {
             "user" => self.user(message, out),
-            "gemini" => self.gemini(message, report, out),
+            "gemini" => self.gemini(message, is_report, out),
             "" => return out.unreadable("no type"),
             other => {
                 out.skip(other);
@@ -278,13 +269,11 @@ impl GeminiCliDecoder {
         part
     }
 
-    fn gemini(&mut self, message: &Record<'_>, report: Report, out: &mut Sink<'_>) -> Part {
+    fn gemini(&mut self, message: &Record<'_>, is_report: bool, out: &mut Sink<'_>) -> Part {
         let model = Meta::of_model(message.model.boxed());
         out.meta(model.changes(&mut self.meta));
-        let report = match report {
-            Report::New => message.tokens.filter(|tokens| tokens.input.or_zero() > 0),
-            Report::Stale => None,
-        };
+        let tokens = message.tokens.filter(|_| is_report);
+        let report = tokens.filter(|tokens| tokens.input.or_zero() > 0);
         let built_in = message.id.get().and_then(|id| {
             let tokens = report.map_or(0, |tokens| tokens.tool.or_zero());
             self.built_in(id, tokens, out)

@@ -32,6 +32,14 @@ pub(crate) fn dimensions(base64: &str) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
+/// Tokens of an image of this width and height.
+pub(crate) type Formula = fn(u32, u32) -> u64;
+
+/// Tokens of an image in base64, `unknown` where its size cannot be read.
+pub(crate) fn tokens(base64: &str, formula: Formula, unknown: u64) -> u64 {
+    dimensions(base64).map_or(unknown, |(width, height)| formula(width, height))
+}
+
 /// Tokens of an image for OpenAI's models: one for each patch of 32 × 32 pixels, scaled down to at
 /// most 1,536 patches (OpenAI, guide "Images and vision").
 pub(crate) fn openai(width: u32, height: u32) -> u64 {

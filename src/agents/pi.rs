@@ -180,7 +180,13 @@ impl Decoder for PiDecoder {
             ..Node::default()
         };
         match record.kind.or_empty() {
-            "session" => return out.meta(header(&record)),
+            "session" => {
+                return out.meta(Meta {
+                    id: record.id.boxed(),
+                    cwd: record.cwd.boxed(),
+                    ..Meta::of_model(record.model_id.boxed())
+                });
+            }
             "compaction" => return self.compaction(&record, node, out),
             _ => self.branch(&node, out),
         }
@@ -379,21 +385,11 @@ fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> Item
         Piece::Text(text) => item.text(text),
         // Most models that pi is used with are Claude's.
         Piece::Part(block) if block.kind.get() == Some("image") => {
-            let size = image::dimensions(block.data.or_empty());
-            let tokens = size.map_or(IMAGE_TOKENS, |(width, height)| image::claude(width, height));
+            let tokens = image::tokens(block.data.or_empty(), image::claude, IMAGE_TOKENS);
             item.fixed(tokens, "[image]")
         }
         Piece::Part(block) => item.text(block.text.or_empty()),
     })
-}
-
-fn header(record: &Record<'_>) -> Meta {
-    Meta {
-        id: record.id.boxed(),
-        cwd: record.cwd.boxed(),
-        model: record.model_id.boxed(),
-        ..Meta::default()
-    }
 }
 
 /// An entry's id, or its index in the file, which the oldest format's compactions refer to.

@@ -190,13 +190,6 @@ impl QwenCodeDecoder {
     }
 }
 
-/// Whether a line adds to a record that is there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Again {
-    No,
-    Yes,
-}
-
 impl Branch {
     /// Emits what a record contains about its session, where that is new.
     fn meta(&mut self, record: &Record<'_>, is_sub_agent: bool, out: &mut Sink<'_>) {
@@ -218,8 +211,9 @@ impl Branch {
     }
 
     /// Finds a record's place in the tree and returns its node. Each hangs below the one before it,
-    /// unless the user went back: then all since leaves.
-    fn hang(&mut self, uuid: &str, parent: Option<&str>, out: &mut Sink<'_>) -> (Node, Again) {
+    /// unless the user went back: then all since leaves. Returns also whether it adds to a record that
+    /// is there.
+    fn hang(&mut self, uuid: &str, parent: Option<&str>, out: &mut Sink<'_>) -> (Node, bool) {
         let own = Key::of(uuid);
         let again = !self.seen.insert(own);
         let below = |id: Key| self.newest.get(&id).copied().unwrap_or(id);
@@ -248,7 +242,7 @@ impl Branch {
             parent,
             ..Node::default()
         };
-        (node, if again { Again::Yes } else { Again::No })
+        (node, again)
     }
 
     fn user(
@@ -285,7 +279,7 @@ impl Branch {
     fn assistant(
         &mut self,
         record: &Record<'_>,
-        again: Again,
+        again: bool,
         uuid: &str,
         mut node: Node,
         out: &mut Sink<'_>,
@@ -295,7 +289,7 @@ impl Branch {
         let report = record.usage_metadata;
         // Calls in records of their own belong to the response before them.
         let request = match (again, self.request, report) {
-            (Again::No, Some(request), None) => request,
+            (false, Some(request), None) => request,
             _ => Key::of_parts(&["qwen", uuid]),
         };
         self.request = Some(request);

@@ -222,11 +222,11 @@ fn image_tokens(url: &str, detail: &str) -> u64 {
         Some((_, base64)) => base64,
         None => url,
     };
-    match image::dimensions(base64) {
-        Some((width, height)) if detail == "original" => image::openai_original(width, height),
-        Some((width, height)) => image::openai(width, height),
-        None => image::DEFAULT,
-    }
+    let formula: image::Formula = match detail {
+        "original" => image::openai_original,
+        _ => image::openai,
+    };
+    image::tokens(base64, formula, image::DEFAULT)
 }
 
 /// Adds a tool's output as the model gets it: its texts share one budget.

@@ -2,15 +2,8 @@
 //! model's maker.
 
 use super::events::Binary;
-use crate::agents::image;
+use crate::agents::image::{self, Formula};
 use crate::model::event::ItemBuilder;
-
-/// The maker whose formula applies to images.
-#[derive(Clone, Copy)]
-pub(super) enum Formula {
-    Claude,
-    Other,
-}
 
 pub(super) fn pictures<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
@@ -27,10 +20,6 @@ pub(super) fn picture<'s, 'm>(
     media: &Binary<'_>,
     formula: Formula,
 ) -> ItemBuilder<'s, 'm> {
-    let tokens = match (image::dimensions(media.data.or_empty()), formula) {
-        (Some((width, height)), Formula::Claude) => image::claude(width, height),
-        (Some((width, height)), Formula::Other) => image::openai(width, height),
-        (None, _) => image::DEFAULT,
-    };
+    let tokens = image::tokens(media.data.or_empty(), formula, image::DEFAULT);
     item.fixed(tokens, "[image]")
 }

@@ -61,8 +61,7 @@ pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
     Some(match media.mime_type.or_empty() {
         "application/pdf" => (PDF_TOKENS, "[pdf]"),
         _ => {
-            let size = image::dimensions(media.data.or_empty());
-            let tokens = size.map_or(IMAGE_TOKENS, |(width, height)| image::gemini(width, height));
+            let tokens = image::tokens(media.data.or_empty(), image::gemini, IMAGE_TOKENS);
             (tokens, "[image]")
         }
     })

@@ -105,10 +105,10 @@ impl Conversation {
                 self.commanded = text_of(&payload.user_input).starts_with('/');
                 match self.commanded {
                     true => out.skip("command"),
-                    false => self.input(payload, Turn::New, out),
+                    false => self.input(payload, true, out),
                 }
             }
-            "SteerInput" => self.input(payload, Turn::Same, out),
+            "SteerInput" => self.input(payload, false, out),
             "StepBegin" => self.begin(out),
             "ContentPart" => {
                 let part: ContentPart<'_> = lenient::value(event.payload, "payload", out);
@@ -141,12 +141,13 @@ impl Conversation {
         }
     }
 
-    fn input(&mut self, payload: &Payload<'_>, turn: Turn, out: &mut Sink<'_>) {
+    /// Reads a message of the user, which may begin a turn.
+    fn input(&mut self, payload: &Payload<'_>, turn: bool, out: &mut Sink<'_>) {
         let item = one_item(out, Role::User, Kind::Text, &payload.user_input);
         let key = here(out);
         self.history.add(Author::Person, key);
         out.node(Node {
-            turn: turn == Turn::New,
+            turn,
             ..Node::new(Some(key), Part::Input, vec![item])
         });
     }
@@ -213,11 +214,4 @@ impl Conversation {
             self.begin(out);
         }
     }
-}
-
-/// Whether a message begins a turn.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    New,
-    Same,
 }

@@ -162,8 +162,8 @@ impl Part<'_> {
                     Piece::Part(link) => link.url.get(),
                 });
                 let base64 = url.and_then(|url| Some(url.split_once(";base64,")?.1));
-                let size = image::dimensions(base64.unwrap_or_default());
-                let tokens = size.map_or(image::DEFAULT, |(w, h)| image::openai(w, h));
+                let base64 = base64.unwrap_or_default();
+                let tokens = image::tokens(base64, image::openai, image::DEFAULT);
                 item.fixed(tokens, "[image]")
             }
             // Their cost is unknown.
