@@ -39,7 +39,7 @@ pub use prompt::{Prompt, Purpose};
 pub use remembered::{LastSession, Remembered, RememberedItems, RememberedSessions};
 pub use replay::{Position, Replay, Speed};
 pub use sessions::{Group, LineId, Listed, Totals};
-pub use summary::{Compacted, Nearness, Since, Summary, nearness, seconds_since};
+pub use summary::{Compacted, Nearness, Summary, nearness, seconds_since};
 pub use tabs::Tab;
 pub use text::AROUND;
 pub use ui::{ItemId, Overlay, Screen, Ui};
@@ -153,6 +153,13 @@ struct Stale {
     page: bool,
 }
 
+impl Stale {
+    const ALL: Stale = Stale {
+        sessions: true,
+        page: true,
+    };
+}
+
 impl App {
     /// The screens of a fleet.
     pub fn new(fleet: Fleet, now: Timestamp) -> App {
@@ -170,10 +177,7 @@ impl App {
             awaited: None,
             watch: alerts::Watch::default(),
             shown: Shown::default(),
-            stale: Stale {
-                sessions: true,
-                page: true,
-            },
+            stale: Stale::ALL,
         }
     }
 
@@ -263,10 +267,7 @@ impl App {
 
     /// Marks everything to be computed again.
     fn stale(&mut self) {
-        self.stale = Stale {
-            sessions: true,
-            page: true,
-        };
+        self.stale = Stale::ALL;
     }
 
     /// How long until the screen changes without a message; `None`: for hours.
@@ -366,8 +367,8 @@ impl App {
             Update::Found(facts) => facts.file,
             Update::Rebuilt { file, .. }
             | Update::Appended { file, .. }
-            | Update::Settings { file, .. } => *file,
-            Update::Vanished(file) => *file,
+            | Update::Settings { file, .. }
+            | Update::Vanished(file) => *file,
             Update::Problem { .. }
             | Update::Text(_)
             | Update::Banner(_)
@@ -377,14 +378,8 @@ impl App {
         self.watch.note(file);
         self.shown.summaries.retain(|key, _| key.file != file);
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
-        if self
-            .shown
-            .page
-            .as_ref()
-            .is_some_and(|page| page.key.file == file)
-        {
-            self.shown.page = None;
-        }
+        let page = self.shown.page.take();
+        self.shown.page = page.filter(|page| page.key.file != file);
     }
 
     fn find_largest(&mut self) {

@@ -14,14 +14,8 @@ pub struct Painter<W: Write> {
     backend: CrosstermBackend<W>,
     shown: Buffer,
     next: Buffer,
-    known: Known,
-}
-
-/// Whether the terminal shows what was painted last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Yes,
-    No,
+    /// Whether the terminal shows what was painted last.
+    is_current: bool,
 }
 
 impl<W: Write> Painter<W> {
@@ -31,13 +25,13 @@ impl<W: Write> Painter<W> {
             backend: CrosstermBackend::new(writer),
             shown: Buffer::empty(Rect::ZERO),
             next: Buffer::empty(Rect::ZERO),
-            known: Known::No,
+            is_current: false,
         }
     }
 
     /// Something else wrote to the terminal: the next frame is painted whole.
     pub fn forget(&mut self) {
-        self.known = Known::No;
+        self.is_current = false;
     }
 
     /// Paints a frame of this many columns and rows.
@@ -48,12 +42,12 @@ impl<W: Write> Painter<W> {
     ) -> io::Result<()> {
         let area = Rect::new(0, 0, columns, rows);
         if self.shown.area != area {
-            self.known = Known::No;
+            self.is_current = false;
         }
         self.next.resize(area);
         self.next.reset();
         draw(&mut self.next);
-        let clear = self.known == Known::No;
+        let clear = !self.is_current;
         if clear {
             self.shown.resize(area);
             self.shown.reset();
@@ -70,7 +64,7 @@ impl<W: Write> Painter<W> {
         queue!(self.backend, EndSynchronizedUpdate)?;
         io::Write::flush(&mut self.backend)?;
         std::mem::swap(&mut self.shown, &mut self.next);
-        self.known = Known::Yes;
+        self.is_current = true;
         Ok(())
     }
 }

@@ -196,15 +196,11 @@ impl Pager {
             .take_while(move |(_, start)| *start < end)
             .map(move |(n, start)| {
                 let part = start.max(range.start)..(start + len).min(end);
-                let gone_to = self.search.at == Some(n);
-                (
-                    part,
-                    if gone_to {
-                        Match::Current
-                    } else {
-                        Match::Other
-                    },
-                )
+                let which = match self.search.at == Some(n) {
+                    true => Match::Current,
+                    false => Match::Other,
+                };
+                (part, which)
             })
     }
 
@@ -292,12 +288,7 @@ impl Pager {
                 None
             }
             Arrival::Match(way, begun) => {
-                let edge = match way {
-                    Way::Forward => 0,
-                    Way::Back => self.search.matches.len().saturating_sub(1),
-                };
-                if edge < self.search.matches.len() {
-                    self.go_to_match(edge);
+                if self.go_to_edge(way) {
                     return None;
                 }
                 // Back at the start: there is none.
@@ -408,14 +399,20 @@ impl Pager {
         if self.pages() > 1 {
             return Some(self.ask_beyond(way, self.wanted.page));
         }
-        let around = match way {
-            Way::Forward => 0,
-            Way::Back => self.search.matches.len().saturating_sub(1),
-        };
-        if around < self.search.matches.len() {
-            self.go_to_match(around);
-        }
+        self.go_to_edge(way);
         None
+    }
+
+    /// Goes to the first or last match of the page. Returns whether it has one.
+    fn go_to_edge(&mut self, way: Way) -> bool {
+        let Some(last) = self.search.matches.len().checked_sub(1) else {
+            return false;
+        };
+        self.go_to_match(match way {
+            Way::Forward => 0,
+            Way::Back => last,
+        });
+        true
     }
 
     fn ask_beyond(&mut self, way: Way, begun: u32) -> TextRequest {

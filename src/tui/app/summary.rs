@@ -41,16 +41,7 @@ pub struct Compacted {
     /// When.
     pub at: Option<Timestamp>,
     /// Whether a usage report followed.
-    pub since: Since,
-}
-
-/// What followed a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Since {
-    /// No usage report.
-    NoReport,
-    /// At least one usage report.
-    Reports,
+    pub is_reported: bool,
 }
 
 /// How near a context is to its trigger.
@@ -120,7 +111,7 @@ impl Summary {
     pub fn just_compacted(&self, now: Timestamp) -> Option<Compacted> {
         self.compacted.filter(|c| {
             let recent = c.at.is_some_and(|at| seconds_since(at, now) <= NEWS);
-            c.since == Since::NoReport || recent
+            recent || !c.is_reported
         })
     }
 }
@@ -164,11 +155,7 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
         before: reset.before,
         after: reset.after,
         at: reset.at,
-        since: if reset.request >= session.requests().len() {
-            Since::NoReport
-        } else {
-            Since::Reports
-        },
+        is_reported: reset.request < session.requests().len(),
     })
 }
 
@@ -246,7 +233,7 @@ mod tests {
         let compacted = summary(5);
         assert!(compacted.just_compacted(now()).is_some());
         let mut reported = compacted.clone();
-        reported.compacted.as_mut().expect("compacted").since = Since::Reports;
+        reported.compacted.as_mut().expect("compacted").is_reported = true;
         assert!(reported.just_compacted(now()).is_some());
         let later = now() + jiff::SignedDuration::from_secs(NEWS * 2);
         assert_eq!(reported.just_compacted(later), None);

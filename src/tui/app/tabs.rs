@@ -11,8 +11,7 @@ use super::piece::{Piece, Pieces, piece, plain};
 use super::{App, Page};
 use crate::model::fleet::SessionKey;
 use crate::model::replay::Moment;
-use crate::model::session::SizedItem;
-use crate::model::session::{ItemIx, Session};
+use crate::model::session::{ItemIx, Session, SizedItem};
 use crate::render::text;
 use crate::tui::keymap::Action;
 use std::fmt::Debug;
@@ -183,35 +182,51 @@ pub(super) trait Row: Debug + Sized + 'static {
 pub(super) struct Column<T: 'static> {
     heading: &'static str,
     align: fn(&str, usize) -> String,
-    width: fn(&View<'_>) -> usize,
+    /// Its columns on a narrow, a medium and a wide screen; 0: not shown.
+    widths: [usize; 3],
+    is_shown: fn(&View<'_>) -> bool,
     cell: fn(&View<'_>, &T) -> Piece,
 }
 
-/// A column, flush right; it is not shown where its width is 0.
+/// A column, flush right, of these columns on a narrow, a medium and a wide screen; 0: not shown.
 const fn right<T>(
     heading: &'static str,
-    width: fn(&View<'_>) -> usize,
+    widths: [usize; 3],
     cell: fn(&View<'_>, &T) -> Piece,
 ) -> Column<T> {
     Column {
         heading,
         align: text::right,
-        width,
+        widths,
+        is_shown: |_| true,
         cell,
     }
 }
 
-/// A column, flush left; it is not shown where its width is 0.
+/// The same, flush left.
 const fn left<T>(
     heading: &'static str,
-    width: fn(&View<'_>) -> usize,
+    widths: [usize; 3],
     cell: fn(&View<'_>, &T) -> Piece,
 ) -> Column<T> {
     Column {
-        heading,
         align: text::left,
-        width,
-        cell,
+        ..right(heading, widths, cell)
+    }
+}
+
+impl<T> Column<T> {
+    /// The same, but shown only under a condition.
+    const fn when(self, is_shown: fn(&View<'_>) -> bool) -> Column<T> {
+        Column { is_shown, ..self }
+    }
+
+    fn width(&self, view: &View<'_>) -> usize {
+        let [narrow, medium, wide] = self.widths;
+        match (self.is_shown)(view) {
+            true => view.fold().pick(narrow, medium, wide),
+            false => 0,
+        }
     }
 }
 
@@ -235,7 +250,7 @@ impl<T: Row> List for Table<T> {
 
     fn headings(&self, view: &View<'_>) -> String {
         let columns = T::COLUMNS.iter();
-        let headings = columns.map(|column| (column.align)(column.heading, (column.width)(view)));
+        let headings = columns.map(|column| (column.align)(column.heading, column.width(view)));
         let headings: String = headings.collect();
         format!("{headings}{:gap$}{}", "", T::TEXT, gap = T::GAP)
     }
@@ -246,7 +261,7 @@ impl<T: Row> List for Table<T> {
         };
         let mut pieces = Pieces::new();
         for column in T::COLUMNS {
-            let width = (column.width)(view);
+            let width = column.width(view);
             if width > 0 {
                 let cell = (column.cell)(view, row);
                 pieces.push(piece((column.align)(&cell.text, width), cell.tone));

@@ -27,17 +27,8 @@ pub struct History<'a> {
     pub ahead: Option<[f64; 3]>,
     /// The step of the moment on screen: the last reported request, or the next one where items followed.
     pub at: usize,
-    /// Whether that moment is the newest.
-    pub when: When,
-}
-
-/// Which moment is on screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    /// The newest.
-    Live,
-    /// One of a replay.
-    Replayed,
+    /// Whether that moment is one of a replay, not the newest.
+    pub is_replayed: bool,
 }
 
 /// The columns of requests and the rows of sizes.
@@ -59,7 +50,7 @@ impl History<'_> {
         let width = usize::from(field.width);
         let requests = self.sizes.len().max(self.at + 1);
         // Live, up to a quarter is for the forecast.
-        let ahead = self.ahead.filter(|_| self.when == When::Live);
+        let ahead = self.ahead.filter(|_| !self.is_replayed);
         let ahead = ahead.map_or(0.0, |[_, _, late]| late.clamp(0.0, 1e6));
         let wanted = (ahead * width as f64 / requests as f64).ceil() as usize;
         let columns = (width - wanted.min(width / 4))
@@ -138,11 +129,7 @@ impl App {
                 (_, Basis::Exact) => state.requests.saturating_sub(1),
                 (_, Basis::Delta | Basis::Estimated) => state.requests,
             },
-            when: if self.ui.replay.is_on() {
-                When::Replayed
-            } else {
-                When::Live
-            },
+            is_replayed: self.ui.replay.is_on(),
         })
     }
 
@@ -169,7 +156,7 @@ mod tests {
             trigger: None,
             ahead: Some([2.0, 3.0, 5.0]),
             at: 999,
-            when: When::Live,
+            is_replayed: false,
         };
         let scale = history.scale(Area::new(6, 0, 94, 9));
         for request in [0, 1, 499, 998, 999] {

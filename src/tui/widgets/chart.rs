@@ -15,7 +15,7 @@ use super::canvas::Canvas;
 use crate::render::{number, text};
 use crate::tui::app::layout::Area;
 use crate::tui::app::piece::{piece, quiet};
-use crate::tui::app::timeline::{History, Scale, When};
+use crate::tui::app::timeline::{History, Scale};
 use crate::tui::app::{Pace, Tone};
 
 /// The columns of the sizes on the left, their line included.
@@ -154,7 +154,7 @@ impl Chart<'_> {
             let x = field.x + scale.column_of(*reset) as u16;
             canvas.put((x, field.y), '▾', Tone::Compaction);
         }
-        if self.history.when == When::Replayed {
+        if self.history.is_replayed {
             let cursor = self.history.at.min(scale.requests - 1);
             let x = field.x + scale.column_of(cursor) as u16;
             let style = canvas.style(Tone::Cursor);
@@ -195,7 +195,7 @@ mod tests {
                 trigger: Some(167_000),
                 ahead: Some([2.0, 3.0, 5.0]),
                 at: sizes.len(),
-                when: When::Live,
+                is_replayed: false,
             },
         }
     }
@@ -208,7 +208,7 @@ mod tests {
         insta::assert_debug_snapshot!(drawn(&chart(&sizes), (60, 8)));
         let mut replayed = chart(&sizes);
         replayed.history.at = 3;
-        replayed.history.when = When::Replayed;
+        replayed.history.is_replayed = true;
         replayed.history.now = (125_000, 120_000);
         insta::assert_debug_snapshot!(drawn(&replayed, (60, 8)));
     }
@@ -223,13 +223,12 @@ mod tests {
             trigger: Option<u64>,
             ahead: Option<[f64; 3]>,
             at in 0usize..400,
-            replayed: bool,
+            is_replayed: bool,
             records: bool,
             size in (0u16..200, 0u16..30),
         ) {
-            let when = if replayed { When::Replayed } else { When::Live };
             let pace = if records { Pace::Records } else { Pace::Requests };
-            let history = History { sizes: &sizes, pace, now, resets: &resets, window, trigger, ahead, at, when };
+            let history = History { sizes: &sizes, pace, now, resets: &resets, window, trigger, ahead, at, is_replayed };
             drawn(&Chart { history }, size);
             history.scale(field(Area::new(0, 0, size.0, size.1))).request_at(size.0);
         }

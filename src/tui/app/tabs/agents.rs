@@ -19,46 +19,30 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
 
 impl Row for Child {
     const COLUMNS: &'static [Column<Child>] = &[
-        right(
-            "CONTEXT",
-            |_| 8,
-            |_, agent| strong(number::tokens(agent.used)),
-        ),
-        right(
-            "REQUESTS",
-            |_| 10,
-            |_, agent| plain(number::short_or_none(agent.requests as u64)),
-        ),
-        right(
-            "INPUT",
-            |view| view.fold().pick(0, 8, 8),
-            |_, agent| plain(number::short_or_none(agent.prompts)),
-        ),
-        right(
-            "OUTPUT",
-            |view| view.fold().pick(0, 8, 8),
-            |_, agent| plain(number::short_or_none(agent.outputs)),
-        ),
-        right(
-            "RETURNED",
-            |view| view.fold().pick(0, 11, 11),
-            |view, agent| {
-                let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
-                plain(render::or_none(tokens.map(number::tokens)))
-            },
-        ),
-        right(
-            "AGE",
-            |view| view.fold().pick(0, 6, 6),
-            |view, agent| {
-                let age = view.app.age(agent.key).map(number::age);
-                let tone = match view.app.is_live(agent.key) {
-                    true => Tone::Live,
-                    false => Tone::Quiet,
-                };
-                piece(age.unwrap_or_default(), tone)
-            },
-        ),
+        right("CONTEXT", [8; 3], |_, agent| {
+            strong(number::tokens(agent.used))
+        }),
+        right("REQUESTS", [10; 3], |_, agent| {
+            plain(number::short_or_none(agent.requests as u64))
+        }),
+        right("INPUT", [0, 8, 8], |_, agent| {
+            plain(number::short_or_none(agent.prompts))
+        }),
+        right("OUTPUT", [0, 8, 8], |_, agent| {
+            plain(number::short_or_none(agent.outputs))
+        }),
+        right("RETURNED", [0, 11, 11], |view, agent| {
+            let tokens = agent.result.map(|ix| view.session.tokens(ix).0);
+            plain(render::or_none(tokens.map(number::tokens)))
+        }),
+        right("AGE", [0, 6, 6], |view, agent| {
+            let age = view.app.age(agent.key).map(number::age);
+            let tone = match view.app.is_live(agent.key) {
+                true => Tone::Live,
+                false => Tone::Quiet,
+            };
+            piece(age.unwrap_or_default(), tone)
+        }),
     ];
     const TEXT: &'static str = "SUB-AGENT";
 

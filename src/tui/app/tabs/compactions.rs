@@ -11,13 +11,12 @@
 
 use super::{Column, List, Row, Source, Target, View, table};
 use crate::model::compaction::{Compaction, compactions};
-use crate::model::session::PastReset;
-use crate::model::session::SizedItem;
+use crate::model::session::{PastReset, SizedItem};
 use crate::model::{Gone, Role, Source as Sizing};
 use crate::render::item::{self, letter, sign};
 use crate::render::{self, number, text};
 use crate::tui::app::layout::Fold;
-use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+use crate::tui::app::piece::{Piece, Pieces, piece, plain, quiet, strong};
 use crate::tui::app::seconds_since;
 use std::rc::Rc;
 
@@ -63,22 +62,25 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
         add(What::Left);
         done.largest
             .iter()
-            .for_each(|item| add(What::Largest(*item)));
+            .copied()
+            .map(What::Largest)
+            .for_each(&mut add);
         add(What::Kept);
         done.summary
+            .map(What::Summary)
             .into_iter()
-            .for_each(|item| add(What::Summary(item)));
+            .for_each(&mut add);
         done.difference
+            .map(What::Difference)
             .into_iter()
-            .for_each(|off| add(What::Difference(off)));
+            .for_each(&mut add);
         add(What::Gap);
     }
     let mut row = 0;
     table(rows, |detail: &Detail| {
-        row = if detail.what == What::Sizes {
-            0
-        } else {
-            row + 1
+        row = match detail.what {
+            What::Sizes => 0,
+            _ => row + 1,
         };
         let reset = source.session.resets().get(detail.done.reset);
         let place = reset.map(|reset| reset.place).unwrap_or_default();
@@ -183,20 +185,19 @@ impl Detail {
     }
 }
 
-fn line(label: &str, pieces: impl IntoIterator<Item = crate::tui::app::Piece>) -> Pieces {
+fn line(label: &str, pieces: impl IntoIterator<Item = Piece>) -> Pieces {
     let label = quiet(format!("  {}", text::left(label, LABEL)));
     std::iter::once(label).chain(pieces).collect()
 }
 
 fn largest_item(view: &View<'_>, largest: SizedItem) -> Pieces {
-    let Some(item) = view.session.items().get(largest.0) else {
-        return Pieces::new();
-    };
     let mut pieces = sized(largest);
-    let label = text::left(&item::label(item), 8);
-    pieces.push(piece(format!("{} ", letter(item.role)), item.role));
-    pieces.push(plain(format!("{label} ")));
-    pieces.push(plain(item::preview(item)));
+    if let Some(item) = view.session.items().get(largest.0) {
+        let label = text::left(&item::label(item), 8);
+        pieces.push(piece(format!("{} ", letter(item.role)), item.role));
+        pieces.push(plain(format!("{label} ")));
+        pieces.push(plain(item::preview(item)));
+    }
     pieces
 }
 

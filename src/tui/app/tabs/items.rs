@@ -9,14 +9,13 @@
 use super::{Column, List, Row, Source, Target, View, left, right, table};
 use crate::model::Source as Sizing;
 use crate::model::carried::Carried;
-use crate::model::session::SizedItem;
-use crate::model::session::{Coverage, Item, ItemIx};
+use crate::model::session::{Coverage, Item, ItemIx, SizedItem};
 use crate::render::item::{self, letter, sign};
 use crate::render::{self, number};
 use crate::tui::app::items::{Facts, ItemFilter};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::page::id;
-use crate::tui::app::piece::{Pieces, piece, plain, quiet};
+use crate::tui::app::piece::{Piece, Pieces, piece, plain, quiet};
 use crate::tui::app::{Direction, ItemSort, ShownItems, Tone, seconds_since};
 use crate::tui::keymap::{Action, Scope};
 use std::cmp::Reverse;
@@ -95,95 +94,62 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
 
 impl Row for ListedItem {
     const COLUMNS: &'static [Column<ListedItem>] = &[
-        left("", |_| 1, |view, row| row.mark(view)),
-        right(
-            "TOKENS",
-            |_| 7,
-            |_, row| piece(number::tokens(row.tokens), row.tone(row.source)),
-        ),
-        left("", |_| 3, |_, row| quiet(format!(" {}", sign(row.source)))),
-        // In a replay: what is known by now of what was only estimated then.
-        right(
-            "NOW",
-            |view| match view.app.ui.replay.is_on() {
-                true => view.fold().pick(0, 9, 9),
-                false => 0,
-            },
-            |view, row| {
-                let (tokens, source) = view.session.tokens(row.ix);
-                let changed = (tokens, source) != (row.tokens, row.source);
-                let now = changed.then(|| format!("→{}", number::tokens(tokens)));
-                quiet(now.unwrap_or_default())
-            },
-        ),
-        right(
-            "SHARE",
-            |view| view.fold().pick(0, 6, 6),
-            |view, row| {
-                let share = number::percent(row.tokens, view.page.state.limits.window);
-                let share = share.filter(|share| *share > 0);
-                quiet(share.map_or_else(String::new, |share| format!("{share}%")))
-            },
-        ),
-        right(
-            "CARRIED",
-            |view| view.fold().pick(0, 8, 8),
-            |_, row| quiet(number::short_or_none(row.carried)),
-        ),
-        right(
-            "COST",
-            |view| match view.app.ui.size.0 {
-                COST_FROM.. => 8,
-                _ => 0,
-            },
-            |_, row| {
-                let usd = row.usd.filter(|_| row.carried > 0);
-                quiet(render::or_none(usd.map(number::usd)))
-            },
-        ),
-        left(
-            "",
-            |_| 3,
-            |view, row| match view.session.items().get(row.ix) {
-                Some(item) => piece(format!(" {}", letter(item.role)), row.tone(item.role)),
-                None => plain(""),
-            },
-        ),
-        left(
-            "TOOL",
-            |view| view.fold().pick(8, 10, 18),
-            |view, row| match view.session.items().get(row.ix) {
-                Some(item) => piece(item::label(item), row.tone(Tone::Plain)),
-                None => plain(""),
-            },
-        ),
-        left("", |_| 1, |_, _| plain("")),
-        right(
-            "WHEN",
-            |view| view.fold().pick(0, 5, 5),
-            |view, row| {
-                let replayed = view.page.state.at.filter(|_| view.app.ui.replay.is_on());
-                let now = replayed.unwrap_or(view.app.now);
-                let at = view.session.items().get(row.ix).and_then(|item| item.at);
-                let age = at.map(|at| number::age(seconds_since(at, now)));
-                quiet(render::or_none(age))
-            },
-        ),
+        left("", [1; 3], |view, row| row.mark(view)),
+        right("TOKENS", [7; 3], |_, row| {
+            piece(number::tokens(row.tokens), row.tone(row.source))
+        }),
+        left("", [3; 3], |_, row| quiet(format!(" {}", sign(row.source)))),
+        // In a replay: the current size of an item that was only estimated then.
+        right("NOW", [0, 9, 9], |view, row: &ListedItem| {
+            let (tokens, source) = view.session.tokens(row.ix);
+            let changed = (tokens, source) != (row.tokens, row.source);
+            let now = changed.then(|| format!("→{}", number::tokens(tokens)));
+            quiet(now.unwrap_or_default())
+        })
+        .when(|view| view.app.ui.replay.is_on()),
+        right("SHARE", [0, 6, 6], |view, row| {
+            let share = number::percent(row.tokens, view.page.state.limits.window);
+            let share = share.filter(|share| *share > 0);
+            quiet(share.map_or_else(String::new, |share| format!("{share}%")))
+        }),
+        right("CARRIED", [0, 8, 8], |_, row| {
+            quiet(number::short_or_none(row.carried))
+        }),
+        right("COST", [8; 3], |_, row: &ListedItem| {
+            let usd = row.usd.filter(|_| row.carried > 0);
+            quiet(render::or_none(usd.map(number::usd)))
+        })
+        .when(|view| view.app.ui.size.0 >= COST_FROM),
+        left("", [3; 3], |view, row| {
+            let letter =
+                |item: &Item| piece(format!(" {}", letter(item.role)), row.tone(item.role));
+            row.logged(view).map(letter).unwrap_or_default()
+        }),
+        left("TOOL", [8, 10, 18], |view, row| {
+            let label = |item: &Item| piece(item::label(item), row.tone(Tone::Plain));
+            row.logged(view).map(label).unwrap_or_default()
+        }),
+        left("", [1; 3], |_, _| plain("")),
+        right("WHEN", [0, 5, 5], |view, row| {
+            let replayed = view.page.state.at.filter(|_| view.app.ui.replay.is_on());
+            let now = replayed.unwrap_or(view.app.now);
+            let at = row.logged(view).and_then(|item| item.at);
+            let age = at.map(|at| number::age(seconds_since(at, now)));
+            quiet(render::or_none(age))
+        }),
     ];
     const TEXT: &'static str = "WHAT";
 
     fn text(&self, view: &View<'_>) -> Pieces {
-        let Some(item) = view.session.items().get(self.ix) else {
+        let Some(item) = self.logged(view) else {
             return Pieces::new();
         };
         let mut pieces = Pieces::new();
         if let Some(first) = view.page.repeats.of.get(&self.ix) {
-            let first = view
-                .session
-                .items()
-                .get(*first)
-                .and_then(|item| item.entered);
-            let since = first.map(|request| format!(", unchanged since #{}", request + 1));
+            let first = view.session.items().get(*first);
+            let since = first
+                .and_then(|item| item.entered)
+                .map(|request| format!(", unchanged since #{}", request + 1));
             let said = format!("again{} · ", since.unwrap_or_default());
             pieces.push(piece(said, Tone::Oversized));
         }
@@ -238,6 +204,10 @@ impl Row for ListedItem {
 }
 
 impl ListedItem {
+    fn logged<'a>(&self, view: &View<'a>) -> Option<&'a Item> {
+        view.session.items().get(self.ix)
+    }
+
     /// What has left the context is quiet.
     fn tone(&self, tone: impl Into<Tone>) -> Tone {
         match self.in_context {
@@ -247,8 +217,8 @@ impl ListedItem {
     }
 
     /// Marked, oversized, or a repetition.
-    fn mark(&self, view: &View<'_>) -> crate::tui::app::Piece {
-        let item = view.session.items().get(self.ix);
+    fn mark(&self, view: &View<'_>) -> Piece {
+        let item = self.logged(view);
         let window = view.page.state.limits.window;
         if item.is_some_and(|item| view.app.is_marked(view.page.key, item)) {
             piece("◆", Tone::Marked)
@@ -261,7 +231,7 @@ impl ListedItem {
         }
     }
 
-    fn why_it_left(&self, item: &Item) -> Option<crate::tui::app::Piece> {
+    fn why_it_left(&self, item: &Item) -> Option<Piece> {
         if self.in_context {
             return None;
         }

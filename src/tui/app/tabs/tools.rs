@@ -20,37 +20,25 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
 
 impl Row for Tool {
     const COLUMNS: &'static [Column<Tool>] = &[
-        right(
-            "TOKENS",
-            |_| 8,
-            |_, tool| strong(number::tokens(tool.tokens)),
-        ),
-        right(
-            "SHARE",
-            |_| 6,
-            |_, tool| quiet(format!("{:.0}%", tool.share * 100.0)),
-        ),
-        right("RESULTS", |_| 8, |_, tool| plain(tool.results.to_string())),
-        right(
-            "IN CONTEXT",
-            |view| view.fold().pick(0, 12, 12),
-            |_, tool| plain(number::tokens_or_none(tool.in_context)),
-        ),
-        right(
-            "LARGEST",
-            |view| view.fold().pick(0, 9, 9),
-            |_, tool| plain(number::tokens(tool.largest.1)),
-        ),
-        right(
-            "CARRIED",
-            |view| view.fold().pick(0, 8, 8),
-            |_, tool| plain(number::short_or_none(tool.carried)),
-        ),
-        right(
-            "COST",
-            |view| view.fold().pick(0, 0, 9),
-            |_, tool| quiet(render::or_none(tool.carried_usd.map(number::usd))),
-        ),
+        right("TOKENS", [8; 3], |_, tool| {
+            strong(number::tokens(tool.tokens))
+        }),
+        right("SHARE", [6; 3], |_, tool| {
+            quiet(format!("{:.0}%", tool.share * 100.0))
+        }),
+        right("RESULTS", [8; 3], |_, tool| plain(tool.results.to_string())),
+        right("IN CONTEXT", [0, 12, 12], |_, tool| {
+            plain(number::tokens_or_none(tool.in_context))
+        }),
+        right("LARGEST", [0, 9, 9], |_, tool| {
+            plain(number::tokens(tool.largest.1))
+        }),
+        right("CARRIED", [0, 8, 8], |_, tool| {
+            plain(number::short_or_none(tool.carried))
+        }),
+        right("COST", [0, 0, 9], |_, tool| {
+            quiet(render::or_none(tool.carried_usd.map(number::usd)))
+        }),
     ];
     const TEXT: &'static str = "TOOL";
 

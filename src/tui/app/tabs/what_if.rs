@@ -1,8 +1,8 @@
-//! What other policies would have made of the session.
+//! How the session would have gone under other policies.
 //!
 //! ```text
 //!   TRIGGER TIMES LARGEST DROPPED   INPUT  AT REQUEST            POLICY
-//! ▌    167k     2    171k    227k   38.2M  118, 301              what took place
+//! ▌    167k     2    171k    227k   38.2M  118, 301              actual   
 //!      100k     5    101k    385k   21.0M  61, 118, 170, …       gemini-cli: half of the window
 //! ```
 
@@ -12,7 +12,7 @@ use crate::render::{self, number, text};
 use crate::tui::app::Tone;
 use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
 
-/// What took place, and then the policies.
+/// The session as it was, then the policies.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
     // Policies are tried on reported requests.
     let policies = match source.page.state.requests {
@@ -28,46 +28,30 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
 
 impl Row for WhatIf {
     const COLUMNS: &'static [Column<WhatIf>] = &[
-        right(
-            "TRIGGER",
-            |_| 8,
-            |_, policy| plain(render::or_none(policy.trigger.map(number::short))),
-        ),
-        right(
-            "TIMES",
-            |_| 6,
-            |_, policy| strong(policy.compactions.len().to_string()),
-        ),
-        right(
-            "LARGEST",
-            |view| view.fold().pick(0, 8, 8),
-            |_, policy| {
-                let tone = match policy.over {
-                    Some(_) => Tone::Warn,
-                    None => Tone::Text,
-                };
-                piece(number::short(policy.largest), tone)
-            },
-        ),
-        right(
-            "DROPPED",
-            |view| view.fold().pick(0, 8, 8),
-            |_, policy| plain(number::short(policy.dropped())),
-        ),
-        right(
-            "INPUT",
-            |view| view.fold().pick(0, 8, 8),
-            |_, policy| plain(number::short(policy.prompts)),
-        ),
-        left(
-            "  AT REQUEST",
-            |view| view.fold().pick(0, 0, 22),
-            |_, policy| {
-                let done = policy.compactions.iter();
-                let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
-                quiet(format!("  {}", at.join(", ")))
-            },
-        ),
+        right("TRIGGER", [8; 3], |_, policy| {
+            plain(render::or_none(policy.trigger.map(number::short)))
+        }),
+        right("TIMES", [6; 3], |_, policy| {
+            strong(policy.compactions.len().to_string())
+        }),
+        right("LARGEST", [0, 8, 8], |_, policy| {
+            let tone = match policy.over {
+                Some(_) => Tone::Warn,
+                None => Tone::Text,
+            };
+            piece(number::short(policy.largest), tone)
+        }),
+        right("DROPPED", [0, 8, 8], |_, policy| {
+            plain(number::short(policy.dropped()))
+        }),
+        right("INPUT", [0, 8, 8], |_, policy| {
+            plain(number::short(policy.prompts))
+        }),
+        left("  AT REQUEST", [0, 0, 22], |_, policy| {
+            let done = policy.compactions.iter();
+            let at: Vec<String> = done.map(|c| (c.request + 1).to_string()).collect();
+            quiet(format!("  {}", at.join(", ")))
+        }),
     ];
     const TEXT: &'static str = "POLICY";
 
@@ -76,7 +60,7 @@ impl Row for WhatIf {
             Whose::Real | Whose::Own => Tone::Strong,
             _ => Tone::Text,
         };
-        let taken: usize = Self::COLUMNS.iter().map(|c| (c.width)(view)).sum();
+        let taken: usize = Self::COLUMNS.iter().map(|c| c.width(view)).sum();
         let room = usize::from(view.app.ui.size.0).saturating_sub(taken + Self::GAP + 1);
         let mut pieces = vec![piece(text::cut(&name(self), room), tone)];
         if self.over.is_some() {
@@ -86,7 +70,7 @@ impl Row for WhatIf {
     }
 
     fn empty(_: &View<'_>) -> Vec<String> {
-        vec!["no reported requests to try other policies on".to_owned()]
+        vec!["no reported requests to simulate".to_owned()]
     }
 
     fn caption(_: &[WhatIf], _: &View<'_>) -> String {
@@ -97,7 +81,7 @@ impl Row for WhatIf {
 fn name(policy: &WhatIf) -> String {
     match &policy.whose {
         Whose::Real => "actual".to_owned(),
-        Whose::Own => format!("its policy: {}", policy.policy),
+        Whose::Own => format!("this session: {}", policy.policy),
         Whose::Agent(agent) => format!("{agent}: {}", policy.policy),
         Whose::Generic => policy.policy.clone(),
     }
