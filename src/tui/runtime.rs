@@ -296,7 +296,7 @@ impl Screens {
         };
         if let Err(error) = file.save_at(state, Instant::now()) {
             let path = file.path().to_owned();
-            let what = format!("could not save the settings of the screens: {error}");
+            let what = format!("could not save the screen settings: {error}");
             self.state_file = None;
             self.app.update(Msg::Update(Update::Problem { path, what }));
         }
@@ -407,7 +407,7 @@ impl Screens {
         let mut next = Next::Go;
         let done = loop {
             tokio::select! {
-                done = &mut child => break done.context("the program was lost")?,
+                done = &mut child => break done.context("could not wait for the program")?,
                 signal = signals.next() => match signal {
                     Signal::End => next = Next::End,
                     // For the program that has the terminal.
@@ -440,7 +440,7 @@ async fn written(opening: &mut Option<Opening>) -> (Opening, Result<u64, String>
     };
     match opening.take() {
         Some(opening) => {
-            let ended = |_| Err("could not read the text: the log is gone".to_owned());
+            let ended = |_| Err("could not read the text: the log no longer exists".to_owned());
             (opening, result.unwrap_or_else(ended))
         }
         None => std::future::pending().await,
@@ -451,7 +451,7 @@ fn what_was_copied(copied: usize, all: usize) -> String {
     if copied == all {
         return format!("copied {copied} bytes");
     }
-    format!("copied the first {copied} of {all} bytes: the terminal's limit")
+    format!("copied the first {copied} of {all} bytes (the terminal's limit)")
 }
 
 async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {

@@ -234,7 +234,7 @@ fn no_logs() {
     for (columns, rows) in SIZES {
         let mut app = app(Vec::new(), columns, rows);
         app.looked_in = vec!["~/.claude/projects".into(), "~/.codex/sessions".into()];
-        app.banner = "No agent logs here yet: this is a demo".into();
+        app.banner = "no agent logs found; this is a demo".into();
         insta::assert_snapshot!(
             format!("empty_{columns}x{rows}"),
             text(&app, Theme::default())
@@ -247,7 +247,7 @@ fn what_was_told() {
     for (columns, rows) in SIZES {
         let mut app = app(logs(), columns, rows);
         let path = PathBuf::from("/home/ada/.codex/sessions");
-        let what = "permission denied; may this user read it?".to_owned();
+        let what = "permission denied; check the file's permissions".to_owned();
         app.update(Msg::Update(Update::Problem { path, what }));
         app.update(Msg::Done("copied 512 bytes".to_owned()));
         app.prepare(now());
@@ -269,7 +269,7 @@ fn a_filter_at_each_size() {
 fn problems() {
     let mut app = app(logs(), 80, 24);
     let path = PathBuf::from("/home/ada/.codex/sessions");
-    let what = "permission denied; may this user read it?".to_owned();
+    let what = "permission denied; check the file's permissions".to_owned();
     app.update(Msg::Update(Update::Problem { path, what }));
     app.prepare(now());
     insta::assert_snapshot!("problem_line", text(&app, Theme::default()));

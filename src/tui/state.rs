@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// The first line of the file.
-const HEAD: &str = "# Written by ctxgauge; remove it to forget.\n";
+const HEAD: &str = "# Written by ctxgauge; delete it to reset the screens.\n";
 
 /// The saved state. Unknown keys are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -110,7 +110,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "agent",
         heading: "AGENT",
-        help: "the program that writes the log",
+        help: "the agent that writes the log",
         step: 7,
         sort: Sort::Name(|session| session.agent),
         shape: Shape::Left,
@@ -130,7 +130,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "project",
         heading: "PROJECT",
-        help: "the folder it works in, or the title of a sub-agent",
+        help: "the agent's working directory, or the title of a sub-agent",
         step: 8,
         sort: Sort::Name(|session| session.project()),
         shape: Shape::Left,
@@ -154,7 +154,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "context",
         heading: "CONTEXT",
-        help: "how full the window is, by role, and the trigger",
+        help: "window use by role, and the trigger",
         step: 2,
         sort: Sort::Highest(|summary, _| {
             let (used, window) = (summary.context.used, summary.limits.window.max(1));
@@ -187,7 +187,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "estimated",
         heading: "EST",
-        help: "tokens since the last report, estimated",
+        help: "estimated tokens since the last usage report",
         step: 5,
         sort: Sort::Highest(|summary, _| summary.context.estimated),
         widths: [0, 7, 7],
@@ -251,7 +251,7 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "growth",
         heading: "GROWTH",
-        help: "what each of the last requests added",
+        help: "tokens added by each of the last requests",
         step: 6,
         sort: Sort::Highest(|summary, _| {
             let growth = summary.growth.iter();

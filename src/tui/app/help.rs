@@ -47,9 +47,9 @@ impl Sign {
             Sign::Role(role) => role.name(),
             Sign::Known => "known",
             Sign::Estimated => "estimated",
-            Sign::Error => "its error",
+            Sign::Error => "error margin",
             Sign::Trigger => "compacts here",
-            Sign::Source(Source::Agent) => "by the agent",
+            Sign::Source(Source::Agent) => "agent's count",
             Sign::Source(source) => source.name(),
         }
     }

@@ -157,7 +157,7 @@ impl App {
         };
         match to(&page.timeline, from) {
             (None, _) if step == Step::Reset => {
-                return self.notify(format!("no compaction {way} this moment"));
+                return self.notify(format!("no compaction {way} this point"));
             }
             (there, end) => self.go_to(there.unwrap_or(end)),
         }

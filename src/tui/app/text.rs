@@ -61,7 +61,7 @@ impl App {
                 if pager.form().is_some() {
                     pager.switch_form();
                 } else {
-                    self.notify("not JSON, or too long to indent".to_owned());
+                    self.notify("not JSON, or too large to indent".to_owned());
                 }
                 None
             }

@@ -2,7 +2,7 @@
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// What a user can ask for. Its name in a configuration is the variant's in kebab case; former names stay
+/// A user's command. Its name in a configuration is the variant's in kebab case; earlier names stay
 /// valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]

@@ -102,7 +102,7 @@ pub enum InvalidKey {
     #[error("terminals cannot distinguish '{0}' from '{1}'; use '{1}'")]
     Same(String, KeyPress),
     /// Terminals do not send it.
-    #[error("terminals do not send '{0}': control combines with the letters a to z and space")]
+    #[error("terminals cannot send '{0}'; ctrl works with a to z and space")]
     Control(String),
 }
 

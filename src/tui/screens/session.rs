@@ -39,7 +39,7 @@ fn keys_of_a_session() {
     press(&mut app, KeyPress::End);
     let end = text(&app, Theme::default());
     assert!(
-        end.contains("by the agent") && end.contains("more above"),
+        end.contains("agent's count") && end.contains("more above"),
         "{end}"
     );
 }
@@ -188,7 +188,7 @@ fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
     assert!(!app.ui.replay.is_on());
     let shown = text(&app, Theme::default());
     assert!(
-        shown.contains("no compaction before this moment"),
+        shown.contains("no compaction before this point"),
         "{shown}"
     );
     press(&mut app, KeyPress::Left);

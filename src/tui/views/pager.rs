@@ -65,7 +65,7 @@ pub fn draw(about: About<'_>, pager: &Pager, area: Area, canvas: &mut Canvas<'_>
 /// The item's role, tool and subject or preview.
 fn subject(about: &About<'_>, columns: usize) -> Pieces {
     let Some(item) = about.item else {
-        return vec![quiet("an item that is no longer in its log")];
+        return vec![quiet("this item is no longer in the log")];
     };
     let name = text::cut(&item::label(item), columns / 2);
     let room = columns.saturating_sub(text::width(&name) + 4);
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_stands_in_its_place() {
         let session = session("text");
-        let why = "the log is gone: it was moved or deleted since it was read";
+        let why = "the log no longer exists: it was moved or deleted";
         let mut pager = opened(&session, Err(why.to_owned()));
         insta::assert_snapshot!(drawn(&session, &mut pager, (40, 8)));
     }
