@@ -1,5 +1,5 @@
-//! The state of the screens, and how messages change it. No terminal, no clock: the time comes with each
-//! message.
+//! The state of the screens, and how messages change it. No terminal, no clock: [`App::prepare`] gets
+//! the time.
 
 mod alerts;
 pub mod columns;

@@ -1,5 +1,5 @@
 //! The keys: one table that drives dispatch, the help overlay, the footer and the README. The user may
-//! put keys of his own in the place of those of the table.
+//! rebind them.
 
 mod action;
 mod custom;
@@ -52,12 +52,12 @@ impl Scope {
     }
 }
 
-/// One action and the keys that ask for it.
+/// An action and its keys.
 #[derive(Debug, Clone)]
 pub struct Binding {
     /// Where it holds.
     pub scope: Scope,
-    /// What it asks for.
+    /// What it does.
     pub action: Action,
     /// The keys; the first is the one that a footer shows.
     pub keys: Cow<'static, [KeyPress]>,
@@ -97,11 +97,11 @@ pub struct Hint {
     pub keys: String,
     /// What they are for.
     pub word: &'static str,
-    /// What a click on it asks for; `None`: it is several keys.
+    /// What a click on it does; `None`: it is several keys.
     pub action: Option<Action>,
 }
 
-/// The keys in force: those of the table, or the user's own in their place.
+/// The active keys: the table's, or the user's in their place.
 #[derive(Debug, Clone)]
 pub struct Keymap {
     bindings: Vec<Binding>,
@@ -116,7 +116,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// What a key asks for on a screen.
+    /// The action of a key on a screen.
     pub fn action(&self, scope: Scope, key: KeyPress) -> Option<Action> {
         self.here(scope)
             .find(|binding| binding.keys.contains(&key))

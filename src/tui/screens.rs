@@ -1,7 +1,7 @@
 //! The screens as a user sees them, at four sizes.
 
-mod said;
 mod session;
+mod unreported;
 
 use crate::model::event::is_unsafe_to_show;
 use crate::model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
@@ -110,7 +110,7 @@ fn a_window_is_set_and_taken_back() {
     let shown = text(&app, Theme::default());
     assert!(shown.contains("window 1.0M (config)"), "{shown}");
 
-    // The log is read anew: the window stays as it was set.
+    // The log is reread: the window stays as it was set.
     let sessions = vec![(key.lane, app.fleet.get(key).unwrap().clone())];
     let file = key.file;
     app.fleet.get_mut(key).unwrap().meta.title = Some("old".into());
@@ -152,7 +152,7 @@ fn groups() {
     let mut app = app(logs(), 80, 24);
     type_keys(&mut app, "p");
     let all = app.lines().len();
-    // The selected session's group heading stands above it: folded, its sessions are gone.
+    // The selected session's group heading is above it: folded, its sessions are gone.
     app.update(Msg::Key(KeyPress::Home));
     app.prepare(now());
     assert!(
@@ -217,7 +217,7 @@ fn the_sums_take_in_all_sessions_in_time() {
     let mut app = app(logs(), 80, 24);
     let totals = app.totals();
     assert_eq!(totals.missing, 0);
-    let used = |key| app.summary(key).map_or(0, |brief| brief.context.used);
+    let used = |key| app.summary(key).map_or(0, |summary| summary.context.used);
     let sum: u64 = keys_on_screen(&app).into_iter().map(used).sum();
     assert_eq!(totals.known + totals.estimated, sum);
     type_keys(&mut app, "/codex");
@@ -243,7 +243,7 @@ fn no_logs() {
 }
 
 #[test]
-fn what_was_told() {
+fn notices_are_listed() {
     for (columns, rows) in SIZES {
         let mut app = app(logs(), columns, rows);
         let path = PathBuf::from("/home/ada/.codex/sessions");
@@ -254,7 +254,7 @@ fn what_was_told() {
         type_keys(&mut app, "!");
         let shown = text(&app, Theme::default());
         insta::assert_snapshot!(format!("notices_{columns}x{rows}"), shown);
-        // What was looked at is not told again.
+        // Seen notices are not shown again.
         type_keys(&mut app, "⎋");
         assert_eq!(app.notices.newest(now()), None);
     }

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_said_to_be_and_mended() {
+    fn a_broken_file_is_reported_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.toml");
         for broken in [&b"theme = 5"[..], b"\xff\xfe", b"[[["] {

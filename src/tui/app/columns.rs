@@ -86,7 +86,7 @@ pub const PERCENT: u16 = 5;
 const WIDE_GAUGE: u16 = 60;
 /// The most that it leaves.
 const SPARE: u16 = 18;
-/// The widest gauge: in a wider one the eye loses its row.
+/// The widest gauge: wider ones are hard to follow across the row.
 const WIDEST_GAUGE: u16 = 120;
 /// The columns of requests until the trigger: `120 (78–186)` and a space.
 const NEXT: u16 = 13;
@@ -193,12 +193,12 @@ pub static COLUMNS: &[Column] = &[
         widths: [0, 7, 7],
         cell: |entry| {
             let context = &entry.summary.context;
-            let said = match (context.known, context.estimated) {
+            let tokens = match (context.known, context.estimated) {
                 (_, 0) => String::new(),
                 (0, n) => format!("~{}", number::tokens(n)),
                 (_, n) => format!("+{}", number::tokens(n)),
             };
-            piece(said, Tone::Estimated)
+            piece(tokens, Tone::Estimated)
         },
         ..PLAIN
     },
@@ -212,13 +212,13 @@ pub static COLUMNS: &[Column] = &[
         cell: |entry| match entry.summary.headroom() {
             None => quiet(NONE),
             Some(left) => {
-                let said = match (left, entry.summary.context.used) {
+                let tokens = match (left, entry.summary.context.used) {
                     (_, 0) => NONE.to_owned(),
                     (0, _) => "now".to_owned(),
                     (left, _) => number::short(left),
                 };
-                // The percentage may be louder: one number of a row is enough.
-                piece(said, entry.summary.nearness().min(Nearness::Near))
+                // The percentage has the stronger style: one such number per row is enough.
+                piece(tokens, entry.summary.nearness().min(Nearness::Near))
             }
         },
         ..PLAIN
@@ -305,7 +305,7 @@ impl Column {
         first.unwrap_or(&PLAIN)
     }
 
-    /// The column that the sort key goes on to.
+    /// The column that the sort key selects next.
     pub fn next(&self) -> &'static Column {
         let later = COLUMNS.iter().filter(|column| column.step > self.step);
         let next = later.min_by_key(|column| column.step);
@@ -321,19 +321,19 @@ impl Column {
         }
     }
 
-    /// Its heading in so many columns.
+    /// Its heading, `width` columns wide.
     pub fn heading(&self, width: u16) -> String {
         self.shape.align(self.heading, width)
     }
 }
 
 impl Shape {
-    /// A text in so many columns, and the space after it.
-    pub fn align(self, said: &str, width: u16) -> String {
+    /// A text padded or cut to `width` columns.
+    pub fn align(self, text: &str, width: u16) -> String {
         match self {
-            Shape::Left => text::left(said, usize::from(width)) + " ",
-            Shape::Right => text::right(said, usize::from(width)),
-            Shape::Gauge => text::left(said, usize::from(width)),
+            Shape::Left => text::left(text, usize::from(width)) + " ",
+            Shape::Right => text::right(text, usize::from(width)),
+            Shape::Gauge => text::left(text, usize::from(width)),
         }
     }
 }

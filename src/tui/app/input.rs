@@ -315,7 +315,7 @@ impl App {
         }
     }
 
-    /// Marks the selected item and goes on to the next.
+    /// Marks the selected item and selects the next.
     fn mark(&mut self) {
         let Some((key, _, item)) = self.selected_item() else {
             return;
@@ -327,7 +327,7 @@ impl App {
         self.step(1);
     }
 
-    /// Goes to when the selected item or compaction came; from there to when the item left.
+    /// Goes to the record of the selected item or compaction; from there to the item's removal.
     fn go_to_selected(&mut self) {
         let here = self.moment().filter(|_| self.ui.replay.is_on());
         let mut cursor = self.ui.cursor();
@@ -359,7 +359,7 @@ impl App {
     }
 }
 
-/// The rows that an action moves by, with so many on a page; `None`: it does not move.
+/// The rows that an action moves by, with `page` rows on a page; `None`: it does not move.
 fn rows(action: Action, page: isize) -> Option<isize> {
     Some(match action {
         Action::Up => -1,

@@ -58,7 +58,7 @@ enum Condition {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ItemFilter(Vec<Condition>);
 
-/// What a filter is tested on, beside the item itself.
+/// What a filter tests, in addition to the item itself.
 pub(super) struct Facts<'a> {
     /// What a result's call was about; computed on demand.
     pub(super) subject: &'a dyn Fn() -> Cow<'a, str>,
@@ -98,7 +98,7 @@ impl ItemFilter {
         })
     }
 
-    /// Whether it asks for items that have left the context, whatever else is listed.
+    /// Whether it selects items that have left the context.
     pub(super) fn asks_for_left(&self) -> bool {
         self.0.contains(&Condition::Left)
     }

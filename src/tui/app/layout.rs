@@ -4,7 +4,7 @@
 /// The smallest screen that is drawn on: columns, rows.
 pub const SMALLEST: (u16, u16) = (40, 12);
 
-/// How much fits beside each other.
+/// The width class of a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fold {
     /// Under 80 columns.

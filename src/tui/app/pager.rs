@@ -30,7 +30,7 @@ pub struct Pager {
     text: String,
     indented: Option<String>,
     form: Form,
-    /// The text in rows of so many columns.
+    /// The text, wrapped to `columns`.
     rows: Vec<Row>,
     columns: usize,
     /// The largest line number.
@@ -244,7 +244,7 @@ impl Pager {
         ((before + from) * 100 / page.bytes.max(1)).min(99)
     }
 
-    /// Wraps the text for so many columns and rows; the top row stays.
+    /// Wraps the text to these columns and rows; the top row stays.
     pub fn fit(&mut self, columns: usize, height: usize) {
         self.height = height.max(1);
         if self.columns != columns {

@@ -1,4 +1,4 @@
-//! Styled text without a terminal: what a line says, and what each piece of it means. A theme turns meanings
+//! Styled text without a terminal: the text of a line, and the meaning of each piece. A theme turns meanings
 //! into colours.
 
 use super::Nearness;
@@ -119,7 +119,7 @@ impl From<Nearness> for Tone {
     }
 }
 
-/// A known number stands out, an estimated one looks estimated.
+/// Known numbers are emphasized, estimated ones styled as estimates.
 impl From<Source> for Tone {
     fn from(source: Source) -> Tone {
         match source.is_known() {
@@ -166,7 +166,7 @@ pub fn quiet(text: impl AsRef<str>) -> Piece {
     piece(text, Tone::Quiet)
 }
 
-/// A piece that stands out.
+/// An emphasized piece.
 pub fn strong(text: impl AsRef<str>) -> Piece {
     piece(text, Tone::Strong)
 }

@@ -235,7 +235,7 @@ impl App {
         }
     }
 
-    /// Plays so many speeds faster, or slower.
+    /// Moves the speed by `by` steps.
     pub(super) fn change_speed(&mut self, by: isize) {
         let replay = &mut self.ui.replay;
         let speed = replay.speed.saturating_add_signed(by);

@@ -56,7 +56,7 @@ pub enum Nearness {
 }
 
 impl Compacted {
-    /// The sizes before and after; `context` stands in for a size after that is not known.
+    /// The sizes before and after; `context` replaces an unknown size after.
     pub fn sizes(&self, context: &Context) -> String {
         let after = self.after.unwrap_or(context.used);
         format!("{} → {}", number::short(self.before), number::short(after))
@@ -107,7 +107,7 @@ impl Summary {
         nearness(&self.context, &self.limits, &self.growth)
     }
 
-    /// The last compaction, while it is new: nothing was reported since, or it was just now.
+    /// The last compaction, if it is recent or no usage report followed it.
     pub fn just_compacted(&self, now: Timestamp) -> Option<Compacted> {
         self.compacted.filter(|c| {
             let recent = c.at.is_some_and(|at| seconds_since(at, now) <= NEWS);

@@ -57,7 +57,7 @@ impl PartialEq for Tab {
 impl Eq for Tab {}
 
 impl Tab {
-    /// The tab so many places further on, around the ends.
+    /// The tab `by` places further on, around the ends.
     pub(super) fn further(&self, by: isize) -> &'static Tab {
         let at = TABS.iter().position(|tab| tab == self).unwrap_or(0) as isize + by;
         &TABS[at.rem_euclid(TABS.len() as isize) as usize]
@@ -90,7 +90,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// How much fits beside each other.
+    /// The screen's width class.
     pub(super) fn fold(&self) -> Fold {
         Fold::of(self.app.ui.size.0)
     }

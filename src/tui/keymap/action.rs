@@ -1,4 +1,4 @@
-//! What a user can ask for by name.
+//! The actions, with their names in a configuration.
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
@@ -105,7 +105,7 @@ pub enum Action {
     Find,
     /// Goes to the next record with the same text.
     FindNext,
-    /// Goes to when the selected item or compaction came; from there to when the item left.
+    /// Goes to the record of the selected item or compaction; from there to the item's removal.
     Moment,
     /// Ends a replay.
     Live,

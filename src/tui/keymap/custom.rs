@@ -11,8 +11,8 @@ impl Keymap {
     ///
     /// # Errors
     ///
-    /// A line for each row that names no action or no key, for each key with two meanings on one
-    /// screen, and where no key is left to quit with; each says what to do.
+    /// A line for each unknown action or key, for each key with two meanings on one screen, and if no key
+    /// is left to quit with. Each line includes what to do.
     pub fn with_custom(custom: &BTreeMap<String, Vec<String>>) -> Result<Keymap, Vec<String>> {
         let mut keymap = Keymap::default();
         let mut wrong = Vec::new();
@@ -75,7 +75,7 @@ impl Binding {
     }
 }
 
-/// The keys of a row; what is none goes to `wrong`.
+/// Parses the keys of a row; adds a line to `wrong` for each invalid key.
 fn parse(name: &str, keys: &[String], wrong: &mut Vec<String>) -> Vec<KeyPress> {
     let mut parsed = Vec::new();
     for key in keys {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_said_at_once() {
+    fn all_errors_are_reported_at_once() {
         let wrong = custom(&[
             ("srot", &["x"]),
             ("text.sort", &["x"]),

@@ -46,7 +46,7 @@ pub enum KeyPress {
     F(u8),
 }
 
-/// The function keys that terminals tell apart.
+/// The function keys that terminals distinguish.
 const FUNCTION_KEYS: std::ops::RangeInclusive<u8> = 1..=12;
 
 /// The keys that have names: as they are shown, and the other ways to write them, in lower case.
@@ -92,7 +92,7 @@ impl fmt::Display for KeyPress {
 /// Why something is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidKey {
-    /// Nothing is called so.
+    /// No key has this name.
     #[error(
         "unknown key '{0}'; use a character, ctrl-x, shift-left, space, enter, esc, tab, \
          backtab, up, down, left, right, home, end, pgup, pgdn, backspace, delete, f1 to f12"
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_said_to_be_none() {
+    fn invalid_keys_are_errors() {
         for text in [
             "", "sort", "f0", "f13", "f256", "ctrl-", "ctrl-up", "\u{1b}", "alt-x",
         ] {

@@ -286,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn each_terminal_gets_what_it_knows() {
+    fn each_terminal_gets_its_own_sequence() {
         use Channel::{Bell, Osc9, Osc99, Osc777, Screen};
-        let said = |channel| written(&[channel], Route::Direct, &["shop: a;b"]);
-        assert_eq!(said(Screen), "");
-        assert_eq!(said(Bell), "\x07");
-        assert_eq!(said(Osc9), "\x1b]9;ctxgauge: shop: a,b\x07");
-        assert_eq!(said(Osc777), "\x1b]777;notify;ctxgauge;shop: a,b\x07");
-        assert_eq!(said(Osc99), "\x1b]99;;ctxgauge: shop: a,b\x1b\\");
+        let sent = |channel| written(&[channel], Route::Direct, &["shop: a;b"]);
+        assert_eq!(sent(Screen), "");
+        assert_eq!(sent(Bell), "\x07");
+        assert_eq!(sent(Osc9), "\x1b]9;ctxgauge: shop: a,b\x07");
+        assert_eq!(sent(Osc777), "\x1b]777;notify;ctxgauge;shop: a,b\x07");
+        assert_eq!(sent(Osc99), "\x1b]99;;ctxgauge: shop: a,b\x1b\\");
         assert_eq!(
             written(&[Bell, Osc9], Route::Direct, &["a", "b"]),
             "\x07\x1b]9;ctxgauge: a\x07\x1b]9;ctxgauge: b\x07"
@@ -302,10 +302,10 @@ mod tests {
 
     #[test]
     fn tmux_is_asked_to_pass_it_on() {
-        let said = |channel| written(&[channel], Route::Tmux, &["a"]);
-        assert_eq!(said(Channel::Bell), "\x07");
+        let sent = |channel| written(&[channel], Route::Tmux, &["a"]);
+        assert_eq!(sent(Channel::Bell), "\x07");
         assert_eq!(
-            said(Channel::Osc99),
+            sent(Channel::Osc99),
             "\x1bPtmux;\x1b\x1b]99;;ctxgauge: a\x1b\x1b\\\x1b\\"
         );
         let of = |value: Option<&str>| Route::of(&|_| value.map(OsString::from));
@@ -361,7 +361,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn commands_that_do_not_end_hold_nothing_up_and_are_told_of() {
+    fn hanging_commands_are_reported_and_block_nothing() {
         let folder = tempfile::tempdir().unwrap();
         // Ends with the test, whose folder goes away.
         let script = "while [ -d \"$0\" ]; do sleep 0.05; done";
@@ -386,17 +386,17 @@ mod tests {
                 (Channel::Osc99, "\x1b]99;;", "\x1b\\"),
             ];
             for (channel, begin, end) in frames {
-                let said = sequence(channel, &message, Route::Direct);
-                let inside = said.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
+                let sent = sequence(channel, &message, Route::Direct);
+                let inside = sent.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end));
                 let inside = inside.unwrap();
-                prop_assert!(!inside.contains(is_unsafe_to_show), "{:?}", said);
+                prop_assert!(!inside.contains(is_unsafe_to_show), "{:?}", sent);
                 prop_assert!(!inside.contains(';'));
                 prop_assert!(inside.chars().count() < 5 * LONGEST);
-                // In tmux no escape stands alone before the end.
+                // In tmux no escape is alone before the end.
                 let wrapped = sequence(channel, &message, Route::Tmux);
                 let inside = wrapped.strip_prefix("\x1bPtmux;").unwrap();
                 let inside = inside.strip_suffix("\x1b\\").unwrap();
-                prop_assert_eq!(inside.replace("\x1b\x1b", "\x1b"), said);
+                prop_assert_eq!(inside.replace("\x1b\x1b", "\x1b"), sent);
                 prop_assert!(!inside.replace("\x1b\x1b", "").contains('\x1b'));
             }
         }

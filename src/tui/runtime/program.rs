@@ -117,7 +117,7 @@ mod tests {
     use crate::model::event::is_unsafe_to_show;
     use proptest::prelude::*;
 
-    fn said(program: Program, named: &[(&str, &str)]) -> Vec<OsString> {
+    fn command(program: Program, named: &[(&str, &str)]) -> Vec<OsString> {
         let named = |name: &'static str| {
             let found = named.iter().find(|(known, _)| *known == name);
             found.map(|(_, line)| OsString::from(line))
@@ -127,12 +127,12 @@ mod tests {
 
     #[test]
     fn the_environment_names_the_program() {
-        assert_eq!(said(Program::Pager, &[]), ["less"]);
-        assert_eq!(said(Program::Pager, &[("PAGER", " ")]), ["less"]);
+        assert_eq!(command(Program::Pager, &[]), ["less"]);
+        assert_eq!(command(Program::Pager, &[("PAGER", " ")]), ["less"]);
         let editor = [("VISUAL", "code --wait"), ("EDITOR", "ed")];
-        assert_eq!(said(Program::Editor, &editor), ["code", "--wait"]);
-        assert_eq!(said(Program::Editor, &editor[1..]), ["ed"]);
-        let words = said(Program::Pager, &[("PAGER", "less $(id);")]);
+        assert_eq!(command(Program::Editor, &editor), ["code", "--wait"]);
+        assert_eq!(command(Program::Editor, &editor[1..]), ["ed"]);
+        let words = command(Program::Pager, &[("PAGER", "less $(id);")]);
         assert_eq!(words, ["less", "$(id);"], "no shell reads it");
     }
 
@@ -146,7 +146,7 @@ mod tests {
             ("it's broken", &["it's", "broken"]),
         ];
         for (line, words) in cases {
-            assert_eq!(said(Program::Editor, &[("EDITOR", line)]), words);
+            assert_eq!(command(Program::Editor, &[("EDITOR", line)]), words);
         }
     }
 
@@ -155,10 +155,13 @@ mod tests {
     fn failures_are_reported() {
         let file = Path::new("a file");
         assert_eq!(run(&["true".into()], file), Ok(()));
-        let said = run(&["false".into()], file).unwrap_err();
-        assert!(said.starts_with("false ended with"), "{said}");
-        let said = run(&["no-such-program".into()], file).unwrap_err();
-        assert!(said.starts_with("could not run no-such-program"), "{said}");
+        let error = run(&["false".into()], file).unwrap_err();
+        assert!(error.starts_with("false ended with"), "{error}");
+        let error = run(&["no-such-program".into()], file).unwrap_err();
+        assert!(
+            error.starts_with("could not run no-such-program"),
+            "{error}"
+        );
     }
 
     proptest! {

@@ -61,7 +61,7 @@ fn sub_agents() {
 
 #[test]
 fn the_course_has_a_tab_where_it_has_no_place() {
-    at_each_size("course", &keys("6"), logs);
+    at_each_size("timeline", &keys("6"), logs);
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn what_is_looked_for() {
     let mut app = shop(80, 24);
     type_keys(&mut app, "fcargo⏎");
     let at = app.page().unwrap().state.at.unwrap();
-    let said = |app: &App| app.page().unwrap().state.items.len();
-    assert!(app.ui.replay.is_on() && at < now() && said(&app) < 10);
+    let items = |app: &App| app.page().unwrap().state.items.len();
+    assert!(app.ui.replay.is_on() && at < now() && items(&app) < 10);
     type_keys(&mut app, "fno such text⏎");
     let shown = text(&app, Theme::default());
     assert!(
@@ -187,10 +187,7 @@ fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
     type_keys(&mut app, "[");
     assert!(!app.ui.replay.is_on());
     let shown = text(&app, Theme::default());
-    assert!(
-        shown.contains("no compaction before this point"),
-        "{shown}"
-    );
+    assert!(shown.contains("no compaction before this point"), "{shown}");
     press(&mut app, KeyPress::Left);
     let moment = app.moment();
     type_keys(&mut app, "]");
@@ -213,7 +210,7 @@ fn escape_leads_back_step_by_step() {
 }
 
 #[test]
-fn marks_tell_the_context_without() {
+fn marks_show_the_context_without_them() {
     let mut app = shop(120, 40);
     type_keys(&mut app, "m");
     let page = app.page().unwrap();
@@ -271,12 +268,12 @@ fn a_sub_agent_opens_and_leads_back() {
 #[test]
 fn the_mouse_goes_where_a_hand_would() {
     let mut app = shop(120, 40);
-    // Tabs, then the course, then the line of the replay.
+    // Tabs, then the timeline, then the line of the replay.
     let tab = spot(&app, |hit| hit == Hit::Tab(&TABS[1]));
     click(&mut app, tab);
     assert_eq!(app.ui.tab, &TABS[1]);
-    let course = spot(&app, |hit| hit == Hit::Timeline);
-    click(&mut app, course);
+    let timeline = spot(&app, |hit| hit == Hit::Timeline);
+    click(&mut app, timeline);
     assert!(app.ui.replay.is_on());
     let transport = spot(&app, |hit| hit == Hit::Transport);
     click(&mut app, transport);
@@ -377,7 +374,7 @@ fn a_text_that_cannot_be_read_says_why() {
     assert!(shown.contains("the log was rewritten"), "{shown}");
 }
 
-/// What a reader tells of the shop's log that began at its end, or at its beginning: the first knows of
+/// The updates of a reader that began at the end of the shop's log, or at its beginning: the first has
 /// no lines.
 fn reread(lines: fn(u64) -> u64) -> Msg {
     let mut session = Session::new("claude-code", rules());
@@ -396,7 +393,7 @@ fn reread(lines: fn(u64) -> u64) -> Msg {
     })
 }
 
-/// Of a session that nobody looked at, only its end is there until its log was read again.
+/// A session that was never opened has only its end until its log is read again.
 #[test]
 fn a_replay_from_the_list_waits_for_its_beginning() {
     let mut app = app(logs(), 80, 24);
@@ -418,7 +415,7 @@ fn a_replay_from_the_list_waits_for_its_beginning() {
 }
 
 #[test]
-fn what_is_looked_at_is_found_again_once_its_line_is_known() {
+fn the_shown_item_is_found_again_after_a_reread() {
     let mut app = shop(80, 24);
     app.update(reread(|_| 0));
     app.prepare(now());

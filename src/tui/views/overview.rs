@@ -217,10 +217,10 @@ fn gauge(entry: &Entry<'_>, area: Area, canvas: &mut Canvas<'_>) {
         format!(" {sizes} "),
         format!(" ↓{} ", number::short(compacted.before)),
     ];
-    let fits = |said: &String| text::width(said) <= columns;
-    if let Some(said) = texts.into_iter().find(fits) {
+    let fits = |text: &String| text::width(text) <= columns;
+    if let Some(text) = texts.into_iter().find(fits) {
         let at = (area.x + free.start, area.y);
-        canvas.write(at, area.right(), &[piece(said, Tone::Over)]);
+        canvas.write(at, area.right(), &[piece(text, Tone::Over)]);
     }
 }
 

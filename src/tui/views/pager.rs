@@ -143,13 +143,13 @@ fn status(pager: &Pager, columns: usize) -> Pieces {
             Some(page) if page.pages > 1 => " on this page",
             _ => "",
         };
-        let said = match (found.at, found.count) {
+        let state = match (found.at, found.count) {
             (_, 0) if page.is_empty() => format!("'{needle}' not found"),
             (_, 0) => format!("'{needle}' not{page}"),
             (0, count) => format!("'{needle}' {count}{page}"),
             (at, count) => format!("'{needle}' {at} of {count}{page}"),
         };
-        parts.push(strong(said));
+        parts.push(strong(state));
     }
     let number = u64::from(pager.page_number()) + 1;
     match pager.page() {
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_text_with_what_it_is() {
-        let said = "use std::fs;\n\nfn main() {\n\tlet escape = \"\u{1b}[31m\"; // too long a line to stand here\n}\n";
+        let said = "use std::fs;\n\nfn main() {\n\tlet escape = \"\u{1b}[31m\"; // too long a line for the screen\n}\n";
         let session = session(said);
         let mut pager = opened(&session, Ok(whole(said)));
         assert_eq!(pager.search("ma"), None);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_stands_in_its_place() {
+    fn an_unreadable_text_shows_the_reason() {
         let session = session("text");
         let why = "the log no longer exists: it was moved or deleted";
         let mut pager = opened(&session, Err(why.to_owned()));

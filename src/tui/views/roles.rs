@@ -1,4 +1,4 @@
-//! Who fills the context: a line a role, and below them what stands out.
+//! What fills the context: a line for each role, and notable items below.
 //!
 //! ```text
 //!  S system     27.5k           not logged
@@ -17,7 +17,7 @@ use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, strong, width}
 use crate::tui::app::{App, Page, Tone};
 use crate::tui::widgets::canvas::Canvas;
 
-/// The columns of the labels of what stands out.
+/// The columns of the labels below the roles.
 const LABEL: usize = 11;
 
 pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
@@ -35,7 +35,7 @@ pub(super) fn draw(app: &App, session: &Session, page: &Page, area: Area, canvas
 
 fn role_line(page: &Page, role: Role, columns: usize) -> Pieces {
     let share = page.state.context.role(role);
-    // An estimate comes after what is known; where nothing is known, it is the number itself.
+    // An estimate follows the known number; without a known number it replaces it.
     let (tokens, estimated) = match (share.known, share.estimated) {
         (_, 0) => (share.tokens, String::new()),
         (0, _) => (share.tokens, "~".to_owned()),
@@ -67,7 +67,7 @@ fn items(n: usize) -> String {
     number::counted(n as u64, "item")
 }
 
-/// What stands out among the items.
+/// The lines below the roles: marked, oversized and repeated items, the largest one, sub-agents.
 fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<Pieces> {
     let mut lines = Vec::new();
     let mut add = |label: &str, text: String| {
@@ -126,8 +126,8 @@ fn in_a_line(app: &App, session: &Session, page: &Page, columns: usize) -> Piece
             room = room.saturating_sub(taken(&notice));
             groups.push(notice);
         }
-        let said = page.state.agent_estimate;
-        groups.extend(said.and_then(|said| super::session::agent(said, room)));
+        let estimate = page.state.agent_estimate;
+        groups.extend(estimate.and_then(|own| super::session::agent(own, room)));
     }
     joined(groups, columns)
 }

@@ -39,7 +39,7 @@ struct Shown<'a> {
     context: &'a Context,
     limits: &'a Limits,
     /// The agent's own number.
-    said: Option<AgentEstimate>,
+    agent_estimate: Option<AgentEstimate>,
     /// Why there are none.
     nothing: &'static str,
     nearness: Nearness,
@@ -56,7 +56,7 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     let shown = Shown {
         context: &page.state.context,
         limits: &page.state.limits,
-        said: page.state.agent_estimate,
+        agent_estimate: page.state.agent_estimate,
         nothing: super::empty_context(session),
         nearness: match app.ui.replay.is_on() {
             true => app::nearness(&page.state.context, &page.state.limits, &[]),

@@ -1,4 +1,4 @@
-//! The gauge: how full, how sure, how long, who.
+//! The gauge of a context: its roles, estimates, error, trigger and window.
 //!
 //! ```text
 //!  S▏C▏A  ▏T                        ~  ±        ▾167k        200k
@@ -36,14 +36,14 @@ pub struct Gauge<'a> {
     pub limits: &'a Limits,
     /// How it looks.
     pub theme: Theme,
-    /// Where it stands.
+    /// Where it is drawn.
     pub place: Place,
 }
 
-/// Where a gauge stands.
+/// Where a gauge is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In a row of a list: a hair lower than its row, so that each row's stays its own.
+    /// In a row of a list: slightly lower than the row, so that gauges do not run together.
     Row,
     /// By itself: cells are split between roles, as exact as blocks can be.
     Large,
@@ -56,7 +56,7 @@ struct Cell {
     style: Style,
 }
 
-/// Where things stand on a bar, in cells.
+/// Positions on a bar, in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Marks {
     /// The first cell that is not known.
@@ -300,7 +300,7 @@ impl Gauge<'_> {
     }
 }
 
-/// The role of a fill that is too small for a part of its own.
+/// The role of a fill that is too small for its own part.
 fn nearest(parts: &[(Role, u64, u64)], any: bool) -> Role {
     match parts.last() {
         Some((role, ..)) if any => *role,

@@ -29,8 +29,8 @@ fn screens(wanted: Alerts) -> App {
     app
 }
 
-/// What is told while a log is read, after each update of it.
-fn told(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
+/// The alerts raised while a log is read, after each update.
+fn raised(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
     let updates = log.into_updates().into_iter();
     updates
         .map(|update| {
@@ -42,12 +42,12 @@ fn told(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
 }
 
 fn messages(app: &mut App, log: Log) -> Vec<String> {
-    let told = told(app, log).into_iter().flatten();
-    told.map(|alert| alert.message).collect()
+    let raised = raised(app, log).into_iter().flatten();
+    raised.map(|alert| alert.message).collect()
 }
 
 #[test]
-fn a_share_is_told_once_for_each_time_it_is_passed() {
+fn a_share_is_reported_once_each_time_it_is_passed() {
     let mut app = screens(wanted(&SHARES, None, None));
     let log = log(1)
         .answer(80_000, 10, "Bash", "a")
@@ -81,7 +81,7 @@ fn an_alert_has_the_facts() {
     let log = log(1)
         .answer(60_000, 500, "Bash", "a")
         .result("Bash", 30_000, "much");
-    let all: Vec<Alert> = told(&mut app, log).into_iter().flatten().collect();
+    let all: Vec<Alert> = raised(&mut app, log).into_iter().flatten().collect();
     let [alert] = all.as_slice() else {
         panic!("{all:#?}");
     };
@@ -109,7 +109,7 @@ fn without_a_trigger_the_window_counts() {
 }
 
 #[test]
-fn what_was_so_before_it_lived_is_not_told() {
+fn nothing_is_reported_from_before_a_session_was_live() {
     let mut app = screens(wanted(&[0.5], None, Some(20_000)));
     let old = log(3_600)
         .result("Bash", 30_000, "much")
@@ -126,7 +126,7 @@ fn what_was_so_before_it_lived_is_not_told() {
 }
 
 #[test]
-fn requests_left_are_told_when_they_run_short() {
+fn few_requests_left_are_reported() {
     let mut app = screens(wanted(&[], Some(5), None));
     let full = |mut log: Log| {
         for n in 0..40 {
@@ -136,30 +136,30 @@ fn requests_left_are_told_when_they_run_short() {
     };
     // Compacted, and full once more.
     let log = full(full(log(1)).compact(165_000, Some(9_000)));
-    let said = messages(&mut app, log);
-    assert_eq!(said.len(), 2, "{said:?}");
-    for said in said {
-        let median = said.strip_prefix("shop: compacts in about ").unwrap();
-        assert!(median.starts_with(['4', '5']), "{said}");
+    let lines = messages(&mut app, log);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in lines {
+        let median = line.strip_prefix("shop: compacts in about ").unwrap();
+        assert!(median.starts_with(['4', '5']), "{line}");
     }
 }
 
 #[test]
 fn few_and_clearly_more_are_apart() {
-    let mut told = Reported::default();
+    let mut raised = Reported::default();
     let left = [9, 5, 4, 6, 5, 8, 5, 9, 5, 0];
     let news: Vec<u64> = left
         .into_iter()
-        .filter(|left| told.runs_short(5, *left))
+        .filter(|left| raised.runs_short(5, *left))
         .collect();
     // 8 is not more than half as many again and one; 9 is.
     assert_eq!(news, [5, 5]);
     // No number is too large.
-    assert!(!told.runs_short(u64::MAX, u64::MAX) && told.few_left);
+    assert!(!raised.runs_short(u64::MAX, u64::MAX) && raised.few_left);
 }
 
 #[test]
-fn an_item_is_told_once_however_often_its_log_is_read() {
+fn an_item_is_reported_once_however_often_its_log_is_read() {
     let mut app = screens(wanted(&[], None, Some(20_000)));
     let log = || {
         log(1)
@@ -167,9 +167,9 @@ fn an_item_is_told_once_however_often_its_log_is_read() {
             .result("Grep", 61_000, "large")
             .user(22_000, "a long question")
     };
-    let said = messages(&mut app, log());
+    let lines = messages(&mut app, log());
     assert_eq!(
-        said,
+        lines,
         [
             "shop: Grep result of 61.0k tokens",
             "shop: user text of 22.0k tokens"
@@ -181,7 +181,7 @@ fn an_item_is_told_once_however_often_its_log_is_read() {
 }
 
 #[test]
-fn items_found_together_are_told_together() {
+fn items_found_together_are_reported_together() {
     let mut app = screens(wanted(&[], None, Some(20_000)));
     let log = log(1)
         .result("Read", 25_000, "large")
@@ -225,10 +225,10 @@ fn who_does_not_want_it_on_screen_does_not_get_it_there() {
 }
 
 proptest! {
-    /// Whatever happens, a share is told of only when the context is past it, and a second time only
-    /// after the context was clearly below it in between; and each first crossing is told.
+    /// Whatever happens, an alert for a share is raised only when the context is past it, and a second time only
+    /// after the context was clearly below it in between; and each first crossing raises one.
     #[test]
-    fn a_crossing_is_told_at_most_once(
+    fn a_crossing_is_reported_at_most_once(
         steps in proptest::collection::vec((0_u64..200_000, 0_u8..8), 1..40),
         age in prop_oneof![Just(1_i64), Just(9_000)],
     ) {
@@ -257,8 +257,8 @@ proptest! {
                     *armed = true;
                 }
             }
-            let told = app.take_alerts();
-            prop_assert_eq!(told.len(), if age > 100 { 0 } else { expected });
+            let raised = app.take_alerts();
+            prop_assert_eq!(raised.len(), if age > 100 { 0 } else { expected });
         }
     }
 }

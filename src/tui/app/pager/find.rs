@@ -1,4 +1,4 @@
-//! Where something stands in a text.
+//! Finds a string in a text.
 
 use memchr::memmem::Finder;
 
@@ -42,7 +42,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hits_are_where_they_stand(text in "[aAbBéÉİ漢 \n]{0,60}", needle in "[aAbBéÉİ漢]{0,3}") {
+        fn matches_are_where_the_text_is(text in "[aAbBéÉİ漢 \n]{0,60}", needle in "[aAbBéÉİ漢]{0,3}") {
             let mut end = 0;
             for at in find(&text, &needle) {
                 let at = at as usize;

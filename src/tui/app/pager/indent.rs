@@ -1,7 +1,7 @@
 //! JSON, indented: only white space changes, so that numbers, order and escapes stay as they are
 //! written.
 
-/// Deeper levels stand no further to the right: nobody could see them.
+/// Deeper levels are not indented further: they would leave the screen.
 const DEEPEST: usize = 40;
 /// A text that would grow by more than this factor is hostile nesting, and all white space.
 const MOST_GROWTH: usize = 16;

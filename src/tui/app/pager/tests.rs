@@ -168,7 +168,7 @@ fn a_hit_is_brought_on_screen_and_marked_over_rows() {
 }
 
 #[test]
-fn json_is_indented_until_told_otherwise() {
+fn json_is_indented_by_default() {
     let mut pager = opened(&["{\"a\":1}"]);
     assert_eq!(
         (lines(&pager).len(), pager.form()),
@@ -203,7 +203,7 @@ fn lines_are_numbered_as_in_the_whole() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_text_is_reported() {
     let mut pager = pager();
     let of = pager.request();
     let other = TextPage {

@@ -9,7 +9,7 @@ use crate::model::event::is_unsafe_to_show;
 
 /// Columns from one tab stop to the next.
 const TAB: usize = 8;
-/// What stands for a character that must not reach a terminal and has no picture of its own.
+/// Replaces a character that must not reach a terminal and has no control picture.
 const REPLACEMENT: char = '\u{fffd}';
 /// A cluster of more bytes than this is taken apart: marks could pile up on one cell without end.
 const CLUSTER: usize = 64;
@@ -21,7 +21,7 @@ pub struct Row {
     pub from: u32,
     /// The byte after its last; the newline is no part of it.
     pub to: u32,
-    /// The number of the line that begins here, counted from 0; `None`: it goes on from the row above.
+    /// The number of the line that begins here, counted from 0; `None`: it continues the row above.
     pub line: Option<u32>,
 }
 
@@ -63,8 +63,8 @@ pub fn columns(part: &str, column: usize) -> usize {
     end - column
 }
 
-/// Wraps a text into rows of at most so many columns. A space that stands just behind a full row
-/// belongs to it.
+/// Wraps a text into rows of at most `columns` columns. A space right after a full row is part of that
+/// row.
 pub fn wrap(text: &str, columns: usize) -> Vec<Row> {
     // A wide character must fit.
     let columns = columns.max(TAB);
@@ -119,7 +119,7 @@ fn wrap_line(line: &str, offset: usize, number: u32, columns: usize, rows: &mut 
     }
 }
 
-/// The columns of a cluster that stands at this column.
+/// The columns of a cluster that begins at this column.
 fn width(cluster: &str, column: usize) -> usize {
     match cluster.as_bytes() {
         [b'\t'] => TAB - column % TAB,
@@ -153,7 +153,7 @@ fn first_cluster(text: &str) -> &str {
             let end = (most.min(text.len())..=text.len()).find(|end| text.is_char_boundary(*end));
             let head = &text[..end.unwrap_or(text.len())];
             let cluster = head.graphemes(true).next().unwrap_or_default();
-            // What is shown by a picture stands by itself.
+            // A replaced character is a cluster by itself.
             let alone = |c: char| is_unsafe_to_show(c) && !matches!(c, '\u{200d}' | '\u{200c}');
             let mut chars = cluster.char_indices();
             let first = chars.next().map_or(0, |(_, c)| c.len_utf8());

@@ -150,8 +150,8 @@ impl Row for ListedItem {
             let since = first
                 .and_then(|item| item.entered)
                 .map(|request| format!(", unchanged since #{}", request + 1));
-            let said = format!("again{} · ", since.unwrap_or_default());
-            pieces.push(piece(said, Tone::Oversized));
+            let again = format!("again{} · ", since.unwrap_or_default());
+            pieces.push(piece(again, Tone::Oversized));
         }
         pieces.extend(self.why_it_left(item));
         let preview = item::preview(item);
@@ -172,12 +172,12 @@ impl Row for ListedItem {
             lines.extend(back.map(|key| format!("press {key} to clear the filter")));
             return lines;
         }
-        let said = match (view.session.coverage, ui.listed) {
+        let why = match (view.session.coverage, ui.listed) {
             (Coverage::Unread, _) => "reading…",
             (_, ShownItems::InContext) => "no items in the context",
             (_, ShownItems::All) => "no items yet",
         };
-        vec![said.to_owned()]
+        vec![why.to_owned()]
     }
 
     fn caption(rows: &[ListedItem], view: &View<'_>) -> String {

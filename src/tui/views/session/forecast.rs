@@ -1,5 +1,5 @@
-//! When the session will compact, or why there is no forecast; in a replay what was expected of the next
-//! report, and what it said. Without usage reports: how good the estimates are.
+//! When the session will compact, or why there is no forecast; in a replay, the prediction for the
+//! last request and its actual size. Without usage reports: the error of the estimates.
 
 use super::Shown;
 use crate::model::Role;
@@ -40,7 +40,7 @@ fn forecast_or_why(app: &App, session: &Session, page: &Page, shown: &Shown<'_>)
     }
 }
 
-/// That nothing is known, the error of the estimates, and what is not even estimated.
+/// For a session without usage reports: the error of the estimates, and what they leave out.
 fn unreported(context: &Context) -> String {
     let error = context.high.saturating_sub(context.used);
     let error = number::percent(error, context.used).unwrap_or(100).min(100);
@@ -53,21 +53,21 @@ fn unreported(context: &Context) -> String {
 
 /// `#5 predicted 128.0k ±0.4k, actual 128.6k (+0.6k)`
 fn hindsight(page: &Page) -> Option<Pieces> {
-    let told = page.state.hindsight?;
-    let (low, high) = (told.expected.low, told.expected.high);
+    let hindsight = page.state.hindsight?;
+    let (low, high) = (hindsight.expected.low, hindsight.expected.high);
     let error = high.saturating_sub(low) / 2;
-    let off = i128::from(told.came) - i128::from(told.expected.tokens);
+    let off = i128::from(hindsight.came) - i128::from(hindsight.expected.tokens);
     let sign = if off < 0 { "−" } else { "+" };
-    let inside = (low..=high).contains(&told.came);
+    let inside = (low..=high).contains(&hindsight.came);
     let off = number::error(u64::try_from(off.unsigned_abs()).unwrap_or(u64::MAX));
     let tone = if inside { Tone::Text } else { Tone::Warn };
-    let expected = number::tokens(told.expected.tokens);
+    let expected = number::tokens(hindsight.expected.tokens);
     Some(vec![
-        quiet(format!("#{} predicted ", told.request + 1)),
+        quiet(format!("#{} predicted ", hindsight.request + 1)),
         piece(expected, Tone::Estimated),
         piece(format!(" ±{}", number::error(error)), Tone::Estimated),
         quiet(", actual "),
-        strong(number::tokens(told.came)),
+        strong(number::tokens(hindsight.came)),
         piece(format!(" ({sign}{off})"), tone),
     ])
 }

@@ -44,9 +44,9 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
     let taken = |group: &Pieces| width(group) + 3;
     let used = |groups: &[Pieces]| groups.iter().map(taken).sum::<usize>();
     let kept = headroom.as_ref().map_or(0, taken);
-    if let Some(said) = shown.said {
+    if let Some(estimate) = shown.agent_estimate {
         let room = (columns + 3).saturating_sub(used(&groups) + kept + 3);
-        groups.extend(agent(said, room));
+        groups.extend(agent(estimate, room));
     }
     if let Some(headroom) = headroom {
         // Headroom matters more than the trigger: it stays where only one of them fits.
@@ -60,11 +60,13 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
 }
 
 /// The agent's own number and its difference to ours, or our count without it; as much of it as fits.
-pub(in crate::tui::views) fn agent(said: AgentEstimate, columns: usize) -> Option<Pieces> {
-    let tokens = number::tokens(said.tokens);
-    let off = number::error(said.difference().unsigned_abs());
-    let off = match said.difference() {
-        _ if said.source == Source::Agent => format!(", ours {}", number::tokens(said.ours)),
+pub(in crate::tui::views) fn agent(estimate: AgentEstimate, columns: usize) -> Option<Pieces> {
+    let tokens = number::tokens(estimate.tokens);
+    let off = number::error(estimate.difference().unsigned_abs());
+    let off = match estimate.difference() {
+        _ if estimate.source == Source::Agent => {
+            format!(", ours {}", number::tokens(estimate.ours))
+        }
         0 => " (the same)".to_owned(),
         1.. => format!(" (+{off})"),
         _ => format!(" (−{off})"),

@@ -10,7 +10,7 @@ use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, width};
 use crate::tui::app::{Page, Tone};
 use crate::tui::views::detail;
 
-/// The status in so many columns. On a `low` screen it includes what has no row of its own.
+/// The status in at most `columns` columns. On a `low` screen it includes what has no row of its own.
 pub(super) fn status(
     session: &Session,
     page: &Page,
@@ -20,8 +20,8 @@ pub(super) fn status(
 ) -> Pieces {
     let mut groups = Vec::new();
     if session.unreadable > 0 {
-        let said = number::counted(session.unreadable, "unreadable line");
-        groups.push(vec![piece(said, Tone::Warn)]);
+        let lines = number::counted(session.unreadable, "unreadable line");
+        groups.push(vec![piece(lines, Tone::Warn)]);
         if let Some((place, why)) = &session.first_unreadable {
             let at = format!("first: {place}: {why}");
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
@@ -46,7 +46,7 @@ pub(super) fn status(
     if columns < NARROW {
         let taken: usize = groups.iter().map(|group| width(group) + 3).sum();
         let room = columns.saturating_sub(taken);
-        groups.extend(shown.said.and_then(|said| agent(said, room)));
+        groups.extend(shown.agent_estimate.and_then(|own| agent(own, room)));
         if groups.len() > before {
             // Without the word "window".
             window.remove(0);
@@ -78,11 +78,11 @@ pub(in crate::tui::views) fn notice(
     columns: usize,
 ) -> Option<Pieces> {
     let notice = session.items().get(page.state.notice?)?;
-    let said = match text::width(&notice.preview) {
+    let text = match text::width(&notice.preview) {
         width if width > columns => notice.preview.split(':').next()?,
         _ => &notice.preview,
     };
-    Some(vec![piece(said, Tone::Warn)])
+    Some(vec![piece(text, Tone::Warn)])
 }
 
 /// The window and its source.

@@ -1,5 +1,5 @@
-//! What an agent says of its own context, and sessions in which nobody else says anything: logs without
-//! a usage report.
+//! Contexts that the agent counts itself, and sessions whose logs have no usage
+//! reports.
 
 use super::at_each_size;
 use super::session::spot;
@@ -14,9 +14,9 @@ const OPEN: &str = "⏎";
 
 impl Log {
     /// The agent's own number for its context.
-    fn says(self, tokens: u64) -> Log {
+    fn counts(self, tokens: u64) -> Log {
         self.event(Event::Usage(Box::new(Usage {
-            request: Key::of_number("says", tokens),
+            request: Key::of_number("count", tokens),
             model: None,
             prompt: tokens,
             cached: 0,
@@ -27,13 +27,13 @@ impl Log {
         })))
     }
 
-    /// A notice, which comes with the record before and is in nobody's context.
-    fn notice(self, said: &str) -> Log {
+    /// A notice about the record before; it is in no context.
+    fn notice(self, text: &str) -> Log {
         let key = Key::of("notice");
         let node = Event::Node(Box::new(Node {
             key: Some(key),
             part: Part::Injected,
-            items: vec![item(Role::Container, Kind::Reminder, None, 12, said)],
+            items: vec![item(Role::Container, Kind::Reminder, None, 12, text)],
             ..Node::default()
         }));
         let cleared = Event::Cleared {
@@ -43,7 +43,7 @@ impl Log {
         self.too(node).too(cleared)
     }
 
-    fn speech(self, role: Role, part: Part, tokens: u64, said: &str) -> Log {
+    fn speech(self, role: Role, part: Part, tokens: u64, text: &str) -> Log {
         let kind = match part {
             Part::Result => Kind::ToolResult,
             _ => Kind::Text,
@@ -52,7 +52,7 @@ impl Log {
         self.event(Event::Node(Box::new(Node {
             part,
             turn: part == Part::Input,
-            items: vec![item(role, kind, tool, tokens, said)],
+            items: vec![item(role, kind, tool, tokens, text)],
             ..Node::default()
         })))
     }
@@ -65,7 +65,7 @@ fn both() -> Vec<Log> {
         .user(900, "why does the retry loop spin")
         .answer(150_000, 600, "shell", "rg -n retry src")
         .result("shell", 14_000, "src/retry.rs:14: loop {")
-        .says(161_200);
+        .counts(161_200);
     vec![log]
 }
 
@@ -76,7 +76,7 @@ fn unreported() -> Vec<Log> {
         .speech(Role::User, Part::Input, 900, "tell me all of the shop")
         .speech(Role::Assistant, Part::Output, 2_000, "It sells tea.")
         .speech(Role::Tool, Part::Result, 90_000, "a very long list")
-        .says(230_000)
+        .counts(230_000)
         .notice("near limit: 230000 of 258400 tokens")
         .speech(Role::User, Part::Input, 700, "and coffee?");
     vec![log]
@@ -104,12 +104,12 @@ fn step(app: &mut App, press: KeyPress) {
 }
 
 #[test]
-fn the_agent_s_number_stands_beside_the_known() {
-    at_each_size("said", OPEN, both);
+fn the_agents_count_is_beside_the_known_tokens() {
+    at_each_size("agent_count", OPEN, both);
 }
 
 #[test]
-fn where_nothing_is_reported_it_is_said_at_a_glance() {
+fn sessions_without_reports_are_marked() {
     at_each_size("unreported", OPEN, unreported);
     at_each_size("silent", OPEN, silent);
     at_each_size("silent_what_if", "⏎4", silent);
@@ -121,12 +121,12 @@ fn where_nothing_is_reported_it_is_said_at_a_glance() {
     assert!(!shown.contains("0 known"), "{shown}");
 }
 
-/// What the agent says holds from when it says it.
+/// The agent's count is valid from its record on.
 #[test]
 fn in_a_replay_the_agent_s_number_is_that_of_then() {
     for (columns, rows) in super::SIZES {
         let mut app = opened(unreported(), columns, rows);
-        // Back to when the agent said it, and warned.
+        // Back to the record of the count and the warning.
         step(&mut app, KeyPress::Left);
         let shown = text(&app, Theme::default());
         insta::assert_snapshot!(format!("unreported_replay_{columns}x{rows}"), shown);
@@ -150,8 +150,8 @@ fn a_session_without_requests_is_stepped_through_by_record() {
         let shown = text(&app, Theme::default());
         assert!(shown.contains(&at), "{shown}");
     }
-    let course = app.history().unwrap();
-    assert_eq!((course.at, course.now.0), (0, course.sizes[0]));
+    let history = app.history().unwrap();
+    assert_eq!((history.at, history.now.0), (0, history.sizes[0]));
     // Each has four columns where there is room.
     let (x, y) = spot(&app, |hit| hit == Hit::Timeline);
     click(&mut app, (x + 5, y));
@@ -159,7 +159,7 @@ fn a_session_without_requests_is_stepped_through_by_record() {
 }
 
 #[test]
-fn a_notice_stands_among_all_items_as_what_it_is() {
+fn a_notice_is_listed_as_one() {
     let mut app = opened(unreported(), 80, 24);
     type_keys(&mut app, "c");
     let shown = text(&app, Theme::default());
