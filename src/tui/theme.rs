@@ -16,7 +16,7 @@ pub use themes::{Themes, UnknownTheme};
 use crate::model::Role;
 use crate::render::item::letter;
 use crate::tui::app::Tone;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Style};
 use serde::Deserialize;
 use strum::EnumCount;
@@ -45,6 +45,16 @@ pub struct Theme {
 impl Default for Theme {
     fn default() -> Theme {
         Theme::built_in(file::DEFAULT)
+    }
+}
+
+/// Gives a cell these colours in place of those that it does not have.
+pub fn fill_colours(cell: &mut Cell, fg: Option<Color>, bg: Option<Color>) {
+    if let (Color::Reset, Some(fg)) = (cell.fg, fg) {
+        cell.fg = fg;
+    }
+    if let (Color::Reset, Some(bg)) = (cell.bg, bg) {
+        cell.bg = bg;
     }
 }
 
@@ -121,12 +131,7 @@ impl Theme {
         let Style { fg, bg, .. } = self.style(Tone::Text);
         if fg.is_some() || bg.is_some() {
             for cell in &mut buffer.content {
-                if let (Color::Reset, Some(fg)) = (cell.fg, fg) {
-                    cell.fg = fg;
-                }
-                if let (Color::Reset, Some(bg)) = (cell.bg, bg) {
-                    cell.bg = bg;
-                }
+                fill_colours(cell, fg, bg);
             }
         }
         if self.glyphs == Glyphs::Ascii {

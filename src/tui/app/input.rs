@@ -296,14 +296,10 @@ impl App {
         };
         let mut cursor = self.ui.cursor();
         let (here, ids) = (cursor.index(), list.ids());
-        let found = if by > 0 {
-            let after = (here + 1..ids.len()).find(large);
-            after.or_else(|| (0..=here).find(large))
-        } else {
-            let before = (0..here).rev().find(large);
-            before.or_else(|| (here..ids.len()).rev().find(large))
-        };
-        match found {
+        // Around the ends; the selected row comes last.
+        let len = ids.len() as isize;
+        let mut others = (1..=len).map(|n| (here as isize + by * n).rem_euclid(len) as usize);
+        match others.find(large) {
             Some(row) => {
                 cursor.select(ids, row);
                 self.ui.set_cursor(cursor);

@@ -176,6 +176,11 @@ pub fn width(line: &[Piece]) -> usize {
     line.iter().map(Piece::width).sum()
 }
 
+/// The columns of groups in a line, with the separator after each.
+pub fn joined_width(groups: &[Pieces]) -> usize {
+    groups.iter().map(|group| width(group) + 3).sum()
+}
+
 /// The groups joined by ` · `. A group that does not fit into the rest of `columns` is left out.
 pub fn joined(groups: impl IntoIterator<Item = Pieces>, columns: usize) -> Pieces {
     let mut line = Pieces::new();

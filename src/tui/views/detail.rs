@@ -6,7 +6,7 @@ use crate::model::forecast::Forecast;
 use crate::model::session::Session;
 use crate::render::{item, number, sparkline, text};
 use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, strong, width};
+use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet, strong};
 use crate::tui::app::{App, Nearness, Summary, Tone, columns, seconds_since};
 use crate::tui::widgets::canvas::Canvas;
 
@@ -96,7 +96,7 @@ fn contents(
         let size = format!(" {}", number::tokens(tokens));
         let share = number::percent(tokens, summary.limits.window);
         let share = share.map_or_else(String::new, |p| format!(" ({p}%)"));
-        let used: usize = groups.iter().map(|group| width(group) + 3).sum();
+        let used = joined_width(&groups);
         let room = columns
             .saturating_sub(used + 9 + size.len() + share.len())
             .min(60);

@@ -104,10 +104,7 @@ fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 }
 
 fn sessions(n: usize) -> String {
-    match n {
-        1 => "1 session".to_owned(),
-        n => format!("{n} sessions"),
-    }
+    number::counted(n as u64, "session")
 }
 
 /// Why the list is empty.

@@ -28,7 +28,7 @@ use crate::model::session::Session;
 use crate::model::window::Limits;
 use crate::render::{self, number, text};
 use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{joined, piece, plain, quiet, width};
+use crate::tui::app::piece::{joined, joined_width, piece, plain, quiet, width};
 use crate::tui::app::{self, App, Hit, Nearness, Tone};
 use crate::tui::widgets::canvas::Canvas;
 use crate::tui::widgets::chart::{self, Chart};
@@ -123,19 +123,16 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
         vec![piece(text::cut(&name, columns / 3), Tone::Accent)],
         vec![plain(label.unwrap_or(session.agent))],
     ];
-    let taken: usize = groups.iter().map(|group| width(group) + 3).sum();
     if let Some(model) = session.model() {
-        let model = text::cut(model, columns.saturating_sub(taken));
+        let room = columns.saturating_sub(joined_width(&groups));
+        let model = text::cut(model, room);
         groups.push(vec![plain(model)]);
     }
     let title = session.meta.title.as_deref();
     let title = title.filter(|title| *title != name);
-    for part in [session.meta.version.as_deref(), title]
-        .into_iter()
-        .flatten()
-    {
-        groups.push(vec![quiet(text::cut(part, columns / 3))]);
-    }
+    let parts = [session.meta.version.as_deref(), title];
+    let parts = parts.into_iter().flatten();
+    groups.extend(parts.map(|part| vec![quiet(text::cut(part, columns / 3))]));
     canvas.write((1, area.y), end, &joined(groups, columns));
     canvas.write_right((1, area.y), area.right(), &right);
 }

@@ -2,10 +2,10 @@
 
 use crate::tui::app::layout::Area;
 use crate::tui::app::{Hit, HitMap, Piece, Tone};
-use crate::tui::theme::Theme;
+use crate::tui::theme::{Theme, fill_colours};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Style};
+use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
 /// A screen that is being drawn.
@@ -109,17 +109,12 @@ impl<'b> Canvas<'b> {
         self.hits.add(area, hit);
     }
 
-    /// Lays the style of the selected row beneath what a row's parts have of their own.
+    /// Gives a row the style of the selected one; colours of its parts stay.
     pub fn select_row(&mut self, y: u16) {
         let style = self.theme.style(Tone::Selected);
         for x in self.buffer.area.left()..self.buffer.area.right() {
             let cell = self.cell((x, y));
-            if let (Some(bg), Color::Reset) = (style.bg, cell.bg) {
-                cell.bg = bg;
-            }
-            if let (Some(fg), Color::Reset) = (style.fg, cell.fg) {
-                cell.fg = fg;
-            }
+            fill_colours(cell, style.fg, style.bg);
             cell.modifier |= style.add_modifier;
         }
     }

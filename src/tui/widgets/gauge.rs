@@ -182,16 +182,11 @@ impl Gauge<'_> {
         let width64 = u64::from(width);
         let known = known.max(u64::from(context.known > 0)).min(width64);
         let cell = |tokens| (self.scaled(tokens, width) + EIGHTHS / 2) / EIGHTHS;
-        let used = if context.estimated > 0 {
-            cell(context.used).max(known + 1).min(width64)
-        } else {
-            known
-        };
-        let high = if context.estimated > 0 {
-            cell(context.high).clamp(used, width64.max(used))
-        } else {
-            used
-        };
+        let (mut used, mut high) = (known, known);
+        if context.estimated > 0 {
+            used = cell(context.used).max(known + 1).min(width64);
+            high = cell(context.high).clamp(used, width64.max(used));
+        }
         let trigger = self.limits.trigger.map(|trigger| {
             let cell = self.scaled(trigger, width) / EIGHTHS;
             cell.min(width64.saturating_sub(1)) as u16

@@ -11,7 +11,7 @@ use crate::model::context::Context;
 use crate::render::item::sign;
 use crate::render::number;
 use crate::tui::app::Tone;
-use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, strong, width};
+use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet, strong, width};
 
 /// The columns under which the numbers are shortened.
 pub(super) const NARROW: usize = 60;
@@ -42,16 +42,15 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
         return joined(groups, columns);
     }
     let taken = |group: &Pieces| width(group) + 3;
-    let used = |groups: &[Pieces]| groups.iter().map(taken).sum::<usize>();
     let kept = headroom.as_ref().map_or(0, taken);
     if let Some(estimate) = shown.agent_estimate {
-        let room = (columns + 3).saturating_sub(used(&groups) + kept + 3);
+        let room = (columns + 3).saturating_sub(joined_width(&groups) + kept + 3);
         groups.extend(agent(estimate, room));
     }
     if let Some(headroom) = headroom {
         // Headroom matters more than the trigger: it stays where only one of them fits.
         let trigger = trigger(limits);
-        if used(&groups) + taken(&trigger) + kept <= columns + 3 {
+        if joined_width(&groups) + taken(&trigger) + kept <= columns + 3 {
             groups.push(trigger);
         }
         groups.push(headroom);

@@ -6,7 +6,7 @@ use super::numbers::{NARROW, agent};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Limits;
 use crate::render::{number, text};
-use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, width};
+use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet};
 use crate::tui::app::{Page, Tone};
 use crate::tui::views::detail;
 
@@ -44,8 +44,7 @@ pub(super) fn status(
         }
     }
     if columns < NARROW {
-        let taken: usize = groups.iter().map(|group| width(group) + 3).sum();
-        let room = columns.saturating_sub(taken);
+        let room = columns.saturating_sub(joined_width(&groups));
         groups.extend(shown.agent_estimate.and_then(|own| agent(own, room)));
         if groups.len() > before {
             // Without the word "window".
