@@ -32,6 +32,7 @@ mod message;
 mod recognise;
 mod request;
 mod response;
+mod shape;
 mod stream;
 mod thread;
 mod threads;

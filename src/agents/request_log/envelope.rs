@@ -1,9 +1,10 @@
 //! The line around a request and its response: where each is, when it was, and which ids it has. Every
 //! logger has its own; what they have in common is what they wrap.
 
-use super::message::{Raw, note_scalar, string};
+use super::message::{Raw, string};
 use super::request::{self, Ids, Request};
 use super::response::{self, Response};
+use super::shape::{Time, civil};
 use super::usage::Numbers;
 use crate::agents::lenient::{At, Count, Lost, Text, parse, record};
 use jiff::Timestamp;
@@ -32,11 +33,11 @@ record! {
         stream: Raw<'a>,
         prompt_tokens: Count,
         completion_tokens: Count,
-        timestamp: Raw<'a> = "timestamp" | "ts",
-        time: Raw<'a>,
-        start_time: Raw<'a> = "start_time" | "startTime",
-        created_at: Raw<'a>,
-        logged_at: Raw<'a>,
+        timestamp: Option<Time> = "timestamp" | "ts",
+        time: Option<Time>,
+        start_time: Option<Time> = "start_time" | "startTime",
+        created_at: Option<Time>,
+        logged_at: Option<Time>,
     }
 }
 
@@ -50,7 +51,7 @@ record! {
         json: Raw<'a>,
         chunks: Raw<'a>,
         events: Raw<'a>,
-        timestamp: Raw<'a>,
+        timestamp: Option<Time>,
     }
 }
 
@@ -71,6 +72,8 @@ pub(super) struct Bodies<'a> {
     line: &'a str,
     requests: Vec<Cow<'a, str>>,
     responses: Vec<Cow<'a, str>>,
+    /// The names of bodies that are none.
+    odd: Vec<&'static str>,
     url: Option<Box<str>>,
     at: Option<Timestamp>,
 }
@@ -96,17 +99,21 @@ impl<'a> Bodies<'a> {
         let response = http(envelope.response, at.field("response"));
         let bodies = [
             ("request", envelope.request),
+            ("params", envelope.params),
             ("response", envelope.response),
             ("result", envelope.result),
             ("body", envelope.body),
             ("body", request.body),
             ("body", response.body),
-            ("body_raw", response.body_raw),
-            ("chunks", response.chunks.or(envelope.chunks)),
         ];
-        for (name, raw) in bodies {
-            note_scalar(raw, lost.at(name));
-        }
+        let chunks = response.chunks.or(envelope.chunks);
+        let bodies = bodies.map(|(name, raw)| (name, raw, &['{', '['][..]));
+        let streams = [
+            ("chunks", chunks, &['['][..]),
+            ("body_raw", response.body_raw, &[]),
+        ];
+        let odd = bodies.into_iter().chain(streams);
+        let odd = odd.filter(|(_, raw, begins)| raw.is_some_and(|raw| !is_body(raw, begins)));
         let unfold = |raws: &[Raw<'a>]| raws.iter().flatten().map(|raw| unfolded(raw)).collect();
         let requests = unfold(&[
             request.body,
@@ -149,12 +156,13 @@ impl<'a> Bodies<'a> {
         ];
         let url = urls.into_iter().find_map(Text::boxed);
         Ok(Bodies {
-            at: times.into_iter().flatten().find_map(time),
+            at: times.into_iter().flatten().next().map(|time| time.0),
             url,
             envelope,
             line,
             requests,
             responses,
+            odd: odd.map(|(name, ..)| name).collect(),
         })
     }
 
@@ -200,6 +208,7 @@ impl<'a> Bodies<'a> {
         if request.is_none() && response.is_none() {
             return None;
         }
+        self.odd.iter().for_each(|name| lost.note(name));
         let line = Ids::read(self.line, lost);
         let body = request.as_ref().filter(|(body, _)| *body != self.line);
         let body = body.map(|(body, _)| Ids::read(body, lost));
@@ -218,15 +227,15 @@ impl<'a> Bodies<'a> {
 }
 
 record! {
-    struct Created<'a> {
-        created: Raw<'a> = "created" | "created_at",
+    struct Created {
+        created: Option<Time> = "created" | "created_at",
     }
 }
 
 /// When a response was made, by its own account: where the line has no time.
 fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
-    let response: Created<'_> = parse(body, lost).ok()?;
-    response.created.and_then(time)
+    let response: Created = parse(body, lost).ok()?;
+    response.created.map(|time| time.0)
 }
 
 /// When a line was written, by the words that a log handler put before its JSON: Python's begin with
@@ -242,11 +251,15 @@ pub(super) fn time_before(words: &str) -> Option<Timestamp> {
     civil(&stamp.replace(',', "."))
 }
 
-/// Python writes times without a zone; they are taken for UTC.
-fn civil(text: &str) -> Option<Timestamp> {
-    let civil: jiff::civil::DateTime = text.parse().ok()?;
-    let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(utc.timestamp())
+/// Whether a value is a body: JSON that begins as expected, a string of JSON or of a stream, or nothing.
+fn is_body(raw: &RawValue, begins: &[char]) -> bool {
+    match string(raw) {
+        Some(text) => {
+            let text = text.trim_start();
+            text.is_empty() || text.starts_with(['{', '[']) || text.contains("data:")
+        }
+        None => raw.get().starts_with(begins),
+    }
 }
 
 fn http<'a>(raw: Raw<'a>, at: At<'_>) -> Http<'a> {
@@ -267,17 +280,4 @@ fn unfolded(raw: &RawValue) -> Cow<'_, str> {
         return Cow::Owned(pieces.join(if is_lines { "\n" } else { "" }));
     }
     Cow::Borrowed(raw.get())
-}
-
-/// A time: a date, or seconds, milliseconds or microseconds since 1970.
-fn time(raw: &RawValue) -> Option<Timestamp> {
-    if let Some(text) = string(raw) {
-        return text.parse().ok().or_else(|| civil(&text));
-    }
-    let number: f64 = raw.get().parse().ok()?;
-    let seconds = [1.0, 1e3, 1e6]
-        .into_iter()
-        .map(|unit| number / unit)
-        .find(|seconds| (1e8..1e11).contains(seconds))?;
-    Timestamp::from_microsecond((seconds * 1e6) as i64).ok()
 }

@@ -1,12 +1,15 @@
 //! Messages of all dialects as blocks: Chat Completions, Responses items, Anthropic blocks, Gemini parts,
 //! AI SDK parts.
 
+use super::shape::Object;
 use crate::agents::image;
 use crate::agents::lenient::{At, Lost, Record, Text, record, scan};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Tokens of a document: 1,500 to 3,000 a page by Anthropic's account, and the pages are unknown.
 const DOCUMENT: u64 = 2_000;
@@ -21,8 +24,8 @@ record! {
         /// Gemini's content.
         parts: Raw<'a>,
         name: Text<'a>,
-        tool_calls: Raw<'a>,
-        function_call: Raw<'a>,
+        tool_calls: Vec<&'a RawValue>,
+        function_call: Option<Object<'a>>,
         tool_call_id: Text<'a>,
         reasoning: Text<'a> = "reasoning_content" | "reasoning",
         id: Text<'a>,
@@ -53,9 +56,9 @@ record! {
         image_url: Raw<'a>,
         detail: Text<'a>,
         result: Raw<'a> = "output" | "result",
-        call: Raw<'a> = "functionCall" | "function_call",
-        response: Raw<'a> = "functionResponse" | "function_response",
-        inline: Raw<'a> = "inlineData" | "inline_data",
+        call: Option<Object<'a>> = "functionCall" | "function_call",
+        response: Option<Object<'a>> = "functionResponse" | "function_response",
+        inline: Option<Object<'a>> = "inlineData" | "inline_data",
         file: Raw<'a> = "fileData" | "file_data",
         thought: Option<bool>,
         /// The AI SDK's output: `{"type": "text", "value": …}`.
@@ -184,13 +187,9 @@ fn message<'a>(raw: &'a RawValue, at: At<'_>, all: &mut Vec<Block<'a>>) {
     for content in [message.content, message.parts].into_iter().flatten() {
         reader.content(content);
     }
-    for calls in [message.tool_calls, message.function_call]
-        .into_iter()
-        .flatten()
-    {
-        reader
-            .all
-            .extend(self::calls(calls, at.field("tool_calls")));
+    let calls = message.tool_calls.into_iter();
+    for raw in calls.chain(message.function_call.map(|call| call.0)) {
+        reader.all.push(call(raw, at.field("tool_calls")));
     }
     // An empty result is a result.
     if role == Role::Tool && reader.is_empty() {
@@ -379,10 +378,10 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
             return;
         };
         if let Some(call) = part.call {
-            return self.all.push(self::call(call, at));
+            return self.all.push(self::call(call.0, at));
         }
         if let Some(response) = part.response {
-            let call: Call<'a> = object(response, at.field("functionResponse"));
+            let call: Call<'a> = object(response.0, at.field("functionResponse"));
             let result = tool_result(call.id.0, call.name.0, call.response, at);
             return self.all.push(result);
         }
@@ -417,6 +416,7 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
                 match (media(&part, at), part.text.0) {
                     (Some(media), _) => self.add(role, kind, media),
                     (None, Some(text)) => self.text(text),
+                    (None, None) if is_void(raw) => {}
                     (None, None) => self.add(role, Kind::Text, Content::Json(raw)),
                 }
             }
@@ -440,6 +440,20 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
     }
 }
 
+/// Whether nothing is in a part but fields of Gemini's whose values could not be read.
+fn is_void(part: &RawValue) -> bool {
+    const FIELDS: [&str; 6] = [
+        "functionCall",
+        "function_call",
+        "functionResponse",
+        "function_response",
+        "inlineData",
+        "inline_data",
+    ];
+    let fields = serde_json::from_str::<HashMap<Cow<'_, str>, IgnoredAny>>(part.get());
+    fields.is_ok_and(|fields| fields.keys().all(|name| FIELDS.contains(&&**name)))
+}
+
 fn thinking(part: Part<'_>) -> Block<'_> {
     let hidden = part.signature.or_empty().len() + part.data.or_empty().len();
     let text = part.thinking.0.or(part.text.0).map(Content::Text);
@@ -458,7 +472,7 @@ fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
             None => Content::Media(unknown, "[image]".into()),
         }
     };
-    if let Some(raw) = part.inline {
+    if let Some(Object(raw)) = part.inline {
         let media: Media<'_> = object(raw, at.field("inlineData"));
         let mime = media.mime.or_empty();
         return Some(match mime.starts_with("image/") {

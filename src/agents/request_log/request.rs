@@ -1,6 +1,7 @@
 //! The request's side: which conversation, which model, and all that was sent.
 
 use super::message::{Raw, blocks, list, note_scalar, string, texts};
+use super::shape::{Nested, Object};
 use crate::agents::lenient::{Lost, Text, parse, record};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
@@ -41,7 +42,7 @@ record! {
         agent_id: Text<'a>,
         user_id: Text<'a>,
         trace_id: Text<'a> = "trace_id" | "traceId",
-        metadata: Raw<'a>,
+        metadata: Option<Object<'a>>,
     }
 }
 
@@ -63,13 +64,13 @@ impl<'a> Ids<'a> {
         let own = own.into_iter().find_map(Text::boxed).map(String::from);
         own.or_else(|| conversation(self.conversation?, lost))
             .or_else(|| session_of_user(self.user_id.get()?))
-            .or_else(|| Ids::read(self.metadata?.get(), lost).session(lost))
+            .or_else(|| Ids::read(self.metadata?.0.get(), lost).session(lost))
     }
 
     /// The trace's id: calls of one run, or of one request and its retries.
     pub(super) fn trace(&self, lost: &Lost) -> Option<String> {
         let own = self.trace_id.boxed().map(String::from);
-        own.or_else(|| Ids::read(self.metadata?.get(), lost).trace(lost))
+        own.or_else(|| Ids::read(self.metadata?.0.get(), lost).trace(lost))
     }
 }
 
@@ -105,7 +106,7 @@ record! {
         input: Raw<'a>,
         prompt: Raw<'a>,
         system: Raw<'a> = "system" | "instructions" | "systemInstruction" | "system_instruction",
-        tools: Raw<'a> = "tools" | "functions",
+        tools: Option<Nested<'a>> = "tools" | "functions",
         conversation: Raw<'a>,
         previous_response_id: Text<'a>,
         /// Where the Python library for Gemini has system prompt and tools.
@@ -121,9 +122,13 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
     let at = own_lost.at("");
     let body: Body<'_> = parse(json, &own_lost).ok()?;
     for (name, raw) in [("messages", body.messages), ("contents", body.contents)] {
+        if raw.is_some_and(|raw| !is_history(raw)) {
+            lost.note(name);
+        }
+    }
+    for (name, raw) in [("input", body.input), ("prompt", body.prompt)] {
         note_scalar(raw, lost.at(name));
     }
-    note_scalar(body.tools, lost.at("tools"));
     let sent = [body.messages, body.contents, body.input, body.prompt];
     let sent = sent.into_iter().flatten().find(|raw| is_history(raw))?;
     let more = body.config.or(body.model_parameters);
@@ -145,7 +150,8 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
     let tools = [body.tools, more.tools].into_iter().flatten();
     let tools = tools
         .into_iter()
-        .find(|tools| tools.get().starts_with(['[', '{']) && tools.get().len() > 2);
+        .map(|tools| tools.0)
+        .find(|tools| tools.get().len() > 2);
     let tool_list =
         |tools| Block::new(Role::Container, Kind::ToolList).with([Content::Json(tools)]);
     front.extend(tools.map(tool_list));
@@ -163,13 +169,26 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
     })
 }
 
+record! {
+    /// The fields by which a message or a part is recognised.
+    struct Mark<'a> {
+        role: Text<'a>,
+        kind: Text<'a> = "type",
+        text: Text<'a>,
+        parts: Vec<&'a RawValue>,
+    }
+}
+
 /// Whether this is what a prompt is made of: text, a message, or a list of them.
 fn is_history(raw: &RawValue) -> bool {
-    const FIELDS: [&str; 4] = ["\"role\"", "\"parts\"", "\"type\"", "\"text\""];
-    let json = raw.get();
-    match json.as_bytes() {
+    let is_message = |element: &RawValue| {
+        let mark: Mark<'_> = parse(element.get(), &Lost::default()).unwrap_or_default();
+        let texts = [mark.role, mark.kind, mark.text];
+        texts.iter().any(|text| text.0.is_some()) || !mark.parts.is_empty()
+    };
+    match raw.get().as_bytes() {
         [b'"', ..] | [b'[', b']' | b'"' | b'[', ..] => true,
-        [b'{' | b'[', ..] => FIELDS.iter().any(|field| json.contains(field)),
+        [b'{' | b'[', ..] => list(raw).into_iter().any(is_message),
         _ => false,
     }
 }

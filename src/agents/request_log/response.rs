@@ -1,6 +1,7 @@
 //! The response's side: its content, and the provider's numbers.
 
 use super::message::{Raw, blocks, calls, list, object, output, string};
+use super::shape::Object;
 use super::stream;
 use super::usage::Numbers;
 use crate::agents::lenient::{At, Lost, Record, Text, parse, record};
@@ -44,12 +45,12 @@ record! {
         text: Raw<'a>,
         sdk_reasoning: Text<'a> = "reasoningText",
         sdk_calls: Raw<'a> = "toolCalls",
-        usage: Raw<'a> = "usage" | "usageMetadata" | "usage_metadata",
+        usage: Option<Object<'a>> = "usage" | "usageMetadata" | "usage_metadata",
         sdk_metadata: Raw<'a> = "providerMetadata",
         /// The AI SDK's account of the response.
         response: Raw<'a>,
         /// The AI SDK's steps: each a request of its own.
-        steps: Raw<'a>,
+        steps: Vec<&'a RawValue>,
     }
 }
 
@@ -81,9 +82,8 @@ pub(super) fn read<'a>(body: &'a str, lost: &Lost) -> Option<Response<'a>> {
         }
         _ => stream::read(stream::events(body), &own_lost),
     };
-    let response = response.filter(|response| !response.is_empty())?;
     lost.extend(own_lost);
-    Some(response)
+    response.filter(|response| !response.is_empty())
 }
 
 /// Parses a whole response.
@@ -99,13 +99,13 @@ pub(super) fn whole<'a>(json: &'a str, lost: &Lost) -> Option<Response<'a>> {
         return None;
     }
     let account: Account<'_> = object_of(reply.response, at);
-    let newest_step = reply.steps.and_then(|steps| list(steps).pop());
+    let newest_step = reply.steps.last().copied();
     let step: Reply<'_> = object_of(newest_step, at);
     let usage = step.usage.or(reply.usage);
     let numbers = reply
         .sdk_metadata
         .and_then(|raw| Numbers::of_anthropic(raw, at));
-    let numbers = numbers.or_else(|| Some(Numbers::read(usage?, at)));
+    let numbers = numbers.or_else(|| Some(Numbers::read(usage?.0, at)));
     let (mut before, mut all) = (Vec::new(), Vec::new());
     if let Some(choices) = reply.choices.or(reply.candidates) {
         // Of several choices one continues; which, the next request shows. Mostly there is one.

@@ -2,7 +2,7 @@
 //! Completions' choices grow by deltas, Gemini's parts follow each other, Responses end in an event that
 //! holds it all. Usage is in the last event, or in the first and the last.
 
-use super::message::{Raw, blocks, object, string, tool_call};
+use super::message::{Raw, blocks, object, tool_call};
 use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
 use crate::agents::lenient::{At, Count, Lost, Text, parse, record};
@@ -153,7 +153,7 @@ impl<'a> Stream<'a> {
                 // Of several choices the first counts.
                 let choices = event.choices.into_iter();
                 for choice in choices.filter(|choice| choice.index.or_zero() == 0) {
-                    self.choice(choice.delta.unwrap_or_default());
+                    self.choice(choice.delta.unwrap_or_default(), at);
                 }
             }
         }
@@ -233,11 +233,12 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn choice(&mut self, delta: Delta<'a>) {
-        let content = delta.content.and_then(string).unwrap_or_default();
+    fn choice(&mut self, delta: Delta<'a>, at: At<'_>) {
+        let content: Option<Text<'_>> = delta.content.and_then(|raw| at.field("content").read(raw));
+        let content = content.unwrap_or_default();
         let texts = [
             (Kind::Thinking, delta.reasoning.or_empty()),
-            (Kind::Text, &*content),
+            (Kind::Text, content.or_empty()),
         ];
         for (kind, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
             self.part(kind, 0).text.push_str(text);

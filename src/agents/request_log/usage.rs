@@ -1,9 +1,7 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::agents::lenient::{At, Count, Record, record};
+use crate::agents::lenient::{At, Count, Field, Record, record};
 use serde_json::value::RawValue;
-
-type Raw<'a> = Option<&'a RawValue>;
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,10 +55,9 @@ impl Numbers {
 
     /// Reads `usage` or `usageMetadata`.
     pub(super) fn read(raw: &RawValue, at: At<'_>) -> Numbers {
-        let wire: Wire<'_> = read(raw, at.field("usage"));
-        let details = |raw: Raw<'_>| raw.map_or_else(Details::default, |raw| read(raw, at));
+        let wire: Wire = read(raw, at.field("usage"));
         if wire.prompt_tokens.0.is_some() || wire.completion_tokens.0.is_some() {
-            let input = details(wire.prompt_tokens_details);
+            let input = wire.prompt_tokens_details.unwrap_or_default();
             return Numbers {
                 whole: wire.prompt_tokens.0,
                 cache_read: input.cached_tokens.0.or(wire.cache_read_input_tokens.0),
@@ -69,13 +66,16 @@ impl Numbers {
                     .0
                     .or(wire.cache_creation_input_tokens.0),
                 output: wire.completion_tokens.0,
-                reasoning: details(wire.completion_tokens_details).reasoning_tokens.0,
+                reasoning: wire
+                    .completion_tokens_details
+                    .unwrap_or_default()
+                    .reasoning_tokens
+                    .0,
                 ..Numbers::default()
             };
         }
-        let output = details(wire.output_tokens_details);
-        if wire.input_tokens_details.is_some() {
-            let input = details(wire.input_tokens_details);
+        let output = wire.output_tokens_details.clone().unwrap_or_default();
+        if let Some(input) = wire.input_tokens_details {
             return Numbers {
                 whole: wire.input_tokens.0,
                 cache_read: input.cached_tokens.0,
@@ -109,7 +109,7 @@ impl Numbers {
                 ..Numbers::default()
             };
         }
-        wire.of_sdk(at)
+        wire.of_sdk()
     }
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
@@ -133,22 +133,22 @@ record! {
 
 record! {
     struct Anthropic<'a> {
-        usage: Raw<'a>,
+        usage: Option<&'a RawValue>,
     }
 }
 
 record! {
-    struct Wire<'a> {
+    struct Wire {
         // Chat Completions, LiteLLM.
         prompt_tokens: Count,
         completion_tokens: Count,
-        prompt_tokens_details: Raw<'a>,
-        completion_tokens_details: Raw<'a>,
+        prompt_tokens_details: Option<Details>,
+        completion_tokens_details: Option<Details>,
         // Responses and Anthropic.
         input_tokens: Count,
         output_tokens: Count,
-        input_tokens_details: Raw<'a>,
-        output_tokens_details: Raw<'a>,
+        input_tokens_details: Option<Details>,
+        output_tokens_details: Option<Details>,
         cache_creation_input_tokens: Count,
         cache_read_input_tokens: Count,
         // Gemini, by its REST interface and its Python library.
@@ -158,30 +158,20 @@ record! {
         gemini_cached: Count = "cachedContentTokenCount" | "cached_content_token_count",
         gemini_tools: Count = "toolUsePromptTokenCount" | "tool_use_prompt_token_count",
         // AI SDK: version 4; 5 and 6; 6 inside of a provider.
-        sdk_input: Raw<'a> = "inputTokens" | "promptTokens",
-        sdk_output: Raw<'a> = "outputTokens" | "completionTokens",
+        sdk_input: Tokens = "inputTokens" | "promptTokens",
+        sdk_output: Tokens = "outputTokens" | "completionTokens",
         sdk_reasoning: Count = "reasoningTokens",
         sdk_cached: Count = "cachedInputTokens",
-        sdk_input_details: Raw<'a> = "inputTokenDetails",
-        sdk_output_details: Raw<'a> = "outputTokenDetails",
+        sdk_input_details: Parts = "inputTokenDetails",
+        sdk_output_details: Parts = "outputTokenDetails",
     }
 }
 
-impl Wire<'_> {
-    fn of_sdk(&self, at: At<'_>) -> Numbers {
-        // A number, or its parts.
-        let parts = |raw: Raw<'_>, name: &'static str| match raw {
-            None => Parts::default(),
-            Some(raw) if raw.get().starts_with('{') => read(raw, at),
-            Some(raw) => Parts {
-                total: at.field(name).read(raw).unwrap_or_default(),
-                ..Parts::default()
-            },
-        };
-        let input = parts(self.sdk_input, "inputTokens");
-        let output = parts(self.sdk_output, "outputTokens");
-        let input_details = parts(self.sdk_input_details, "inputTokenDetails");
-        let output_details = parts(self.sdk_output_details, "outputTokenDetails");
+impl Wire {
+    fn of_sdk(self) -> Numbers {
+        let (input, output) = (self.sdk_input.0, self.sdk_output.0);
+        let input_details = self.sdk_input_details;
+        let output_details = self.sdk_output_details;
         Numbers {
             whole: input.total.0,
             uncached: None,
@@ -215,6 +205,27 @@ record! {
         read: Count = "cacheRead" | "cacheReadTokens",
         write: Count = "cacheWrite" | "cacheWriteTokens",
         reasoning: Count = "reasoning" | "reasoningTokens",
+    }
+}
+
+/// A number of tokens, or its parts.
+#[derive(Debug, Default, Clone)]
+struct Tokens(Parts);
+
+impl<'a> Field<'a> for Tokens {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Self> {
+        if !value.get().starts_with('{') {
+            let total = Count::read(value, at)?;
+            return Some(Tokens(Parts {
+                total,
+                ..Parts::default()
+            }));
+        }
+        let parts = Parts::read(value, at)?;
+        let counts = [parts.total, parts.read, parts.write, parts.reasoning];
+        // Parts that are not reported are left out.
+        let has_counts = value.get() == "{}" || counts.iter().any(|count| count.0.is_some());
+        has_counts.then_some(Tokens(parts))
     }
 }
 

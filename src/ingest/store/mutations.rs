@@ -48,10 +48,7 @@ impl Log {
 fn logs() -> Vec<Log> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut logs = Vec::new();
-    for format in agents::ALL
-        .iter()
-        .filter(|format| !EXEMPT.contains(&format.id))
-    {
+    for format in agents::ALL {
         for case in folder(&root.join(format.id)) {
             let files = folder(&case);
             let name = case.strip_prefix(&root).unwrap().display().to_string();
@@ -224,9 +221,6 @@ fn is_counted(original: &[Entry], odd: &[Entry]) -> bool {
     count(odd, is_lost) > count(original, is_lost)
         || count(odd, is_passed_over) > count(original, is_passed_over)
 }
-
-/// Agents whose decoders are not held to this.
-const EXEMPT: [&str; 1] = ["request-log"];
 
 #[test]
 fn an_odd_field_costs_itself_and_is_counted() {
