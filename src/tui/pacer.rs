@@ -1,12 +1,12 @@
-//! How often the screen is drawn. Pure: the clock is handed in.
+//! How often the screen is drawn. Pure: callers pass the time.
 
 use std::time::{Duration, Instant};
 
 /// The least time between two frames: 30 frames a second are more than an eye follows in numbers.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// A frame may take this part of the time there is: thousands of sessions take milliseconds to put in
-/// order, and a monitor should not be what makes the machine warm.
+/// A frame may take this part of the time there is: thousands of sessions take milliseconds to sort,
+/// and a monitor should use little CPU.
 const PART: u32 = 10;
 
 /// The longest between two frames, however long they take.

@@ -1,5 +1,5 @@
-//! From a buffer to the terminal: only what has changed, in one synchronized update, and not a byte
-//! where nothing has.
+//! From a buffer to the terminal: only the changes, in one synchronized update; nothing if
+//! nothing changed.
 
 use crossterm::queue;
 use crossterm::terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate};

@@ -28,7 +28,7 @@ pub struct State {
 pub struct StateFile {
     path: PathBuf,
     loaded: State,
-    /// What the file contains, as far as the program understands it; `None`: it is broken.
+    /// What the file contains, without unknown keys; `None`: it is broken.
     saved: Option<State>,
     written: Option<Instant>,
 }

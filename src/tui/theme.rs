@@ -48,7 +48,7 @@ impl Default for Theme {
     }
 }
 
-/// Gives a cell these colours in place of those that it does not have.
+/// Sets the colours that a cell does not have yet.
 pub fn fill_colours(cell: &mut Cell, fg: Option<Color>, bg: Option<Color>) {
     if let (Color::Reset, Some(fg)) = (cell.fg, fg) {
         cell.fg = fg;

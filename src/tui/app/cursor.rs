@@ -77,7 +77,7 @@ impl<K: Copy + PartialEq> Cursor<K> {
             Some(key) if keys.get(self.index) == Some(&key) => self.index,
             Some(key) => match keys.iter().position(|k| *k == key) {
                 Some(index) => index,
-                // It is gone: select its neighbour.
+                // It is gone: select the row in its place.
                 None => {
                     self.select(keys, self.index);
                     self.index

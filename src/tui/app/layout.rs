@@ -145,7 +145,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// The layout of a screen of these columns and rows; `banner` and `notice` rows are wanted.
+    /// The layout of a screen of these columns and rows; `banner` and `notice` are rows to reserve.
     pub fn of(size: (u16, u16), banner: u16, notice: u16) -> Overview {
         let roomy = size.1 >= 16;
         let detail = if roomy { 2 } else { 1 };
@@ -173,7 +173,7 @@ impl Overview {
 ///  numbers     the same in numbers
 ///  forecast    when it will compact; on low screens part of the status
 ///  transport   only in a replay; on low screens in place of the status
-///  roles chart a line a role, and the context over time beside them; on small screens a line
+///  roles chart one line per role, and the context over time beside them; on small screens one line
 ///  tabs        what the list shows
 ///  columns     its headings; low screens have none
 ///  list        items, tools, compactions, …
@@ -205,7 +205,7 @@ const CHART_FROM: u16 = 72;
 const TALLEST_CHART: u16 = 14;
 
 impl Session {
-    /// The layout of a screen of these columns and rows; `transport` and `notice` rows are wanted.
+    /// The layout of a screen of these columns and rows; `transport` and `notice` are rows to reserve.
     pub fn of((width, rows): (u16, u16), transport: u16, notice: u16) -> Session {
         let roomy = rows >= 20;
         let tall = rows >= 32;

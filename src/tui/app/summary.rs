@@ -16,7 +16,7 @@ pub const GROWTH_BARS: usize = 8;
 /// How long a compaction is shown as new, in seconds.
 const NEWS: i64 = 120;
 
-/// A session in short.
+/// The summary of a session.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// How full it is.

@@ -1,4 +1,4 @@
-//! The timeline of a session's context: one step is a request or, where none was reported, a record. The
+//! The timeline of a session's context: one step is a request or, without usage reports, a record. The
 //! geometry is here because the mouse needs it as much as drawing does.
 
 use super::layout::Area;

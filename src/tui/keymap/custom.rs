@@ -1,4 +1,4 @@
-//! The user's own keys, in the place of those of the table.
+//! The user's own keys, which replace those of the table.
 
 use super::{Action, BINDINGS, Binding, KeyPress, Keymap, Scope};
 use std::borrow::Cow;

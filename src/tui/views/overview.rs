@@ -1,4 +1,4 @@
-//! The list of sessions: a row each.
+//! The list of sessions, one row for each.
 //!
 //! ```text
 //!  ctxgauge  14 sessions, 3 live                                       sort recent ▾   / filter

@@ -119,7 +119,7 @@ impl<'b> Canvas<'b> {
         }
     }
 
-    /// Clears a frame in the middle of the screen, with a title. Returns its inside, of at most the wanted
+    /// Clears a frame in the middle of the screen, with a title. Returns its inside, of at most this
     /// size.
     pub fn open_box(&mut self, title: &str, (columns, rows): (u16, u16)) -> Area {
         let all = self.buffer.area;

@@ -1,4 +1,4 @@
-//! The timeline of a context: a column a request or, where none was reported, a record; the trigger, the
+//! The timeline of a context: one column per request or, without usage reports, per record; the trigger, the
 //! forecast, a cursor.
 //!
 //! ```text

@@ -19,7 +19,7 @@ const CLUSTER: usize = 64;
 pub struct Row {
     /// Its first byte in the text.
     pub from: u32,
-    /// The byte after its last; the newline is no part of it.
+    /// The byte after its last, without the newline.
     pub to: u32,
     /// The number of the line that begins here, counted from 0; `None`: it continues the row above.
     pub line: Option<u32>,
@@ -141,7 +141,7 @@ fn clusters(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The characters that a terminal shows in one place. ASCII, which is nearly all of it, is quick.
+/// The characters that a terminal shows in one place. ASCII has a fast path.
 fn first_cluster(text: &str) -> &str {
     match text.as_bytes() {
         [] => "",

@@ -48,7 +48,7 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
         groups.extend(agent(estimate, room));
     }
     if let Some(headroom) = headroom {
-        // Headroom matters more than the trigger: it stays where only one of them fits.
+        // Headroom matters more than the trigger: it stays if only one of them fits.
         let trigger = trigger(limits);
         if joined_width(&groups) + taken(&trigger) + kept <= columns + 3 {
             groups.push(trigger);
