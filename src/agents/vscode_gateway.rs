@@ -163,7 +163,7 @@ impl VscodeGatewayDecoder {
             return;
         }
         if let Some(tokens) = line.estimated() {
-            out.usage(estimate(request, tokens));
+            out.usage(Usage::estimated(request, tokens));
         }
         if has_contents && wrapped == Wrapped::Yes {
             return;
@@ -216,7 +216,7 @@ impl VscodeGatewayDecoder {
         if let Some(tokens) = line.tokens.estimated.0 {
             let chat = line.internal_state.chat_id.key();
             let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));
-            out.usage(estimate(request, tokens));
+            out.usage(Usage::estimated(request, tokens));
         }
     }
 
@@ -261,20 +261,6 @@ fn request_of(line: &Line<'_>, out: &Sink<'_>) -> Key {
     match line.chat_id.get() {
         Some(id) => Key::of_parts(&["vscode-gateway", id]),
         None => Key::of_number("vscode-gateway", out.place().id()),
-    }
-}
-
-/// The extension's own number.
-fn estimate(request: Key, tokens: u64) -> Usage {
-    Usage {
-        request,
-        model: None,
-        prompt: tokens,
-        cached: 0,
-        output: None,
-        reasoning: None,
-        source: Source::Agent,
-        billed: Billed::default(),
     }
 }
 

@@ -3,9 +3,9 @@
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use crate::agents::lenient::{self, Piece};
 use crate::model::event::{
-    Billed, Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+    Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
-use crate::model::{Gone, Kind, Role, Source};
+use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 
@@ -330,26 +330,14 @@ impl Space {
             return;
         };
         out.set_lane(participant.lane);
-        out.meta(Meta {
-            window: Some(most),
-            ..Meta::default()
-        });
+        out.meta(Meta::of_window(Some(most)));
         let Some(tokens) = payload.tokens.0 else {
             return;
         };
         let before = participant.tokens.unwrap_or(0);
         participant.tokens_before = participant.tokens.replace(tokens);
         participant.compacted = None;
-        let usage = Usage {
-            request: key,
-            model: None,
-            prompt: tokens,
-            cached: 0,
-            output: None,
-            reasoning: None,
-            source: Source::Agent,
-            billed: Billed::default(),
-        };
+        let usage = Usage::estimated(key, tokens);
         // A compaction on request is reported in an envelope that follows on the new size.
         let is_requested = envelope.correlation_id().is_some();
         let is_compacted = payload.status.get() == Some("compacted");
@@ -371,10 +359,7 @@ impl Space {
             let label = format!("near limit: {tokens} of {most} tokens");
             let item = item.label(&label).done();
             out.node(node(key, item, Part::Injected));
-            out.emit(Event::Cleared {
-                nodes: vec![key],
-                calls: Vec::new(),
-            });
+            out.emit(Event::cleared_node(key));
         }
     }
 
@@ -391,8 +376,9 @@ impl Space {
             _ => participant.held.drain(..entries).collect(),
         };
         out.set_lane(participant.lane);
+        let gone = gone.into_iter().map(|(key, _)| key);
         out.emit(Event::Cleared {
-            nodes: gone.into_iter().map(|(key, _)| key).collect(),
+            nodes: gone.collect(),
             calls: Vec::new(),
         });
     }

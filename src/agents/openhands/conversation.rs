@@ -368,10 +368,7 @@ impl OpenHandsDecoder {
             self.unknown.remove(&request);
             if window.is_some() && window != self.window {
                 self.window = window;
-                out.meta(Meta {
-                    window,
-                    ..Meta::default()
-                });
+                out.meta(Meta::of_window(window));
             }
             self.model = usage.model.clone().or(self.model.take());
             out.usage(Usage { request, ..usage });

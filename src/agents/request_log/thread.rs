@@ -54,10 +54,7 @@ impl Thread {
         // Until a response names it, the model is the one that was requested.
         if let (None, Some(model)) = (&self.model, request.model.as_deref()) {
             self.model = Some(model.into());
-            out.meta(Meta {
-                model: self.model.clone(),
-                ..Meta::default()
-            });
+            out.meta(Meta::of_model(self.model.clone()));
         }
         let prompt = Prompt {
             front: &request.front,
@@ -95,9 +92,7 @@ impl Thread {
         let longest = longest.filter(|text| text.len() >= MIN_QUOTED);
         self.passages = longest.map(passages).into_iter().flatten().collect();
         if let Some(key) = built_in {
-            let nodes = vec![key];
-            let calls = Vec::new();
-            out.emit(Event::Cleared { nodes, calls });
+            out.emit(Event::cleared_node(key));
         }
     }
 
