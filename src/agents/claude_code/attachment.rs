@@ -203,6 +203,8 @@ fn from_fields(
             vec![&content]
         }
         "compact_file_reference" | "already_read_file" => Vec::new(),
+        // A list of tasks, which is not sent as it is written.
+        "task_reminder" if attachment.content.is_some_and(is_list) => Vec::new(),
         _ => {
             content = lenient::value(attachment.content.or(attachment.prompt), "content", out);
             let fields = [
@@ -233,6 +235,10 @@ fn from_fields(
         item = item.text(text);
     }
     item.done()
+}
+
+fn is_list(value: &RawValue) -> bool {
+    value.get().starts_with('[')
 }
 
 /// Text typed while a turn ran: this is its only copy. Notices of background tasks come the same way.
