@@ -140,7 +140,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 /// The reset that a summary belongs to: the last one before it, of those directly before its first request.
 fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
     let request = item.entered.unwrap_or(session.requests().len());
-    let all = before(&session.resets(), request);
+    let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
     Some(first_after.saturating_sub(1).clamp(all.start, last))
 }

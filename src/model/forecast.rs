@@ -254,7 +254,7 @@ fn project(
 ) -> Result<Forecast, NoForecast> {
     let trigger = trigger.ok_or(NoForecast::NoTrigger)?;
     let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
-    let resets = session.resets().get(..resets).unwrap_or(&session.resets());
+    let resets = session.resets().get(..resets).unwrap_or(session.resets());
     // After a reset, all that is known is of earlier epochs.
     let reset = resets.last().map_or(0, |reset| reset.request);
     let growth = if reset > newest {

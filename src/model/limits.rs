@@ -12,8 +12,8 @@ impl Session {
     pub fn limits(&self) -> Limits {
         let facts = self.facts();
         raised(
-            &self.requests(),
-            |least| self.limits_from(&facts, &self.requests(), &self.resets(), least),
+            self.requests(),
+            |least| self.limits_from(&facts, self.requests(), self.resets(), least),
             || self.calibrated_context().low,
         )
     }

@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 pub use progress::Progress;
 use progress::ProgressLine;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -255,13 +255,11 @@ impl Results {
         names: impl Iterator<Item = N>,
         test: impl Fn(&Group, &N) -> bool,
     ) -> BTreeMap<N, Summary> {
-        let mut summaries = BTreeMap::new();
-        for name in names {
-            if !summaries.contains_key(&name) {
-                let summary = self.of(|group| test(group, &name));
-                summaries.insert(name, summary);
-            }
-        }
-        summaries
+        let names: BTreeSet<N> = names.collect();
+        let summarised = |name| {
+            let summary = self.of(|group| test(group, &name));
+            (name, summary)
+        };
+        names.into_iter().map(summarised).collect()
     }
 }

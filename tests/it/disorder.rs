@@ -12,11 +12,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::sync::{Arc, LazyLock};
 
-static LOGS: LazyLock<Vec<(&'static Format, Vec<Vec<u8>>)>> = LazyLock::new(logs);
+/// A format and the lines of a log.
+type Log = (&'static Format, Vec<Vec<u8>>);
+
+static LOGS: LazyLock<Vec<Log>> = LazyLock::new(logs);
 static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(config::rules().unwrap()));
 
 /// The lines of every hand-written log that is read line by line.
-fn logs() -> Vec<(&'static Format, Vec<Vec<u8>>)> {
+fn logs() -> Vec<Log> {
     let mut logs = Vec::new();
     for format in agents::ALL {
         let folder = manifest_folder().join("tests/fixtures").join(format.id);

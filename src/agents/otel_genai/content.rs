@@ -403,9 +403,12 @@ pub(super) fn numbered(attributes: &Attributes<'_>, prefix: &str) -> Vec<Value> 
     }
 }
 
+/// A value and its name, or what is left of it.
+type Named<'v> = (&'v str, &'v Value);
+
 /// Values with dotted names as the object that they are parts of; where all names are numbers, as a list.
-fn nested(fields: Vec<(&str, &Value)>, depth: usize) -> Value {
-    let mut groups: BTreeMap<(Option<u32>, &str), Vec<(&str, &Value)>> = BTreeMap::new();
+fn nested(fields: Vec<Named<'_>>, depth: usize) -> Value {
+    let mut groups: BTreeMap<(Option<u32>, &str), Vec<Named<'_>>> = BTreeMap::new();
     for (name, value) in fields {
         let (first, rest) = name.split_once('.').unwrap_or((name, ""));
         let group = groups.entry((first.parse().ok(), first)).or_default();

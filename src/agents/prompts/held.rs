@@ -57,7 +57,11 @@ impl Held {
 
     pub(super) fn result_of(&self) -> Option<Key> {
         match self.content {
-            HeldContent::Block { kind, call, .. } if kind == Kind::ToolResult => call,
+            HeldContent::Block {
+                kind: Kind::ToolResult,
+                call,
+                ..
+            } => call,
             _ => None,
         }
     }
