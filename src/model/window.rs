@@ -1,6 +1,6 @@
 //! How large a window is and when the agent compacts, from the models table and from what the session
 //! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
-//! only the fallbacks for models that no table has: [`GUESSED_WINDOWS`] and [`Tokenizer::default`].
+//! only the fallbacks for models that no table has: `GUESSED_WINDOWS` and [`Tokenizer::default`].
 
 pub mod custom;
 mod overrides;
