@@ -6,6 +6,7 @@
 pub mod ascii;
 pub mod item;
 pub mod number;
+pub mod own_count;
 pub mod sparkline;
 pub mod text;
 

@@ -5,6 +5,7 @@
 
 use super::estimators::Estimator;
 use super::history::SizedItem;
+use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
 use super::session::{Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
@@ -68,9 +69,29 @@ pub struct Context {
     pub basis: Basis,
     /// Its parts by role, in the order of [`Role::ALL`].
     pub roles: [Share; 5],
+    /// What the agent itself counts and compares with its trigger; `None`: not known.
+    pub own: Option<OwnCount>,
 }
 
 impl Context {
+    /// What the agent compares with its trigger, in tokens: its own count, else the size of the context.
+    pub fn counted(&self) -> u64 {
+        self.own.map_or(self.used, |own| own.tokens)
+    }
+
+    /// Tokens left before the trigger.
+    pub fn headroom(&self, trigger: u64) -> u64 {
+        trigger.saturating_sub(self.counted())
+    }
+
+    /// The size of the context at which the trigger will be reached, if the agent's count grows as the
+    /// context does.
+    pub fn trigger_here(&self, trigger: u64) -> u64 {
+        self.used
+            .saturating_add(trigger)
+            .saturating_sub(self.counted())
+    }
+
     /// One role's part.
     pub fn role(&self, role: Role) -> &Share {
         &self.roles[role.index()]
@@ -124,9 +145,13 @@ impl Session {
     /// How full a context is, by the estimator that the user chose.
     pub(super) fn context_of(&self, content: &Content) -> Context {
         let calibrated = self.calibrated(content);
-        match self.rules().estimator {
+        let context = match self.rules().estimator {
             Estimator::Calibrated => calibrated,
             other => self.context_by(other, content, &calibrated),
+        };
+        Context {
+            own: self.own_count_of(content),
+            ..context
         }
     }
 
@@ -183,6 +208,7 @@ impl Session {
             },
             basis: Basis::of(inputs.anchor(), estimated),
             roles,
+            own: None,
         }
     }
 

@@ -225,6 +225,7 @@ impl Session {
             high: calibrated.high.max(used),
             basis: Basis::of(anchor, estimated),
             roles,
+            own: None,
         }
     }
 

@@ -446,6 +446,9 @@ pub enum Cause {
     Automatic,
     /// The user asked for it.
     Manual,
+    /// The log does not have it: the session decides by the agent's own count, see
+    /// [`crate::model::own_count`].
+    Unlogged,
     /// Anything else, as the log or its decoder names it.
     Other(Box<str>),
 }
@@ -456,6 +459,7 @@ impl Cause {
         match self {
             Cause::Automatic => "auto",
             Cause::Manual => "manual",
+            Cause::Unlogged => "unknown",
             Cause::Other(name) => name,
         }
     }

@@ -14,6 +14,7 @@ mod words;
 
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
 
+use super::context::Context;
 use super::replay::State;
 use super::session::{RequestIx, Session};
 use jiff::Timestamp;
@@ -226,9 +227,8 @@ fn crossing(distance: f64) -> Band {
 /// the result until the session changes.
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
     let so_far = (session.requests().len(), session.resets().len());
-    let mut forecast = project(session, so_far, session.limits().trigger, || {
-        session.context().used
-    })?;
+    let trigger = session.limits().trigger;
+    let mut forecast = project(session, so_far, trigger, || session.context())?;
     if is_idle(session, now) {
         forecast.minutes = None;
     }
@@ -238,7 +238,7 @@ pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, N
 /// The forecast as of an earlier state, from what had been reported by then.
 pub fn forecast_at(session: &Session, state: &State) -> Result<Forecast, NoForecast> {
     let so_far = (state.requests, state.resets);
-    let mut forecast = project(session, so_far, state.limits.trigger, || state.context.used)?;
+    let mut forecast = project(session, so_far, state.limits.trigger, || state.context)?;
     if state.at.is_none() {
         forecast.minutes = None;
     }
@@ -250,7 +250,7 @@ fn project(
     session: &Session,
     (requests, resets): (usize, usize),
     trigger: Option<u64>,
-    used: impl Fn() -> u64,
+    context: impl Fn() -> Context,
 ) -> Result<Forecast, NoForecast> {
     let trigger = trigger.ok_or(NoForecast::NoTrigger)?;
     let newest = requests.checked_sub(1).ok_or(NoForecast::NoRequest)?;
@@ -265,7 +265,7 @@ fn project(
     } else {
         Growth::until(session, newest)
     };
-    growth.forecast(trigger.saturating_sub(used()))
+    growth.forecast(context().headroom(trigger))
 }
 
 /// Whether a session was idle for so long that minutes of work cannot be compared with the clock.

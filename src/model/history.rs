@@ -165,6 +165,15 @@ pub struct Request {
     pub(super) previous: Option<RequestIx>,
 }
 
+/// An agent's own counts around a compaction, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// At which it compacted.
+    pub at: u64,
+    /// At the last request before, at which it did not.
+    pub not_at: u64,
+}
+
 /// A compaction or clear that took place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastReset {
@@ -184,6 +193,8 @@ pub struct PastReset {
     pub before_source: Source,
     /// Our size before, whatever the agent logs: reported plus estimated.
     pub ours: u64,
+    /// What the agent compared with its trigger, where its rule is known.
+    pub counted: Option<Counted>,
     /// The size after: the first prompt reported since, or the agent's own number.
     pub after: Option<u64>,
     /// How `after` is known.

@@ -4,7 +4,7 @@ use super::context::Content;
 use super::event::Cause;
 use super::past::Facts;
 use super::session::{PastReset, Request, RequestIx, Session};
-use super::window::{Limits, Seen, WindowSource};
+use super::window::{Limits, PastSize, Seen, WindowSource};
 use std::sync::Arc;
 
 impl Session {
@@ -60,10 +60,13 @@ impl Session {
             .filter(|r| same_model(&r.model))
             .map(|r| r.prompt)
             .max();
-        let past: Vec<u64> = resets
+        let past: Vec<PastSize> = resets
             .iter()
             .filter(|r| r.cause == Cause::Automatic && same_model(&r.model))
-            .map(|r| r.before)
+            .map(|r| match r.counted {
+                Some(counted) => PastSize::Counted(counted),
+                None => PastSize::Context(r.before),
+            })
             .collect();
         self.rules().limits(&Seen {
             agent: self.agent,

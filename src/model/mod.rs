@@ -27,6 +27,7 @@ mod history;
 mod items;
 mod ledger;
 mod limits;
+pub mod own_count;
 mod past;
 #[cfg(test)]
 mod properties;

@@ -11,7 +11,9 @@ use super::calibrations::Calibrations;
 use super::chain::{BranchChange, Chain};
 use super::context::Context;
 use super::event::{Cause, Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Usage};
-pub use super::history::{Away, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem};
+pub use super::history::{
+    Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
+};
 use super::items::Items;
 use super::ledger::{Ledger, alive};
 use super::past::{Facts, Inputs, Mark, Past};
@@ -483,6 +485,7 @@ impl Session {
                 dropped[item.role.index()] += self.tokens(*ix).0;
             }
         }
+        let counted = self.counted_at_reset(reset);
         let (before, before_source) = match reset.before {
             Some(size) => (size, Source::Agent),
             None if used.estimated == 0 => (used.used, Source::Reported),
@@ -492,11 +495,12 @@ impl Session {
             place,
             at,
             gone: reset.gone,
-            cause: reset.cause.clone(),
+            cause: self.cause_of(reset, counted),
             model: self.model_shared().cloned(),
             before,
             before_source,
             ours: used.used,
+            counted,
             after: reset.after,
             after_source: Source::Agent,
             request: self.requests().len(),

@@ -38,6 +38,12 @@ name = "half of the window"
 share = 0.5
 
 [[policy]]
+agent = "counter"
+name = "half of the window"
+share = 0.5
+count = { base = "total", bytes_per_token = 4, earlier_reasoning = true }
+
+[[policy]]
 agent = "keeper"
 name = "0.8 of the window"
 share = 0.8
@@ -52,8 +58,12 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn new() -> Log {
+        Log::of("tested")
+    }
+
+    pub(crate) fn of(agent: &'static str) -> Log {
         let rules: Rules = toml::from_str(RULES).unwrap_or_default();
-        let mut session = Session::new("tested", Arc::new(rules));
+        let mut session = Session::new(agent, Arc::new(rules));
         session.coverage = Coverage::Whole;
         Log { session, line: 0 }
     }

@@ -93,8 +93,13 @@ fn reports_of_sessions_have_the_documented_keys() {
     insta::glob!("../fixtures", "*/*/log.*", |path| {
         reports.push(json_report(path));
     });
-    // Known only while a session is active, and only with another estimator.
-    let rare = ["compaction.minutes_left", "context.estimator"];
+    // Known only while a session is active, only with another estimator, and only from settings.
+    let rare = [
+        "compaction.minutes_left",
+        "compaction.trigger_setting",
+        "context.estimator",
+        "context.window_setting",
+    ];
     check("ctxgauge.report/1", &reports, &rare);
 }
 
@@ -105,7 +110,13 @@ fn other_reports_have_the_documented_keys() {
     let claude = claude.to_str().unwrap();
     let log = fixtures.join("claude-code/response_in_several_lines/log.jsonl");
     let log = log.to_str().unwrap();
-    let rare = ["sessions[].context.said", "sessions[].context.estimator"];
+    let rare = [
+        "sessions[].context.said",
+        "sessions[].context.estimator",
+        "sessions[].context.window_setting",
+        "sessions[].context.own_count",
+        "sessions[].context.earlier_reasoning",
+    ];
     check(
         "ctxgauge.ls/1",
         &[output(&["ls", "--totals", claude])],

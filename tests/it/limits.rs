@@ -49,8 +49,8 @@ fn settings_of_the_agent_are_told_everywhere_but_for_copies() {
     let copy = home.path().join("copy.jsonl");
     fs::copy(&log, &copy).unwrap();
     let compaction = report(&copy);
-    assert_eq!(compaction["trigger"], Value::Null);
-    assert_eq!(compaction["trigger_source"], "none");
+    assert_eq!(compaction["trigger"], 1_000_000);
+    assert_eq!(compaction["trigger_source"], "policy");
     let terminal = Terminal::open(home.path(), &[], (120, 40));
     terminal.wait_for_text("compacts at 427k (settings)");
     // A change of them shows at once.

@@ -163,13 +163,11 @@ impl CodexDecoder {
         self.user_messages.iter().map(|(key, _)| *key).collect()
     }
 
-    /// The cause of a compaction, which the log does not contain. Within a turn it is never the user;
-    /// before the user's message it is, where the context was far from full.
+    /// The cause of a compaction, which the log does not contain. Within a turn it is never the user.
     fn cause(&self) -> Cause {
-        let used = self.meter.last_total();
-        match self.meta.window {
-            Some(window) if self.turns.is_waiting() && used < window / 10 * 9 => Cause::Manual,
-            _ => Cause::Automatic,
+        match self.turns.is_waiting() {
+            true => Cause::Unlogged,
+            false => Cause::Automatic,
         }
     }
 }

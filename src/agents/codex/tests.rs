@@ -324,10 +324,10 @@ fn an_old_compaction_keeps_no_more_of_the_users_words_than_fits() {
 }
 
 #[test]
-fn a_compaction_before_the_users_message_is_the_users_own() {
+fn the_cause_of_a_compaction_before_the_users_message_is_not_logged() {
     assert_eq!(
         only(&story("manual-compaction"), "reset"),
-        ["8 reset manual"]
+        ["8 reset unknown"]
     );
 }
 

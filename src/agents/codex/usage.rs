@@ -30,11 +30,6 @@ impl Meter {
         self.total.as_ref()
     }
 
-    /// All tokens of the last call.
-    pub fn last_total(&self) -> u64 {
-        self.last.map_or(0, |last| last.total.or_zero())
-    }
-
     pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Report {
         let Some(last) = last else {
             return Report::Nothing;

@@ -286,6 +286,13 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
+    /// Sets the bytes that the agent itself counts for this item, where they are not those of its text.
+    #[must_use]
+    pub fn own_bytes(mut self, bytes: u64) -> Self {
+        self.item.size.own_bytes = Some(u32::try_from(bytes).unwrap_or(u32::MAX));
+        self
+    }
+
     /// Names the tool.
     #[must_use]
     pub fn tool(mut self, name: Option<&str>) -> Self {

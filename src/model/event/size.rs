@@ -23,6 +23,9 @@ pub struct Size {
     pub opaque: u64,
     /// Tokens that the provider reported for this item alone; 0: none.
     pub reported: u64,
+    /// Bytes that the agent itself counts for this item; `None`: those of its text, and four for each
+    /// token by formula. See [`crate::model::own_count`].
+    pub own_bytes: Option<u32>,
 }
 
 impl Size {

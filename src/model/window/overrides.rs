@@ -1,5 +1,8 @@
 //! What an agent's settings change about its window and trigger.
 
+use super::matches;
+use std::borrow::Cow;
+
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
 /// numbers are tokens.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,6 +28,25 @@ pub struct Overrides {
     pub limit: Option<u64>,
     /// Whether the agent compacts by itself at all.
     pub compaction: Compaction,
+    /// Windows of single models; the first that matches holds. What is set for all models outranks them.
+    pub models: Vec<ModelWindow>,
+    /// The file or variable that `window` is from, to be shown; empty: the usual settings.
+    pub window_from: &'static str,
+    /// The same for `compact_window` and `limit`.
+    pub trigger_from: &'static str,
+}
+
+/// The window of a model in an agent's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ModelWindow {
+    /// The model's id; `*` matches any text.
+    pub id: String,
+    /// The window, in tokens, where the log has none.
+    pub window: Option<u64>,
+    /// The window that compaction uses, in tokens.
+    pub compact_window: Option<u64>,
+    /// The file or variable that they are from.
+    pub from: &'static str,
 }
 
 /// Whether an agent compacts by itself.
@@ -38,6 +60,25 @@ pub enum Compaction {
 }
 
 impl Overrides {
+    /// The settings for one model: its own windows where none is set for all.
+    pub(super) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
+        let is_its = |row: &&ModelWindow| model.is_some_and(|id| matches(&row.id, id));
+        let mut rows = self.models.iter().filter(is_its).peekable();
+        if rows.peek().is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut set = self.clone();
+        for row in rows {
+            if set.window.is_none() && row.window.is_some() {
+                (set.window, set.window_from) = (row.window, row.from);
+            }
+            if set.compact_window.is_none() && row.compact_window.is_some() {
+                (set.compact_window, set.trigger_from) = (row.compact_window, row.from);
+            }
+        }
+        Cow::Owned(set)
+    }
+
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Overrides::default()

@@ -2,6 +2,7 @@
 
 use super::overrides::{Compaction, Overrides};
 use super::{Seen, matches};
+use crate::model::own_count::CountRule;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,11 @@ pub struct Policy {
     pub output: u64,
     /// It fires at so many tokens, whatever the window.
     pub budget: Option<u64>,
+    /// Whether it compacts when the window is full, unless a smaller one is configured for compaction.
+    #[serde(default)]
+    pub at_limit: bool,
+    /// How the agent counts what it compares with the trigger; none: by what is in the context.
+    pub count: Option<CountRule>,
     /// Whether it compacts before the window is full at all.
     #[serde(default = "yes")]
     pub proactive: bool,
@@ -93,6 +99,9 @@ impl Policy {
         let proactive = self.proactive || set.compact_window.is_some();
         if !proactive || set.compaction == Compaction::Off {
             return None;
+        }
+        if self.at_limit && set.compact_window.is_none() {
+            return Some(window.min(set.limit.unwrap_or(u64::MAX)));
         }
         let window = window.min(set.compact_window.unwrap_or(u64::MAX));
         let output = self.output.min(set.output.unwrap_or(u64::MAX));

@@ -79,10 +79,9 @@ fn claude_code_by_version_and_model() {
     assert_eq!(of("claude-sonnet-5", "2.1.240").trigger, Some(967_000));
     // The maker documents no compaction before the limit for other models with such windows.
     let limit = of("claude-opus-4-8", "2.1.219");
-    assert_eq!((limit.window, limit.trigger), (1_000_000, None));
-    assert_eq!(limit.trigger_source, TriggerSource::None);
-    let said = limit.no_trigger();
-    assert_eq!(said.as_deref(), Some("compacts at the limit (policy)"));
+    assert_eq!((limit.window, limit.trigger), (1_000_000, Some(1_000_000)));
+    assert_eq!(limit.trigger_source, TriggerSource::Policy);
+    assert_eq!(limit.policy, "at the limit");
     assert_eq!(RULES.limits(&seen("droid", "x")).no_trigger(), None);
 }
 
@@ -111,7 +110,9 @@ fn claude_code_with_settings() {
     // Of what the output leaves, 180,000; it can only lower.
     let of = |p| claude("claude-opus-4-5", &percent(p)).trigger;
     assert_eq!((of(50.0), of(100.0)), (Some(90_000), Some(167_000)));
-    assert_eq!(claude("claude-opus-4-8", &percent(50.0)).trigger, None);
+    // Not where the limit is the trigger.
+    let at_limit = claude("claude-opus-4-8", &percent(50.0));
+    assert_eq!(at_limit.trigger, Some(1_000_000));
 
     let output = Overrides {
         output: Some(8_000),
@@ -142,7 +143,7 @@ fn switched_off_it_does_not_compact_whatever_it_did_before() {
     };
     let limits = RULES.limits(&Seen {
         overrides: &off,
-        past: &[168_000],
+        past: &[PastSize::Context(168_000)],
         ..seen("claude-code", "claude-opus-4-5")
     });
     assert_eq!(limits.trigger, None);
@@ -159,13 +160,16 @@ fn past_compactions_stand_before_the_rule() {
         });
         (limits.trigger, limits.trigger_source)
     };
-    assert_eq!(of(&[120_000]), (Some(120_000), TriggerSource::Past));
     assert_eq!(
-        of(&[174_000, 168_000]),
+        of(&[PastSize::Context(120_000)]),
+        (Some(120_000), TriggerSource::Past)
+    );
+    assert_eq!(
+        of(&[PastSize::Context(174_000), PastSize::Context(168_000)]),
         (Some(167_000), TriggerSource::Policy)
     );
     let limit = RULES.limits(&Seen {
-        past: &[997_785],
+        past: &[PastSize::Context(997_785)],
         ..seen("claude-code", "claude-opus-4-8")
     });
     assert_eq!(limit.trigger, Some(997_785));
@@ -345,7 +349,7 @@ fn what_the_user_sets_stands_before_all_else() {
     let of = |session| {
         rules.limits(&Seen {
             session,
-            past: &[168_000],
+            past: &[PastSize::Context(168_000)],
             logged_window: Some(200_000),
             ..seen("claude-code", "claude-opus-4-5")
         })

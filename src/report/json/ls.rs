@@ -51,5 +51,5 @@ part! { SessionPart<'a>(
     updated_at: Option<Timestamp> = fleet.newest_record(row.key),
     context: ContextPart = ContextPart::new(session, context, limits),
     trigger: Option<u64> = limits.trigger,
-    headroom: Option<u64> = limits.trigger.map(|t| t.saturating_sub(context.used)),
+    headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
 }}

@@ -75,6 +75,8 @@ part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
 part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
     window: u64 = limits.window,
     window_source: &'static str = limits.window_source.name(),
+    #[serde(skip_serializing_if = "str::is_empty")]
+    window_setting: &'static str = limits.window_setting,
     used: u64 = context.used,
     known: u64 = context.known,
     estimated: u64 = context.estimated,
@@ -85,6 +87,13 @@ part! { ContextPart(session: &Session, context: &Context, limits: &Limits) {
     // The agent's own number, while it applies to this context.
     #[serde(skip_serializing_if = "Option::is_none")]
     said: Option<u64> = session.agent_estimate().map(|own| own.tokens),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_count: Option<u64> = context.own.map(|own| own.tokens),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    earlier_reasoning: Option<u64> = context
+        .own
+        .map(|own| own.earlier_reasoning)
+        .filter(|tokens| *tokens > 0),
     #[serde(skip_serializing_if = "Option::is_none")]
     estimator: Option<&'static str> = Some(session.estimator())
         .filter(|estimator| *estimator != Estimator::default())
@@ -99,7 +108,9 @@ part! { CompactionPart<'a>(
 ) {
     trigger: Option<u64> = limits.trigger,
     trigger_source: &'static str = limits.trigger_source.name(),
-    headroom: Option<u64> = limits.trigger.map(|t| t.saturating_sub(context.used)),
+    #[serde(skip_serializing_if = "str::is_empty")]
+    trigger_setting: &'static str = limits.trigger_setting,
+    headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),
     policy: String = limits.policy,
     requests_left: Option<Band> = report.forecast.as_ref().ok().map(|f| Band::new(&f.requests, 1.0)),
     turns_left: Option<Band> = report.forecast.as_ref().ok().map(|f| Band::new(&f.turns, 1.0)),
@@ -125,6 +136,8 @@ part! { PastPart<'a>(session: &'a Session, reset: &'a PastReset, done: &Compacti
     at: Option<Timestamp> = reset.at,
     cause: &'a str = reset.cause.name(),
     before: u64 = reset.before,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_count: Option<u64> = reset.counted.map(|counted| counted.at),
     after: Option<u64> = reset.after,
     source: Source = reset.before_source,
     after_source: Source = reset.after_source,

@@ -37,8 +37,8 @@ pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> 
 /// A session's agent, indented below its parent's, its name, its model, its gauge, its headroom.
 fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
-    let (trigger, used) = (session.limits().trigger, session.context().used);
-    let headroom = trigger.map(|trigger| tokens(trigger.saturating_sub(used)));
+    let trigger = session.limits().trigger;
+    let headroom = trigger.map(|trigger| tokens(session.context().headroom(trigger)));
     let indent = usize::from(row.depth) * 2;
     Some([
         format!("{:indent$}{}", "", facts.label),

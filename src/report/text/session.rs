@@ -12,6 +12,7 @@ use crate::model::whatif::{WhatIf, Whose, what_if};
 use crate::model::{Source, context};
 use crate::render::item::{label, preview, sign};
 use crate::render::number::{counted, error, percent, tokens, tokens_or_none, usd};
+use crate::render::own_count::own_count;
 use crate::render::text::{inert, left};
 use crate::render::{NONE, or_none};
 use crate::report::session::Report;
@@ -54,15 +55,18 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
         Some(trigger) => format!(
             "compacts at {} ({}), headroom {}",
             tokens(trigger),
-            limits.trigger_source.name(),
-            tokens(trigger.saturating_sub(session.context().used))
+            limits.trigger_from(),
+            tokens(session.context().headroom(trigger))
         ),
         None => limits
             .no_trigger()
             .unwrap_or_else(|| "no automatic compaction known".to_owned()),
     };
-    let (window, source) = (tokens(limits.window), limits.window_source.name());
+    let (window, source) = (tokens(limits.window), limits.window_from());
     writeln!(out, "window {window} ({source}) · {trigger}")?;
+    if let Some(line) = own_count(facts.label, &session.context(), limits.trigger) {
+        writeln!(out, "{line}")?;
+    }
     if let Some(own) = session.agent_estimate() {
         let how = match own.source {
             Source::Reported => "reported",
@@ -70,7 +74,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
             _ => "estimated here",
         };
         let (count, ours) = (tokens(own.tokens), tokens(own.ours));
-        writeln!(out, "the agent's own count is {count}; {ours} {how}")?;
+        writeln!(out, "the agent's own number is {count}; {ours} {how}")?;
     }
     match &report.forecast {
         Ok(forecast) => writeln!(out, "{forecast}"),

@@ -188,21 +188,26 @@ impl Reported {
     }
 }
 
-/// The size at which the context ends: its trigger or, where none is known, its window.
-fn end(summary: &Summary) -> u64 {
-    summary.limits.trigger.unwrap_or(summary.limits.window)
+/// What is compared, and with what: the agent's count with its trigger or, where none is known, the
+/// context with its window.
+fn counted(summary: &Summary) -> (u64, u64) {
+    match summary.limits.trigger {
+        Some(trigger) => (summary.context.counted(), trigger),
+        None => (summary.context.used, summary.limits.window),
+    }
 }
 
 /// The context as a share of its end.
 fn share(summary: &Summary) -> f64 {
-    match end(summary) {
-        0 => 0.0,
-        end => summary.context.used as f64 / end as f64,
+    match counted(summary) {
+        (_, 0) => 0.0,
+        (counted, end) => counted as f64 / end as f64,
     }
 }
 
 fn percent(summary: &Summary) -> u64 {
-    let percent = u128::from(summary.context.used) * 100 / u128::from(end(summary).max(1));
+    let (counted, end) = counted(summary);
+    let percent = u128::from(counted) * 100 / u128::from(end.max(1));
     u64::try_from(percent).unwrap_or(u64::MAX)
 }
 

@@ -92,14 +92,12 @@ impl Summary {
 
     /// Tokens left before the trigger; `None`: none is known.
     pub fn headroom(&self) -> Option<u64> {
-        let trigger = self.limits.trigger?;
-        Some(trigger.saturating_sub(self.context.used))
+        Some(self.context.headroom(self.limits.trigger?))
     }
 
     /// Tokens left before the trigger or, where none is known, before the window is full.
     pub fn left(&self) -> u64 {
-        let end = self.limits.trigger.unwrap_or(self.limits.window);
-        end.saturating_sub(self.context.used)
+        left(&self.context, &self.limits)
     }
 
     /// How near the trigger or, where none is known, the window's end is.
@@ -123,7 +121,7 @@ pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness 
         return Nearness::Calm;
     }
     let end = limits.trigger.unwrap_or(limits.window);
-    let left = end.saturating_sub(context.used);
+    let left = left(context, limits);
     let grows = match growth.len() as u64 {
         0 => 0,
         n => growth.iter().fold(0u64, |a, b| a.saturating_add(*b)) / n,
@@ -135,6 +133,14 @@ pub fn nearness(context: &Context, limits: &Limits, growth: &[u64]) -> Nearness 
         Nearness::Near
     } else {
         Nearness::Calm
+    }
+}
+
+/// Tokens left before the trigger or, where none is known, before the window is full.
+fn left(context: &Context, limits: &Limits) -> u64 {
+    match limits.trigger {
+        Some(trigger) => context.headroom(trigger),
+        None => limits.window.saturating_sub(context.used),
     }
 }
 

@@ -122,7 +122,10 @@ impl App {
             now: (state.context.used, state.context.known),
             resets: &page.resets,
             window: state.limits.window,
-            trigger: state.limits.trigger,
+            trigger: state
+                .limits
+                .trigger
+                .map(|trigger| state.context.trigger_here(trigger)),
             ahead: forecast.map(|f| [f.requests.p10, f.requests.p50, f.requests.p90]),
             at: match (page.pace, state.context.basis) {
                 (Pace::Records, _) => self.moment().unwrap_or(0),

@@ -33,7 +33,7 @@ fn asked(app: &App, prompt: &Prompt) -> Option<(String, &'static str, Vec<Piece>
         Purpose::Window(key) => {
             let session = app.fleet.get(key)?;
             let limits = session.limits();
-            let (window, source) = (number::short(limits.window), limits.window_source.name());
+            let (window, source) = (number::short(limits.window), limits.window_from());
             let empty = match session.set_window_tokens() {
                 Some(_) => "empty: reset to the detected size",
                 None => "empty: no change",

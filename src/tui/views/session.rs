@@ -36,6 +36,8 @@ use crate::tui::widgets::gauge::{Gauge, Place};
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {
+    /// The agent's name.
+    label: &'a str,
     context: &'a Context,
     limits: &'a Limits,
     /// The agent's own number.
@@ -53,7 +55,9 @@ pub(super) fn draw(app: &App, key: SessionKey, canvas: &mut Canvas<'_>) {
     };
     let layout = app.session_layout();
     let columns = usize::from(canvas.width().saturating_sub(2));
+    let facts = app.fleet.facts(key);
     let shown = Shown {
+        label: facts.map_or(session.agent, |facts| facts.label),
         context: &page.state.context,
         limits: &page.state.limits,
         agent_estimate: page.state.agent_estimate,

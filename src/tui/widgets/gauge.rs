@@ -188,7 +188,8 @@ impl Gauge<'_> {
             high = cell(context.high).clamp(used, width64.max(used));
         }
         let trigger = self.limits.trigger.map(|trigger| {
-            let cell = self.scaled(trigger, width) / EIGHTHS;
+            let here = context.trigger_here(trigger);
+            let cell = self.scaled(here, width) / EIGHTHS;
             cell.min(width64.saturating_sub(1)) as u16
         });
         Marks {
@@ -331,6 +332,7 @@ mod tests {
             high: used + error,
             basis: Basis::Delta,
             roles,
+            own: None,
         }
     }
 
@@ -341,6 +343,9 @@ mod tests {
             trigger,
             trigger_source: TriggerSource::Policy,
             policy: "test".to_owned(),
+            window_setting: "",
+            trigger_setting: "",
+            count: None,
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) fn numbers(shown: &Shown<'_>, columns: usize) -> Pieces {
         groups.push(share);
     }
     let headroom = limits.trigger.map(|trigger| {
-        let left = number::short(trigger.saturating_sub(context.used));
+        let left = number::short(context.headroom(trigger));
         match narrow {
             true => vec![piece(format!("{left} left"), shown.nearness)],
             false => vec![plain("headroom "), piece(left, shown.nearness)],

@@ -5,6 +5,7 @@ use super::Shown;
 use super::numbers::{NARROW, agent};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Limits;
+use crate::render::own_count::own_count;
 use crate::render::{number, text};
 use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet};
 use crate::tui::app::{Page, Tone};
@@ -26,6 +27,9 @@ pub(super) fn status(
             let at = format!("first: {place}: {why}");
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
         }
+    }
+    if let Some(words) = own_count(shown.label, shown.context, shown.limits.trigger) {
+        groups.push(vec![piece(text::cut(&words, columns), Tone::Warn)]);
     }
     if session.coverage != Coverage::Whole {
         groups.push(vec![quiet("reading…")]);
@@ -89,7 +93,7 @@ pub(in crate::tui::views) fn window(limits: &Limits) -> Pieces {
     vec![
         quiet("window "),
         plain(number::short(limits.window)),
-        quiet(format!(" ({})", limits.window_source.name())),
+        quiet(format!(" ({})", limits.window_from())),
     ]
 }
 
@@ -105,7 +109,7 @@ pub(in crate::tui::views) fn trigger(limits: &Limits) -> Pieces {
         Some(trigger) => vec![
             quiet("compacts at "),
             plain(number::short(trigger)),
-            quiet(format!(" ({})", limits.trigger_source.name())),
+            quiet(format!(" ({})", limits.trigger_from())),
         ],
     }
 }

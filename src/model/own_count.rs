@@ -1,0 +1,360 @@
+//! What an agent compares with its trigger: its own count of its context.
+//!
+//! It is often not what is in the context. Most agents take the last reported total and a quarter of the
+//! bytes of what came since. Codex adds the reasoning of earlier turns, sent or not. The rule of each
+//! agent is in its policy (`assets/models.toml`), with its source; the numbers come from the session.
+
+use super::context::Content;
+use super::event::{Cause, Reset};
+use super::history::{Counted, Item, RequestIx};
+use super::session::Session;
+use super::window::Seen;
+use super::{Gone, Kind, Role};
+use serde::{Deserialize, Serialize};
+
+/// How an agent counts its context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountRule {
+    /// What it begins with.
+    pub base: Base,
+    /// Bytes a token of what came since the last report, rounded up for each item; 0: not counted.
+    #[serde(default)]
+    pub bytes_per_token: u64,
+    /// Whether it adds the reasoning of the turns before the last user message, since the last
+    /// compaction.
+    #[serde(default)]
+    pub earlier_reasoning: bool,
+}
+
+/// What an agent's count begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Base {
+    /// The last prompt that was reported.
+    Prompt,
+    /// The last prompt and its output.
+    Total,
+    /// The agent's own number in its log.
+    Logged,
+    /// All text in the context, in `bytes_per_token`.
+    Text,
+}
+
+/// An agent's own count of a context, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnCount {
+    /// All of it.
+    pub tokens: u64,
+    /// The part that is reasoning of earlier turns.
+    pub earlier_reasoning: u64,
+    /// The part of that which is not in the context any more.
+    pub not_sent: u64,
+    /// The part that came since the last report, by the agent's rule.
+    pub since: u64,
+}
+
+impl Session {
+    /// The agent's own count now; `None`: its rule is not known, or nothing of it is.
+    pub fn own_count(&self) -> Option<OwnCount> {
+        self.own_count_of(&self.content())
+    }
+
+    /// The agent's own count of any content.
+    pub(super) fn own_count_of(&self, content: &Content) -> Option<OwnCount> {
+        let rule = self.count_rule()?;
+        let (base, from) = self.base(rule, content)?;
+        let is_new = |item: &Item| match from {
+            From::Report(anchor) => {
+                let request = &self.requests()[anchor];
+                !item.is_prefix()
+                    && !self.ledger().in_prompt(item, anchor)
+                    && item.output_of != Some(request.key)
+            }
+            From::Estimate(record) => item.record > record,
+            From::Nothing => true,
+        };
+        let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
+        let since = items
+            .filter(|item| is_new(item))
+            .map(|item| rule.tokens(item))
+            .fold(0, u64::saturating_add);
+        let (earlier_reasoning, not_sent) = match rule.earlier_reasoning {
+            true => self.earlier_reasoning(rule, content),
+            false => (0, 0),
+        };
+        Some(OwnCount {
+            tokens: base.saturating_add(since).saturating_add(earlier_reasoning),
+            earlier_reasoning,
+            not_sent,
+            since,
+        })
+    }
+
+    /// The agent's own counts when it compacts, before anything leaves. A size that the agent logs is its
+    /// own count.
+    pub(super) fn counted_at_reset(&self, reset: &Reset) -> Option<Counted> {
+        self.count_rule()?;
+        let own = self.own_count();
+        let reasoning = own.map_or(0, |own| own.earlier_reasoning);
+        let last = self.anchor().map_or(0, |last| last.prompt);
+        Some(Counted {
+            at: reset.before.or(own.map(|own| own.tokens))?,
+            not_at: last.saturating_add(reasoning),
+        })
+    }
+
+    /// The cause of a reset. Where the log does not have it, an agent that had reached its trigger
+    /// compacted by itself.
+    pub(super) fn cause_of(&self, reset: &Reset, counted: Option<Counted>) -> Cause {
+        match (&reset.cause, counted, self.limits().trigger) {
+            (Cause::Unlogged, Some(counted), Some(trigger))
+                if (counted.at as f64) < trigger as f64 * BY_ITSELF =>
+            {
+                Cause::Manual
+            }
+            (Cause::Unlogged, ..) => Cause::Automatic,
+            (cause, ..) => cause.clone(),
+        }
+    }
+
+    /// What the count begins with, and what it holds.
+    fn base(&self, rule: CountRule, content: &Content) -> Option<(u64, From)> {
+        let inputs = &content.inputs;
+        let estimate = || {
+            let estimate = self.past().estimate_at(inputs)?;
+            let record = self.past().estimate_record_at(inputs);
+            Some((estimate.tokens, From::Estimate(record)))
+        };
+        let report = inputs.anchor().map(|anchor| {
+            let request = &self.requests()[anchor];
+            let output = match rule.base {
+                Base::Prompt => 0,
+                _ => request.output.unwrap_or(0),
+            };
+            let total = request.prompt.saturating_add(output);
+            (total, From::Report(anchor))
+        });
+        match rule.base {
+            Base::Prompt | Base::Total => report.or_else(estimate),
+            Base::Logged => estimate(),
+            Base::Text => estimate().or(Some((0, From::Nothing))),
+        }
+    }
+
+    /// The reasoning of the turns before the last user message, since the last reset, and the part of it
+    /// that is not in the context.
+    fn earlier_reasoning(&self, rule: CountRule, content: &Content) -> (u64, u64) {
+        let reset = (content.inputs.resets as usize).checked_sub(1);
+        let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
+        let so_far = &self.items()[..content.so_far];
+        let now = so_far.last().map_or(0, |item| item.record);
+        let this_epoch = so_far.iter().enumerate().rev();
+        let mut this_epoch = this_epoch.take_while(|(_, item)| item.record > epoch);
+        // What comes after the last boundary is of the running turn.
+        if !this_epoch.any(|(_, item)| begins_turn(item) && item.in_context_at(now)) {
+            return (0, 0);
+        }
+        let (mut sum, mut not_sent) = (0_u64, 0_u64);
+        for (ix, item) in this_epoch.filter(|(_, item)| item.kind == Kind::Thinking) {
+            let is_here = item.in_context_at(now);
+            if !is_here && item.left.is_none_or(|left| left.why != Gone::Stripped) {
+                continue;
+            }
+            let tokens = match (item.size.own_bytes, self.tokens(ix)) {
+                (Some(_), _) => rule.tokens(item),
+                // The log does not have its text: the provider's number is the next best.
+                (None, (tokens, source)) if source.is_known() => tokens,
+                (None, _) => 0,
+            };
+            sum = sum.saturating_add(tokens);
+            if !is_here {
+                not_sent = not_sent.saturating_add(tokens);
+            }
+        }
+        (sum, not_sent)
+    }
+
+    /// How the agent counts.
+    fn count_rule(&self) -> Option<CountRule> {
+        self.rules().count_rule(&Seen {
+            agent: self.agent,
+            version: self.meta.version.as_deref(),
+            model: self.model(),
+            session: self.meta.id.as_deref(),
+            at: self.updated_at,
+            logged_window: None,
+            logged_trigger: None,
+            largest: 0,
+            past: &[],
+            set_window: None,
+            overrides: self.overrides(),
+        })
+    }
+}
+
+/// The share of the trigger from which on a compaction is taken for the agent's own. Our version of its
+/// count is off by up to 2 %, where the log does not have what it counts.
+const BY_ITSELF: f64 = 0.97;
+
+/// What a count's base holds, so that the rest can be added.
+#[derive(Clone, Copy)]
+enum From {
+    /// The prompt and the output of this request.
+    Report(RequestIx),
+    /// All up to this record.
+    Estimate(u32),
+    /// Nothing.
+    Nothing,
+}
+
+impl CountRule {
+    /// An item by this rule, in tokens.
+    fn tokens(self, item: &Item) -> u64 {
+        if self.bytes_per_token == 0 {
+            return 0;
+        }
+        let size = &item.size;
+        let by_formula = size.fixed.saturating_mul(self.bytes_per_token);
+        let bytes = match size.own_bytes {
+            Some(bytes) => u64::from(bytes),
+            None => size.bytes.saturating_add(by_formula),
+        };
+        bytes.div_ceil(self.bytes_per_token)
+    }
+}
+
+/// Whether reasoning before this item is of an earlier turn: a message of the user, or of another agent.
+fn begins_turn(item: &Item) -> bool {
+    (item.role, item.kind) == (Role::User, Kind::Text)
+        || item.tool.as_deref() == Some("agent_message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{Event, Kept, Key, NewItem, Node, Part, Size, Usage};
+    use crate::model::replay::Timeline;
+    use crate::model::testing::{Log, new_item};
+
+    /// The trigger is 50,000.
+    fn log() -> Log {
+        Log::of("counter").model("any")
+    }
+
+    fn own(log: &Log) -> OwnCount {
+        log.session.own_count().expect("a count")
+    }
+
+    fn says(log: Log, key: &str) -> Log {
+        let text = new_item(Role::User, Kind::Text, 100);
+        log.event(Event::Node(Box::new(Node::new(
+            Some(Key::of(key)),
+            Part::Input,
+            vec![text],
+        ))))
+    }
+
+    /// A response with reasoning, and its report.
+    fn thinks(log: Log, key: &str, prompt: u64, own_bytes: Option<u32>) -> Log {
+        let thinking = NewItem {
+            size: Size {
+                own_bytes,
+                ..Size::default()
+            },
+            ..new_item(Role::Assistant, Kind::Thinking, 0)
+        };
+        let text = new_item(Role::Assistant, Kind::Text, 20);
+        let request = Some(Key::of(key));
+        let node = Node::output(None, request, vec![thinking, text]);
+        let log = log.event(Event::Node(Box::new(node)));
+        log.event(Event::Usage(Box::new(Usage {
+            output: Some(520),
+            reasoning: Some(500),
+            ..Usage::reported(Key::of(key), prompt)
+        })))
+    }
+
+    #[test]
+    fn the_last_total_and_a_quarter_of_the_bytes_since() {
+        let log = says(log(), "1");
+        assert_eq!(log.session.own_count(), None, "nothing was reported");
+        let log = thinks(log, "a", 10_000, None);
+        assert_eq!(own(&log).tokens, 10_520);
+        let log = log.result("r", "Bash", 700);
+        assert_eq!((own(&log).tokens, own(&log).since), (11_220, 700));
+        // Bytes that the agent counts otherwise, rounded up.
+        let odd = NewItem {
+            size: Size {
+                own_bytes: Some(9),
+                ..Size::default()
+            },
+            ..new_item(Role::Tool, Kind::ToolResult, 5_000)
+        };
+        let log = log.node("odd", vec![odd]);
+        assert_eq!(own(&log).since, 703);
+    }
+
+    #[test]
+    fn reasoning_counts_once_its_turn_is_over() {
+        let log = thinks(says(log(), "1"), "a", 10_000, None);
+        let log = thinks(log, "b", 10_600, Some(1_001));
+        assert_eq!(own(&log).earlier_reasoning, 0);
+        let log = says(log, "2");
+        // Reported, and by its own bytes.
+        assert_eq!(own(&log).earlier_reasoning, 500 + 251);
+        assert_eq!(own(&log).tokens, 11_120 + 751 + 100);
+        assert_eq!(own(&log).not_sent, 0);
+        let log = thinks(log, "c", 11_500, None);
+        assert_eq!(own(&log).tokens, 12_020 + 751);
+        // A compaction ends it.
+        let log = log.compact(13_000).report(2_000);
+        assert_eq!(own(&log).tokens, 2_000);
+    }
+
+    #[test]
+    fn an_earlier_moment_counts_as_it_did_then() {
+        let log = thinks(says(log(), "1"), "a", 10_000, None);
+        let then = own(&log);
+        let at = Timeline::of(&log.session).len() - 1;
+        let log = thinks(says(log, "2"), "b", 11_000, None).compact(12_000);
+        let timeline = Timeline::of(&log.session);
+        let moment = timeline.moment(at).expect("a moment");
+        assert_eq!(log.session.state_at(moment).context.own, Some(then));
+    }
+
+    #[test]
+    fn a_compaction_below_the_trigger_was_asked_for() {
+        let compact = |prompt: u64| {
+            let log = thinks(says(log(), "1"), "a", prompt, None);
+            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+            log.event(Event::Reset(Box::new(reset)))
+        };
+        let causes = [30_000, 49_000].map(|prompt| compact(prompt).session.resets()[0].clone());
+        assert_eq!(causes[0].cause, Cause::Manual);
+        assert_eq!(causes[1].cause, Cause::Automatic);
+        assert_eq!(causes[1].counted.map(|counted| counted.at), Some(49_520));
+    }
+
+    #[test]
+    fn a_count_refutes_a_rule_in_its_own_units() {
+        let trigger = |at: &[u64]| {
+            let mut log = says(log(), "1");
+            for (n, at) in at.iter().enumerate() {
+                log = thinks(log, &format!("a{n}"), at - 520, None);
+                log = log.event(Event::Reset(Box::new(Reset::new(
+                    Gone::Compaction,
+                    Cause::Automatic,
+                    Kept::Nothing,
+                ))));
+            }
+            log.session.limits().trigger
+        };
+        assert_eq!(trigger(&[50_300]), Some(50_000));
+        assert_eq!(trigger(&[49_500]), Some(50_000));
+        assert_eq!(trigger(&[40_000]), Some(40_000));
+        // It did not compact at 59,480, the prompt of the last request.
+        assert_eq!(trigger(&[60_000]), Some(60_000));
+        assert_eq!(trigger(&[40_000, 50_200]), Some(50_000));
+    }
+}
