@@ -109,6 +109,9 @@ pub struct Print {
     /// Use ASCII characters only.
     #[arg(long)]
     pub ascii: bool,
+    /// Accepted because scripts pass it: reports have no state to ignore.
+    #[arg(long, hide = true)]
+    pub fresh: bool,
 }
 
 fn format_parser() -> impl TypedValueParser<Value = &'static OutputFormat> {

@@ -107,14 +107,14 @@ impl Session {
     /// The cause of a reset. Where the log does not have it, an agent that had reached its trigger
     /// compacted by itself.
     pub(super) fn cause_of(&self, reset: &Reset, counted: Option<Counted>) -> Cause {
-        match (&reset.cause, counted, self.limits().trigger) {
-            (Cause::Unlogged, Some(counted), Some(trigger))
-                if (counted.at as f64) < trigger as f64 * BY_ITSELF =>
-            {
+        if reset.cause != Cause::Unlogged {
+            return reset.cause.clone();
+        }
+        match (counted, self.limits().trigger) {
+            (Some(counted), Some(trigger)) if (counted.at as f64) < trigger as f64 * BY_ITSELF => {
                 Cause::Manual
             }
-            (Cause::Unlogged, ..) => Cause::Automatic,
-            (cause, ..) => cause.clone(),
+            _ => Cause::Automatic,
         }
     }
 

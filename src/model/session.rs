@@ -9,7 +9,6 @@ mod trim;
 use super::agent_estimate::{AgentEstimate, Logged};
 use super::calibrations::Calibrations;
 use super::chain::{BranchChange, Chain};
-use super::context::Context;
 use super::event::{Cause, Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Usage};
 pub use super::history::{
     Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
@@ -443,14 +442,14 @@ impl Session {
     }
 
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
-        let used = self.calibrated_context();
+        let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
+        let before = self.before_reset(&reset, place, at);
         let change = self.chain.retain(keys);
         let mut left = change.left.iter();
         let lost = left.any(|node| !self.chain.items(*node).is_empty());
         let is_reset = why == Gone::Compaction && lost;
         if is_reset {
-            let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
-            self.add_reset(&reset, &used, &change, place, at);
+            self.add_reset(before, &change);
         }
         self.change_branch(&change, why);
         if is_reset {
@@ -462,36 +461,23 @@ impl Session {
         if reset.key.is_some_and(|key| self.chain.find(key).is_some()) {
             return; // an old boundary, written again
         }
-        let used = self.calibrated_context();
+        let before = self.before_reset(&reset, place, at);
         let change = self.chain.reset(reset.key, &reset.kept);
-        self.add_reset(&reset, &used, &change, place, at);
+        self.add_reset(before, &change);
         self.change_branch(&change, reset.gone);
         self.ledger.forget_anchor();
     }
 
-    /// Notes a reset, before anything leaves.
-    fn add_reset(
-        &mut self,
-        reset: &Reset,
-        used: &Context,
-        change: &BranchChange,
-        place: Place,
-        at: Option<Timestamp>,
-    ) {
-        let mut dropped = [0; 5];
-        for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
-            let item = &self.items()[*ix];
-            if item.in_context() {
-                dropped[item.role.index()] += self.tokens(*ix).0;
-            }
-        }
-        let counted = self.counted_at_reset(reset);
+    /// A reset as it will be noted, but for what it drops; the chain is not changed yet.
+    fn before_reset(&self, reset: &Reset, place: Place, at: Option<Timestamp>) -> PastReset {
+        let used = self.calibrated_context();
         let (before, before_source) = match reset.before {
             Some(size) => (size, Source::Agent),
             None if used.estimated == 0 => (used.used, Source::Reported),
             None => (used.used, Source::Estimated),
         };
-        self.ledger.add_reset(PastReset {
+        let counted = self.counted_at_reset(reset);
+        PastReset {
             place,
             at,
             gone: reset.gone,
@@ -505,7 +491,18 @@ impl Session {
             after_source: Source::Agent,
             request: self.requests().len(),
             record: self.ledger.items().record(),
-            dropped,
-        });
+            dropped: [0; 5],
+        }
+    }
+
+    /// Notes a reset, before anything leaves.
+    fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
+        for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
+            let item = &self.items()[*ix];
+            if item.in_context() {
+                reset.dropped[item.role.index()] += self.tokens(*ix).0;
+            }
+        }
+        self.ledger.add_reset(reset);
     }
 }
