@@ -9,6 +9,7 @@ pub mod number;
 pub mod own_count;
 pub mod sparkline;
 pub mod text;
+pub mod unknown;
 
 /// Stands in the place of a value that is not known.
 pub const NONE: &str = "—";

@@ -55,6 +55,16 @@ pub static CLAUDE_CODE: Format = Format {
         ("output", |b: &Billed| b.output),
     ],
     settings: Some(&settings::SETTINGS),
+    harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
+        ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
+        bridge-session cost-state tools-used relocated worktree-state frame-link fork-context-ref \
+        dev-mods saved_hook_context attachment/hook_success attachment/hook_system_message \
+        attachment/hook_cancelled attachment/async_hook_response attachment/command_permissions \
+        attachment/auto_mode attachment/model attachment/remote_session_change \
+        attachment/credential_org system/stop_hook_summary system/turn_duration system/api_error \
+        system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
+        system/agents_killed system/microcompact_boundary system/snip_boundary \
+        system/model_refusal_fallback system/model_refusal_no_fallback system/local_command",
     ..Format::DEFAULT
 };
 
@@ -126,7 +136,7 @@ impl ClaudeCodeDecoder {
             "assistant" => usage = self.assistant(record, &mut node, out),
             "attachment" => {
                 if !attachment::read(record, &mut node, self.epoch, out) {
-                    out.skip(record.attachment_name());
+                    CLAUDE_CODE.pass_over(&record.attachment_name(), out);
                 }
             }
             "system" if record.subtype.get() == Some("compact_boundary") => {
@@ -140,8 +150,8 @@ impl ClaudeCodeDecoder {
                 }
                 out.skip(kind);
             }
-            "" => out.skip("(no type)"),
-            other => out.skip(other),
+            "" => out.unknown("(no type)"),
+            other => CLAUDE_CODE.pass_over(other, out),
         }
         if matches!(kind, "user" | "assistant") && node.items.is_empty() {
             out.skip(format!("{kind}/not sent"));
@@ -291,7 +301,7 @@ fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
         node.part = part_of(&node.items);
     }
     if node.items.is_empty() {
-        out.skip(format!("system/{subtype}"));
+        CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);
     }
 }
 

@@ -47,6 +47,29 @@ pub static CODEX: Format = Format {
     decoder: &decoder::<CodexDecoder>,
     reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
     settings: Some(&settings::SETTINGS),
+    harmless: "session_meta turn_context world_state retained_context security_risk_score realtime_item \
+        token_usage_record inter_agent_communication_metadata record_type/state \
+        response_item/ghost_snapshot response_item/configuration_update event_msg/agent_message \
+        event_msg/agent_reasoning event_msg/agent_reasoning_raw_content event_msg/user_message \
+        event_msg/token_count event_msg/task_started event_msg/turn_started event_msg/task_complete \
+        event_msg/turn.completed event_msg/turn_aborted event_msg/context_compacted \
+        event_msg/thread_rolled_back event_msg/thread_goal_updated event_msg/thread_name_updated \
+        event_msg/thread_settings_applied event_msg/item_started event_msg/item_completed \
+        event_msg/exec_command_begin event_msg/exec_command_end event_msg/patch_apply_begin \
+        event_msg/patch_apply_end event_msg/mcp_tool_call_begin event_msg/mcp_tool_call_end \
+        event_msg/web_search_begin event_msg/web_search_end event_msg/image_generation_begin \
+        event_msg/image_generation_end event_msg/view_image_tool_call \
+        event_msg/dynamic_tool_call_request event_msg/dynamic_tool_call_response \
+        event_msg/entered_review_mode event_msg/exited_review_mode event_msg/sub_agent_activity \
+        event_msg/collab_agent_spawn_begin event_msg/collab_agent_spawn_end \
+        event_msg/collab_agent_interaction_begin event_msg/collab_agent_interaction_end \
+        event_msg/collab_waiting_begin event_msg/collab_waiting_end event_msg/collab_close_begin \
+        event_msg/collab_close_end event_msg/collab_resume_begin event_msg/collab_resume_end \
+        event_msg/guardian_assessment event_msg/undo_completed event_msg/skill_started \
+        event_msg/account/rateLimits/updated event_msg/codex/event/raw_item event_msg/error \
+        event_msg/warning event_msg/stream_error event_msg/deprecation_notice \
+        event_msg/background_event event_msg/plan_update event_msg/turn_diff \
+        event_msg/shutdown_complete",
     ..Format::DEFAULT
 };
 

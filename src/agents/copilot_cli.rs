@@ -76,6 +76,23 @@ pub static COPILOT_CLI: Format = Format {
         ("reasoning", |b| b.reasoning),
     ],
     sidecar: Some(&spans::SIDECAR),
+    harmless: "abort assistant.idle assistant.intent assistant.reasoning auto_mode_switch.completed \
+        auto_mode_switch.requested command.completed command.execute command.queued \
+        elicitation.completed elicitation.requested exit_plan_mode.completed \
+        exit_plan_mode.requested external_tool.completed external_tool.requested hook.end \
+        hook.progress hook.start mcp.oauth_completed mcp.oauth_required model.call_failure \
+        permission.completed permission.requested sampling.completed sampling.requested \
+        session.autopilot_objective_changed session.background_tasks_changed \
+        session.commands_changed session.custom_agents_updated session.error \
+        session.extensions_loaded session.idle session.info session.mcp_server_status_changed \
+        session.mcp_servers_loaded session.mode_changed session.permissions_changed \
+        session.plan_changed session.remote_steerable_changed session.schedule_cancelled \
+        session.schedule_created session.schedule_rearmed session.session_limits_changed \
+        session.skills_loaded session.task_complete session.todos_changed session.tools_updated \
+        session.usage_checkpoint session.warning session.workspace_file_changed subagent.completed \
+        subagent.configured subagent.deselected subagent.failed subagent.selected \
+        tool.execution_partial_result tool.execution_progress tool.user_requested \
+        tool_search.activated user_input.completed user_input.requested",
     ..Format::DEFAULT
 };
 
@@ -255,7 +272,7 @@ impl CopilotCliDecoder {
             "session.truncation" => self.truncation(data, out),
             "session.shutdown" => report_size("session.shutdown", data.current_tokens.0, out),
             "" => out.unreadable("no type"),
-            other => out.skip(other),
+            other => COPILOT_CLI.pass_over(other, out),
         }
     }
 

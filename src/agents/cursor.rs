@@ -42,6 +42,7 @@ pub static CURSOR: Format = Format {
     recognise: &recognise,
     decoder: &decoder::<CursorDecoder>,
     terms: &[],
+    harmless: "turn_ended",
     ..Format::DEFAULT
 };
 
@@ -106,11 +107,11 @@ impl Decoder for CursorDecoder {
                 (Part::Output, items)
             }
             ("", _) => match record.kind.boxed() {
-                Some(kind) => return out.skip(kind),
+                Some(kind) => return CURSOR.pass_over(&kind, out),
                 None => return out.unreadable("no role"),
             },
             ("user" | "assistant", None) => return out.unreadable("a message without content"),
-            (other, _) => return out.skip(format!("{other} message")),
+            (other, _) => return out.unknown(format!("{other} message")),
         };
         out.node(Node::new(None, part, items));
     }

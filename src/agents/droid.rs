@@ -45,6 +45,7 @@ pub static DROID: Format = Format {
     decoder: &decoder::<DroidDecoder>,
     reset_marks: &[r#""type":"compaction_state""#],
     terms: &[],
+    harmless: "agent_turn_outcome todo_state",
     ..Format::DEFAULT
 };
 
@@ -112,7 +113,7 @@ impl Decoder for DroidDecoder {
             "message" => self.message(&record, out),
             "compaction_state" => self.compaction(&record, out),
             "" => out.unreadable("no type"),
-            other => out.skip(other),
+            other => DROID.pass_over(other, out),
         }
     }
 }
@@ -153,7 +154,7 @@ impl DroidDecoder {
                 let items = user_items(&message.content, role, kind, &self.tools, out);
                 (part_of(&items), items)
             }
-            other => return out.skip(format!("{other} message")),
+            other => return out.unknown(format!("{other} message")),
         };
         out.node(Node::new(key, part, items));
     }

@@ -1,7 +1,7 @@
 //! What is known of a log format before a file of it is read, as plain data.
 
 use super::{Decoder, Facts, Settings, SidecarSpec, head};
-use crate::model::event::Billed;
+use crate::model::event::{Billed, Node, Sink};
 use std::path::{Component, Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
@@ -40,6 +40,9 @@ pub struct Format {
     pub settings: Option<&'static Settings>,
     /// What the agent writes beside its logs about single requests.
     pub sidecar: Option<&'static SidecarSpec>,
+    /// The types of records that do not concern the context, separated by white space. Records of other
+    /// types that the decoder does not read are shown as unknown.
+    pub harmless: &'static str,
 }
 
 /// One number of a provider's usage: its name in reports and where it is in [`Billed`].
@@ -76,6 +79,7 @@ impl Format {
         holds_several: false,
         settings: None,
         sidecar: None,
+        harmless: "",
     };
 
     /// What the log at this path is, judged by the path alone; `None`: not a log of this agent.
@@ -91,6 +95,21 @@ impl Format {
     /// The store of a log that begins with these bytes; `None`: its path decides.
     pub fn store(&self, head: &[u8]) -> Option<StoreKind> {
         (self.store)(head)
+    }
+
+    /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
+    /// otherwise as unknown.
+    pub(super) fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
+        match self.harmless.split_whitespace().any(|name| name == kind) {
+            true => out.skip(kind),
+            false => out.unknown(kind),
+        }
+    }
+
+    /// The same, for a record that its conversation's chain includes.
+    pub(super) fn pass_over_node(&self, kind: &str, node: Node, out: &mut Sink<'_>) {
+        self.pass_over(kind, out);
+        out.node(node);
     }
 
     /// A decoder for one log.

@@ -66,6 +66,7 @@ pub static GEMINI_CLI: Format = Format {
     reset_marks: &[r#""messages":["#],
     terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
+    harmless: "info warning error",
     ..Format::DEFAULT
 };
 
@@ -219,8 +220,8 @@ impl GeminiCliDecoder {
             "gemini" => self.gemini(message, is_report, out),
             "" => return out.unreadable("no type"),
             other => {
-                out.skip(other);
-                out.node(Node::new(key, Part::Link, Vec::new()));
+                let link = Node::new(key, Part::Link, Vec::new());
+                GEMINI_CLI.pass_over_node(other, link, out);
                 Part::Link
             }
         };

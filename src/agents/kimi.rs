@@ -84,6 +84,15 @@ pub static KIMI: Format = Format {
         ("output", |b| b.output),
     ],
     settings: Some(&settings::SETTINGS),
+    harmless: "_checkpoint agent.message.appended agent.turn.ended agent.turn.started config.update \
+        context.undo full_compaction.begin full_compaction.cancel full_compaction.complete \
+        goal.update llm.request llm.tools_snapshot permission.record_approval_result \
+        permission.set_mode plan_mode.enter plan_mode.exit plugin.session_start profile.bind \
+        prompt.completed runtime.set_binding token_counting.measured token_counting.rebased \
+        token_counting.turn_recorded tools.set_active_tools turn.cancel turn.ended turn.prompt \
+        turn.started turn.steer usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd \
+        CompactionBegin HookRequest HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd \
+        Notification PlanDisplay QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
     ..Format::DEFAULT
 };
 

@@ -52,6 +52,12 @@ pub static MEW: Format = Format {
     // A file that holds several sessions is read from its beginning.
     terms: &[],
     holds_several: true,
+    harmless: "rejected system/welcome system/presence system/register system/error chat/acknowledge \
+        chat/cancel reasoning/start reasoning/conclusion reasoning/cancel mcp/withdraw mcp/reject \
+        capability/grant capability/revoke capability/grant-ack space/invite space/kick \
+        participant/joined participant/left participant/pause participant/resume \
+        participant/request-status participant/shutdown participant/compact stream/request \
+        stream/open stream/close stream/complete stream/error",
     ..Format::DEFAULT
 };
 

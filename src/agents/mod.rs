@@ -16,12 +16,13 @@
 //! Most logs are files of lines. What else a log can be kept in is listed in [`StoreKind`]; several sessions in
 //! one log, files beside the log and the like are optional fields of [`Format`].
 //!
-//! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`] or [`Event::Skipped`]. It
-//! can be given any line of a log at any time. It keeps what it needs from one line to the next, such as
-//! the names of tools by call id.
+//! A decoder never fails: what it cannot read becomes an [`Event::Unreadable`], [`Event::Skipped`] or
+//! [`Event::Unknown`]; see [`Format::harmless`]. It can be given any line of a log at any time. It keeps what it
+//! needs from one line to the next, such as the names of tools by call id.
 //!
 //! [`Event::Unreadable`]: crate::model::event::Event::Unreadable
 //! [`Event::Skipped`]: crate::model::event::Event::Skipped
+//! [`Event::Unknown`]: crate::model::event::Event::Unknown
 
 use crate::model::event::{Key, Sink, Usage};
 pub use facts::Facts;

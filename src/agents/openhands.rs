@@ -69,6 +69,8 @@ pub static OPENHANDS: Format = Format {
         ("completion", |b| b.output),
         ("reasoning", |b| b.reasoning),
     ],
+    harmless: "PauseEvent LLMCompletionLogEvent InterruptEvent ServerErrorEvent StreamingDeltaEvent \
+        HookExecutionEvent",
     ..Format::DEFAULT
 };
 

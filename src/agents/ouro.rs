@@ -144,7 +144,7 @@ fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
         Some("user") => (Part::Input, Role::User, Kind::Text),
         Some("assistant") => (Part::Output, Role::Assistant, Kind::Text),
         Some("tool") => (Part::Result, Role::Tool, Kind::ToolResult),
-        Some(other) => return out.skip(format!("{other} message")),
+        Some(other) => return out.unknown(format!("{other} message")),
         None => return out.unreadable("a message without a role"),
     };
     let items = match part {

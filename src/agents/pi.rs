@@ -63,6 +63,7 @@ pub static PI: Format = Format {
         ("output", |b| b.output),
     ],
     settings: Some(&settings::SETTINGS),
+    harmless: "thinking_level_change custom label bashExecution",
     ..Format::DEFAULT
 };
 
@@ -206,7 +207,7 @@ impl Decoder for PiDecoder {
                 out.node(node);
             }
             "" => out.unreadable("no type"),
-            other => out.skip_node(other, node),
+            other => PI.pass_over_node(other, node, out),
         }
     }
 }
@@ -261,7 +262,7 @@ impl PiDecoder {
                 node.items.push(item.text(message.output.or_empty()).done());
                 out.node(node);
             }
-            other => out.skip_node(other, node),
+            other => PI.pass_over_node(other, node, out),
         }
     }
 

@@ -77,6 +77,8 @@ pub static QWEN_CODE: Format = Format {
     reset_marks: &[r#""subtype":"chat_compression""#],
     terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
+    harmless: "chat_compression ui_telemetry attribution_snapshot session_artifact_snapshot file_history_snapshot \
+        custom_title parent_session session_model slash_command at_command rewind notification",
     ..Format::DEFAULT
 };
 
@@ -174,7 +176,7 @@ impl QwenCodeDecoder {
             ("assistant", _) => branch.assistant(record, again, uuid, node, out),
             ("tool_result", _) => branch.result(record, node, out),
             ("system", Some(subtype)) => branch.system(record, subtype, uuid, node, out),
-            (other, _) => out.skip_node(other, node),
+            (other, _) => QWEN_CODE.pass_over_node(other, node, out),
         }
     }
 
@@ -354,7 +356,7 @@ impl Branch {
             ..Meta::default()
         };
         out.meta(meta.changes(&mut self.meta));
-        out.skip_node(subtype, node);
+        QWEN_CODE.pass_over_node(subtype, node, out);
     }
 
     /// A command of the user. Where it has an answer of its own, it was recorded as a message that the

@@ -50,6 +50,7 @@ pub static VSCODE_GATEWAY: Format = Format {
     decoder: &decoder::<VscodeGatewayDecoder>,
     // A file that holds several sessions is read from its beginning.
     holds_several: true,
+    harmless: "request.message-summary tree.change",
     ..Format::DEFAULT
 };
 
@@ -124,8 +125,7 @@ impl VscodeGatewayDecoder {
                 Some(capture) => self.request(&capture, out),
                 None => out.unreadable("a request event without a capture"),
             },
-            // The summary repeats the index.
-            Some(kind) => out.skip(kind),
+            Some(kind) => VSCODE_GATEWAY.pass_over(kind, out),
             None if line.is_capture() => self.capture(line, out),
             None if line.request.is_some() => self.request(line, out),
             None if line.is_of_investigation() => self.numbers(line, Wrapped::No, out),

@@ -140,6 +140,8 @@ pub enum Event {
     },
     /// A record that is skipped on purpose, by its type.
     Skipped(Box<str>),
+    /// A record of a type that the decoder does not know.
+    Unknown(Box<str>),
     /// A field of another type than expected was passed over: its name in the log.
     Lost(&'static str),
     /// A line that could not be read, and why.

@@ -49,6 +49,8 @@ pub struct Session {
     pub records: u64,
     /// Records that are skipped on purpose, by type.
     pub skipped: BTreeMap<Box<str>, u64>,
+    /// Records of types that the decoder does not know, by type. They may concern the context.
+    pub unknown: BTreeMap<Box<str>, u64>,
     /// Fields of another type than expected, by name: each cost its own value and nothing else.
     pub lost_fields: BTreeMap<&'static str, u64>,
     /// Lines that could not be read.
@@ -224,6 +226,7 @@ impl Session {
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
+            Event::Unknown(kind) => *self.unknown.entry(kind).or_default() += 1,
             Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
             Event::Unreadable(why) => {
                 self.unreadable += 1;

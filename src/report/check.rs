@@ -28,6 +28,8 @@ pub struct Records {
     pub usage_reports: u64,
     /// How many records were skipped.
     pub skipped: u64,
+    /// How many records are of an unknown type.
+    pub unknown: u64,
     /// How many lines could not be read.
     pub unreadable: u64,
     /// How many sessions the records belong to.
@@ -137,6 +139,10 @@ impl Records {
             Event::Skipped(why) => {
                 self.skipped += 1;
                 ("skipped", why.to_string())
+            }
+            Event::Unknown(kind) => {
+                self.unknown += 1;
+                ("unknown type", kind.to_string())
             }
             Event::Lost(field) => ("field of an unexpected type", (*field).to_owned()),
             Event::Unreadable(why) => {

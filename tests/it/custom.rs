@@ -200,7 +200,7 @@ fn a_mapping_is_tried_by_check() {
         "2  skipped: ping",
         "assistant tool_call   ls",
         "usage: prompt 2040, cached 2000, output 12",
-        "4 items, 1 usage report, 1 record skipped, 0 unreadable",
+        "4 items, 1 usage report, 1 record skipped, 0 unknown, 0 unreadable",
     ] {
         assert!(told.contains(part), "{part} is missing:\n{told}");
     }
@@ -208,7 +208,7 @@ fn a_mapping_is_tried_by_check() {
     let blind = shown("mapping").replace("role = \"/message/role\"", "role = \"/role\"");
     fs::write(&other, blind).unwrap();
     let told = text(&check(other.to_str().unwrap()).stdout);
-    assert!(told.contains("skipped: no role"), "{told}");
+    assert!(told.contains("unknown type: no role"), "{told}");
     assert!(told.contains("no items matched"), "{told}");
     let broken = shown("mapping").replace("text = [", "texts = [");
     fs::write(&other, broken).unwrap();

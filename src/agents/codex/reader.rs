@@ -1,5 +1,6 @@
 //! Decodes one rollout, line by line.
 
+use super::CODEX;
 use super::thread::Thread;
 use super::turn::Turns;
 use super::usage::{Meter, Report};
@@ -75,7 +76,7 @@ impl CodexDecoder {
             _ => None,
         };
         if read.is_none() {
-            out.skip(record_name(kind, &subtype));
+            CODEX.pass_over(&record_name(kind, &subtype), out);
         }
     }
 
@@ -99,10 +100,11 @@ impl CodexDecoder {
             .and_then(|item| self.history(&item, text, out))
             .is_none()
         {
-            out.skip(match record_type {
+            let name = match record_type {
                 "" => record_name(kind, ""),
                 record_type => record_name("record_type", record_type),
-            });
+            };
+            CODEX.pass_over(&name, out);
         }
     }
 

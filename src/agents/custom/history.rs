@@ -95,7 +95,7 @@ impl History {
                     };
                     out.node(node);
                 }
-                Err(why) => out.skip(why),
+                Err(why) => out.unknown(why),
             }
         }
         self.sent = now;

@@ -102,7 +102,7 @@ impl CustomDecoder {
                     session.history.add_request(mapping, list, tools, out);
                     session.add_reply(mapping, value, out);
                 }
-                _ => out.skip("no list of messages"),
+                _ => out.unknown("no list of messages"),
             },
         }
     }
@@ -199,7 +199,7 @@ impl Session {
             Err(why) => {
                 // Numbers alone are no message, and meant to be so.
                 if self.usage(mapping, value).is_none() {
-                    out.skip(why);
+                    out.unknown(why);
                 }
                 if key.is_some() {
                     let link = Node {
@@ -227,7 +227,7 @@ impl Session {
         for reply in replies.filter(|reply| !reply.is_null()) {
             match Message::read(mapping, reply) {
                 Ok(message) => items.extend(message.items(&mut self.tools, out)),
-                Err(why) => out.skip(why),
+                Err(why) => out.unknown(why),
             }
         }
         self.history.add_reply(request, items, out);

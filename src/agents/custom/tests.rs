@@ -237,7 +237,8 @@ fn records_are_read_as_the_mapping_says() {
     assert_eq!(prompts, [(140, 100, Some(12)), (170, 150, Some(3))]);
     assert_eq!(session.context().known, 173);
     let skipped: Vec<_> = session.skipped.keys().map(|kind| &**kind).collect();
-    assert_eq!(skipped, ["heartbeat", "role robot"]);
+    assert_eq!(skipped, ["heartbeat"]);
+    assert_eq!(session.unknown.get("role robot"), Some(&1));
     assert_eq!((session.unreadable, session.turns), (1, 1));
     let started = session.started_at.unwrap().to_string();
     assert_eq!(started, "2026-01-01T00:00:00Z");

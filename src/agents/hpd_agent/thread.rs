@@ -1,5 +1,6 @@
 //! One thread, event after event.
 
+use super::HPD_AGENT;
 use super::wire::{Content, Operation, Record, Usage as Numbers};
 use crate::agents::image;
 use crate::agents::lenient::{self, Text};
@@ -154,7 +155,7 @@ impl Thread {
             | "REASONING_MESSAGE_END"
             | "MESSAGE_TURN_STARTED" => {}
             "" => out.unreadable("no type"),
-            other => out.skip(other),
+            other => HPD_AGENT.pass_over(other, out),
         }
     }
 
@@ -258,7 +259,7 @@ impl Thread {
                 let item = item_of(author, out).fixed(tokens, "[image]").done();
                 self.add(id, author, item, out);
             }
-            other => out.skip(other),
+            other => HPD_AGENT.pass_over(other, out),
         }
     }
 

@@ -1,5 +1,6 @@
 //! kimi-cli's `wire.jsonl`: what it sent to its screen, one event a line.
 
+use super::KIMI;
 use super::here;
 use super::history::{Author, History};
 use super::message::{
@@ -137,7 +138,7 @@ impl Conversation {
             "StatusUpdate" => self.status(payload, out),
             "CompactionEnd" => self.compaction(out),
             "" => out.unreadable("no type"),
-            other => out.skip(other),
+            other => KIMI.pass_over(other, out),
         }
     }
 

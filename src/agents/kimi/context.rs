@@ -1,5 +1,6 @@
 //! kimi-cli's `context.jsonl`: the context itself, message by message.
 
+use super::KIMI;
 use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
 use crate::agents::anthropic::ToolNames;
@@ -61,7 +62,7 @@ impl Context {
                 let item = add_content(item, &message.content).done();
                 out.node(Node::new(Some(key), Part::Result, vec![item]));
             }
-            other => out.skip(other),
+            other => KIMI.pass_over(other, out),
         }
     }
 

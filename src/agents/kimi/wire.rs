@@ -1,5 +1,6 @@
 //! Kimi Code's `wire.jsonl`: the changes to the context, one a line.
 
+use super::KIMI;
 use super::here;
 use super::history::{Author, History};
 use super::message::{
@@ -134,7 +135,7 @@ impl Wire {
             "full_compaction.cancel" | "full_compaction.complete" => self.cause = None,
             _ => {}
         }
-        out.skip(kind);
+        KIMI.pass_over(kind, out);
     }
 
     /// Emits empty nodes for what precedes the conversation: the tools are logged only after the first
@@ -224,7 +225,7 @@ impl Wire {
                 out.node(Node::new(Some(key), Part::Output, items));
             }
             "tool" => self.result(message.tool_call_id.get(), &message.content, out),
-            other => out.skip(other),
+            other => out.unknown(format!("{other} message")),
         }
     }
 
@@ -268,7 +269,7 @@ impl Wire {
                 }
             }
             "" => out.unreadable("no type"),
-            other => out.skip(other),
+            other => KIMI.pass_over(other, out),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The participants of a space, and which envelopes each of them has in its context.
 
+use super::MEW;
 use super::wire::{Envelope, Line, Payload, ToolResult};
 use crate::agents::lenient::{self, Piece};
 use crate::model::event::{
@@ -114,10 +115,10 @@ impl Space {
     pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
         let Some(envelope) = &line.envelope else {
-            return out.skip(line.event.get().unwrap_or("line without an envelope"));
+            return MEW.pass_over(line.event.get().unwrap_or("(no envelope)"), out);
         };
         if !matches!(line.event.or_empty(), "received" | "delivered") {
-            return out.skip(line.event.get().unwrap_or("no event"));
+            return MEW.pass_over(line.event.get().unwrap_or("(no event)"), out);
         }
         self.id = self.id.take().or(line.space_id.boxed());
         out.set_time(out.time().or(envelope.ts.time()));
@@ -189,8 +190,8 @@ impl Space {
                     self.forget(name, payload, out);
                 }
             }
-            "" if is_new => out.skip("no kind"),
-            kind if is_new => out.skip(kind),
+            "" if is_new => out.unknown("(no kind)"),
+            kind if is_new => MEW.pass_over(kind, out),
             _ => {}
         }
     }

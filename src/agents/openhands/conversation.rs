@@ -1,5 +1,6 @@
 //! One conversation, event after event.
 
+use super::OPENHANDS;
 use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
@@ -137,7 +138,7 @@ impl OpenHandsDecoder {
             "ConversationErrorEvent" => out.skip("ConversationErrorEvent"),
             "" => out.unreadable("no kind"),
             other => {
-                out.skip(other);
+                OPENHANDS.pass_over(other, out);
                 self.link(record, out);
             }
         }

@@ -108,6 +108,7 @@ fn follow(log: &LogFile, moments: &[Moment<'_>]) {
         assert_eq!(a.requests(), b.requests());
         assert_eq!(a.resets(), b.resets());
         assert_eq!((a.unreadable, &a.skipped), (b.unreadable, &b.skipped));
+        assert_eq!(a.unknown, b.unknown);
     }
 }
 

@@ -214,7 +214,12 @@ fn contents(entries: &[Entry], is_line: impl Fn(u64) -> bool) -> Contents {
 /// Whether more is counted, as lost or as passed over.
 fn is_counted(original: &[Entry], odd: &[Entry]) -> bool {
     let is_lost = |event: &Event| matches!(event, Event::Lost(_));
-    let is_passed_over = |event: &Event| matches!(event, Event::Skipped(_) | Event::Unreadable(_));
+    let is_passed_over = |event: &Event| {
+        matches!(
+            event,
+            Event::Skipped(_) | Event::Unknown(_) | Event::Unreadable(_)
+        )
+    };
     let count = |entries: &[Entry], is: fn(&Event) -> bool| {
         entries.iter().filter(|entry| is(&entry.event)).count()
     };

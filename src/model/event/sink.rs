@@ -146,6 +146,11 @@ impl<'m> Sink<'m> {
         self.node(node);
     }
 
+    /// Counts a record of a type that the decoder does not know. It may concern the context.
+    pub fn unknown(&mut self, kind: impl Into<Box<str>>) {
+        self.emit(Event::Unknown(kind.into()));
+    }
+
     /// Counts a record that could not be read.
     pub fn unreadable(&mut self, why: impl Into<Box<str>>) {
         self.emit(Event::Unreadable(why.into()));

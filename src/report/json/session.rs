@@ -61,6 +61,8 @@ part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
     records: u64 = session.records,
     skipped: &'a BTreeMap<Box<str>, u64> = &session.skipped,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unknown: &'a BTreeMap<Box<str>, u64> = &session.unknown,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     lost_fields: &'a BTreeMap<&'static str, u64> = &session.lost_fields,
     unreadable: u64 = session.unreadable,
     title: Option<&'a str> = session.meta.title.as_deref(),

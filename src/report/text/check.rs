@@ -18,10 +18,11 @@ pub(super) fn write(out: &mut dyn Write, records: &Records) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{}, {}, {} skipped, {} unreadable",
+        "{}, {}, {} skipped, {} unknown, {} unreadable",
         counted(records.items, "item"),
         counted(records.usage_reports, "usage report"),
         counted(records.skipped, "record"),
+        records.unknown,
         records.unreadable
     )?;
     if records.sessions > 1 {

@@ -14,7 +14,7 @@ use crate::render::item::{label, preview, sign};
 use crate::render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use crate::render::own_count::own_count;
 use crate::render::text::{inert, left};
-use crate::render::{NONE, or_none};
+use crate::render::{NONE, or_none, unknown};
 use crate::report::session::Report;
 use std::io::{self, Write};
 
@@ -298,6 +298,9 @@ fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             out,
             "\n  {lines}, not counted; the first is line {line}: {why}"
         )?;
+    }
+    if let Some(warning) = unknown::warning(session) {
+        writeln!(out, "\n  {warning}; they are not counted")?;
     }
     let counts = |all: &mut dyn Iterator<Item = (&str, &u64)>| {
         let counts = all.map(|(name, n)| format!("{} {n}", inert(name)));

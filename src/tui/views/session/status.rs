@@ -6,7 +6,7 @@ use super::numbers::{NARROW, agent};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Limits;
 use crate::render::own_count::own_count;
-use crate::render::{number, text};
+use crate::render::{number, text, unknown};
 use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet};
 use crate::tui::app::{Page, Tone};
 use crate::tui::views::detail;
@@ -30,6 +30,9 @@ pub(super) fn status(
     }
     if let Some(words) = own_count(shown.label, shown.context, shown.limits.trigger) {
         groups.push(vec![piece(text::cut(&words, columns), Tone::Warn)]);
+    }
+    if let Some(warning) = unknown::warning(session) {
+        groups.push(vec![piece(text::cut(&warning, columns / 2), Tone::Warn)]);
     }
     if session.coverage != Coverage::Whole {
         groups.push(vec![quiet("reading…")]);

@@ -1,0 +1,46 @@
+//! Records of types that their decoder does not know, as a warning.
+
+use super::number::counted;
+use super::text::inert;
+use crate::model::session::Session;
+
+/// Names the types, and the agent's version, so that they can be reported; `None` if all are known.
+pub fn warning(session: &Session) -> Option<String> {
+    if session.unknown.is_empty() {
+        return None;
+    }
+    let all = session.unknown.values();
+    let records = counted(all.fold(0, |sum, n| sum.saturating_add(*n)), "record");
+    let names = session.unknown.iter().map(|(kind, n)| match n {
+        1 => inert(kind).into_owned(),
+        n => format!("{} {n}", inert(kind)),
+    });
+    let names = names.collect::<Vec<_>>().join(", ");
+    let version = session.meta.version.as_deref();
+    let version = version.map_or(String::new(), |version| format!(" {}", inert(version)));
+    let agent = session.agent;
+    Some(format!(
+        "{records} of unknown type ({agent}{version}): {names}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn types_and_version_are_named() {
+        let mut session = Session::new("codex", Arc::default());
+        assert_eq!(warning(&session), None);
+        session.unknown.insert("new\u{1b}[2J".into(), 2);
+        session.unknown.insert("other".into(), 1);
+        session.meta.version = Some("0.170.0".into());
+        let text = warning(&session).unwrap_or_default();
+        assert!(text.starts_with("3 records of unknown type (codex 0.170.0): new"));
+        assert!(
+            text.ends_with(" 2, other") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+    }
+}
