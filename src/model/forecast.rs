@@ -117,26 +117,33 @@ pub struct Growth {
     pub steps: Vec<Step>,
     /// The steps of the session's earlier epochs.
     pub earlier: Vec<Step>,
+    /// Tokens by which the agent's own count jumps when the user's next turn begins.
+    pub jump: f64,
 }
 
 impl Growth {
     /// How the session's context had grown when a request of it had been reported.
     fn until(session: &Session, request: RequestIx) -> Growth {
         let epoch = epoch_of(session, request);
+        let counts = Counts::until(session, request.saturating_add(1));
         Growth {
-            steps: steps(session, epoch.start..request.saturating_add(1)),
-            earlier: steps(session, 0..epoch.start),
+            steps: counts.steps(epoch.start..request.saturating_add(1)),
+            earlier: counts.steps(0..epoch.start),
+            jump: counts.running as f64,
         }
     }
 
     /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
         let rate = self.rate()?;
+        let turns = self.pace(USUAL_TURNS, |step| Some(step.turns));
+        let way = to_go as f64;
+        // The chance that a turn begins before the trigger is reached.
+        let jumps = 1.0 - (-turns * way / rate).exp();
         let requests = match to_go {
             0 => Band::default(),
-            _ => crossing(to_go as f64 / rate),
+            _ => crossing((way - jumps * self.jump).max(0.0) / rate),
         };
-        let turns = self.pace(USUAL_TURNS, |step| Some(step.turns));
         let seconds = self.pace(USUAL_SECONDS, |step| Some(step.seconds?.clamp(0.0, PAUSE)));
         Ok(Forecast {
             requests,
@@ -259,8 +266,8 @@ fn project(
     let reset = resets.last().map_or(0, |reset| reset.request);
     let growth = if reset > newest {
         Growth {
-            steps: Vec::new(),
-            earlier: steps(session, 0..requests),
+            earlier: Counts::until(session, requests).steps(0..requests),
+            ..Growth::default()
         }
     } else {
         Growth::until(session, newest)
@@ -288,24 +295,67 @@ fn epoch_of(session: &Session, request: RequestIx) -> Range<RequestIx> {
     }
 }
 
-/// The steps that led to these requests, each from the report it was settled against. The first of an
-/// epoch has none, nor one that another model counted.
-fn steps(session: &Session, requests: Range<RequestIx>) -> Vec<Step> {
-    let requests = session.requests().get(requests).unwrap_or_default();
-    requests
-        .iter()
-        .filter_map(|request| {
-            let before = session.requests().get(request.previous?)?;
-            let tokens = |prompt: u64| prompt.min(MOST_TOKENS) as f64;
-            let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
-            Some(Step {
-                tokens: tokens(request.prompt) - tokens(before.prompt),
-                turns: f64::from(request.turn.saturating_sub(before.turn)),
-                seconds: Option::zip(request.at, before.at)
-                    .map(|(at, before)| seconds(at) - seconds(before)),
+/// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
+/// and that; else the prompt.
+struct Counts<'s> {
+    session: &'s Session,
+    prompts: Vec<u64>,
+    /// The reasoning of the running turn, which the next turn adds; 0 without that rule.
+    running: u64,
+}
+
+impl<'s> Counts<'s> {
+    /// Of the first requests.
+    fn until(session: &'s Session, requests: RequestIx) -> Counts<'s> {
+        let adds = session
+            .count_rule()
+            .is_some_and(|rule| rule.earlier_reasoning);
+        let requests = session.requests().get(..requests);
+        let requests = requests.unwrap_or(session.requests());
+        let mut resets = session.resets().iter().peekable();
+        let (mut earlier, mut running, mut turn) = (0_u64, 0_u64, 0);
+        let mut prompts = Vec::with_capacity(requests.len());
+        for (ix, request) in requests.iter().enumerate() {
+            while resets.next_if(|reset| reset.request <= ix).is_some() {
+                (earlier, running) = (0, 0);
+            }
+            if request.turn != turn {
+                (earlier, running) = (earlier.saturating_add(running), 0);
+                turn = request.turn;
+            }
+            prompts.push(request.prompt.saturating_add(earlier).min(MOST_TOKENS));
+            if adds {
+                let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
+                running = running.saturating_add(reasoning);
+            }
+        }
+        Counts {
+            session,
+            prompts,
+            running,
+        }
+    }
+
+    /// The steps that led to these requests, each from the report it was settled against. The first of
+    /// an epoch has none, nor one that another model counted.
+    fn steps(&self, requests: Range<RequestIx>) -> Vec<Step> {
+        let all = self.session.requests();
+        let requests = requests.filter_map(|ix| Some((ix, all.get(ix)?)));
+        requests
+            .filter_map(|(ix, request)| {
+                let previous = request.previous?;
+                let before = all.get(previous)?;
+                let tokens = |ix: usize| self.prompts.get(ix).map(|tokens| *tokens as f64);
+                let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
+                Some(Step {
+                    tokens: tokens(ix)? - tokens(previous)?,
+                    turns: f64::from(request.turn.saturating_sub(before.turn)),
+                    seconds: Option::zip(request.at, before.at)
+                        .map(|(at, before)| seconds(at) - seconds(before)),
+                })
             })
-        })
-        .collect()
+            .collect()
+    }
 }
 
 #[cfg(test)]

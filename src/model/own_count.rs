@@ -176,7 +176,7 @@ impl Session {
     }
 
     /// How the agent counts.
-    fn count_rule(&self) -> Option<CountRule> {
+    pub(super) fn count_rule(&self) -> Option<CountRule> {
         self.rules().count_rule(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),

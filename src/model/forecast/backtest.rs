@@ -1,6 +1,6 @@
 //! Forecasts made in hindsight before past compactions, compared with what happened.
 
-use super::{Band, Growth, epoch_of};
+use super::{Band, Counts, Growth, epoch_of};
 use crate::model::session::{RequestIx, Session};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -46,15 +46,14 @@ fn point(session: &Session, end: RequestIx, before: usize) -> Option<Point> {
     if here <= epoch.start {
         return None;
     }
-    let (at, first) = (
-        session.requests().get(here)?,
-        session.requests().get(epoch.start)?,
-    );
+    let at = session.requests().get(here)?;
     let trigger = session.limits_as_of(here).trigger?;
-    let used = at.prompt.saturating_add(at.output.unwrap_or(0));
-    let to_go = trigger.saturating_sub(used);
+    let counts = Counts::until(session, here + 1);
+    let count = |ix: RequestIx| counts.prompts.get(ix).copied();
+    let counted = count(here)?.saturating_add(at.output.unwrap_or(0));
+    let to_go = trigger.saturating_sub(counted);
     let forecast = Growth::until(session, here).forecast(to_go).ok()?;
-    let grown = at.prompt.saturating_sub(first.prompt) as f64;
+    let grown = count(here)?.saturating_sub(count(epoch.start)?) as f64;
     let mean = grown / (here - epoch.start) as f64;
     Some(Point {
         before,

@@ -15,7 +15,7 @@ fn growth(tokens: &[f64]) -> Growth {
     };
     Growth {
         steps: tokens.iter().map(step).collect(),
-        earlier: Vec::new(),
+        ..Growth::default()
     }
 }
 
@@ -94,6 +94,56 @@ fn turns_follow_the_requests_of_a_turn() {
 }
 
 #[test]
+fn a_jump_at_the_next_turn_brings_the_compaction_sooner() {
+    let mut jumps = growth(&[1_000.0; 100]);
+    jumps
+        .steps
+        .iter_mut()
+        .step_by(4)
+        .for_each(|s| s.turns = 1.0);
+    let without = jumps.forecast(40_000).unwrap().requests.p50;
+    jumps.jump = 15_000.0;
+    let with = jumps.forecast(40_000).unwrap().requests.p50;
+    assert!(
+        (without - with - 15.0).abs() < 1.0,
+        "{without}, then {with}"
+    );
+    // A way that is shorter than the jump ends with the turn.
+    assert!(jumps.forecast(3_000).unwrap().requests.p50 <= 4.0);
+}
+
+#[test]
+fn steps_of_the_agents_count_hold_earlier_reasoning() {
+    let rules = r#"
+        [[policy]]
+        agent = "counter"
+        name = "half of the window"
+        share = 0.5
+        count = { base = "total", earlier_reasoning = true }
+    "#;
+    let steps = |agent| {
+        let mut log = Log::new();
+        log.session = Session::new(agent, Arc::new(toml::from_str(rules).unwrap()));
+        for (turn, prompt) in [(true, 10_000), (false, 11_000), (true, 11_200)] {
+            if turn {
+                log.turn();
+            }
+            let request = Key::of_number("request", prompt);
+            log.push(Event::Usage(Box::new(Usage {
+                output: Some(500),
+                reasoning: Some(400),
+                ..Usage::reported(request, prompt)
+            })));
+        }
+        let growth = Growth::until(&log.session, 2);
+        let tokens: Vec<f64> = growth.steps.iter().map(|step| step.tokens).collect();
+        (tokens, growth.jump)
+    };
+    assert_eq!(steps("other"), (vec![1_000.0, 200.0], 0.0));
+    assert_eq!(steps("counter"), (vec![1_000.0, 1_000.0], 400.0));
+}
+
+#[test]
 fn pauses_are_no_work() {
     let mut paused = growth(&[1_000.0; 30]);
     paused.steps[29].seconds = Some(86_400.0);
@@ -115,6 +165,7 @@ proptest! {
                 .map(|(tokens, turns, seconds)| Step { tokens, turns, seconds })
                 .collect(),
             earlier: growth(&earlier).steps,
+            jump: 0.0,
         };
         let (near, far) = (near.min(far), near.max(far));
         prop_assert_eq!(growth.forecast(near), growth.forecast(near));
