@@ -11,7 +11,9 @@
 mod fragment;
 mod history;
 mod item;
+mod own;
 mod reader;
+mod request;
 mod settings;
 mod thread;
 mod turn;

@@ -231,7 +231,7 @@ pub fn each_usage(log: &LogFile, give: &mut dyn FnMut(Entry)) -> io::Result<()> 
     log.store.entries(log, &Unmeasured, &mut |entries| {
         let entries = entries.into_iter();
         entries
-            .filter(|entry| matches!(entry.event, Event::Usage(_)))
+            .filter(|entry| matches!(entry.event, Event::Usage(_) | Event::Billed { .. }))
             .for_each(&mut *give);
         ControlFlow::Continue(())
     })

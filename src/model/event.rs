@@ -105,6 +105,14 @@ pub enum Event {
     Node(Box<Node>),
     /// The provider's numbers for a request.
     Usage(Box<Usage>),
+    /// What a response cost that is no part of the conversation, such as one that wrote a summary: for
+    /// totals alone. A [`Usage`] of the same key takes its place.
+    Billed {
+        /// The response.
+        request: Key,
+        /// Its cost.
+        billed: Billed,
+    },
     /// Items leave the context, all of them but what is kept.
     Reset(Box<Reset>),
     /// The context now holds these nodes and no others, in this order (checkpoints, whole requests).

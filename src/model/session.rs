@@ -214,6 +214,7 @@ impl Session {
             Event::Meta(meta) => self.set_meta(*meta),
             Event::Node(node) => self.add_node(*node, place, at),
             Event::Usage(usage) => self.report(*usage, place, at),
+            Event::Billed { .. } => {}
             Event::Reset(reset) => self.reset(*reset, place, at),
             Event::Retain { keys, cause } => self.retain(&keys, cause, place, at),
             Event::Leaf { key, rewound } => {

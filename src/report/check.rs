@@ -129,6 +129,7 @@ impl Records {
                 self.usage_reports += 1;
                 ("usage", numbers(usage))
             }
+            Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
             Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
             Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),

@@ -89,18 +89,17 @@ struct Responses {
 impl Totals {
     /// Adds an entry of a log of this format.
     pub fn add(&mut self, format: &'static Format, entry: &Entry) {
-        let Event::Usage(usage) = &entry.event else {
-            return;
+        let (request, cost) = match &entry.event {
+            Event::Usage(usage) if usage.source.is_known() => (usage.request, usage.billed),
+            Event::Billed { request, billed } => (*request, *billed),
+            _ => return,
         };
-        if !usage.source.is_known() {
-            return;
-        }
         let agent = self.agents.entry(format.id).or_insert(Responses {
             terms: format.terms,
             by_request: HashMap::new(),
         });
-        let billed = agent.by_request.entry(usage.request).or_default();
-        *billed = billed.max(usage.billed);
+        let billed = agent.by_request.entry(request).or_default();
+        *billed = billed.max(cost);
     }
 
     /// The sums of each agent, in its provider's own terms.

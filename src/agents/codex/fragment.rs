@@ -39,16 +39,47 @@ const PATCH_WARNING: &str = "Warning: apply_patch was requested via exec_command
 /// The beginning of a compaction's summary in a user message.
 const SUMMARY: &str = "Another language model started to solve this problem";
 
-/// The kind of a text of a user message that the harness wrote; `None`: the user wrote it.
-pub(super) fn of_user(text: &str) -> Option<Kind> {
+/// The kind of a text of a user message that the harness wrote; `None`: the user wrote it. `named` is what
+/// the log names it, newer logs alone do.
+pub(super) fn of_user(text: &str, named: Option<&str>) -> Option<Kind> {
     let (shown, cut) = split_elided(text);
     let shown = shown.trim();
-    kind(shown, |close| cut > 0 || ends(shown, close))
+    let marked = || kind(shown, |close| cut > 0 || ends(shown, close));
+    match named.map(Author::of) {
+        Some(Author::User) => None,
+        Some(Author::Harness(kind)) => Some(marked().unwrap_or(kind)),
+        None => marked(),
+    }
 }
 
 /// The kind of a text of a developer message.
-pub(super) fn of_developer(text: &str) -> Kind {
-    kind(text.trim_start(), |_| true).unwrap_or(Kind::Reminder)
+pub(super) fn of_developer(text: &str, named: Option<&str>) -> Kind {
+    let marked = kind(text.trim_start(), |_| true);
+    match (marked, named.map(Author::of)) {
+        (Some(kind), _) | (None, Some(Author::Harness(kind))) => kind,
+        (None, _) => Kind::Reminder,
+    }
+}
+
+/// Who wrote a text, by the name that the log gives it.
+enum Author {
+    User,
+    Harness(Kind),
+}
+
+impl Author {
+    /// By a name such as `user.text` or `environments.environment_context` (openai/codex,
+    /// `core/src/context_manager/history.rs`; the kinds are those of the names in logs of 0.169).
+    fn of(name: &str) -> Author {
+        let (area, what) = name.split_once('.').unwrap_or((name, ""));
+        match (area, what) {
+            ("user" | "images" | "unknown" | "", _) | ("audio", "unsupported") => Author::User,
+            ("compaction", "summary") => Author::Harness(Kind::Summary),
+            ("agents_md" | "memories", _) => Author::Harness(Kind::Memory),
+            ("tools" | "host_skills" | "plugins" | "apps", _) => Author::Harness(Kind::ToolList),
+            _ => Author::Harness(Kind::Reminder),
+        }
+    }
 }
 
 /// The kind of a text by its beginning, if `is_end` holds for the end that belongs to it.

@@ -3,7 +3,7 @@
 use super::item::{self, Setting};
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
-use super::wire::{Compacted, Item};
+use super::wire::{Compacted, Item, ItemMetadata};
 use crate::agents::lenient;
 use crate::model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
@@ -15,23 +15,35 @@ const LEGACY_KEPT_BYTES: u64 = 80_000;
 
 /// The length from which a name is unique to its session: `call_` with 24 letters, encrypted text.
 /// Some providers' calls are named `call_0`.
-const UNIQUE_NAME: usize = 24;
+pub(super) const UNIQUE_NAME: usize = 24;
 
 impl CodexDecoder {
     /// Reads an item of the history; `None`: it is not sent to the model, or of an unknown type.
-    /// `json` is the item as it is written.
+    /// `json` is the item as it is written, `metadata` what stands beside it.
     pub(super) fn history(
         &mut self,
         item: &Item<'_>,
+        metadata: &ItemMetadata<'_>,
         json: &str,
         out: &mut Sink<'_>,
     ) -> Option<()> {
+        if metadata.compaction_output {
+            self.is_compacting = true;
+            return None;
+        }
+        let is_assistants = item.role.get() == Some("assistant");
+        if is_assistants && metadata.delivered_assistant_message.get().is_some() {
+            return None;
+        }
+        let limit = metadata.fallback_token_limit_override.0;
+        let budget = limit.map_or(item::OUTPUT_BYTES, |tokens| tokens * 4);
         let call = item.call_id.key();
         let tool = call.and_then(|call| self.tools.remove(&call));
         let setting = Setting {
             tool: tool.as_deref(),
             summary: "",
             opens: self.turns.is_waiting(),
+            budget,
         };
         let piece = item::piece(item, setting, out)?;
         let mut node = Node {
@@ -67,39 +79,6 @@ impl CodexDecoder {
         Some(())
     }
 
-    /// The request that this output belongs to: the open one, or a new one, named after its first
-    /// output, so that a copy of it in a fork's file has the same name.
-    fn request(&mut self, first: &Item<'_>, json: &str) -> Key {
-        if let Some(open) = self.open {
-            return open;
-        }
-        let name = [&first.encrypted_content, &first.call_id, &first.id]
-            .into_iter()
-            .map(|name| name.or_empty())
-            .find(|name| name.len() >= UNIQUE_NAME);
-        let key = match name {
-            Some(name) => Key::of_parts(&["codex", name]),
-            // A short name or mere text may occur again elsewhere: the spend so far distinguishes them.
-            None => {
-                let spent = format!("{:?}", self.meter.total());
-                Key::of_parts(&["codex", &self.thread.latest, &spent, json])
-            }
-        };
-        let key = self.unique(key);
-        self.open = Some(key);
-        key
-    }
-
-    /// A request's key, changed where it has occurred before in this file.
-    pub(super) fn unique(&mut self, key: Key) -> Key {
-        let times = self.keys.entry(key).or_default();
-        *times += 1;
-        match *times {
-            1 => key,
-            nth => Key::of_number("codex again", key.0 ^ nth),
-        }
-    }
-
     pub(super) fn compacted(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
         let compacted: Compacted<'_> = lenient::value(Some(payload), "payload", out);
         let mut kept = vec![prefix_key()];
@@ -109,6 +88,7 @@ impl CodexDecoder {
         }
         let kept = Kept::Nodes(kept);
         out.reset(Reset::new(Gone::Compaction, self.cause(), kept));
+        self.is_compacting = false;
         self.turns.rebuilt();
         self.open = None;
         let message = compacted.message.or_empty();
@@ -132,6 +112,7 @@ impl CodexDecoder {
                 tool: None,
                 summary: message,
                 opens: false,
+                budget: item::OUTPUT_BYTES,
             };
             let Some(piece) = item::piece(item, setting, out) else {
                 continue;

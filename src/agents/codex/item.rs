@@ -1,14 +1,14 @@
 //! Pieces of history as the items that the model gets.
 
-use super::fragment;
 use super::wire::{ContentPart, Item, full_len, string_or_json};
+use super::{fragment, own};
 use crate::agents::image;
 use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
 use crate::model::{Kind, Role};
 
-/// The most bytes of a tool's output that the model gets: the log keeps all of it, the middle of what
-/// is longer was cut. Measured: in bytes, not tokens.
-const OUTPUT_BYTES: usize = 48_000;
+/// The most bytes of a tool's output that the model usually gets: the log keeps all of it, the middle of
+/// what is longer was cut. Measured: in bytes, not tokens.
+pub(super) const OUTPUT_BYTES: u64 = 48_000;
 
 /// What a piece of history is.
 #[derive(Debug)]
@@ -38,10 +38,20 @@ pub(super) struct Setting<'s> {
     pub summary: &'s str,
     /// Whether a message of another agent would be the one that starts the turn.
     pub opens: bool,
+    /// The most bytes of a tool's output that the model gets.
+    pub budget: u64,
 }
 
 /// Turns a piece of history into items. `None`: not sent to the model, or of an unknown type.
 pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
+    let mut piece = content(item, setting, out)?;
+    if let (Some(counted), [only]) = (own::bytes(item, setting.budget), &mut *piece.items) {
+        only.size.own_bytes = Some(u32::try_from(counted).unwrap_or(u32::MAX));
+    }
+    Some(piece)
+}
+
+fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
     let call = item.call_id.get();
     match item.kind.or_empty() {
         "message" => message(item, setting, out),
@@ -65,10 +75,12 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
             Piece::new(Part::Output, vec![call.done()])
         }
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            let result = out.tool_result(setting.tool, call);
-            Piece::new(Part::Result, vec![output(item, result).done()])
+            let tool = setting.tool.or(item.name.get());
+            let result = out.tool_result(tool, call);
+            let result = output(item, result, setting.budget);
+            Piece::new(Part::Result, vec![result.done()])
         }
-        "tool_search_output" => {
+        "tool_search_output" | "additional_tools" => {
             let list = out
                 .item(Role::Container, Kind::ToolList)
                 .tool(setting.tool)
@@ -76,7 +88,7 @@ pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -
                 .text(&string_or_json(item.tools));
             Piece::new(Part::Result, vec![list.done()])
         }
-        "compaction" | "compaction_summary" | "context_compaction" => {
+        _ if item.is_summary() => {
             let summary = out
                 .item(Role::Container, Kind::Summary)
                 .opaque(full_len(&item.encrypted_content))
@@ -98,30 +110,31 @@ fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
         "developer" | "system" => {
             let items = parts
                 .iter()
-                .map(|part| {
-                    let kind = fragment::of_developer(part.text.or_empty());
+                .enumerate()
+                .map(|(nth, part)| {
+                    let kind = fragment::of_developer(part.text.or_empty(), item.part_kind(nth));
                     add(out.item(Role::Container, kind), part).done()
                 })
                 .collect();
             Piece::new(Part::Injected, items)
         }
-        "user" => Some(user_message(parts, setting, out)),
+        "user" => Some(user_message(item, setting, out)),
         _ => None,
     }
 }
 
 /// A user message may contain texts that the harness put in, each of which is an item; what the user
 /// wrote is one item, with the images.
-fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
+fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Piece {
     let mut items = Vec::new();
     let mut typed = Vec::new();
-    for part in parts {
+    for (nth, part) in item.content.0.iter().enumerate() {
         let text = part.text.or_empty();
         let summary = !text.is_empty() && text == setting.summary || fragment::is_summary(text);
         let kind = if summary {
             Some(Kind::Summary)
         } else {
-            fragment::of_user(text)
+            fragment::of_user(text, item.part_kind(nth))
         };
         match kind {
             Some(kind) => items.push(add(out.item(Role::Container, kind), part).done()),
@@ -132,6 +145,10 @@ fn user_message(parts: &[ContentPart<'_>], setting: Setting<'_>, out: &mut Sink<
     let is_users = !typed.is_empty();
     if is_users {
         let message = out.item(Role::User, Kind::Text);
+        let message = match typed.iter().any(|part| part.is_image()) {
+            true => message.own_bytes(own::sum(typed.iter().copied())),
+            false => message,
+        };
         items.push(add_all(message, typed).done());
     }
     Piece {
@@ -211,6 +228,7 @@ fn add<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm>
 fn add_other<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
     match (part.image_url.get(), part.encrypted_content.get()) {
         (Some(url), _) => item.fixed(image_tokens(url, part.detail.or_empty()), "[image]"),
+        (None, _) if part.is_image_file() => item.fixed(image::DEFAULT, "[image]"),
         (None, Some(_)) => item.opaque(full_len(&part.encrypted_content)),
         (None, None) => item,
     }
@@ -230,9 +248,9 @@ fn image_tokens(url: &str, detail: &str) -> u64 {
 }
 
 /// Adds a tool's output as the model gets it: its texts share one budget.
-fn output<'s, 'm>(item: &Item<'_>, result: Builder<'s, 'm>) -> Builder<'s, 'm> {
+fn output<'s, 'm>(item: &Item<'_>, result: Builder<'s, 'm>, budget: u64) -> Builder<'s, 'm> {
     let parts = &item.output.0;
-    let mut left = OUTPUT_BYTES;
+    let mut left = usize::try_from(budget).unwrap_or(usize::MAX);
     parts.iter().fold(result, |result, part| {
         match part.text.get().or(part.content.get()) {
             Some(text) => add_clamped(result, text, &mut left),

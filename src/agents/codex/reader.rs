@@ -3,11 +3,11 @@
 use super::CODEX;
 use super::thread::Thread;
 use super::turn::Turns;
-use super::usage::{Meter, Report};
-use super::wire::{EventMsg, Item, Line, TurnContext};
+use super::usage::Meter;
+use super::wire::{EventMsg, Item, Line, TokenUsage, TurnContext};
 use crate::agents::Decoder;
 use crate::agents::lenient::{self, Count};
-use crate::model::event::{Billed, Event, Key, Meta, Sink, Usage};
+use crate::model::event::{Billed, Event, Key, Meta, Sink};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -17,6 +17,12 @@ pub(super) struct CodexDecoder {
     pub(super) thread: Thread,
     pub(super) turns: Turns,
     pub(super) meter: Meter,
+    /// The request of the newest `token_usage_record` and its cost, until a `token_count` repeats it.
+    pub(super) recorded: Option<(Key, Billed)>,
+    /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
+    pub(super) unshown: Option<(Key, TokenUsage)>,
+    /// Whether a summary was written that is not yet the history.
+    pub(super) is_compacting: bool,
     /// The number of the line that is being read, where lines are numbered.
     pub(super) ordinal: Option<u64>,
     /// The request whose output is being written.
@@ -46,19 +52,21 @@ impl Decoder for CodexDecoder {
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
         match line.payload {
-            Some(payload) => self.line(line.kind.or_empty(), payload.0, out),
+            Some(payload) => self.line(&line, payload.0, out),
             None => self.bare_line(&line, text, out),
         }
     }
 }
 
 impl CodexDecoder {
-    fn line(&mut self, kind: &str, payload: &RawValue, out: &mut Sink<'_>) {
+    fn line(&mut self, line: &Line<'_>, payload: &RawValue, out: &mut Sink<'_>) {
+        let kind = line.kind.or_empty();
         let mut subtype = "".into();
         let read = match kind {
             "session_meta" => self.session_meta(payload, out),
             "turn_context" => self.turn_context(payload, out),
             "compacted" => self.compacted(payload, out),
+            "token_usage_record" => self.usage_record(payload, out),
             "response_item" | "inter_agent_communication" => {
                 let mut item: Item<'_> = lenient::value(Some(payload), "payload", out);
                 if kind == "response_item" {
@@ -66,7 +74,7 @@ impl CodexDecoder {
                 } else {
                     item.kind.0 = Some(kind.into());
                 }
-                self.history(&item, payload.get(), out)
+                self.history(&item, &line.metadata, payload.get(), out)
             }
             "event_msg" => {
                 let event: EventMsg<'_> = lenient::value(Some(payload), "payload", out);
@@ -97,7 +105,7 @@ impl CodexDecoder {
         }
         let item = lenient::object::<Item<'_>>(text, out);
         if item
-            .and_then(|item| self.history(&item, text, out))
+            .and_then(|item| self.history(&item, &line.metadata, text, out))
             .is_none()
         {
             let name = match record_type {
@@ -111,6 +119,10 @@ impl CodexDecoder {
     fn turn_context(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
+        self.settings(&context, out)
+    }
+
+    fn settings(&mut self, context: &TurnContext<'_>, out: &mut Sink<'_>) -> Option<()> {
         let meta = Meta {
             model: context.model.boxed(),
             cwd: context.cwd.boxed(),
@@ -155,6 +167,7 @@ impl CodexDecoder {
                 out.emit(Event::Rollback { turns });
                 Some(())
             }
+            "thread_settings_applied" => self.settings(&event.thread_settings, out),
             "thread_name_updated" if !self.is_copied(out) => {
                 let title = event.thread_name.get()?;
                 out.meta(Meta::of_title(Some(title.into())));
@@ -168,64 +181,27 @@ impl CodexDecoder {
     fn window(&mut self, window: Count, out: &mut Sink<'_>) {
         self.emit_changes(Meta::of_window(window.0), out);
     }
-
-    fn report(&mut self, report: Report, out: &mut Sink<'_>) -> Option<()> {
-        let (last, billed) = match report {
-            Report::Nothing => return None,
-            Report::Estimate(total) => {
-                let request = Key::of_number("codex estimate", out.place().id());
-                out.usage(Usage {
-                    model: self.meta.model.clone(),
-                    ..Usage::estimated(request, total)
-                });
-                return Some(());
-            }
-            Report::Call(last, billed) => (last, billed),
-        };
-        let request = match self.open.take() {
-            Some(request) => request,
-            // A call of which no line shows the output, such as one that wrote a summary.
-            None => {
-                let spent = format!("{:?} {last:?}", self.meter.total());
-                self.unique(Key::of_parts(&["codex", &self.thread.latest, &spent]))
-            }
-        };
-        let (prompt, output) = (last.input.or_zero(), last.output.0);
-        let reasoning = last.reasoning.0;
-        out.usage(Usage {
-            model: self.meta.model.clone(),
-            cached: last.cached.or_zero().min(prompt),
-            output,
-            reasoning: reasoning.map(|n| n.min(output.unwrap_or(0))),
-            billed: match self.is_copied(out) {
-                true => Billed::default(),
-                false => billed,
-            },
-            ..Usage::reported(request, prompt)
-        });
-        Some(())
-    }
-
-    /// Whether the line that is being read was copied from the parent's history: it was billed there.
-    fn is_copied(&self, out: &Sink<'_>) -> bool {
-        self.thread.is_copied(self.ordinal, out.time())
-    }
 }
 
 /// The events that concern the context. All others repeat the history, for the screen.
-const EVENTS: [&str; 6] = [
+const EVENTS: [&str; 7] = [
     "token_count",
     "task_started",
     "turn_started",
     "turn_aborted",
     "thread_rolled_back",
     "thread_name_updated",
+    "thread_settings_applied",
 ];
 
 /// The time and type of an event that does not concern the context, from the beginning of its line
 /// alone: such lines are a third of a log, and their bodies need not be parsed.
 fn irrelevant_event(line: &str) -> Option<(&str, &str)> {
     let (time, rest) = line.strip_prefix("{\"timestamp\":\"")?.split_once('"')?;
+    let rest = match rest.strip_prefix(",\"ordinal\":") {
+        Some(ordinal) => ordinal.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
     let rest = rest.strip_prefix(",\"type\":\"event_msg\",\"payload\":{\"type\":\"")?;
     let (kind, _) = rest.split_once('"')?;
     (!EVENTS.contains(&kind)).then_some((time, kind))

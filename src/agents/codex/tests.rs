@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 mod edges;
+mod newest;
 
 fn fixture(name: &str) -> Vec<u8> {
     let root = env!("CARGO_MANIFEST_DIR");
@@ -142,6 +143,12 @@ fn tell(entries: &[Entry]) -> String {
                 )
                 .unwrap();
             }
+            Event::Billed { billed: b, .. } => write!(
+                story,
+                "billed {} {} {} {}",
+                b.input, b.cache_read, b.output, b.reasoning,
+            )
+            .unwrap(),
             Event::Reset(reset) => write!(story, "reset {}", reset.cause.name()).unwrap(),
             Event::Rollback { turns } => write!(story, "rollback {turns}").unwrap(),
             Event::Skipped(kind) => write!(story, "skipped {kind}").unwrap(),

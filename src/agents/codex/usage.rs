@@ -11,6 +11,8 @@ use crate::model::event::Billed;
 pub(super) enum Report {
     /// A call that was not reported before, and what it cost.
     Call(TokenUsage, Billed),
+    /// The call of the newest `token_usage_record`.
+    Recorded(TokenUsage),
     /// Codex's own estimate of what is in the context, after a compaction.
     Estimate(u64),
     /// A repetition, rate limits alone, or numbers of no use.
@@ -22,6 +24,8 @@ pub(super) enum Report {
 pub(super) struct Meter {
     total: Option<TokenUsage>,
     last: Option<TokenUsage>,
+    /// The newest call of a `token_usage_record`, until a `token_count` repeats it.
+    recorded: Option<TokenUsage>,
 }
 
 impl Meter {
@@ -30,6 +34,12 @@ impl Meter {
         self.total.as_ref()
     }
 
+    /// A call that was reported by a record of its own: the count that repeats it is no new call.
+    pub fn record(&mut self, usage: TokenUsage) {
+        self.recorded = Some(usage);
+    }
+
+    /// Reads the numbers of a `token_count`.
     pub fn read(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) -> Report {
         let Some(last) = last else {
             return Report::Nothing;
@@ -53,6 +63,10 @@ impl Meter {
         if repeated || last.input.0.is_none() {
             return Report::Nothing;
         }
+        if self.recorded.is_some_and(|recorded| recorded.agrees(&last)) {
+            self.recorded = None;
+            return Report::Recorded(last);
+        }
         let (before, last_alone) = (before.map(billed), billed(last));
         // Where the lifetime's spend began anew, or grew by less than the last call, that call counts.
         let spent = before
@@ -63,7 +77,8 @@ impl Meter {
     }
 }
 
-fn billed(usage: TokenUsage) -> Billed {
+/// What a call cost.
+pub(super) fn billed(usage: TokenUsage) -> Billed {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     Billed {
         input,

@@ -11,9 +11,20 @@ record! {
         pub timestamp: Text<'a>,
         pub kind: Text<'a> = "type",
         pub payload: Option<Payload<'a>>,
-        pub ordinal: Count,
+        pub ordinal: Ordinal,
         pub record_type: Text<'a>,
         pub id: Text<'a>,
+        pub metadata: ItemMetadata<'a>,
+    }
+
+    /// What the harness notes of an item, beside it.
+    pub(super) struct ItemMetadata<'a> {
+        /// The tokens to which the item was cut, if they are not the usual ones.
+        pub fallback_token_limit_override: Count,
+        /// The summary that a compaction asked for: no item of the history.
+        pub compaction_output: bool,
+        /// On an assistant's message: one that a tool delivered, noted for the record.
+        pub delivered_assistant_message: Text<'a>,
     }
 
     /// A `session_meta` payload.
@@ -27,7 +38,7 @@ record! {
         pub source: Option<Piece<'a, Origin<'a>>>,
         pub base_instructions: BaseInstructions<'a>,
         pub dynamic_tools: Option<&'a RawValue>,
-        pub subagent_history_start_ordinal: Count,
+        pub subagent_history_start_ordinal: Ordinal,
     }
 
     pub(super) struct BaseInstructions<'a> {
@@ -50,7 +61,7 @@ record! {
         pub agent_role: Text<'a> = "agent_role" | "agent_type",
     }
 
-    /// A `turn_context` payload.
+    /// A `turn_context` payload, and the settings of a `thread_settings_applied`.
     pub(super) struct TurnContext<'a> {
         pub model: Text<'a>,
         pub cwd: Text<'a>,
@@ -63,12 +74,20 @@ record! {
         pub model_context_window: Count,
         pub num_turns: Count,
         pub thread_name: Text<'a>,
+        pub thread_settings: TurnContext<'a>,
     }
 
     pub(super) struct TokenInfo {
         pub total_token_usage: Option<TokenUsage>,
         pub last_token_usage: Option<TokenUsage>,
         pub model_context_window: Count,
+    }
+
+    /// A `token_usage_record` payload.
+    pub(super) struct UsageRecord<'a> {
+        pub thread_id: Text<'a>,
+        pub response_id: Text<'a>,
+        pub usage: Option<TokenUsage>,
     }
 
     /// Tokens as Codex counts them: input includes the cached part, output the reasoning.
@@ -107,13 +126,24 @@ record! {
         pub revised_prompt: Text<'a>,
         pub result: Text<'a>,
         pub author: Text<'a>,
+        pub recipient: Text<'a>,
+        pub passthrough: Passthrough<'a> = "internal_chat_message_metadata_passthrough",
+    }
+
+    /// What the harness notes of a message, in it.
+    pub(super) struct Passthrough<'a> {
+        /// Who wrote each part of the content.
+        pub content_item_kinds: Vec<Text<'a>>,
     }
 
     /// One part of a message's content or of a tool's output.
     pub(super) struct ContentPart<'a> {
+        pub kind: Text<'a> = "type",
         pub text: Text<'a>,
         pub content: Text<'a>,
         pub image_url: Text<'a>,
+        /// An uploaded file, in place of the image.
+        pub file_id: Text<'a>,
         pub detail: Text<'a>,
         pub encrypted_content: Text<'a>,
     }
@@ -129,11 +159,73 @@ impl<'a> Field<'a> for Payload<'a> {
     }
 }
 
+impl Item<'_> {
+    /// Whether it is a summary that only the model can read.
+    pub fn is_summary(&self) -> bool {
+        matches!(
+            self.kind.or_empty(),
+            "compaction" | "compaction_summary" | "context_compaction"
+        )
+    }
+
+    /// Who wrote a part of the content, as the log names it; `None`: not named.
+    pub fn part_kind(&self, nth: usize) -> Option<&str> {
+        let kinds = &self.passthrough.content_item_kinds;
+        let is_complete = kinds.len() == self.content.0.len();
+        kinds.get(nth).filter(|_| is_complete)?.get()
+    }
+}
+
 impl ContentPart<'_> {
     /// Whether it has any content: an image may be named without being in the log.
     pub fn has_content(&self) -> bool {
         let texts = [&self.text, &self.image_url, &self.encrypted_content];
-        texts.into_iter().any(|text| text.get().is_some())
+        texts.into_iter().any(|text| text.get().is_some()) || self.is_image_file()
+    }
+
+    /// Whether it is an image.
+    pub fn is_image(&self) -> bool {
+        self.image_url.get().is_some() || self.is_image_file()
+    }
+
+    /// Whether it is an image of which the log holds only a file's name.
+    pub fn is_image_file(&self) -> bool {
+        self.kind.get() == Some("input_image") && self.file_id.get().is_some()
+    }
+}
+
+impl TokenUsage {
+    /// Whether it has a prompt, and any tokens at all.
+    pub fn is_some(&self) -> bool {
+        self.input.0.is_some() && (self.input.or_zero() > 0 || self.output.or_zero() > 0)
+    }
+
+    /// Whether both may be of one call: no number that both have differs.
+    pub fn agrees(&self, other: &TokenUsage) -> bool {
+        let numbers = |usage: &TokenUsage| {
+            let TokenUsage {
+                input,
+                cached,
+                output,
+                reasoning,
+                total,
+            } = *usage;
+            [input, cached, output, reasoning, total].map(|count| count.0)
+        };
+        let pairs = numbers(self).into_iter().zip(numbers(other));
+        pairs.filter_map(|(a, b)| a.zip(b)).all(|(a, b)| a == b)
+    }
+}
+
+/// The number of a line. Some builds write it as a string.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Ordinal(pub Option<u64>);
+
+impl Field<'_> for Ordinal {
+    fn read(value: &RawValue, _: At<'_>) -> Option<Ordinal> {
+        let digits = value.get().trim_matches('"');
+        let number = digits.parse().ok();
+        number.map(|number| Ordinal(Some(number)))
     }
 }
 

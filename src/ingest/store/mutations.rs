@@ -93,7 +93,16 @@ struct Spot {
 impl Spot {
     /// Whether it decides what its record, message or request is, so that all of that may go with it.
     fn identifies(&self) -> bool {
-        ["type", "role", "subtype", "id", "uuid", "usageScope"].contains(&self.name())
+        const NAMES: [&str; 7] = [
+            "type",
+            "role",
+            "subtype",
+            "id",
+            "uuid",
+            "usageScope",
+            "compaction_output",
+        ];
+        NAMES.contains(&self.name())
     }
 
     /// Whether it is the size of a prompt, without which there is no report.

@@ -1,0 +1,142 @@
+//! What versions from autumn 2026 on write.
+
+use super::*;
+
+#[test]
+fn a_record_reports_a_response_while_its_tools_still_run() {
+    let story = story("usage-record");
+    assert_eq!(
+        story.lines().skip(7).take(12).collect::<Vec<_>>(),
+        [
+            "6 node r1 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
+            "7 usage r1 reported 9000+0 out 100 (40) billed 9000 0 100 40",
+            "8 skipped event_msg/item_completed",
+            "9 node tool/tool_result [exec_command] '3 failed'",
+            // The same request again.
+            "10 usage r1 reported 9000+0 out 100 (40) billed 9000 0 100 40",
+            // Something was classified in the background: no output stands before its record.
+            "11 billed 9050 9000 8 0",
+            "12 node r2 assistant/text 'Fixed.'",
+            "13 usage r2 reported 130+9000 out 20 (0) billed 9130 9000 20 0",
+            "14 usage r2 reported 130+9000 out 20 (0) billed 9130 9000 20 0",
+            "15 skipped event_msg/token_count",
+            "16 skipped event_msg/task_started",
+            "17 node turn user/text 'and now run it'",
+        ]
+    );
+    let session = session("usage-record");
+    assert_eq!(session.requests().len(), 3);
+    assert_eq!(session.context().known, 9_220);
+}
+
+#[test]
+fn a_compaction_costs_but_is_no_request_of_the_conversation() {
+    let story = story("usage-record-compaction");
+    assert_eq!(
+        only(&story, "billed"),
+        ["14 billed 9200 9000 300 0", "23 billed 4000 0 50 0"]
+    );
+    assert_eq!(only(&story, "reset"), ["15 reset unknown", "25 reset auto"]);
+    let reported: Vec<_> = session("usage-record-compaction")
+        .requests()
+        .iter()
+        .map(|request| request.prompt)
+        .collect();
+    assert_eq!(reported, [9_000, 9_130, 5_000, 3_000]);
+    assert!(story.contains("22 skipped response_item/message\n"));
+}
+
+#[test]
+fn a_record_without_an_output_is_a_request_if_a_count_repeats_it() {
+    let log = String::from_utf8(fixture("usage-record")).unwrap();
+    let without_output: Vec<_> = log
+        .lines()
+        .filter(|line| !line.contains("Fixed."))
+        .collect();
+    let story = tell(&decode(without_output.join("\n").as_bytes()));
+    assert_eq!(
+        only(&story, "billed"),
+        ["11 billed 9050 9000 8 0", "12 billed 9130 9000 20 0"]
+    );
+    assert_eq!(
+        only(&story, "usage")[2],
+        "13 usage r2 reported 130+9000 out 20 (0) billed 9130 9000 20 0"
+    );
+}
+
+#[test]
+fn the_number_of_a_line_may_precede_its_type() {
+    let skipped = only(&story("usage-record"), "skipped");
+    assert!(skipped.contains(&"8 skipped event_msg/item_completed".to_owned()));
+    let numbered = br#"{"timestamp":"2026-11-20T10:00:00Z","ordinal":12,"type":"event_msg","payload":{"type":"item_completed","item":{"#;
+    // The rest of the line is not looked at.
+    let entries = decode(numbered);
+    assert_eq!(
+        entries[0].event,
+        Event::Skipped("event_msg/item_completed".into())
+    );
+    assert!(entries[0].at.is_some());
+}
+
+#[test]
+fn the_log_names_who_wrote_each_part_of_a_message() {
+    assert_eq!(
+        only(&story("item-kinds"), "node")[1..],
+        [
+            "4 node container/reminder '<permissions instructions>ask first</permissions instructions>' \
+             container/reminder 'Heartbeat: the build is green.'",
+            "5 node turn container/memory 'Keep the answers short.' \
+             user/text '<skill> is a word I use </skill>'",
+            "6 node container/reminder 'Five minutes are left.'",
+            "7 node r1 assistant/text 'Quickly, then.'",
+            // One name for two parts: the texts decide.
+            "10 node user/text 'half named'",
+        ]
+    );
+}
+
+#[test]
+fn an_output_may_have_a_limit_of_its_own() {
+    let session = session("token-limit");
+    let sizes = session
+        .items()
+        .iter()
+        .filter(|item| item.role == Role::Tool);
+    // 25 tokens of four bytes.
+    assert_eq!(sizes.map(|item| item.size.bytes).collect::<Vec<_>>(), [100]);
+}
+
+#[test]
+fn what_a_tool_delivered_is_no_answer() {
+    let story = story("delivered-message");
+    assert!(story.contains("7 skipped response_item/message\n"));
+    // A second output of the same call names the tool itself.
+    assert!(story.contains("9 node tool/tool_result [exec] 'a note'\n"));
+    assert!(story.contains("11 skipped response_item/configuration_update\n"));
+    assert!(story.contains("12 node container/tool_list '[{\"name\":\"open_page\""));
+}
+
+#[test]
+fn the_model_may_change_between_turns() {
+    let facts = only(&story("thread-settings"), "meta");
+    assert_eq!(facts[3], "8 meta cwd=/home/ada/cart model=gpt-6-astra");
+}
+
+#[test]
+fn an_image_may_be_a_file_elsewhere() {
+    let story = story("image-file");
+    assert!(story.contains("4 node turn user/text fixed=1844 'what is this? [image]'"));
+}
+
+#[test]
+fn numbers_of_lines_may_be_strings() {
+    assert_eq!(
+        only(&story("sub-agent-ordinals-as-strings"), "usage"),
+        [
+            "4 usage r1 reported 1000+69000 out 100 (0) billed 0 0 0 0",
+            // Not measured from the parent's total.
+            "7 usage r2 reported 1000+29000 out 100 (0) billed 30000 29000 100 0",
+            "8 usage r2 reported 1000+29000 out 100 (0) billed 30000 29000 100 0",
+        ]
+    );
+}
