@@ -15,12 +15,12 @@ const IMAGE: u64 = 7_373;
 const LARGEST_IMAGE: u64 = 40_000;
 
 /// The bytes that Codex counts for an item of its history, and at most `budget` bytes of a tool's output.
-/// `None`: those of its text, or what is encrypted was removed from the log.
+/// `None`: those of its text, or what is encrypted was replaced by something shorter than any reasoning.
 pub(super) fn bytes(item: &Item<'_>, budget: u64) -> Option<u64> {
     let encrypted = full_len(&item.encrypted_content);
     Some(match item.kind.or_empty() {
         "message" => return None,
-        "reasoning" if encrypted == 0 && item.content.0.is_empty() => return None,
+        "reasoning" if reasoning(encrypted) == 0 && item.content.0.is_empty() => return None,
         "agent_message" | "inter_agent_communication" => {
             let names = full_len(&item.author) + full_len(&item.recipient);
             names + sum(&item.content.0) + encrypted_part(encrypted)
