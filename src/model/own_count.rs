@@ -94,14 +94,44 @@ impl Session {
     /// The agent's own counts when it compacts, before anything leaves. A size that the agent logs is its
     /// own count.
     pub(super) fn counted_at_reset(&self, reset: &Reset) -> Option<Counted> {
-        self.count_rule()?;
-        let own = self.own_count();
+        let rule = self.count_rule()?;
+        let content = self.content();
+        let own = self.own_count_of(&content);
         let reasoning = own.map_or(0, |own| own.earlier_reasoning);
-        let last = self.anchor().map_or(0, |last| last.prompt);
         Some(Counted {
             at: reset.before.or(own.map(|own| own.tokens))?,
-            not_at: last.saturating_add(reasoning),
+            not_at: self.counted_before(rule, &content, reasoning),
         })
+    }
+
+    /// The agent's count when it sent its last request, at which it did not compact: not that request's
+    /// prompt, which nobody had counted yet. 0: not known.
+    fn counted_before(&self, rule: CountRule, content: &Content, reasoning: u64) -> u64 {
+        let Some(last) = content.inputs.anchor() else {
+            return 0;
+        };
+        let Some(before) = self.requests()[last].previous else {
+            return 0;
+        };
+        let request = &self.requests()[before];
+        let base = request.prompt.saturating_add(match rule.base {
+            Base::Prompt => 0,
+            _ => request.output.unwrap_or(0),
+        });
+        let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
+        let between: Vec<&Item> = items
+            .filter(|item| {
+                self.ledger().in_prompt(item, last)
+                    && !self.ledger().in_prompt(item, before)
+                    && item.output_of != Some(request.key)
+            })
+            .collect();
+        // It counts before it takes in a message that begins a turn.
+        if between.iter().any(|item| begins_turn(item)) {
+            return base;
+        }
+        let since = between.into_iter().map(|item| rule.tokens(item));
+        since.fold(base.saturating_add(reasoning), u64::saturating_add)
     }
 
     /// The cause of a reset. Where the log does not have it, an agent that had reached its trigger
@@ -341,7 +371,10 @@ mod tests {
         let trigger = |at: &[u64]| {
             let mut log = says(log(), "1");
             for (n, at) in at.iter().enumerate() {
-                log = thinks(log, &format!("a{n}"), at - 520, None);
+                // A result of 4,000 tokens that the provider counts as 5,000 to the one before.
+                log = thinks(log, &format!("a{n}"), at - 5_520, None);
+                log = log.result(&format!("r{n}"), "Bash", 4_000);
+                log = thinks(log, &format!("b{n}"), at - 520, None);
                 log = log.event(Event::Reset(Box::new(Reset::new(
                     Gone::Compaction,
                     Cause::Automatic,
@@ -353,8 +386,9 @@ mod tests {
         assert_eq!(trigger(&[50_300]), Some(50_000));
         assert_eq!(trigger(&[49_500]), Some(50_000));
         assert_eq!(trigger(&[40_000]), Some(40_000));
-        // It did not compact at 59,480, the prompt of the last request.
+        // It did not compact at 59,000, before the last request, but may have at 50,900.
         assert_eq!(trigger(&[60_000]), Some(60_000));
+        assert_eq!(trigger(&[51_900]), Some(50_000));
         assert_eq!(trigger(&[40_000, 50_200]), Some(50_000));
     }
 }

@@ -259,9 +259,9 @@ const GUESSED_WINDOWS: [u64; 4] = [200_000, 272_000, 400_000, 1_000_000];
 /// on top. 167,038 to 174,247 were measured for a trigger of 167,000.
 const OVERSHOOT: f64 = 1.06;
 
-/// How far our version of an agent's own count may be off, as a share. Codex's, with and without its
-/// encrypted reasoning in the log: 0.2 % to 2 % in 20 compactions.
-const COUNT_ERROR: f64 = 0.02;
+/// How far our version of an agent's own count may be off, as a share. Codex's, in logs without its
+/// encrypted reasoning: 0.2 % to 3 % in 8 compactions of 9; nothing in 32 of logs with it.
+const COUNT_ERROR: f64 = 0.03;
 
 impl Rules {
     /// Sets the source of all rows that have none.

@@ -29,11 +29,13 @@ impl CodexDecoder {
     ) -> Option<()> {
         if metadata.compaction_output {
             self.is_compacting = true;
-            return None;
+            out.skip("response_item/compaction_output");
+            return Some(());
         }
         let is_assistants = item.role.get() == Some("assistant");
         if is_assistants && metadata.delivered_assistant_message.get().is_some() {
-            return None;
+            out.skip("response_item/delivered_assistant_message");
+            return Some(());
         }
         let limit = metadata.fallback_token_limit_override.0;
         let budget = limit.map_or(item::OUTPUT_BYTES, |tokens| tokens * 4);

@@ -43,7 +43,7 @@ fn a_compaction_costs_but_is_no_request_of_the_conversation() {
         .map(|request| request.prompt)
         .collect();
     assert_eq!(reported, [9_000, 9_130, 5_000, 3_000]);
-    assert!(story.contains("22 skipped response_item/message\n"));
+    assert!(story.contains("22 skipped response_item/compaction_output\n"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn an_output_may_have_a_limit_of_its_own() {
 #[test]
 fn what_a_tool_delivered_is_no_answer() {
     let story = story("delivered-message");
-    assert!(story.contains("7 skipped response_item/message\n"));
+    assert!(story.contains("7 skipped response_item/delivered_assistant_message\n"));
     // A second output of the same call names the tool itself.
     assert!(story.contains("9 node tool/tool_result [exec] 'a note'\n"));
     assert!(story.contains("11 skipped response_item/configuration_update\n"));
