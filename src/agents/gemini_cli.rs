@@ -21,25 +21,26 @@
 //!   results of parallel calls then contain each other's.
 
 use super::format::{THOUGHTS, names};
-use super::genai::{Call, Response};
 use super::lenient::{self, Text};
 use super::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
-use crate::model::event::{
-    Billed, Event, ItemBuilder, Key, Meta, NewItem, Node, Part, Sink, Usage,
-};
+use crate::model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
+mod history;
+mod parts;
+mod placing;
 mod record;
 mod settings;
-use record::{Facts, Record, Tokens, media};
+use history::{Change, History, Pool, Print, Repeat, Slot};
+use parts::Bit;
+use placing::Placing;
+use record::{Facts, Record, Tokens};
 
 /// The beginning of a summary.
 const SNAPSHOT: &str = "<state_snapshot>";
-/// The beginning of what replaces a tool result.
-const MASKED: &str = "<tool_output_masked>";
 /// The beginnings of the harness's notes in the user's name: now, and in older versions.
 const NOTES: [&str; 2] = ["<session_context>", "This is the Gemini CLI."];
 
@@ -103,42 +104,20 @@ fn store(head: &[u8]) -> Option<StoreKind> {
     }
 }
 
-/// The messages since the last checkpoint, and it.
-#[derive(Clone, Default)]
-struct History {
-    order: Vec<Key>,
-    parts: HashMap<Key, Part>,
-}
-
-impl History {
-    fn add(&mut self, key: Key, part: Part) {
-        if self.parts.insert(key, part).is_none() {
-            self.order.push(key);
-        }
-    }
-
-    fn rewind(&mut self, key: Key) {
-        let from = self.order.iter().position(|k| *k == key).unwrap_or(0);
-        for key in self.order.drain(from..) {
-            self.parts.remove(&key);
-        }
-    }
-
-    /// Whether a message is missing from this list. Notices to the user always are.
-    fn lacks_some(&self, listed: &HashSet<Key>) -> bool {
-        let lacks = |(key, part): (&Key, &Part)| *part != Part::Link && !listed.contains(key);
-        self.parts.iter().any(lacks)
-    }
-}
-
 /// Decodes one session.
 #[derive(Clone, Default)]
 struct GeminiCliDecoder {
     history: History,
-    /// The results seen next to their calls, by the call, with a hash of their text.
-    results: HashMap<Key, u64>,
+    /// The history as it comes again, message by message.
+    repeat: Repeat,
+    /// What a new process wrote first: the history without all that is to follow.
+    fresh_start: Option<Vec<Slot>>,
     /// Messages whose tokens of built-in tools have been read.
     built_in: HashSet<Key>,
+    /// Messages whose thoughts have been read.
+    thought: HashSet<Key>,
+    /// The newest thoughts: their message and their node.
+    thinking: Option<(Key, Key)>,
     /// The newest facts.
     meta: Meta,
 }
@@ -150,10 +129,16 @@ impl Decoder for GeminiCliDecoder {
             return;
         };
         if let Some(key) = record.rewind_to.key() {
+            self.start_fresh(out);
             self.history.rewind(key);
-            out.emit(Event::RewindTo(key));
+            self.repeat.end();
+            out.emit(Event::Retain {
+                keys: self.history.nodes(),
+                cause: Gone::Rewind,
+            });
         } else if record.id.get().is_some() {
-            self.message(&record, true, out);
+            self.start_fresh(out);
+            self.message(&record, out);
         } else if let Some(facts) = &record.set {
             meta(facts, out);
             if let Some(messages) = &facts.messages {
@@ -183,6 +168,21 @@ impl Decoder for GeminiCliDecoder {
     }
 }
 
+/// A part of a message with its place in the history, on the way into the context.
+struct Step<'r, 'a> {
+    slot: usize,
+    bits: Vec<Bit<'r, 'a>>,
+    change: Change,
+}
+
+/// A message with its parts.
+struct Plan<'r, 'a> {
+    message: &'r Record<'a>,
+    /// Whether the history had nothing of it.
+    is_new: bool,
+    steps: Vec<Step<'r, 'a>>,
+}
+
 impl GeminiCliDecoder {
     /// Reads a checkpoint: the history is this list and no other.
     fn checkpoint(&mut self, messages: &[&RawValue], out: &mut Sink<'_>) {
@@ -190,157 +190,237 @@ impl GeminiCliDecoder {
             .iter()
             .filter_map(|raw| lenient::value(Some(raw), "messages", out))
             .collect();
-        let ids: Vec<&str> = records.iter().filter_map(|m| m.id.get()).collect();
-        let listed: HashSet<Key> = ids.iter().map(|id| Key::of(id)).collect();
-        let is_shorter = self.history.lacks_some(&listed);
+        self.repeat.end();
+        self.fresh_start = None;
+        let is_first = self.history.is_empty();
+        let before = self.history.clone();
+        let mut pool = self.history.take();
+        let plans: Vec<Plan<'_, '_>> = records
+            .iter()
+            .map(|message| self.plan(message, Some(&mut pool)))
+            .collect();
+        // A new process writes what it puts before every conversation, then, at once, the conversation.
+        let is_note = |plan: &Plan<'_, '_>| {
+            let bits = plan.steps.iter().flat_map(|step| &step.bits);
+            plan.message.kind.get() == Some("user") && bits.into_iter().all(Bit::begins_note)
+        };
+        if before.parts().count() > 1 && plans.iter().all(is_note) {
+            let kept = self.history.slots.clone().into_iter();
+            self.fresh_start = Some(kept.filter(|slot| before.is_node(slot.node)).collect());
+            self.history = before;
+            return;
+        }
+        self.forget_thoughts(out);
+        let mut kept_back = Vec::new();
+        for slot in pool.to_come() {
+            if self.history.has_call(&slot.print) {
+                kept_back.extend(slot.node);
+                self.history.add(slot);
+            }
+        }
         let contains = |text: &str| messages.iter().any(|m| m.get().contains(text));
-        let is_compacted = is_shorter && (contains(SNAPSHOT) || !contains(MASKED));
-        // A reader that begins here has not read the reports that these messages repeat.
-        let is_report = self.history.order.is_empty() && !contains(SNAPSHOT);
-        let keys = ids.iter().flat_map(|id| [Key::of(id), results_of(id)]);
+        let kept = plans.iter().flat_map(|plan| &plan.steps);
+        let kept = kept.filter(|step| step.change != Change::New);
+        let kept = kept.filter_map(|step| self.history.slots[step.slot].node);
         out.emit(Event::Retain {
-            keys: keys.collect(),
-            cause: match is_compacted {
+            keys: kept.chain(kept_back).collect(),
+            cause: match self.is_compacted(&before, &pool) {
                 true => Gone::Compaction,
                 false => Gone::Cleared,
             },
         });
-        self.history = History::default();
-        for record in &records {
-            self.message(record, is_report, out);
+        // A reader that begins here has not read the reports that these messages repeat.
+        let is_report = is_first && !contains(SNAPSHOT);
+        for plan in plans {
+            let filled = plan.steps.iter();
+            let filled = filled.filter(|step| step.change == Change::Filled);
+            let nodes = filled.filter_map(|step| self.history.slots[step.slot].node);
+            for node in nodes.collect::<Vec<_>>() {
+                out.emit(Event::cleared_node(node));
+            }
+            self.emit(plan, is_report, out);
         }
     }
 
-    /// Reads a message. `is_report`: its tokens are a new report.
-    fn message(&mut self, message: &Record<'_>, is_report: bool, out: &mut Sink<'_>) {
+    /// Whether a list that leaves out the rest of what was there is that of a compression: it has a new
+    /// summary, and more is gone than the summary before it.
+    fn is_compacted(&self, before: &History, rest: &Pool) -> bool {
+        let is_new = |slot: &Slot| slot.message.is_some_and(|message| !before.has(message));
+        let mut memories = self.history.slots.iter().filter(|slot| slot.is_memory);
+        let is_gone =
+            |slot: &Slot| slot.node.is_some() && !slot.is_memory && slot.print != Print::Empty;
+        memories.any(is_new) && rest.rest().any(is_gone)
+    }
+
+    /// A new process began without the history.
+    fn start_fresh(&mut self, out: &mut Sink<'_>) {
+        if let Some(slots) = self.fresh_start.take() {
+            self.history.replace(slots);
+            out.emit(Event::Retain {
+                keys: self.history.nodes(),
+                cause: Gone::Cleared,
+            });
+        }
+    }
+
+    /// Reads a message.
+    fn message(&mut self, message: &Record<'_>, out: &mut Sink<'_>) {
         out.set_time(message.timestamp.time());
-        let key = message.id.key();
-        let part = match message.kind.or_empty() {
-            "user" => self.user(message, out),
-            "gemini" => self.gemini(message, is_report, out),
-            "" => return out.unreadable("no type"),
-            other => {
-                let link = Node::new(key, Part::Link, Vec::new());
-                GEMINI_CLI.pass_over_node(other, link, out);
-                Part::Link
+        let is_new = message.id.key().is_none_or(|key| !self.history.has(key));
+        if is_new && message.tokens.is_none() {
+            let is_user = message.kind.get() == Some("user");
+            let bits = match is_user {
+                true => parts::of_user(message),
+                false => parts::of_model(message),
+            };
+            if is_user && !self.history.is_empty() && bits.first().is_some_and(Bit::begins_note) {
+                self.repeat.begin();
+            }
+            if self.repeat.passes(&bits, &self.history) {
+                return;
+            }
+        }
+        self.repeat.end();
+        let is_next = |(of, _)| message.id.key() != Some(of);
+        if matches!(message.kind.get(), Some("user" | "gemini"))
+            && self.thinking.is_some_and(is_next)
+        {
+            self.forget_thoughts(out);
+        }
+        let plan = self.plan(message, None);
+        self.emit(plan, true, out);
+    }
+
+    /// Finds the place of a message's parts in the history. `pool`: the parts before a checkpoint.
+    fn plan<'r, 'a>(&mut self, message: &'r Record<'a>, pool: Option<&mut Pool>) -> Plan<'r, 'a> {
+        let is_new = message.id.key().is_none_or(|key| !self.history.has(key));
+        let is_model = match message.kind.or_empty() {
+            "user" => false,
+            "gemini" => true,
+            _ => {
+                let notice = message.id.key().filter(|_| is_new).map(Slot::notice);
+                if let Some(notice) = notice {
+                    self.history.add(notice);
+                }
+                return Plan {
+                    message,
+                    is_new,
+                    steps: Vec::new(),
+                };
             }
         };
-        if let Some(key) = key {
-            self.history.add(key, part);
+        let bits = match is_model {
+            true => parts::of_model(message),
+            false => parts::of_user(message),
+        };
+        let own = message.id.key().map(|key| self.history.of_message(key));
+        let mut placing = Placing {
+            history: &mut self.history,
+            own: own.unwrap_or_default(),
+            pool,
+            message,
+            is_model,
+        };
+        let steps = placing.steps(bits);
+        Plan {
+            message,
+            is_new,
+            steps,
         }
     }
 
-    fn user(&mut self, message: &Record<'_>, out: &mut Sink<'_>) -> Part {
-        let mut items: Vec<NewItem> = Vec::new();
-        let text: String = message.texts().collect();
-        let start = text.trim_start();
-        let (role, kind) = if start.starts_with(SNAPSHOT) {
-            (Role::Container, Kind::Summary)
-        } else if NOTES.iter().any(|note| start.starts_with(note)) {
-            (Role::Container, Kind::Reminder)
-        } else {
-            (Role::User, Kind::Text)
-        };
-        let media: Vec<_> = message.content.parts().filter_map(media).collect();
-        let has_content = !text.is_empty() || !media.is_empty();
-        if has_content {
-            let item = message
-                .texts()
-                .fold(out.item(role, kind), ItemBuilder::text);
-            let item = media
-                .into_iter()
-                .fold(item, |item, (tokens, label)| item.fixed(tokens, label));
-            items.push(item.done());
+    /// Emits what a message changes. `is_report`: its tokens are a new report.
+    fn emit(&mut self, plan: Plan<'_, '_>, is_report: bool, out: &mut Sink<'_>) {
+        let message = plan.message;
+        out.set_time(message.timestamp.time());
+        match message.kind.or_empty() {
+            "user" => self.emit_user(&plan, out),
+            "gemini" => self.emit_model(&plan, is_report, out),
+            "" => out.unreadable("no type"),
+            other => GEMINI_CLI.pass_over(other, out),
         }
-        let parts = message.content.parts();
-        for response in parts.filter_map(|part| part.function_response.as_ref()) {
-            // It may be next to its call already.
-            let is_known = |key: Key| self.results.contains_key(&key);
-            if !response.id.key().is_some_and(is_known) {
-                items.push(result(response, None, out));
-            }
-        }
-        let part = match (role, has_content) {
-            (Role::User, true) => Part::Input,
-            (_, true) => Part::Injected,
-            (_, false) if items.is_empty() => Part::Link,
-            (_, false) => Part::Result,
-        };
-        out.node(Node::new(message.id.key(), part, items));
-        part
     }
 
-    fn gemini(&mut self, message: &Record<'_>, is_report: bool, out: &mut Sink<'_>) -> Part {
+    fn emit_user(&mut self, plan: &Plan<'_, '_>, out: &mut Sink<'_>) {
+        let mut begins_turn = true;
+        for step in &plan.steps {
+            let class = parts::class(&step.bits);
+            let part = match (step.bits.first(), class.0) {
+                (Some(Bit::Said { .. }), Role::User) => Part::Input,
+                (Some(Bit::Said { .. }), _) => Part::Injected,
+                _ => Part::Result,
+            };
+            if step.change == Change::Kept {
+                continue;
+            }
+            let items = parts::item(&step.bits, class, out);
+            let node = Node::new(
+                self.history.slots[step.slot].node,
+                part,
+                items.into_iter().collect(),
+            );
+            let turn = node.turn && std::mem::take(&mut begins_turn);
+            out.node(Node { turn, ..node });
+        }
+    }
+
+    fn emit_model(&mut self, plan: &Plan<'_, '_>, is_report: bool, out: &mut Sink<'_>) {
+        let message = plan.message;
         let model = Meta::of_model(message.model.boxed());
         out.meta(model.changes(&mut self.meta));
         let tokens = message.tokens.filter(|_| is_report);
         let report = tokens.filter(|tokens| tokens.input.or_zero() > 0);
         let built_in = message.id.get().and_then(|id| {
             let tokens = report.map_or(0, |tokens| tokens.tool.or_zero());
-            self.built_in(id, tokens, out)
+            self.built_in(id, tokens, plan.is_new && is_report, out)
         });
-        let mut items: Vec<NewItem> = Vec::new();
-        if message.texts().any(|text| !text.is_empty()) {
-            let item = out.item(Role::Assistant, Kind::Text);
-            items.push(message.texts().fold(item, ItemBuilder::text).done());
-        }
-        let listed: HashSet<&str> = message
-            .tool_calls
-            .iter()
-            .filter_map(|call| call.id.get())
-            .collect();
-        // After a checkpoint the content repeats the calls.
-        let repeats = |call: &&Call<'_>| match call.id.get() {
-            Some(id) => listed.contains(id),
-            None => !listed.is_empty(),
-        };
-        let parts = message.content.parts();
-        let calls = parts.filter_map(|part| part.function_call.as_ref());
-        for call in calls
-            .filter(|call| !repeats(call))
-            .chain(message.tool_calls.iter())
-        {
-            let item = out.item(Role::Assistant, Kind::ToolCall);
-            items.push(call.add_to(item).done());
-        }
         let request = message.id.get().map(|id| Key::of_parts(&["gemini", id]));
-        out.node(Node::output(message.id.key(), request, items));
-
-        let results = self.results(message, out);
-        if let (Some(id), false) = (message.id.get(), results.is_empty()) {
-            out.node(Node::new(Some(results_of(id)), Part::Result, results));
+        for step in plan.steps.iter().filter(|step| step.change != Change::Kept) {
+            let said = (Role::Assistant, Kind::Text);
+            let items: Vec<NewItem> = parts::item(&step.bits, said, out).into_iter().collect();
+            let key = self.history.slots[step.slot].node;
+            out.node(match step.bits.first() {
+                Some(Bit::Result { .. }) => Node::new(key, Part::Result, items),
+                _ => Node::output(key, request, items),
+            });
         }
-        if let (Some(tokens), Some(request)) = (report, request) {
+        if let (Some(tokens), Some(id), Some(request)) = (report, message.id.get(), request) {
+            self.think(id, request, tokens.thoughts.or_zero(), out);
             out.usage(usage(tokens, request, message));
         }
         if let Some(key) = built_in {
             out.emit(Event::cleared_node(key));
         }
-        Part::Output
     }
 
-    /// The results next to the calls of a message.
-    fn results(&mut self, message: &Record<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
-        let mut results: Vec<NewItem> = Vec::new();
-        for call in &message.tool_calls {
-            let responses = call.result.iter();
-            let responses = responses.filter_map(|part| part.function_response.as_ref());
-            let is_own = |response: &&Response<'_>| {
-                response.id.get().is_none() || response.id.get() == call.id.get()
-            };
-            for response in responses.filter(is_own) {
-                let item = result(response, Some(call), out);
-                self.masks(call, &item, out);
-                results.push(item);
-            }
+    /// The thoughts of a response: in the context until the next message, and in no prompt.
+    fn think(&mut self, id: &str, request: Key, tokens: u64, out: &mut Sink<'_>) {
+        if tokens == 0 || !self.thought.insert(Key::of(id)) {
+            return;
         }
-        results
+        let item = out.item(Role::Assistant, Kind::Thinking);
+        let item = item.reported(tokens, "(not in the log)").done();
+        let key = Key::of_parts(&["thoughts", id]);
+        out.node(Node::output(Some(key), Some(request), vec![item]));
+        self.thinking = Some((Key::of(id), key));
+    }
+
+    fn forget_thoughts(&mut self, out: &mut Sink<'_>) {
+        if let Some((_, node)) = self.thinking.take() {
+            out.emit(Event::cleared_node(node));
+        }
     }
 
     /// What the provider's own tools returned, before the output that was made of it. Its node is
-    /// emitted as soon as there is a message: its tokens may come later. Returns the node that is to
-    /// leave again.
-    fn built_in(&mut self, id: &str, tokens: u64, out: &mut Sink<'_>) -> Option<Key> {
+    /// emitted as soon as there is a message, whose first record this is: its tokens may come later.
+    /// Returns the node that is to leave again.
+    fn built_in(
+        &mut self,
+        id: &str,
+        tokens: u64,
+        is_first: bool,
+        out: &mut Sink<'_>,
+    ) -> Option<Key> {
         let key = Key::of_parts(&["built-in", id]);
         let is_new = tokens > 0 && self.built_in.insert(key);
         let item = is_new.then(|| {
@@ -348,67 +428,30 @@ impl GeminiCliDecoder {
                 .reported(tokens, "(not in the log)")
                 .done()
         });
-        if is_new || !self.history.parts.contains_key(&Key::of(id)) {
+        if is_new || is_first {
             out.node(Node::new(Some(key), Part::Link, item.into_iter().collect()));
         }
         is_new.then_some(key)
     }
-
-    /// Where a result became a stub, its text was cleared, not replaced by the model's doing.
-    fn masks(&mut self, call: &Call<'_>, item: &NewItem, out: &mut Sink<'_>) {
-        let Some(key) = call.id.key() else {
-            return;
-        };
-        let old = self.results.insert(key, item.hash);
-        if old.is_some_and(|old| old != item.hash) && item.preview.contains(MASKED) {
-            out.emit(Event::cleared_calls(vec![key]));
-        }
-    }
-}
-
-/// A tool's result, with what was sent beside it.
-fn result(response: &Response<'_>, call: Option<&Call<'_>>, out: &mut Sink<'_>) -> NewItem {
-    let name = response.name.get();
-    let name = name.or(call.and_then(|call| call.name.get()));
-    let (role, kind) = match name {
-        Some("activate_skill") => (Role::Container, Kind::Skill),
-        _ => (Role::Tool, Kind::ToolResult),
-    };
-    let id = response.id.get();
-    let id = id.or(call.and_then(|call| call.id.get()));
-    let mut item = out.item(role, kind).tool(name).call(id);
-    if let Some(value) = response.response {
-        item = lenient::strings(item, value);
-    }
-    for part in call.into_iter().flat_map(|call| &call.result) {
-        item = item.text(part.text.or_empty());
-        if let Some((tokens, label)) = media(part) {
-            item = item.fixed(tokens, label);
-        }
-    }
-    item.done()
 }
 
 fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
     let prompt = tokens.input.or_zero() + tokens.tool.or_zero();
+    let thoughts = tokens.thoughts.or_zero();
     Usage {
         model: message.model.boxed(),
         cached: tokens.cached.or_zero().min(prompt),
-        output: tokens.output.0,
+        output: tokens.output.0.map(|output| output + thoughts),
+        reasoning: tokens.thoughts.0.filter(|thoughts| *thoughts > 0),
         billed: Billed {
             input: prompt,
             cache_creation: 0,
             cache_read: tokens.cached.or_zero(),
             output: tokens.output.or_zero(),
-            reasoning: tokens.thoughts.or_zero(),
+            reasoning: thoughts,
         },
         ..Usage::reported(request, prompt)
     }
-}
-
-/// The key of a message's tool results: they are in the prompt after it, so their node is not its own.
-fn results_of(id: &str) -> Key {
-    Key::of_parts(&["results", id])
 }
 
 fn meta(facts: &Facts<'_>, out: &mut Sink<'_>) {
@@ -423,240 +466,4 @@ fn meta(facts: &Facts<'_>, out: &mut Sink<'_>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agents::testing;
-    use crate::model::Source;
-    use crate::model::event::{ByLength, Entry};
-    use crate::model::session::Session;
-    use std::sync::Arc;
-
-    fn fold(entries: Vec<Entry>) -> Session {
-        let rules = toml::from_str(include_str!("../../assets/models.toml")).unwrap();
-        let mut session = Session::new("gemini-cli", Arc::new(rules));
-        entries.into_iter().for_each(|entry| session.apply(entry));
-        session
-    }
-
-    fn session(log: &str) -> Session {
-        fold(testing::read(&GEMINI_CLI, log.lines()))
-    }
-
-    fn document(log: &str) -> Session {
-        let mut out = Sink::new(&ByLength);
-        GeminiCliDecoder::default().read_document(log, &mut out);
-        fold(out.entries)
-    }
-
-    fn previews(session: &Session) -> Vec<&str> {
-        let alive = session.alive();
-        alive
-            .iter()
-            .map(|ix| &*session.items()[*ix].preview)
-            .collect()
-    }
-
-    fn prompts(session: &Session) -> Vec<u64> {
-        session.requests().iter().map(|r| r.prompt).collect()
-    }
-
-    macro_rules! case {
-        ($name:literal) => {
-            case!($name, "log.jsonl")
-        };
-        ($name:literal, $file:literal) => {
-            include_str!(concat!(
-                "../../tests/fixtures/gemini-cli/",
-                $name,
-                "/",
-                $file
-            ))
-        };
-    }
-
-    #[test]
-    fn the_same_id_again_is_the_same_message() {
-        let session = session(case!("same-id"));
-        assert_eq!(
-            previews(&session),
-            [
-                "Which files?",
-                "Let me see.",
-                "ls {\"path\":\".\"}",
-                "a.rs b.rs",
-                "Two."
-            ]
-        );
-        assert_eq!(
-            prompts(&session),
-            [12_000, 12_060],
-            "tokens that are repeated count once"
-        );
-        assert_eq!(session.requests()[0].output, Some(30));
-        assert_eq!(session.turns, 1);
-    }
-
-    #[test]
-    fn thoughts_leave() {
-        let session = session(case!("thoughts"));
-        assert_eq!(prompts(&session), [12_207, 12_350]);
-        let result = &session.items()[session.alive()[2]];
-        assert_eq!(result.settled, Some((38, Source::Derived)));
-        let billed = session.requests()[0].billed;
-        assert_eq!((billed.output, billed.reasoning), (105, 153));
-        assert_eq!(session.context().known, 12_350 + 51);
-    }
-
-    #[test]
-    fn what_built_in_tools_gave_is_known_and_in_one_prompt() {
-        let session = session(case!("built_in_tools_are_known_and_leave"));
-        assert_eq!(prompts(&session), [14_500, 12_050]);
-        let given = session.items().iter().find(|item| item.role == Role::Tool);
-        let given = given.unwrap();
-        assert_eq!(given.settled, Some((2_500, Source::Reported)));
-        let carried: Vec<_> = given.spans_held(session.requests().len()).collect();
-        assert!(matches!(&carried[..], [only] if *only == (0..1)));
-        assert_eq!(session.context().known, 12_060);
-    }
-
-    #[test]
-    fn no_tokens_or_zeros_are_no_report() {
-        let session = session(case!("no-tokens"));
-        assert_eq!(prompts(&session), [12_000, 12_100]);
-        assert_eq!(session.unreadable, 0);
-    }
-
-    #[test]
-    fn notices_and_what_is_only_shown_are_not_in_the_context() {
-        let session = session(case!("notices"));
-        assert_eq!(
-            previews(&session),
-            ["<session_context> Linux", "run it", "sh {}", "ok"]
-        );
-        let roles: Vec<Role> = session
-            .alive()
-            .iter()
-            .map(|ix| session.items()[*ix].role)
-            .collect();
-        assert_eq!(
-            roles,
-            [Role::Container, Role::User, Role::Assistant, Role::Tool]
-        );
-        let skipped: Vec<&str> = session.skipped.keys().map(|kind| &**kind).collect();
-        assert_eq!(skipped, ["error", "info", "warning"]);
-        assert_eq!(session.turns, 1);
-    }
-
-    #[test]
-    fn a_checkpoint_that_lost_messages_is_a_compaction() {
-        let session = session(case!("compaction"));
-        assert_eq!(session.resets().len(), 1);
-        assert_eq!(
-            (session.resets()[0].place.line, session.resets()[0].before),
-            (6, 12_165)
-        );
-        assert_eq!(
-            previews(&session),
-            [
-                "kept",
-                "Kept too.",
-                "<state_snapshot>All that was.",
-                "Got it."
-            ]
-        );
-        assert_eq!(
-            prompts(&session),
-            [12_000, 12_115],
-            "surviving tokens are old ones"
-        );
-        assert_eq!(session.context().known, 0);
-    }
-
-    #[test]
-    fn the_first_tokens_after_a_compaction_are_an_anchor() {
-        let after =
-            r#"{"id":"n9","type":"gemini","content":"Go.","tokens":{"input":12050,"output":5}}"#;
-        let log = case!("compaction").lines().chain([after]);
-        let session = fold(testing::read(&GEMINI_CLI, log));
-        assert_eq!(session.context().known, 12_055);
-        assert_eq!(session.resets()[0].after, Some(12_050));
-    }
-
-    #[test]
-    fn a_checkpoint_that_masks_results_is_none() {
-        let session = session(case!("masked"));
-        assert_eq!(session.resets().len(), 0);
-        let masked = session
-            .items()
-            .iter()
-            .find(|item| item.preview.starts_with("long"));
-        assert_eq!(
-            masked.unwrap().left.map(|left| left.why),
-            Some(Gone::Cleared)
-        );
-        assert_eq!(
-            previews(&session),
-            [
-                "read it",
-                "cat {}",
-                "<tool_output_masked>12 kB</tool_output_masked>",
-                "Read."
-            ]
-        );
-        assert_eq!(prompts(&session), [10_000, 10_085]);
-    }
-
-    #[test]
-    fn results_stand_once_though_parallel_calls_hold_each_others() {
-        let session = session(case!("parallel"));
-        assert_eq!(
-            previews(&session),
-            ["both", "a {}", "b {}", "result a", "result b"]
-        );
-        assert_eq!(session.resets().len(), 0);
-    }
-
-    #[test]
-    fn a_rewind_takes_all_from_there_on() {
-        let log = case!("rewind");
-        assert_eq!(previews(&session(log)), ["one", "One.", "three"]);
-        let unknown = log.replace("{\"$rewindTo\":\"u2\"}", "{\"$rewindTo\":\"nobody\"}");
-        assert_eq!(previews(&session(&unknown)), ["three"]);
-    }
-
-    #[test]
-    fn hostile_lines_are_counted() {
-        let session = session(case!("hostile"));
-        assert_eq!(session.unreadable, 5);
-        assert_eq!(session.lost_fields.get("messages"), Some(&1));
-        assert_eq!(prompts(&session), [1_000]);
-        assert_eq!(session.requests()[0].output, None);
-        assert_eq!(document("[]").unreadable, 1);
-        assert_eq!(document("").unreadable, 1);
-    }
-
-    #[test]
-    fn names() {
-        let claim = |path: &str| GEMINI_CLI.claims(Path::new(path));
-        let main = claim("/t/p/chats/session-2026-08-01T10-00-aabbccdd.jsonl").unwrap();
-        assert_eq!(
-            (main.store, main.id, main.parent),
-            (StoreKind::Lines, None, None)
-        );
-        let old = claim("/t/p/chats/session-2026-01-01T10-00-aabbccdd.json").unwrap();
-        assert_eq!(old.store, StoreKind::Document);
-        let side = claim("/t/p/chats/parent-id/side-id.jsonl").unwrap();
-        assert_eq!(side.id.as_deref(), Some("side-id"));
-        assert_eq!(side.parent.as_deref(), Some("parent-id"));
-        for other in [
-            "/t/p/logs.json",
-            "/t/p/chats/x.jsonl",
-            "/t/p/chats/a/b.json",
-            "x",
-        ] {
-            assert_eq!(claim(other), None, "{other}");
-        }
-        assert!(GEMINI_CLI.recognise(b" {\n \"sessionId\": 1,\n \"projectHash\": \"ab"));
-        assert!(!GEMINI_CLI.recognise(b"{\"sessionId\":\"x\",\"type\":\"user\"}"));
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::agents::genai::{Call, Parts};
 use crate::agents::image;
-use crate::agents::lenient::{Count, Piece, Pieces, Text, Texts, record};
+use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
 use serde_json::value::RawValue;
 
 /// What Gemini CLI counts for an image whose size cannot be read, and for other files.
@@ -41,17 +41,6 @@ record! {
         pub(super) cached: Count,
         pub(super) thoughts: Count,
         pub(super) tool: Count,
-    }
-}
-
-impl Record<'_> {
-    /// The texts that the model gets, thoughts left out.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.content.0.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(&**text),
-            Piece::Part(part) if part.thought == Some(true) => None,
-            Piece::Part(part) => part.text.get(),
-        })
     }
 }
 

@@ -1,0 +1,340 @@
+//! The history as the agent has it: the parts of its messages in their order, each a node of its own.
+//!
+//! A checkpoint may hold the same parts in other messages: after a resume, a compression or masking the
+//! agent gives its messages new ids, and joins neighbouring ones of the same author. So parts are found
+//! again by what they are.
+
+use super::parts::Bit;
+use crate::model::event::Key;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// What a part is, to find it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Print {
+    /// A notice to the user, which is not in the context, or a part that is gone.
+    Notice,
+    /// A response that has neither text nor calls yet.
+    Empty,
+    /// What somebody said, by the hashes of its pieces.
+    Said { by_model: bool, hashes: Vec<u64> },
+    /// A call, by its id.
+    Call(u64),
+    /// A result, by its call and its content.
+    Result { call: u64, content: u64 },
+}
+
+/// A part of the history.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    /// The message that it is in.
+    pub(super) message: Option<Key>,
+    /// For a result: the message of the call, if that has the result too.
+    pub(super) beside: Option<Key>,
+    /// Its node; `None`: it is not in the context.
+    pub(super) node: Option<Key>,
+    pub(super) print: Print,
+    /// Whether it is a summary, or the model's answer to it.
+    pub(super) is_memory: bool,
+}
+
+/// How a part of a message is related to what was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It was there.
+    Kept,
+    /// It takes the place of another content.
+    Filled,
+    /// It is new.
+    New,
+}
+
+/// The parts since the last checkpoint, and it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    pub(super) slots: Vec<Slot>,
+    messages: HashSet<Key>,
+    /// Results that so far only the message of their call has, by the call.
+    unclaimed: HashMap<u64, usize>,
+    /// The nodes made so far.
+    made: u64,
+}
+
+/// The parts of an older history that a newer one may hold.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    slots: Vec<Option<Slot>>,
+    said: HashMap<u64, VecDeque<usize>>,
+    calls: HashMap<u64, VecDeque<usize>>,
+    results: HashMap<u64, VecDeque<usize>>,
+    empty: HashMap<Key, usize>,
+}
+
+impl Slot {
+    /// A notice to the user.
+    pub(super) fn notice(message: Key) -> Slot {
+        Slot {
+            message: Some(message),
+            beside: None,
+            node: None,
+            print: Print::Notice,
+            is_memory: false,
+        }
+    }
+
+    /// Whether the model said it.
+    pub(super) fn is_models(&self) -> bool {
+        matches!(self.print, Print::Said { by_model: true, .. })
+    }
+}
+
+impl History {
+    /// Whether nothing was read yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Whether this message was read.
+    pub(super) fn has(&self, message: Key) -> bool {
+        self.messages.contains(&message)
+    }
+
+    /// Whether one of its parts has this node.
+    pub(super) fn is_node(&self, node: Option<Key>) -> bool {
+        self.slots.iter().any(|slot| slot.node == node)
+    }
+
+    /// Whether it has the call that this is the result of.
+    pub(super) fn has_call(&self, result: &Print) -> bool {
+        let Print::Result { call, .. } = result else {
+            return false;
+        };
+        let call = Print::Call(*call);
+        self.slots.iter().any(|slot| slot.print == call)
+    }
+
+    /// The nodes in the context.
+    pub(super) fn nodes(&self) -> Vec<Key> {
+        self.slots.iter().filter_map(|slot| slot.node).collect()
+    }
+
+    /// The slots in the context, in order.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Slot> {
+        let in_prompt = |slot: &&Slot| !matches!(slot.print, Print::Notice | Print::Empty);
+        self.slots.iter().filter(in_prompt)
+    }
+
+    /// A key for a new node.
+    pub(super) fn new_node(&mut self, message: &str) -> Key {
+        self.made += 1;
+        Key::of_number(message, self.made)
+    }
+
+    /// Adds a part. Returns its index.
+    pub(super) fn add(&mut self, slot: Slot) -> usize {
+        let ix = self.slots.len();
+        self.messages.extend(slot.message);
+        self.messages.extend(slot.beside);
+        if let (Print::Result { call, .. }, Some(_), None) =
+            (&slot.print, slot.beside, slot.message)
+        {
+            self.unclaimed.insert(*call, ix);
+        }
+        self.slots.push(slot);
+        ix
+    }
+
+    /// The result of this call that only the message of the call has so far, for the message of the
+    /// user's that has it too.
+    pub(super) fn claim(&mut self, call: u64, by: Option<Key>) -> Option<usize> {
+        let ix = self.unclaimed.remove(&call)?;
+        self.slots[ix].message = by;
+        self.messages.extend(by);
+        Some(ix)
+    }
+
+    /// The parts of a message that is written anew, from its first to its last.
+    pub(super) fn of_message(&self, message: Key) -> Vec<usize> {
+        if !self.has(message) {
+            return Vec::new();
+        }
+        let is_of = |slot: &Slot| slot.message == Some(message) || slot.beside == Some(message);
+        let all = self.slots.iter().enumerate();
+        all.filter(|(_, slot)| is_of(slot))
+            .map(|(ix, _)| ix)
+            .collect()
+    }
+
+    /// Takes away a message and all after it; everything, where it is unknown.
+    pub(super) fn rewind(&mut self, message: Key) {
+        let first = self.of_message(message).into_iter().next();
+        let kept = self.slots.drain(..first.unwrap_or(0)).collect();
+        self.replace(kept);
+    }
+
+    /// The history is these parts and no others.
+    pub(super) fn replace(&mut self, slots: Vec<Slot>) {
+        let made = self.made;
+        *self = History {
+            made,
+            ..History::default()
+        };
+        for slot in slots {
+            self.add(slot);
+        }
+    }
+
+    /// Takes all parts, to build the history anew of them.
+    pub(super) fn take(&mut self) -> Pool {
+        let slots = std::mem::take(&mut self.slots);
+        self.replace(Vec::new());
+        Pool::of(slots.into_iter().map(Some))
+    }
+}
+
+impl Pool {
+    fn of(slots: impl Iterator<Item = Option<Slot>>) -> Pool {
+        let mut pool = Pool::default();
+        for (ix, slot) in slots.enumerate() {
+            if let Some(slot) = &slot {
+                match &slot.print {
+                    Print::Notice => {}
+                    Print::Empty => {
+                        pool.empty.extend(slot.message.map(|message| (message, ix)));
+                    }
+                    Print::Said { hashes, .. } => {
+                        let first = hashes.first().copied().unwrap_or_default();
+                        pool.said.entry(first).or_default().push_back(ix);
+                    }
+                    Print::Call(call) => pool.calls.entry(*call).or_default().push_back(ix),
+                    Print::Result { call, .. } => {
+                        pool.results.entry(*call).or_default().push_back(ix);
+                    }
+                }
+            }
+            pool.slots.push(slot);
+        }
+        pool
+    }
+
+    /// How many of these pieces one of the parts was made of that begins with them.
+    pub(super) fn length(&self, by_model: bool, pieces: &[u64]) -> Option<usize> {
+        let places = self.said.get(pieces.first()?)?;
+        places
+            .iter()
+            .find_map(|ix| self.begins(*ix, by_model, pieces))
+    }
+
+    fn begins(&self, ix: usize, by_model: bool, pieces: &[u64]) -> Option<usize> {
+        match &self.slots[ix].as_ref()?.print {
+            Print::Said {
+                by_model: model,
+                hashes,
+            } if *model == by_model && pieces.starts_with(hashes) => Some(hashes.len()),
+            _ => None,
+        }
+    }
+
+    /// What was said in exactly these pieces.
+    pub(super) fn said(&mut self, by_model: bool, pieces: &[u64]) -> Option<Slot> {
+        let places = self.said.get(pieces.first()?)?;
+        let is_it = |ix: &usize| self.begins(*ix, by_model, pieces) == Some(pieces.len());
+        let at = places.iter().position(is_it)?;
+        let ix = self.said.get_mut(pieces.first()?)?.remove(at)?;
+        self.slots[ix].take()
+    }
+
+    /// A call.
+    pub(super) fn call(&mut self, call: u64) -> Option<Slot> {
+        let ix = self.calls.get_mut(&call)?.pop_front()?;
+        self.slots[ix].take()
+    }
+
+    /// A result of a call, of this content before any other.
+    pub(super) fn result(&mut self, call: u64, content: u64) -> Option<(Slot, Change)> {
+        let places = self.results.get_mut(&call)?;
+        let same = Print::Result { call, content };
+        let slots = &self.slots;
+        let is_same = |ix: &usize| slots[*ix].as_ref().is_some_and(|slot| slot.print == same);
+        let (at, change) = match places.iter().position(is_same) {
+            Some(at) => (at, Change::Kept),
+            None => (0, Change::Filled),
+        };
+        let ix = places.remove(at)?;
+        Some((self.slots[ix].take()?, change))
+    }
+
+    /// A response that had neither text nor calls.
+    pub(super) fn empty(&mut self, message: Key) -> Option<Slot> {
+        let ix = self.empty.remove(&message)?;
+        self.slots[ix].take()
+    }
+
+    /// Takes the results that are not in a message of the user's yet: they are sent next.
+    pub(super) fn to_come(&mut self) -> Vec<Slot> {
+        let waits = |slot: &&mut Option<Slot>| {
+            let is_result = |slot: &Slot| matches!(slot.print, Print::Result { .. });
+            slot.as_ref()
+                .is_some_and(|slot| slot.message.is_none() && is_result(slot))
+        };
+        let waiting = self.slots.iter_mut().filter(waits);
+        waiting.filter_map(Option::take).collect()
+    }
+
+    /// What nobody took.
+    pub(super) fn rest(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().flatten()
+    }
+}
+
+/// Compares records with the beginning of the history: the agent writes all of it once more before a
+/// checkpoint that gives its messages new ids.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Repeat {
+    /// How many parts have come again.
+    upto: Option<usize>,
+}
+
+impl Repeat {
+    /// Begins with the first message of the history.
+    pub(super) fn begin(&mut self) {
+        self.upto = Some(0);
+    }
+
+    /// Ends.
+    pub(super) fn end(&mut self) {
+        self.upto = None;
+    }
+
+    /// Whether a message is the next one of the history; then it is passed.
+    pub(super) fn passes(&mut self, bits: &[Bit<'_, '_>], history: &History) -> bool {
+        let Some(upto) = self.upto else {
+            return false;
+        };
+        let mut parts = history.parts().skip(upto).peekable();
+        let (mut passed, mut at) = (0, 0);
+        while at < bits.len() {
+            let Some(slot) = parts.next() else {
+                return false;
+            };
+            at += match (&slot.print, &bits[at]) {
+                (Print::Said { hashes, .. }, Bit::Said { .. }) => {
+                    let pieces = bits[at..].iter().map_while(Bit::piece);
+                    match pieces.take(hashes.len()).eq(hashes.iter().copied()) {
+                        true => hashes.len().max(1),
+                        false => return false,
+                    }
+                }
+                (Print::Call(call), bit @ Bit::Call(_)) if bit.call() == Some(*call) => 1,
+                (Print::Result { call, .. }, bit @ Bit::Result { .. })
+                    if bit.call() == Some(*call) =>
+                {
+                    1
+                }
+                _ => return false,
+            };
+            passed += 1;
+        }
+        self.upto = Some(upto + passed);
+        true
+    }
+}

@@ -1,0 +1,187 @@
+//! The place of a message's parts in the history.
+
+use super::Step;
+use super::history::{Change, History, Pool, Print, Slot};
+use super::parts::{self, Bit};
+use super::record::Record;
+use crate::model::event::Key;
+
+/// Places the parts of one message.
+pub(super) struct Placing<'h, 'p, 'r, 'a> {
+    pub(super) history: &'h mut History,
+    /// The slots of the message as it was written before.
+    pub(super) own: Vec<usize>,
+    /// The parts before a checkpoint.
+    pub(super) pool: Option<&'p mut Pool>,
+    pub(super) message: &'r Record<'a>,
+    pub(super) is_model: bool,
+}
+
+impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
+    /// The parts with their slots, and those slots that the message no longer has.
+    pub(super) fn steps(&mut self, mut bits: Vec<Bit<'r, 'a>>) -> Vec<Step<'r, 'a>> {
+        let mut steps = Vec::new();
+        if bits.is_empty() && self.is_model {
+            steps.extend(self.step(Print::Empty, Vec::new()));
+        }
+        while !bits.is_empty() {
+            let (print, length) = self.next(&bits);
+            let rest = bits.split_off(length);
+            steps.extend(self.step(print, std::mem::replace(&mut bits, rest)));
+        }
+        let gone = std::mem::take(&mut self.own);
+        for slot in gone {
+            if matches!(self.history.slots[slot].print, Print::Empty | Print::Notice) {
+                continue;
+            }
+            self.history.slots[slot].print = Print::Notice;
+            steps.push(Step {
+                slot,
+                bits: Vec::new(),
+                change: Change::Filled,
+            });
+        }
+        steps
+    }
+
+    /// The first part, and how many of these it is made of.
+    fn next(&self, bits: &[Bit<'r, 'a>]) -> (Print, usize) {
+        let first = &bits[0];
+        let call = first.call().unwrap_or_default();
+        let print = match first {
+            Bit::Call(_) => Print::Call(call),
+            Bit::Result { .. } => Print::Result {
+                call,
+                content: first.content(),
+            },
+            Bit::Said { .. } => {
+                let pieces: Vec<u64> = bits.iter().map_while(Bit::piece).collect();
+                let length = self.length(bits, &pieces);
+                let hashes = pieces[..length].to_vec();
+                return (
+                    Print::Said {
+                        by_model: self.is_model,
+                        hashes,
+                    },
+                    length,
+                );
+            }
+        };
+        (print, 1)
+    }
+
+    /// How many of these texts and files are one part. Those of a message are, but a checkpoint joins
+    /// messages.
+    fn length(&self, bits: &[Bit<'r, 'a>], pieces: &[u64]) -> usize {
+        let Some(pool) = &self.pool else {
+            return pieces.len();
+        };
+        if let Some(length) = pool.length(self.is_model, pieces) {
+            return length;
+        }
+        let begins_another = |at: &usize| {
+            bits[*at].begins_note() || pool.length(self.is_model, &pieces[*at..]).is_some()
+        };
+        match bits[0].begins_note() {
+            true => 1,
+            false => (1..pieces.len())
+                .find(begins_another)
+                .unwrap_or(pieces.len()),
+        }
+    }
+
+    fn step(&mut self, print: Print, bits: Vec<Bit<'r, 'a>>) -> Option<Step<'r, 'a>> {
+        let (slot, change) = self
+            .again(&print)
+            .or_else(|| self.claimed(&print, &bits))
+            .or_else(|| self.from_pool(&print))
+            .unwrap_or_else(|| (self.add(&print, &bits), Change::New));
+        self.history.slots[slot].print = print;
+        Some(Step { slot, bits, change })
+    }
+
+    /// A part that the message had when it was written before.
+    fn again(&mut self, print: &Print) -> Option<(usize, Change)> {
+        let slots = &self.history.slots;
+        let same = self.own.iter().position(|ix| slots[*ix].print == *print);
+        let alike = |old: &Print| match (old, print) {
+            (Print::Empty, Print::Said { .. } | Print::Call(_)) => true,
+            (Print::Said { by_model: a, .. }, Print::Said { by_model: b, .. }) => a == b,
+            (Print::Result { call: a, .. }, Print::Result { call: b, .. }) => a == b,
+            _ => false,
+        };
+        let (at, change) = match same {
+            Some(at) => (at, Change::Kept),
+            None => {
+                let at = self.own.iter().position(|ix| alike(&slots[*ix].print))?;
+                (at, Change::Filled)
+            }
+        };
+        Some((self.own.remove(at), change))
+    }
+
+    /// A result that was next to its call and now is in a message of the user's too.
+    fn claimed(&mut self, print: &Print, bits: &[Bit<'r, 'a>]) -> Option<(usize, Change)> {
+        let Print::Result { call, .. } = print else {
+            return None;
+        };
+        if self.is_model || !matches!(bits.first(), Some(Bit::Result { .. })) {
+            return None;
+        }
+        let ix = self.history.claim(*call, self.message.id.key())?;
+        let change = match self.history.slots[ix].print == *print {
+            true => Change::Kept,
+            false => Change::Filled,
+        };
+        Some((ix, change))
+    }
+
+    /// A part that was there before the checkpoint.
+    fn from_pool(&mut self, print: &Print) -> Option<(usize, Change)> {
+        let pool = self.pool.as_mut()?;
+        let (slot, change) = match print {
+            Print::Notice => return None,
+            Print::Empty => (pool.empty(self.message.id.key()?)?, Change::Kept),
+            Print::Said { by_model, hashes } => (pool.said(*by_model, hashes)?, Change::Kept),
+            Print::Call(call) => (pool.call(*call)?, Change::Kept),
+            Print::Result { call, content } => pool.result(*call, *content)?,
+        };
+        let is_result = matches!(print, Print::Result { .. });
+        let (message, beside) = self.owners(is_result);
+        let ix = self.history.add(Slot {
+            message,
+            beside,
+            ..slot
+        });
+        Some((ix, change))
+    }
+
+    fn add(&mut self, print: &Print, bits: &[Bit<'r, 'a>]) -> usize {
+        let is_result = matches!(print, Print::Result { .. });
+        let (message, beside) = self.owners(is_result);
+        let node = self.history.new_node(self.message.id.or_empty());
+        let said = matches!(print, Print::Said { .. });
+        let after_summary = self.history.slots.last().is_some_and(|last| last.is_memory);
+        let is_memory = said
+            && match self.is_model {
+                true => after_summary && !self.history.slots.last().is_some_and(Slot::is_models),
+                false => parts::is_summary(bits),
+            };
+        self.history.add(Slot {
+            message,
+            beside,
+            node: Some(node),
+            print: print.clone(),
+            is_memory,
+        })
+    }
+
+    /// The messages that a new part is in: those of the user's, and that of the call.
+    fn owners(&self, is_result: bool) -> (Option<Key>, Option<Key>) {
+        let own = self.message.id.key();
+        match self.is_model && is_result {
+            true => (None, own),
+            false => (own, None),
+        }
+    }
+}
