@@ -242,7 +242,7 @@ impl Session {
                 let so_far = &self.requests()[..content.inputs.requests as usize];
                 so_far.last().map_or(0, |last| {
                     last.prompt
-                        .saturating_add(last.output.unwrap_or(0))
+                        .saturating_add(last.output_as_billed())
                         .min(MOST)
                 })
             }

@@ -174,6 +174,18 @@ pub struct Counted {
     pub not_at: u64,
 }
 
+impl Request {
+    /// The output as the provider itself counts it: some leave the reasoning out, which they do not get
+    /// back either.
+    pub(super) fn output_as_billed(&self) -> u64 {
+        let output = self.output.unwrap_or(0);
+        match self.billed.output {
+            0 => output,
+            billed => output.min(billed),
+        }
+    }
+}
+
 /// A compaction or clear that took place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastReset {

@@ -94,7 +94,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
         let (slot, change) = self
             .again(&print)
             .or_else(|| self.claimed(&print, &bits))
-            .or_else(|| self.from_pool(&print))
+            .or_else(|| self.taken_from_pool(&print))
             .unwrap_or_else(|| (self.add(&print, &bits), Change::New));
         self.history.slots[slot].print = print;
         Some(Step { slot, bits, change })
@@ -137,7 +137,7 @@ impl<'r, 'a> Placing<'_, '_, 'r, 'a> {
     }
 
     /// A part that was there before the checkpoint.
-    fn from_pool(&mut self, print: &Print) -> Option<(usize, Change)> {
+    fn taken_from_pool(&mut self, print: &Print) -> Option<(usize, Change)> {
         let pool = self.pool.as_mut()?;
         let (slot, change) = match print {
             Print::Notice => return None,

@@ -74,7 +74,7 @@ pub fn predictions(session: &Session) -> Vec<Prediction> {
             Estimator::Chars35 => capped(sums.chars * 2 / 7),
             Estimator::O200k => capped(sums.o200k),
             Estimator::O200kTools => capped(held.with_tools(ix)),
-            Estimator::LastTotal => last.prompt.saturating_add(last.output.unwrap_or(0)),
+            Estimator::LastTotal => last.prompt.saturating_add(last.output_as_billed()),
             Estimator::Delta => delta,
             Estimator::Calibrated => own.tokens,
         });
@@ -229,7 +229,7 @@ fn representative_outputs(session: &Session) -> HashMap<usize, u64> {
             *chosen = ix;
         }
     }
-    let output = |request: RequestIx| session.requests()[request].output.unwrap_or(0);
+    let output = |request: RequestIx| session.requests()[request].output_as_billed();
     of_request
         .into_iter()
         .map(|(request, ix)| (ix, output(request)))
