@@ -4,12 +4,15 @@
 
 pub mod custom;
 mod overrides;
+mod pattern;
 mod policy;
 mod price;
 #[cfg(test)]
 mod tests;
 
 pub use overrides::{Compaction, ModelWindow, Overrides};
+pub(crate) use pattern::matches;
+use pattern::matches_model;
 pub use policy::Policy;
 pub use price::PriceRow;
 
@@ -64,6 +67,9 @@ pub struct ModelRow {
     /// A larger window the model may have been given; taken once the context has been seen above
     /// `window`.
     pub window_extended: Option<u64>,
+    /// Whether its numbers are those of the family, for a model that the table does not know.
+    #[serde(default)]
+    pub guess: bool,
     /// The tokenizer's name.
     pub tokenizer: String,
     /// What becomes of thinking when a new user turn begins.
@@ -304,7 +310,7 @@ impl Rules {
     pub fn model(&self, agent: &str, id: &str) -> Option<&ModelRow> {
         self.model.iter().find(|row| {
             (row.agents.is_empty() || row.agents.iter().any(|a| a == agent))
-                && row.ids.iter().any(|pattern| matches(pattern, id))
+                && row.ids.iter().any(|pattern| matches_model(pattern, id))
         })
     }
 
@@ -440,7 +446,11 @@ impl Rules {
         let row = seen.model.and_then(|id| self.model(seen.agent, id));
         if let Some(row) = row {
             if seen.largest <= row.window {
-                return (row.window, WindowSource::ModelTable);
+                let source = match row.guess {
+                    true => WindowSource::Guessed,
+                    false => WindowSource::ModelTable,
+                };
+                return (row.window, source);
             }
             if let Some(extended) = row.window_extended.filter(|w| seen.largest <= *w) {
                 return (extended, WindowSource::Guessed);
@@ -480,23 +490,4 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
         (None, _, Some(past)) => (Some(past), TriggerSource::Past),
         (None, _, None) => (None, TriggerSource::None),
     }
-}
-
-/// Whether an id matches a pattern in which `*` matches any text. Case does not matter.
-pub(crate) fn matches(pattern: &str, id: &str) -> bool {
-    let (pattern, id) = (pattern.to_ascii_lowercase(), id.to_ascii_lowercase());
-    let Some((first, last)) = pattern.split_once('*') else {
-        return pattern == id;
-    };
-    let Some(mut rest) = id.strip_prefix(first) else {
-        return false;
-    };
-    let (middle, last) = last.rsplit_once('*').unwrap_or(("", last));
-    for part in middle.split('*') {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }

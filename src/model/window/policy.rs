@@ -1,7 +1,7 @@
 //! When agents compact, from their documentation or their source code.
 
 use super::overrides::{Compaction, Overrides};
-use super::{Seen, matches};
+use super::{Seen, matches_model};
 use crate::model::own_count::CountRule;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ fn yes() -> bool {
 impl Policy {
     /// Whether it is the rule of a session with this window.
     pub(super) fn holds(&self, seen: &Seen<'_>, window: u64) -> bool {
-        let of = |id| self.models.iter().any(|pattern| matches(pattern, id));
+        let of = |id| self.models.iter().any(|pattern| matches_model(pattern, id));
         self.agent == seen.agent
             && window >= self.window_from
             && (self.models.is_empty() || seen.model.is_some_and(of))

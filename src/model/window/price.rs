@@ -1,6 +1,6 @@
 //! The prices of tokens that a model reads from its provider's cache.
 
-use super::{Rules, matches};
+use super::{Rules, matches_model};
 use serde::{Deserialize, Serialize};
 
 /// The price of the models whose ids match.
@@ -32,7 +32,7 @@ impl Rules {
     /// The price row of a model.
     pub fn price_of(&self, model: &str) -> Option<&PriceRow> {
         let mut rows = self.price.iter();
-        rows.find(|row| row.ids.iter().any(|pattern| matches(pattern, model)))
+        rows.find(|row| row.ids.iter().any(|pattern| matches_model(pattern, model)))
     }
 }
 

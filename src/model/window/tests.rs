@@ -66,6 +66,27 @@ fn an_agent_without_models_has_its_own_usual_window() {
 }
 
 #[test]
+fn an_unknown_model_of_a_known_maker_has_its_familys_window_as_a_guess() {
+    let of = |agent, model| {
+        let limits = RULES.limits(&seen(agent, model));
+        (limits.window, limits.window_source)
+    };
+    let table = WindowSource::ModelTable;
+    assert_eq!(of("claude-code", "claude-haiku-5-5"), (1_000_000, table));
+    assert_eq!(of("codex", "gpt-6.1-sol"), (258_400, table));
+    assert_eq!(of("request-log", "openai/gpt-4o"), (128_000, table));
+    assert_eq!(
+        of("pi", "us.anthropic.claude-opus-4-8-v1:0"),
+        (1_000_000, table)
+    );
+    let guess = WindowSource::Guessed;
+    assert_eq!(of("claude-code", "claude-nova-7"), (1_000_000, guess));
+    assert_eq!(of("codex", "gpt-7-astra"), (258_400, guess));
+    assert_eq!(of("qwen-code", "gemini_ultra"), (1_048_576, guess));
+    assert_eq!(of("codex", "of nobody"), (200_000, guess));
+}
+
+#[test]
 fn claude_code_by_version_and_model() {
     let of = |model, version| {
         let version = Some(version);

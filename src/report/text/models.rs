@@ -15,8 +15,9 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         };
         writeln!(
             out,
-            "\n  {}\n    window {}{} · tokenizer {} · thinking {thinking}{}",
+            "\n  {}\n    window {}{}{} · tokenizer {} · thinking {thinking}{}",
             inert(&row.ids.join(", ")),
+            if row.guess { "guessed: " } else { "" },
             tokens(row.window),
             extended.unwrap_or_default(),
             inert(&row.tokenizer),
