@@ -188,6 +188,7 @@ impl Log {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         };
         self.push(lane, Event::Usage(Box::new(usage)));
     }

@@ -139,6 +139,7 @@ fn made_up(epoch: u64) -> Session {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         })));
         used += 230 + result * 6 / 5;
         let result = [(Role::Tool, Kind::ToolResult, result)];

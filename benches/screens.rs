@@ -264,6 +264,7 @@ impl Log {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         }));
         self.entry(if call { vec![node, usage] } else { vec![node] })
     }

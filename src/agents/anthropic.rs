@@ -124,7 +124,8 @@ fn injected(text: &str) -> Option<Kind> {
 
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 
-/// A text's parts, each with whether it is a reminder. All parts together are the text.
+/// A text's parts, each with whether it is a reminder. All parts together are the text, but for white
+/// space around reminders: the same text has the same hash with and without a reminder behind it.
 fn split_reminders(text: &str) -> Vec<(&str, bool)> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -133,11 +134,12 @@ fn split_reminders(text: &str) -> Vec<(&str, bool)> {
             break;
         };
         let end = start + len + REMINDER.1.len();
-        if start > 0 {
-            parts.push((&rest[..start], false));
+        let before = rest[..start].trim_end();
+        if !before.is_empty() {
+            parts.push((before, false));
         }
         parts.push((&rest[start..end], true));
-        rest = &rest[end..];
+        rest = rest[end..].trim_start();
     }
     if !rest.is_empty() {
         parts.push((rest, false));

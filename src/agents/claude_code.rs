@@ -14,6 +14,8 @@
 //! * Sub-agents have files of their own since about 2.1; older files interleave them.
 
 mod attachment;
+mod canonical;
+mod requests;
 mod settings;
 mod wire;
 
@@ -23,6 +25,7 @@ use super::lenient::{self, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
+use requests::Requests;
 use std::collections::HashMap;
 use std::path::Path;
 use wire::{Record, keys};
@@ -58,7 +61,11 @@ pub static CLAUDE_CODE: Format = Format {
     harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
         bridge-session cost-state tools-used relocated worktree-state frame-link fork-context-ref \
-        dev-mods saved_hook_context attachment/hook_success attachment/hook_system_message \
+        dev-mods saved_hook_context api-request-resumed continued-in resume-head-vouch observer-ref \
+        content-replacement data-flow-records data-flow-incomplete derived-from ended-by-model tag \
+        agent-setting artifact-comment-monitor artifact-autoreact-ledger history-suppression \
+        attribution-snapshot isolation-latch session-owner memory-mode repl-mode \
+        hybrid-organization host-row attachment/hook_success attachment/hook_system_message \
         attachment/hook_cancelled attachment/async_hook_response attachment/command_permissions \
         attachment/auto_mode attachment/model attachment/remote_session_change \
         attachment/credential_org system/stop_hook_summary system/turn_duration system/api_error \
@@ -106,8 +113,8 @@ struct ClaudeCodeDecoder {
     lanes: HashMap<Key, Lane>,
     /// The newest facts of each lane.
     metas: HashMap<Lane, Meta>,
-    /// Compactions so far, which distinguish the prompt snapshots of epochs.
-    epoch: u64,
+    /// What the main conversation's requests held, as the log records them.
+    requests: Requests,
 }
 
 impl Decoder for ClaudeCodeDecoder {
@@ -134,11 +141,13 @@ impl ClaudeCodeDecoder {
         match kind {
             "user" => self.user(record, &mut node, out),
             "assistant" => usage = self.assistant(record, &mut node, out),
-            "attachment" => {
-                if !attachment::read(record, &mut node, self.epoch, out) {
-                    CLAUDE_CODE.pass_over(&record.attachment_name(), out);
-                }
+            "attachment" => self.attachment(record, &mut node, out),
+            "api-request-shape" => {
+                let items = attachment::front(&record.shape.system, &record.shape.tools, out);
+                return self.requests.add_shape(record, items, out);
             }
+            "api-request-blob" => return self.blob(record, out),
+            "api-request" => return self.requests.add_request(record, out),
             "system" if record.subtype.get() == Some("compact_boundary") => {
                 return self.compaction(record, out);
             }
@@ -162,9 +171,37 @@ impl ClaudeCodeDecoder {
         if node.key.is_none() && parent.is_none() {
             node.parent = Parent::Previous;
         }
+        if out.lane() == Lane::Main {
+            self.requests.add_record(record, &node);
+        }
         out.node(node);
         if let Some(usage) = usage {
             out.usage(usage);
+        }
+    }
+
+    fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+        match attachment::snapshot(record, out) {
+            // The requests of newer versions contain it.
+            Some(_) if self.requests.has_shape() => out.skip(record.attachment_name()),
+            Some(items) => out.node(requests::front(items)),
+            None => {
+                if !attachment::read(record, node, out) {
+                    CLAUDE_CODE.pass_over(&record.attachment_name(), out);
+                }
+            }
+        }
+    }
+
+    /// A message of a request, written apart.
+    fn blob(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let content = &record.message.content.pieces;
+        let items = match record.message.role.get() {
+            Some("assistant") => assistant_items(content, &mut self.tools, out),
+            _ => user_items(content, Role::User, Kind::Text, &self.tools, out),
+        };
+        if let Some(hash) = record.hash.key() {
+            self.requests.add_message(hash, items, out);
         }
     }
 
@@ -201,6 +238,9 @@ impl ClaudeCodeDecoder {
             false => (&record.agent_id, &record.session_id),
         };
         let known = self.metas.entry(out.lane()).or_default();
+        if let Some(version) = record.version.get() {
+            self.requests.version(version);
+        }
         let meta = Meta {
             id: id.boxed_unless(&known.id),
             parent: parent.boxed_unless(&known.parent),
@@ -229,7 +269,7 @@ impl ClaudeCodeDecoder {
         } else {
             (Role::User, Kind::Text)
         };
-        node.items = user_items(&record.message.content, role, kind, &self.tools, out);
+        node.items = user_items(&record.message.content.pieces, role, kind, &self.tools, out);
         node.part = part_of(&node.items);
         node.turn = node.part == Part::Input;
     }
@@ -248,7 +288,7 @@ impl ClaudeCodeDecoder {
         let request = ids.into_iter().find_map(Text::key)?;
         node.part = Part::Output;
         node.request = Some(request);
-        node.items = assistant_items(&message.content, &mut self.tools, out);
+        node.items = assistant_items(&message.content.pieces, &mut self.tools, out);
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let is_final = message.stop_reason.get().is_some();
@@ -258,19 +298,23 @@ impl ClaudeCodeDecoder {
             output: is_final.then_some(context.output),
             reasoning: usage.thinking().filter(|_| is_final),
             billed: usage.billed(),
+            is_whole: self.requests.is_whole(&record.request_ref),
             ..Usage::reported(request, context.prompt())
         })
     }
 
     fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        self.epoch += 1;
         let metadata = &record.compact_metadata;
+        let kept = metadata.kept();
+        if out.lane() == Lane::Main {
+            self.requests.compact(&kept);
+        }
         let cause = metadata.trigger.get().unwrap_or("unknown");
         out.reset(Reset {
             key: record.uuid.key(),
             before: metadata.pre_tokens.0,
             after: metadata.post_tokens.0,
-            ..Reset::new(Gone::Compaction, cause, metadata.kept())
+            ..Reset::new(Gone::Compaction, cause, kept)
         });
     }
 }

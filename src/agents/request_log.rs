@@ -173,6 +173,7 @@ fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) 
             output: numbers.output.unwrap_or(0),
             reasoning,
         },
+        is_whole: false,
     })
 }
 

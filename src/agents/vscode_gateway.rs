@@ -287,6 +287,7 @@ fn actual(request: Key, model: Option<&str>, actual: &Actual) -> Option<Usage> {
             output: actual.output.or_zero(),
             reasoning: actual.reasoning.or_zero(),
         },
+        is_whole: false,
     })
 }
 

@@ -139,6 +139,7 @@ impl ToyDecoder {
                 reasoning: None,
                 source: Source::Reported,
                 billed: Billed::default(),
+                is_whole: false,
             };
             out.push(Lane::Main, place, None, Event::Usage(Box::new(usage)));
         } else if let Some(text) = value["say"].as_str() {

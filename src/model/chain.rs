@@ -74,6 +74,17 @@ impl Chain {
         self.nodes[node].live
     }
 
+    /// Whether a node is not part of the chain: no record follows it.
+    fn is_beside(&self, node: NodeIx) -> bool {
+        matches!(self.nodes[node].part, Part::Front | Part::Beside)
+    }
+
+    /// The last node of the chain on the live branch.
+    fn last_of_chain(&self) -> Option<NodeIx> {
+        let mut newest_first = self.path.iter().rev().copied();
+        newest_first.find(|ix| !self.is_beside(*ix))
+    }
+
     pub(super) fn items(&self, node: NodeIx) -> &[ItemIx] {
         &self.nodes[node].items
     }
@@ -135,6 +146,12 @@ impl Chain {
                 *last = ix;
             }
         }
+        if self.is_beside(ix) {
+            self.nodes[ix].parent = None;
+            self.nodes[ix].live = true;
+            self.path.push(ix);
+            return None;
+        }
         let goes_on = follows == self.tip || (follows.is_none() && self.path.is_empty());
         if goes_on || self.hangs_beside(ix) {
             self.nodes[ix].live = true;
@@ -161,7 +178,7 @@ impl Chain {
                 self.nodes[parent].request == node.request
                     || first.is_some_and(|first| first != ix && self.nodes[first].live)
             }),
-            Part::Input => false,
+            Part::Input | Part::Front | Part::Beside => false,
         }
     }
 
@@ -200,6 +217,7 @@ impl Chain {
             }
         }
         self.attach_beside(&mut on, floor);
+        on.extend(self.path.iter().filter(|ix| self.is_beside(**ix)));
         let change = self.set_path(on.into_iter().collect());
         self.tip = Some(leaf);
         change
@@ -218,7 +236,7 @@ impl Chain {
         for ix in &self.path {
             self.nodes[*ix].live = true;
         }
-        self.tip = self.path.last().copied();
+        self.tip = self.last_of_chain();
         let left = old.into_iter().filter(|ix| !self.nodes[*ix].live).collect();
         BranchChange { left, joined }
     }
@@ -243,7 +261,7 @@ impl Chain {
             let joins = match node.part {
                 Part::Output => node.request.is_some_and(|r| requests.contains(&r)),
                 Part::Result | Part::Injected | Part::Link => parent_on,
-                Part::Input => false,
+                Part::Input | Part::Front | Part::Beside => false,
             };
             if joins {
                 beside.insert(ix);
@@ -293,11 +311,14 @@ impl Chain {
 
     /// Takes all from this position on off the live branch.
     pub(super) fn cut(&mut self, position: usize) -> BranchChange {
-        let left: Vec<NodeIx> = self.path.drain(position.min(self.path.len())..).collect();
+        let cut = self.path.split_off(position.min(self.path.len()));
+        let (beside, left): (Vec<NodeIx>, Vec<NodeIx>) =
+            cut.into_iter().partition(|ix| self.is_beside(*ix));
+        self.path.extend(beside);
         for ix in &left {
             self.nodes[*ix].live = false;
         }
-        self.tip = self.path.last().copied();
+        self.tip = self.last_of_chain();
         BranchChange {
             left,
             joined: Vec::new(),
@@ -316,6 +337,8 @@ impl Chain {
             Kept::Nodes(keys) => keys.iter().filter_map(|key| self.find(*key)).collect(),
             Kept::Range { first, last } => self.range(*first, *last),
         };
+        let front = |ix: &&NodeIx| self.nodes[**ix].part == Part::Front;
+        path.extend(self.path.iter().filter(front));
         let ix = self.nodes.len();
         self.nodes.push(Link {
             reset: Some(path.clone()),
@@ -351,6 +374,7 @@ impl Chain {
         let to = last.and_then(|key| self.find(key)).unwrap_or(usize::MAX);
         let from = self.find(first).unwrap_or(usize::MAX);
         let live = self.path.iter().copied();
-        live.filter(|ix| (from..=to).contains(ix)).collect()
+        live.filter(|ix| (from..=to).contains(ix) && !self.is_beside(*ix))
+            .collect()
     }
 }

@@ -214,6 +214,7 @@ mod tests {
                 reasoning: None,
                 source: Source::Reported,
                 billed: Billed::default(),
+                is_whole: false,
             })))
         }
 

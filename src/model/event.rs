@@ -146,6 +146,14 @@ pub enum Event {
         /// Tool results, by the id of their call.
         calls: Vec<Key>,
     },
+    /// A request that the log contains holds some items and not others, whatever the conversation's
+    /// records show.
+    Sent {
+        /// Items that it holds although they had left.
+        added: Vec<ItemKey>,
+        /// Items that it does not hold.
+        missing: Vec<ItemKey>,
+    },
     /// A record that is skipped on purpose, by its type.
     Skipped(Box<str>),
     /// A record of a type that the decoder does not know.
@@ -170,6 +178,15 @@ impl Event {
         let nodes = Vec::new();
         Event::Cleared { nodes, calls }
     }
+}
+
+/// What identifies an item of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ItemKey {
+    /// Its node.
+    pub node: Key,
+    /// Its [`NewItem::hash`].
+    pub hash: u64,
 }
 
 /// Facts about a session. `None`: not in this record.
@@ -265,6 +282,12 @@ pub enum Part {
     Injected,
     /// Written by the user.
     Input,
+    /// The system prompt and the tools: beside the chain, and in the context until a record removes it,
+    /// through resets and changes of the branch.
+    Front,
+    /// Held by a request that the log contains, and in no record of the chain: beside it, and in the
+    /// context until a record removes it or a reset comes.
+    Beside,
 }
 
 /// A record of the conversation.
@@ -347,6 +370,8 @@ pub struct Usage {
     pub source: Source,
     /// The same response in the provider's own terms, for totals.
     pub billed: Billed,
+    /// Whether the log contains all that the prompt held: then no part of it is unlogged.
+    pub is_whole: bool,
 }
 
 impl Usage {
@@ -361,6 +386,7 @@ impl Usage {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         }
     }
 

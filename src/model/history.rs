@@ -153,6 +153,8 @@ pub struct Request {
     pub predicted: Option<super::calibration::Expected>,
     /// The agent's own estimate of the prompt, in tokens, where its log has one.
     pub agent_estimate: Option<u64>,
+    /// Whether the log contains all that the prompt held.
+    pub is_whole: bool,
     /// The part of the prompt that no logged item explains: the system role.
     pub system: u64,
     /// The user turn it belongs to, counted from 1.

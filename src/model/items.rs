@@ -224,13 +224,20 @@ impl Items {
 
     /// An item that left with its branch is in the context again; `request` is the next one.
     pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
-        let item = &mut self.list[ix];
+        let item = &self.list[ix];
         let with_branch =
             |left: &Left| matches!(left.why, Gone::Rewind | Gone::Compaction | Gone::Clear);
-        let Some(left) = item.left.filter(with_branch) else {
+        if item.left.is_some_and(|left| with_branch(&left)) {
+            self.restore(ix, request);
+        }
+    }
+
+    /// An item that left is in the context again; `request` is the next one.
+    pub(super) fn restore(&mut self, ix: ItemIx, request: RequestIx) {
+        let item = &mut self.list[ix];
+        let Some(left) = item.left.take() else {
             return;
         };
-        item.left = None;
         item.away.push(Away {
             from: left.request,
             to: request,
@@ -302,6 +309,15 @@ impl Items {
             }
         }
         fresh
+    }
+
+    /// An item turns out to have been in the prompt of this request, the newest one.
+    pub(super) fn enter(&mut self, ix: ItemIx, request: RequestIx) {
+        let item = &mut self.list[ix];
+        if item.entered.is_none() {
+            item.entered = Some(request);
+            self.newest_sent.1.push(ix);
+        }
     }
 
     /// Takes back what a request sent and settled, but not what was settled before it, nor what has

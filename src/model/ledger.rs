@@ -170,8 +170,12 @@ impl Ledger {
         let error = calibration.error(sum, fresh.len());
         let tolerance = calibration.tolerance(sum, fresh.len());
         let prompt = self.requests[ix].prompt;
+        let is_whole = self.requests[ix].is_whole;
         let Some(anchor) = self.anchor else {
-            let system = self.share_whole(&fresh, &estimates, prompt, held, chain);
+            if is_whole && held < prompt {
+                self.items.learn(&fresh, (prompt - held) as f64);
+            }
+            let system = self.share_whole(&fresh, &estimates, ix, held, chain);
             // At the end of a log the rest is what was not read, not the prefix.
             if coverage != Coverage::Tail || !self.resets.is_empty() {
                 self.prefix = Some(system);
@@ -189,7 +193,9 @@ impl Ledger {
         if rest > 0 {
             self.items.learn(&fresh, rest as f64);
         }
-        let fits = rest as f64 <= sum + tolerance;
+        // Where all of a prompt is logged, nothing else explains an excess.
+        let most = if is_whole { sum * MOST_EXCESS } else { sum };
+        let fits = rest as f64 <= most + tolerance;
         let system = if fits && rest >= 0 && rest as f64 >= sum * LEAST_SHARE - tolerance {
             let source = match fresh.len() {
                 1 => Source::Derived,
@@ -213,15 +219,42 @@ impl Ledger {
         request.generation = Some(self.generation);
     }
 
+    /// Items that record what the anchor's prompt already held: they take their estimates from what was
+    /// unlogged of it.
+    pub(super) fn reveal(&mut self, items: &[ItemIx]) {
+        let Some(anchor) = self.anchor else {
+            return;
+        };
+        let Request { start, system, .. } = self.requests[anchor];
+        let is_before = |ix: &&ItemIx| (self.items.all()[**ix].node as usize) < start;
+        let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
+        if system == 0 || items.is_empty() {
+            return;
+        }
+        let estimates: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let sum = estimates.iter().sum::<f64>().round() as u64;
+        for ix in &items {
+            self.items.enter(*ix, anchor);
+        }
+        let given = self.apportion(&items, &estimates, sum.min(system), Source::Shared);
+        self.requests[anchor].system -= given;
+        if self.prefix == Some(system) {
+            self.prefix = Some(system - given);
+        }
+    }
+
     /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
     fn share_whole(
         &mut self,
         fresh: &[ItemIx],
         estimates: &[f64],
-        prompt: u64,
+        ix: RequestIx,
         held: u64,
         chain: &Chain,
     ) -> u64 {
+        let Request {
+            prompt, is_whole, ..
+        } = self.requests[ix];
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // What was kept seemed larger than the whole prompt: its size is no longer known.
@@ -234,7 +267,11 @@ impl Ledger {
             return 0;
         }
         let room = prompt - held;
-        let target = (sum.round() as u64).min(room);
+        let all_is_logged = is_whole && room as f64 <= sum * MOST_EXCESS;
+        let target = match all_is_logged {
+            true => room,
+            false => (sum.round() as u64).min(room),
+        };
         room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
@@ -418,6 +455,10 @@ pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Ite
 /// The smallest share of their estimates that items are believed to have cost. Below it, something
 /// else has left the context.
 const LEAST_SHARE: f64 = 0.5;
+
+/// How much more than their estimates the items of a request are believed to have cost, where the log
+/// contains all that it held.
+const MOST_EXCESS: f64 = 3.0;
 
 /// An output this much larger than its thinking needs no item of its own: framing.
 const SMALL_OUTPUT: u64 = 16;

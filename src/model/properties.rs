@@ -3,8 +3,8 @@
 use super::carried::Carried;
 use super::estimators::{Estimator, predictions};
 use super::event::{
-    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    Size, Usage,
+    Billed, Cause, Entry, Event, ItemKey, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part,
+    Place, Reset, Size, Usage,
 };
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;
@@ -96,6 +96,8 @@ fn node() -> impl Strategy<Value = Event> {
         Just(Part::Result),
         Just(Part::Injected),
         Just(Part::Input),
+        Just(Part::Front),
+        Just(Part::Beside),
     ];
     let items = prop::collection::vec(item(), 0..4);
     let key = prop::option::weighted(0.8, 0u64..24);
@@ -119,24 +121,42 @@ fn usage() -> impl Strategy<Value = Event> {
     let source = prop_oneof![9 => Just(Source::Reported), 1 => Just(Source::Agent)];
     let output = prop::option::of(0u64..50_000);
     let reasoning = prop::option::of(0u64..60_000);
-    (0u64..12, number, output, reasoning, model, source).prop_map(
-        |(request, prompt, output, reasoning, model, source)| {
-            Event::Usage(Box::new(Usage {
-                request: Key(request),
-                model: Some(model.into()),
-                prompt,
-                cached: prompt / 2,
-                output,
-                reasoning,
-                source,
-                billed: Billed::default(),
-            }))
-        },
+    (
+        0u64..12,
+        number,
+        output,
+        reasoning,
+        model,
+        source,
+        any::<bool>(),
     )
+        .prop_map(
+            |(request, prompt, output, reasoning, model, source, is_whole)| {
+                Event::Usage(Box::new(Usage {
+                    request: Key(request),
+                    model: Some(model.into()),
+                    prompt,
+                    cached: prompt / 2,
+                    output,
+                    reasoning,
+                    source,
+                    billed: Billed::default(),
+                    is_whole,
+                }))
+            },
+        )
 }
 
 fn keys() -> impl Strategy<Value = Vec<Key>> {
     prop::collection::vec((0u64..24).prop_map(Key), 0..5)
+}
+
+fn item_keys() -> impl Strategy<Value = Vec<ItemKey>> {
+    let key = (0u64..24, 0u64..2_000).prop_map(|(node, hash)| ItemKey {
+        node: Key(node),
+        hash,
+    });
+    prop::collection::vec(key, 0..5)
 }
 
 fn upheaval() -> impl Strategy<Value = Event> {
@@ -174,6 +194,7 @@ fn upheaval() -> impl Strategy<Value = Event> {
         (0u64..30).prop_map(|key| Event::RewindTo(Key(key))),
         (0u64..4).prop_map(|turns| Event::Rollback { turns }),
         (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
+        (item_keys(), item_keys()).prop_map(|(added, missing)| Event::Sent { added, missing }),
         prop_oneof![Just("alpha"), Just("beta")].prop_map(|model| {
             Event::Meta(Box::new(Meta {
                 model: Some(model.into()),

@@ -9,7 +9,9 @@ mod trim;
 use super::agent_estimate::{AgentEstimate, Logged};
 use super::calibrations::Calibrations;
 use super::chain::{BranchChange, Chain};
-use super::event::{Cause, Entry, Event, Kept, Key, Meta, NewItem, Node, Place, Reset, Usage};
+use super::event::{
+    Cause, Entry, Event, ItemKey, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Usage,
+};
 pub use super::history::{
     Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
 };
@@ -226,6 +228,7 @@ impl Session {
             Event::Rollback { turns } => self.cut_from(self.chain.turn_from_end(turns)),
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
+            Event::Sent { added, missing } => self.follow_request(&added, &missing),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
             Event::Unknown(kind) => *self.unknown.entry(kind).or_default() += 1,
             Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
@@ -312,6 +315,7 @@ impl Session {
             billed: usage.billed,
             predicted: None,
             agent_estimate: agent_estimate.and_then(|logged| logged.prompt_of(usage.request)),
+            is_whole: usage.is_whole,
             system: 0,
             turn: self.turns,
             start: 0,
@@ -341,7 +345,12 @@ impl Session {
         } = node;
         if let Some(ix) = key.and_then(|key| self.chain.find(key)) {
             self.chain.relink(ix, parent);
+            let known = self.items().len();
             self.replace_items(ix, items, place, at);
+            if part == Part::Front {
+                let new: Vec<ItemIx> = (known..self.items().len()).collect();
+                self.ledger.reveal(&new);
+            }
             return;
         }
         if let Some(change) = self.chain.push(key, parent, part, request, turn) {
@@ -443,6 +452,31 @@ impl Session {
         for ix in hits {
             self.leave(ix, Gone::Cleared);
         }
+    }
+
+    /// Brings back what a recorded request holds, and takes out what it does not.
+    fn follow_request(&mut self, added: &[ItemKey], missing: &[ItemKey]) {
+        let next = self.requests().len();
+        for ix in self.items_of(added) {
+            self.ledger.items_mut().restore(ix, next);
+        }
+        for ix in self.items_of(missing) {
+            self.leave(ix, Gone::Cleared);
+        }
+    }
+
+    /// The items of these keys on the live branch.
+    fn items_of(&self, keys: &[ItemKey]) -> Vec<ItemIx> {
+        let live = |key: &ItemKey| {
+            let node = self.chain.find(key.node)?;
+            self.chain.is_live(node).then_some((node, key.hash))
+        };
+        let nodes = keys.iter().filter_map(live);
+        let items = nodes.flat_map(|(node, hash)| {
+            let items = self.chain.items(node).iter().copied();
+            items.filter(move |ix| self.items()[*ix].hash == hash)
+        });
+        items.collect()
     }
 
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {

@@ -124,6 +124,7 @@ impl Log {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         })))
     }
 

@@ -136,6 +136,7 @@ impl Records {
             Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
                 ("branch", "continues from an earlier record".to_owned())
             }
+            Event::Sent { .. } => ("request", "holds other items than the records".to_owned()),
             Event::Cleared { .. } => ("cleared", "contents removed".to_owned()),
             Event::Skipped(why) => {
                 self.skipped += 1;

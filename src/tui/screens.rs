@@ -519,6 +519,7 @@ fn event() -> impl Strategy<Value = Event> {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         }))
     });
     let reset = any::<Option<u32>>().prop_map(|before| {

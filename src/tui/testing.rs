@@ -192,6 +192,7 @@ impl Log {
                 reasoning: None,
                 source: Source::Reported,
                 billed: Billed::default(),
+                is_whole: false,
             })))
     }
 

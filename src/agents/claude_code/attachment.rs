@@ -8,7 +8,7 @@ use super::Record;
 use crate::agents::anthropic::{ToolNames, user_items};
 use crate::agents::lenient::scan::{each_element, each_field, string};
 use crate::agents::lenient::{self, At, Field, Text, record};
-use crate::model::event::{Key, NewItem, Node, Parent, Part, Sink};
+use crate::model::event::{NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ record! {
 
 /// The texts of a string, of an object's `text` or `content`, or of a list of these.
 #[derive(Debug, Default, Clone)]
-struct Strings<'a>(Vec<Cow<'a, str>>);
+pub(super) struct Strings<'a>(Vec<Cow<'a, str>>);
 
 impl<'a> Field<'a> for Strings<'a> {
     fn read(value: &'a RawValue, at: At<'_>) -> Option<Strings<'a>> {
@@ -90,26 +90,22 @@ impl Record<'_> {
 const REMINDER: u64 = 120;
 
 /// Reads an attachment into `node`. Returns whether it is in the context.
-pub(super) fn read(record: &Record<'_>, node: &mut Node, epoch: u64, out: &mut Sink<'_>) -> bool {
+pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> bool {
     let Some(attachment) = &record.attachment else {
         return false;
     };
     let name = attachment.kind.or_empty();
-    let Some((role, kind)) = placement(name) else {
-        return false;
-    };
     let rendered = record.rendered.iter().flat_map(|part| &part.content.0);
     let mut rendered = rendered.peekable();
-    if rendered.peek().is_some() {
+    // What was sent as text is in the context, whatever its type.
+    let sent = rendered.peek().map(|_| (Role::Container, Kind::Reminder));
+    let Some((role, kind)) = placement(name).or(sent) else {
+        return false;
+    };
+    if sent.is_some() {
         let label = tool_name(role, name);
-        let items = rendered.map(|text| out.item(role, kind).tool(label).text(text).done());
+        let items = rendered.map(|text| out.item(role, kind).tool(label).text(text.trim()).done());
         node.items = items.collect();
-    } else if name == "prompt_snapshot" {
-        // Written twice at a cold start, the second time with the tools: one key, so that the last
-        // one takes the first one's place.
-        node.key = Some(Key::of_number("prompt_snapshot", epoch));
-        node.parent = Parent::Previous;
-        node.items = snapshot(attachment, out);
     } else if name == "queued_command" {
         node.items = queued(record, attachment, out);
     } else {
@@ -125,9 +121,8 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, epoch: u64, out: &mut S
 
 /// The role and kind of an attachment of this type; `None`: it does not reach the model.
 fn placement(kind: &str) -> Option<(Role, Kind)> {
-    use Kind::{Memory, Prompt, Reminder, Skill, ToolList, ToolResult};
+    use Kind::{Memory, Reminder, Skill, ToolList, ToolResult};
     Some(match kind {
-        "prompt_snapshot" => (Role::Container, Prompt),
         "deferred_tools_delta"
         | "deferred_tools_record"
         | "mcp_instructions_delta"
@@ -252,10 +247,19 @@ fn queued(record: &Record<'_>, attachment: &Attachment<'_>, out: &mut Sink<'_>) 
     user_items(&prompt, role, kind, &ToolNames::default(), out)
 }
 
-/// The system prompt and the tool definitions, where a build logs them.
-fn snapshot(attachment: &Attachment<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+/// The system prompt and the tool definitions of a `prompt_snapshot`. It repeats what the request before
+/// held: it is written at a cold start, once more with the tools when the response is there, and again
+/// after a compaction.
+pub(super) fn snapshot(record: &Record<'_>, out: &mut Sink<'_>) -> Option<Vec<NewItem>> {
+    let attachment = record.attachment.as_ref()?;
+    (attachment.kind.get() == Some("prompt_snapshot"))
+        .then(|| front(&attachment.system_prompt, &attachment.tools, out))
+}
+
+/// The items of a system prompt and of each tool's definition.
+pub(super) fn front(prompt: &Strings<'_>, tools: &[&RawValue], out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
-    let prompt = &attachment.system_prompt.0;
+    let Strings(prompt) = prompt;
     if !prompt.is_empty() {
         let item = out.item(Role::Container, Kind::Prompt);
         let item = item.label("system prompt");
@@ -266,7 +270,7 @@ fn snapshot(attachment: &Attachment<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
                 .done(),
         );
     }
-    for definition in &attachment.tools {
+    for definition in tools {
         let tool: Tool<'_> = lenient::value(Some(definition), "tools", out);
         let json: serde_json::Value = serde_json::from_str(definition.get()).unwrap_or_default();
         let item = out.item(Role::Container, Kind::ToolList);

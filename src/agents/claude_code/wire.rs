@@ -1,8 +1,8 @@
 //! The records as they are written.
 
-use super::attachment::{Attachment, Rendered};
+use super::attachment::{Attachment, Rendered, Strings};
 use crate::agents::anthropic::Content;
-use crate::agents::lenient::{Count, Text, record};
+use crate::agents::lenient::{At, Count, Field, Text, record};
 use crate::model::event::{Billed, Kept, Key};
 use serde_json::value::RawValue;
 
@@ -35,6 +35,16 @@ record! {
         pub(super) microcompact_metadata: Microcompact<'a> = "microcompactMetadata",
         pub(super) snip_metadata: Snip<'a> = "snipMetadata",
         pub(super) retracted_message_uuids: Vec<Text<'a>> = "retractedMessageUuids",
+        pub(super) id: Text<'a>,
+        pub(super) hash: Text<'a>,
+        pub(super) base: Text<'a>,
+        pub(super) keep: Count,
+        pub(super) tail: Vec<Text<'a>>,
+        pub(super) shape_hash: Text<'a> = "shapeHash",
+        pub(super) shape: Shape<'a>,
+        pub(super) cut: Option<&'a RawValue>,
+        pub(super) withheld: Vec<Text<'a>>,
+        pub(super) request_ref: Text<'a> = "requestRef",
         pub(super) leaf_uuid: Text<'a> = "leafUuid",
         pub(super) rewound: Option<bool>,
         pub(super) custom_title: Text<'a> = "customTitle",
@@ -49,9 +59,16 @@ record! {
     pub(super) struct Message<'a> {
         pub(super) id: Text<'a>,
         pub(super) model: Text<'a>,
-        pub(super) content: Content<'a>,
+        pub(super) role: Text<'a>,
+        pub(super) content: Body<'a>,
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
+    }
+
+    /// What comes before the messages of a request.
+    pub(super) struct Shape<'a> {
+        pub(super) system: Strings<'a>,
+        pub(super) tools: Vec<&'a RawValue>,
     }
 
     /// The usage of a response, or of one of its iterations.
@@ -100,6 +117,21 @@ record! {
 
     pub(super) struct Snip<'a> {
         pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
+    }
+}
+
+/// The content of a message, read and as it is written.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Body<'a> {
+    pub(super) raw: Option<&'a RawValue>,
+    pub(super) pieces: Content<'a>,
+}
+
+impl<'a> Field<'a> for Body<'a> {
+    fn read(value: &'a RawValue, at: At<'_>) -> Option<Body<'a>> {
+        let pieces = Field::read(value, at)?;
+        let raw = Some(value);
+        Some(Body { raw, pieces })
     }
 }
 

@@ -258,6 +258,7 @@ impl Session {
                 output: output.unwrap_or(0),
                 reasoning: reasoning.unwrap_or(0),
             },
+            is_whole: false,
         })
     }
 }

@@ -379,6 +379,7 @@ impl Thread {
                 output: numbers.output_token_count.or_zero(),
                 reasoning: numbers.reasoning_token_count.or_zero(),
             },
+            is_whole: false,
         });
     }
 

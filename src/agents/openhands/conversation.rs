@@ -399,6 +399,7 @@ impl OpenHandsDecoder {
                 output: output.unwrap_or(0),
                 ..Billed::default()
             },
+            is_whole: false,
         });
     }
 }

@@ -65,6 +65,7 @@ impl Call {
             reasoning: Some(billed.reasoning).filter(|tokens| *tokens > 0),
             source: Source::Reported,
             billed,
+            is_whole: false,
         };
         let window = numbers.context_window.0.filter(|window| *window > 0);
         (prompt > 0).then_some(Call { usage, window })

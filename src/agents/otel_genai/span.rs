@@ -80,6 +80,7 @@ impl Call {
                 output: self.answered.unwrap_or(0),
                 reasoning: self.reasoning.unwrap_or(0),
             },
+            is_whole: false,
         }]
     }
 }

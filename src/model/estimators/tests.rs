@@ -108,6 +108,7 @@ impl Talk {
             reasoning: None,
             source: Source::Reported,
             billed: Billed::default(),
+            is_whole: false,
         })));
     }
 

@@ -423,6 +423,7 @@ fn usage(request: u64, prompt: u64, source: Source) -> Event {
         reasoning: None,
         source,
         billed: Billed::default(),
+        is_whole: false,
     }))
 }
 

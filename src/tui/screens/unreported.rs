@@ -24,6 +24,7 @@ impl Log {
             reasoning: None,
             source: Source::Agent,
             billed: Billed::default(),
+            is_whole: false,
         })))
     }
 

@@ -28,6 +28,7 @@ fn usage(request: Key, prompt: u64) -> Usage {
         reasoning: None,
         source: Source::Reported,
         billed: Billed::default(),
+        is_whole: false,
     }
 }
 
