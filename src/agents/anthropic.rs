@@ -124,8 +124,7 @@ fn injected(text: &str) -> Option<Kind> {
 
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 
-/// A text's parts, each with whether it is a reminder. All parts together are the text, but for white
-/// space around reminders: the same text has the same hash with and without a reminder behind it.
+/// A text's parts, each with whether it is a reminder. All parts together are the text.
 fn split_reminders(text: &str) -> Vec<(&str, bool)> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -134,12 +133,11 @@ fn split_reminders(text: &str) -> Vec<(&str, bool)> {
             break;
         };
         let end = start + len + REMINDER.1.len();
-        let before = rest[..start].trim_end();
-        if !before.is_empty() {
-            parts.push((before, false));
+        if start > 0 {
+            parts.push((&rest[..start], false));
         }
         parts.push((&rest[start..end], true));
-        rest = rest[end..].trim_start();
+        rest = &rest[end..];
     }
     if !rest.is_empty() {
         parts.push((rest, false));

@@ -86,7 +86,7 @@ const PLAYS: [Play; 11] = [
         fixture: "droid/tools_and_reminders",
         path: ".factory/sessions/-shop/6f0c1d9e-3b7a-4a52-9d1e-2c8b5a7f4e31.jsonl",
         first: "empty",
-        last: "~244",
+        last: "~245",
     },
     Play {
         fixture: "cursor/query_in_tags",

@@ -104,7 +104,7 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> 
     };
     if sent.is_some() {
         let label = tool_name(role, name);
-        let items = rendered.map(|text| out.item(role, kind).tool(label).text(text.trim()).done());
+        let items = rendered.map(|text| out.item(role, kind).tool(label).text(text).done());
         node.items = items.collect();
     } else if name == "queued_command" {
         node.items = queued(record, attachment, out);

@@ -222,7 +222,11 @@ impl ItemBuilder<'_, '_> {
             size += Size::unseen(cut);
         }
         self.item.size += size;
-        self.fingerprint(shown, cut);
+        let said = shown.trim();
+        // White space makes no other text of it, so that it is found again where it is quoted.
+        if !said.is_empty() || self.item.hash == 0 {
+            self.fingerprint(said, cut);
+        }
         fold_preview(&mut self.preview, shown);
         self.keep(text);
         self
