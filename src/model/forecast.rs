@@ -15,6 +15,7 @@ mod words;
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
 
 use super::context::Context;
+use super::own_count::Counts;
 use super::replay::State;
 use super::session::{RequestIx, Session};
 use jiff::Timestamp;
@@ -52,8 +53,6 @@ const WALK_LATER: f64 = 0.5;
 const TURN_SPREAD: f64 = 1.4;
 /// Steps that must have been seen before there is no growth.
 const STEPS_TO_JUDGE: usize = 3;
-/// Logged numbers above are no token counts.
-const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// A median and the 80 % band around it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -295,47 +294,7 @@ fn epoch_of(session: &Session, request: RequestIx) -> Range<RequestIx> {
     }
 }
 
-/// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
-/// and that; else the prompt.
-struct Counts<'s> {
-    session: &'s Session,
-    prompts: Vec<u64>,
-    /// The reasoning of the running turn, which the next turn adds; 0 without that rule.
-    running: u64,
-}
-
-impl<'s> Counts<'s> {
-    /// Of the first requests.
-    fn until(session: &'s Session, requests: RequestIx) -> Counts<'s> {
-        let adds = session
-            .count_rule()
-            .is_some_and(|rule| rule.earlier_reasoning);
-        let requests = session.requests().get(..requests);
-        let requests = requests.unwrap_or(session.requests());
-        let mut resets = session.resets().iter().peekable();
-        let (mut earlier, mut running, mut turn) = (0_u64, 0_u64, 0);
-        let mut prompts = Vec::with_capacity(requests.len());
-        for (ix, request) in requests.iter().enumerate() {
-            while resets.next_if(|reset| reset.request <= ix).is_some() {
-                (earlier, running) = (0, 0);
-            }
-            if request.turn != turn {
-                (earlier, running) = (earlier.saturating_add(running), 0);
-                turn = request.turn;
-            }
-            prompts.push(request.prompt.saturating_add(earlier).min(MOST_TOKENS));
-            if adds {
-                let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
-                running = running.saturating_add(reasoning);
-            }
-        }
-        Counts {
-            session,
-            prompts,
-            running,
-        }
-    }
-
+impl Counts<'_> {
     /// The steps that led to these requests, each from the report it was settled against. The first of
     /// an epoch has none, nor one that another model counted.
     fn steps(&self, requests: Range<RequestIx>) -> Vec<Step> {

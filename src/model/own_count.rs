@@ -227,6 +227,51 @@ impl Session {
 /// count is off by up to 2 %, where the log does not have what it counts.
 const BY_ITSELF: f64 = 0.97;
 
+/// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
+/// and that; else the prompt.
+pub(super) struct Counts<'s> {
+    pub(super) session: &'s Session,
+    pub(super) prompts: Vec<u64>,
+    /// The reasoning of the running turn, which the next turn adds; 0 without that rule.
+    pub(super) running: u64,
+}
+
+impl<'s> Counts<'s> {
+    /// Of the first requests.
+    pub(super) fn until(session: &'s Session, requests: RequestIx) -> Counts<'s> {
+        let adds = session
+            .count_rule()
+            .is_some_and(|rule| rule.earlier_reasoning);
+        let requests = session.requests().get(..requests);
+        let requests = requests.unwrap_or(session.requests());
+        let mut resets = session.resets().iter().peekable();
+        let (mut earlier, mut running, mut turn) = (0_u64, 0_u64, 0);
+        let mut prompts = Vec::with_capacity(requests.len());
+        for (ix, request) in requests.iter().enumerate() {
+            while resets.next_if(|reset| reset.request <= ix).is_some() {
+                (earlier, running) = (0, 0);
+            }
+            if request.turn != turn {
+                (earlier, running) = (earlier.saturating_add(running), 0);
+                turn = request.turn;
+            }
+            prompts.push(request.prompt.saturating_add(earlier).min(MOST_TOKENS));
+            if adds {
+                let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
+                running = running.saturating_add(reasoning);
+            }
+        }
+        Counts {
+            session,
+            prompts,
+            running,
+        }
+    }
+}
+
+/// Logged numbers above are no token counts.
+const MOST_TOKENS: u64 = 1_000_000_000_000;
+
 /// What a count's base holds, so that the rest can be added.
 #[derive(Clone, Copy)]
 enum From {

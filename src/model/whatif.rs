@@ -7,6 +7,8 @@
 //! go on with their own size. What the user did himself, compactions by hand and clears, takes place
 //! under every rule.
 //!
+//! The session's own rule compares the agent's own count with its trigger, the others the context.
+//!
 //! It leaves out what cannot be known: an agent that had forgotten more would have read things again.
 
 mod course;
@@ -170,7 +172,7 @@ enum Keeps<'p> {
 impl Course {
     /// The course under a rule.
     fn run(&self, window: u64, whose: Whose, policy: String, rule: Replayed<'_>) -> WhatIf {
-        let (mut size, mut user) = (0_u64, 0_u64);
+        let (mut size, mut user, mut counted) = (0_u64, 0_u64, 0_u64);
         let mut messages: Vec<u64> = Vec::new();
         let mut row = WhatIf {
             whose,
@@ -188,16 +190,19 @@ impl Course {
             match step.change {
                 Change::By(grown) => size = size.saturating_add_signed(grown),
                 Change::To(left) => {
-                    (size, user) = (left, 0);
+                    (size, user, counted) = (left, 0, 0);
                     messages.clear();
                 }
             }
             user = user.saturating_add(step.user);
             messages.extend(&step.messages);
             row.largest = row.largest.max(size);
+            if row.whose == Whose::Own {
+                counted = counted.saturating_add(step.counted);
+            }
             let fires = match rule.fires {
                 Fires::Never => false,
-                Fires::At(trigger) => size >= trigger,
+                Fires::At(trigger) => size.saturating_add(counted) >= trigger,
                 Fires::Messages(most) => messages.len() > most,
             };
             if fires {
@@ -208,7 +213,7 @@ impl Course {
                         before: size,
                         after,
                     });
-                    size = after;
+                    (size, counted) = (after, 0);
                 }
             }
             if ix < self.requests {

@@ -1,6 +1,7 @@
 //! Forecasts made in hindsight before past compactions, compared with what happened.
 
-use super::{Band, Counts, Growth, epoch_of};
+use super::{Band, Growth, epoch_of};
+use crate::model::own_count::Counts;
 use crate::model::session::{RequestIx, Session};
 use serde::Serialize;
 use std::collections::BTreeMap;

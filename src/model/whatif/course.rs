@@ -1,6 +1,7 @@
 //! How a session has grown: what was added between its requests, whatever was dropped meanwhile.
 
 use crate::model::event::Key;
+use crate::model::own_count::Counts;
 use crate::model::session::{Coverage, PastReset, RequestIx, Session};
 use crate::model::{Kind, Role};
 use std::collections::HashMap;
@@ -22,6 +23,8 @@ pub(super) struct Step {
     pub(super) messages: Vec<u64>,
     /// The user's part of them.
     pub(super) user: u64,
+    /// Tokens that the agent's own count gained beside: reasoning that became that of an earlier turn.
+    pub(super) counted: u64,
 }
 
 #[derive(Debug)]
@@ -68,6 +71,7 @@ impl Course {
             add(Change::By(difference(reset.before.max(last), last)));
         }
         fill_messages(session, &mut steps);
+        fill_counted(session, &mut steps[..requests]);
         Course {
             steps,
             requests,
@@ -94,6 +98,18 @@ fn first_of<'r>(
 fn difference(now: u64, before: u64) -> i64 {
     let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     signed(now).saturating_sub(signed(before))
+}
+
+/// Adds what the agent's own count gained beside the prompts.
+fn fill_counted(session: &Session, steps: &mut [Step]) {
+    let counts = Counts::until(session, steps.len());
+    let reported = counts.prompts.iter().zip(session.requests());
+    let mut before = 0;
+    for (step, (counted, request)) in steps.iter_mut().zip(reported) {
+        let beside = counted.saturating_sub(request.prompt);
+        step.counted = beside.saturating_sub(before);
+        before = beside;
+    }
 }
 
 /// Adds the messages to the steps. A message is a response, or a record of any other role; what the
