@@ -37,8 +37,8 @@ pub enum Base {
     Total,
     /// The agent's own number in its log.
     Logged,
-    /// All text in the context, in `bytes_per_token`.
-    Text,
+    /// o200k tokens of all text in the context.
+    O200k,
 }
 
 /// An agent's own count of a context, in tokens.
@@ -168,7 +168,7 @@ impl Session {
         match rule.base {
             Base::Prompt | Base::Total => report.or_else(estimate),
             Base::Logged => estimate(),
-            Base::Text => estimate().or(Some((0, From::Nothing))),
+            Base::O200k => Some((0, From::Nothing)),
         }
     }
 
@@ -286,16 +286,17 @@ enum From {
 impl CountRule {
     /// An item by this rule, in tokens.
     fn tokens(self, item: &Item) -> u64 {
-        if self.bytes_per_token == 0 {
-            return 0;
-        }
         let size = &item.size;
         let by_formula = size.fixed.saturating_mul(self.bytes_per_token);
-        let bytes = match size.own_bytes {
-            Some(bytes) => u64::from(bytes),
-            None => size.bytes.saturating_add(by_formula),
+        let length = match (self.base, size.own_bytes) {
+            (Base::O200k, _) => return size.local.saturating_add(size.fixed),
+            (_, Some(bytes)) => u64::from(bytes),
+            (_, None) => size.bytes.saturating_add(by_formula),
         };
-        bytes.div_ceil(self.bytes_per_token)
+        match self.bytes_per_token {
+            0 => 0,
+            per_token => length.div_ceil(per_token),
+        }
     }
 }
 
