@@ -2,11 +2,12 @@
 //!
 //! A session is a JSON Lines file of events, `session-state/<id>/events.jsonl`. The events are defined
 //! in github/copilot-sdk (`nodejs/src/generated/session-events.ts`); checked on shapes of 0.0.420 to
-//! 1.0.77:
+//! 1.0.77, and on whole logs of 1.0.102:
 //!
 //! * Events are a list: `parentId` is the event before, whoever's it is. `agentId` (older:
 //!   `parentToolCallId`) names the sub-agent whose event it is.
-//! * No event on disk contains a prompt's size: `assistant.usage` and `session.usage_info` are ephemeral, only
+//! * Since 1.0.102 `session.usage_record` contains the provider's numbers of a request; see `usage`. Before,
+//!   no event on disk contains a prompt's size: `assistant.usage` and `session.usage_info` are ephemeral, only
 //!   `outputTokens` is written. The prompts are in the OpenTelemetry file, where the user has one
 //!   written; see `spans`. A response is there by its `apiCallId`, or else by its interaction and turn.
 //! * `currentTokens`, and the parts in compactions, are counted by the agent: beside a span with
@@ -18,7 +19,8 @@
 //! * `session.compaction_complete` counts only with `success`. It does not name the messages that
 //!   stay: those after `session.compaction_start` do, since the summary cannot contain them.
 //!   Newer builds name the cause in `trigger` (`threshold`: the agent itself); in others only
-//!   `customInstructions` show that a person asked for it. `tokenLimit` is the window.
+//!   `customInstructions` show that a person asked for it. `tokenLimit` is the window. A compaction runs
+//!   beside the conversation, whose next requests still contain all; at the end of a run it is cancelled.
 //! * `session.truncation` takes the oldest messages away, by their number; `session.context_cleared`
 //!   all. Whether the `initialMessage` of the latter is logged as a message too is not known: it is not
 //!   read here. `session.snapshot_rewind` is ephemeral, so no rewind is seen.
@@ -33,6 +35,7 @@ mod events;
 mod media;
 mod resets;
 mod spans;
+mod usage;
 
 use super::anthropic::ToolNames;
 use super::image::{self, Formula};
@@ -53,12 +56,12 @@ pub static COPILOT_CLI: Format = Format {
     facts: Facts {
         mark: "event `session.start` with a `sessionId`",
         live: facts::EACH_LINE,
-        known: "prompts, outputs, where its OpenTelemetry is written to a file (`~/.copilot/otel`, \
-                `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
+        known: "prompts, outputs, reasoning since 1.0.102; before where its OpenTelemetry is written to a \
+                file (`~/.copilot/otel`, `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
         estimated: "all, elsewhere",
         sub_agents: "in the main file",
         compactions: "yes, truncations too",
-        tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78",
+        tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78, whole runs of 1.0.102",
     },
     claims: &claims,
     recognise: &recognise,
@@ -149,6 +152,8 @@ struct CopilotCliDecoder {
     event: Option<Key>,
     /// The largest prompt.
     window: Option<u64>,
+    /// The numbers of a request whose response has not been read.
+    unanswered: Option<Usage>,
     sidecar: Vec<SidecarRecord>,
     /// The sidecar record of each key; `None`: there are several.
     by_key: HashMap<Key, Option<usize>>,
@@ -232,6 +237,7 @@ impl CopilotCliDecoder {
                 self.thread(out.lane()).turn = None;
                 out.skip("assistant.turn_end");
             }
+            "session.usage_record" => self.usage_record(data, out),
             "assistant.message" => self.assistant(data, out),
             "tool.execution_start" => {
                 if let Some(name) = data.tool_name.get() {
@@ -422,26 +428,6 @@ impl CopilotCliDecoder {
             Some(arguments) => lenient::raw(item, arguments).done(),
             None => item.done(),
         }
-    }
-
-    /// Reports a response's usage from telemetry.
-    fn report(&mut self, data: &Data<'_>, request: Key, out: &mut Sink<'_>) {
-        let open = self.thread(out.lane()).turn;
-        let names = [
-            data.api_call_id.get().map(response_key),
-            turn_of(data),
-            open,
-        ];
-        let found = |key| self.by_key.get(&key).copied().flatten();
-        let Some(found) = names.into_iter().flatten().find_map(found) else {
-            return;
-        };
-        let (window, usage) = (
-            self.sidecar[found].window,
-            self.sidecar[found].usage.clone(),
-        );
-        self.window(Count(window), out);
-        out.usage(Usage { request, ..usage });
     }
 
     fn result(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {

@@ -53,9 +53,23 @@ record! {
         pub(super) system_tokens: Count = "systemTokens",
         pub(super) conversation_tokens: Count = "conversationTokens",
         pub(super) tool_definitions_tokens: Count = "toolDefinitionsTokens",
+        pub(super) compaction_tokens_used: Numbers<'a> = "compactionTokensUsed",
+        pub(super) usage: Numbers<'a>,
         pub(super) current_tokens: Count = "currentTokens",
         pub(super) token_limit: Count = "tokenLimit",
         pub(super) messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",
+    }
+
+    /// The provider's numbers of a request, or of all that a compaction took.
+    pub(super) struct Numbers<'a> {
+        pub(super) model: Text<'a>,
+        pub(super) api_call_id: Text<'a> = "apiCallId",
+        pub(super) input_tokens: Count = "inputTokens",
+        pub(super) output_tokens: Count = "outputTokens",
+        pub(super) cache_read_tokens: Count = "cacheReadTokens",
+        pub(super) cache_write_tokens: Count = "cacheWriteTokens",
+        pub(super) reasoning_tokens: Count = "reasoningTokens",
+        pub(super) max_prompt_tokens: Count = "maxPromptTokens",
     }
 
     pub(super) struct Context<'a> {

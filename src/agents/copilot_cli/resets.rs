@@ -8,6 +8,7 @@ use crate::model::{Gone, Kind, Role};
 impl CopilotCliDecoder {
     pub(super) fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
         self.window(data.token_limit, out);
+        self.compaction_calls(data, out);
         let thread = self.thread(out.lane());
         let summarised = thread.summarised.take();
         if data.success == Some(false) {

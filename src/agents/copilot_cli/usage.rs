@@ -1,0 +1,78 @@
+//! The provider's numbers of a request.
+//!
+//! Since 1.0.102 the log has them itself: `session.usage_record`, straight before the `assistant.message`
+//! with the same `apiCallId`. `inputTokens` is the whole prompt, what was read from a cache included.
+//! Older builds write them to an OpenTelemetry file only, if at all. Requests that compact have no record;
+//! `session.compaction_complete` has their sum.
+
+use super::events::{Data, Numbers};
+use super::{CopilotCliDecoder, response_key, turn_of};
+use crate::agents::lenient::Count;
+use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+
+impl CopilotCliDecoder {
+    /// Keeps a request's numbers until its response is written.
+    pub(super) fn usage_record(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        let numbers = &data.usage;
+        self.window(numbers.max_prompt_tokens, out);
+        let response = numbers.api_call_id.get().map(response_key);
+        match response.and_then(|response| numbers.usage(response)) {
+            Some(usage) => self.unanswered = Some(usage),
+            None => out.skip("session.usage_record"),
+        }
+    }
+
+    /// Reports the usage of a response, as its record has it or else telemetry.
+    pub(super) fn report(&mut self, data: &Data<'_>, request: Key, out: &mut Sink<'_>) {
+        let response = data.api_call_id.get().map(response_key);
+        let own = self.unanswered.take();
+        if let Some(usage) = own.filter(|usage| Some(usage.request) == response) {
+            return out.usage(Usage { request, ..usage });
+        }
+        let open = self.thread(out.lane()).turn;
+        let found = |key| self.by_key.get(&key).copied().flatten();
+        let names = [response, turn_of(data), open].into_iter().flatten();
+        let Some(found) = names.filter_map(found).next() else {
+            return;
+        };
+        let aside = &self.sidecar[found];
+        let (window, usage) = (aside.window, aside.usage.clone());
+        self.window(Count(window), out);
+        out.usage(Usage { request, ..usage });
+    }
+
+    /// What a compaction cost: it counts, but holds no part of the conversation.
+    pub(super) fn compaction_calls(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        let request = Key::of_number("copilot compaction", out.place().id());
+        let Some(usage) = data.compaction_tokens_used.usage(request) else {
+            return;
+        };
+        let lane = out.lane();
+        out.set_lane(Lane::Side(Key::of("compaction")));
+        out.meta(Meta::of_title(Some("compaction".into())));
+        out.usage(usage);
+        out.set_lane(lane);
+    }
+}
+
+impl Numbers<'_> {
+    /// The numbers as a usage report; `None`: there is no prompt.
+    fn usage(&self, request: Key) -> Option<Usage> {
+        let prompt = self.input_tokens.0.filter(|tokens| *tokens > 0)?;
+        let cached = self.cache_read_tokens.or_zero().min(prompt);
+        Some(Usage {
+            model: self.model.boxed(),
+            cached,
+            output: self.output_tokens.0,
+            reasoning: self.reasoning_tokens.0,
+            billed: Billed {
+                input: prompt,
+                cache_creation: self.cache_write_tokens.or_zero(),
+                cache_read: cached,
+                output: self.output_tokens.or_zero(),
+                reasoning: self.reasoning_tokens.or_zero(),
+            },
+            ..Usage::reported(request, prompt)
+        })
+    }
+}
