@@ -47,6 +47,8 @@
 //! * OpenLLMetry: tools in `llm.request.functions.N.…`, thoughts as messages of the role `thinking`.
 //! * Strands (strands-agents/sdk-python, `telemetry/tracer.py`): Bedrock's blocks, as JSON; the spans of
 //!   its loop repeat the messages and are no calls.
+//! * Copilot CLI: `gen_ai.input.messages` contains only what is new since the call before; a part of the type
+//!   `compaction` is the summary that takes the place of what came before. Its metrics are in the same file.
 //! * ADK (google/adk-python): requests and responses whole, in `gcp.vertex.agent.llm_…`.
 
 mod body;
@@ -56,6 +58,7 @@ mod span;
 use super::lenient::Lost;
 use super::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use crate::model::Kind;
 use crate::model::event::{Key, Lane, Meta, Sink};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -114,6 +117,8 @@ struct Thread {
     /// When its newest call began.
     newest: Option<Timestamp>,
     model: Option<String>,
+    /// The newest response, where calls contain only what is new.
+    answer: Vec<Block<'static>>,
 }
 
 /// Decodes one file.
@@ -215,13 +220,16 @@ impl OtelGenAiDecoder {
             return thread.conversation.add_late_response(request, usage, out);
         }
         thread.newest = call.begun.or(thread.newest);
-        let conversation = &mut thread.conversation;
         if answered.is_none() && !call.input.is_empty() {
             mark_turns(&mut call.input);
-            conversation.add_request(&Prompt::of(&call.input), out);
+            thread.add_request(&call, out);
         }
         call.output.retain(|block| !block.is_empty());
+        let conversation = &mut thread.conversation;
         conversation.add_response(request, &call.output, usage, out);
+        if call.is_increment {
+            thread.answer = call.output;
+        }
     }
 
     /// The conversation that a call is part of: of its id, or else its trace, and one that it shares
@@ -266,6 +274,24 @@ impl Thread {
             conversation: Conversation::new(Losses::BySize),
             newest: None,
             model: None,
+            answer: Vec::new(),
+        }
+    }
+
+    /// Takes in the request of a call. One that contains only what is new has all that came before, too;
+    /// after a compaction only the response before it.
+    fn add_request(&mut self, call: &Call, out: &mut Sink<'_>) {
+        let prompt = Prompt::of(&call.input);
+        let is_summary = |block: &Block<'_>| block.kind == Kind::Summary;
+        if !call.is_increment {
+            self.conversation.add_request(&prompt, out);
+        } else if call.input.iter().any(is_summary) {
+            let stays = [prompt.front, &self.answer, prompt.blocks].concat();
+            self.conversation.add_request(&Prompt::of(&stays), out);
+        } else {
+            let kept = self.conversation.len();
+            self.conversation
+                .add_request(&Prompt { kept, ..prompt }, out);
         }
     }
 

@@ -298,6 +298,13 @@ fn of_part(part: &Value, role: Role, out: &mut Blocks) {
             let text = first(&["content", "text"]).map(text_of);
             out.push(text_block(role, text.unwrap_or_default()));
         }
+        // Copilot's, of a history.
+        "compaction" => {
+            let text = first(&["content", "summary"])
+                .map(plain)
+                .unwrap_or_default();
+            out.push(Block::text(Role::Container, Kind::Summary, text));
+        }
         "reasoning" | "thinking" => {
             let text = first(&["content", "text", "thinking", "summary"]).map(plain);
             out.push(Block::text(role, Kind::Thinking, text.unwrap_or_default()));

@@ -41,6 +41,8 @@ pub(super) struct Call {
     pub(super) at: Option<Timestamp>,
     pub(super) input: Vec<Block<'static>>,
     pub(super) output: Vec<Block<'static>>,
+    /// Whether `input` contains only what is new since the call before.
+    pub(super) is_increment: bool,
     prompt: Option<u64>,
     answered: Option<u64>,
     reasoning: Option<u64>,
@@ -266,7 +268,7 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
             let records = scopes.flat_map(|scope| list(scope, "logRecords", lost));
             found.extend(records.map(|record| log_record(record, lost)));
         }
-    } else if line.get("resourceMetrics").is_some() {
+    } else if line.get("resourceMetrics").is_some() || line.get("dataPoints").is_some() {
         found.push(Record::Other("metrics".to_owned()));
     } else if has_attributes() {
         found.push(match first(line, &["type"], lost, Value::as_str) {
@@ -381,6 +383,7 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
         conversation: attributes.text(CONVERSATION),
         trace,
         agent: attributes.text(AGENT),
+        is_increment: attributes.get(COPILOT_TURN).is_some(),
         model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
         prompt: attributes.count(PROMPT),
         answered: attributes.count(ANSWERED),
@@ -392,6 +395,9 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
     content::of_attributes(attributes, &mut call.input, &mut call.output);
     call
 }
+
+/// On the calls of Copilot CLI.
+const COPILOT_TURN: &str = "github.copilot.turn_id";
 
 const CONVERSATION: &[&str] = &[
     "gen_ai.conversation.id",
