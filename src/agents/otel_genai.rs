@@ -3,7 +3,8 @@
 //!
 //! Two forms of lines, which may be mixed: OTLP's JSON (`{"resourceSpans":[…]}` and
 //! `{"resourceLogs":[…]}`, as the Collector's file exporter writes it; 64-bit numbers are strings, or
-//! not) and flat spans (`{"type":"span","name":…,"attributes":{…}}`, as Node's exporters write them).
+//! not) and flat spans and log records (`{"type":"span","name":…,"attributes":{…}}`, as Node's and Python's
+//! exporters write them).
 //! What open-telemetry/semantic-conventions-genai, traceloop/openllmetry, Arize-ai/openinference and
 //! vercel/ai document:
 //!
@@ -104,11 +105,15 @@ fn claims(path: &Path) -> Option<Claim> {
 fn recognise(head: &[u8]) -> bool {
     let line = head::first_line(head);
     let start = head::solid(line, 16);
+    let concerns_a_model = |part| span::MARKS.iter().any(|mark| head::has(part, mark));
+    // The first lines of Python's exporters may be of anything.
+    let of_python = [r#""trace_id""#, r#""span_id""#, r#""resource""#];
+    let is_of_python = || of_python.iter().all(|mark| head::has(line, mark));
     start.starts_with(br#"{"resourceSpans"#)
         || start.starts_with(br#"{"resourceLogs""#)
         || start.starts_with(b"{")
             && head::has(line, r#""attributes""#)
-            && span::MARKS.iter().any(|mark| head::has(line, mark))
+            && (concerns_a_model(line) || is_of_python() && concerns_a_model(head))
 }
 
 /// A conversation of the file.

@@ -3,17 +3,18 @@
 use super::content;
 use crate::agents::lenient::{Lost, model_name};
 use crate::agents::prompts::Block;
-use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
+use crate::model::{Kind, Source};
 use jiff::Timestamp;
 use serde_json::Value;
 
 /// One of these is in every line about a model.
-pub(super) const MARKS: [&str; 5] = [
+pub(super) const MARKS: [&str; 6] = [
     "\"gen_ai.",
     "\"llm.token_count.",
     "\"llm.request.type\"",
     "\"llm.input_messages.",
+    "\"openinference.span.kind\"",
     "\"ai.operationId\"",
 ];
 
@@ -54,6 +55,14 @@ impl Call {
     /// The conversation's id, or else the trace's.
     pub(super) fn id(&self) -> Option<&str> {
         self.conversation.as_deref().or(self.trace.as_deref())
+    }
+
+    /// Whether a span of OpenInference has no messages.
+    fn is_without_messages(&self, attributes: &Attributes<'_>) -> bool {
+        let is_front = |block: &Block<'_>| matches!(block.kind, Kind::Prompt | Kind::ToolList);
+        attributes.get(OPENINFERENCE).is_some()
+            && self.output.is_empty()
+            && self.input.iter().all(is_front)
     }
 
     /// The numbers, where there are any.
@@ -270,6 +279,8 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
         }
     } else if line.get("resourceMetrics").is_some() || line.get("dataPoints").is_some() {
         found.push(Record::Other("metrics".to_owned()));
+    } else if line.get("severity_text").is_some() && has_attributes() {
+        found.push(log_record(line, lost));
     } else if has_attributes() {
         found.push(match first(line, &["type"], lost, Value::as_str) {
             None | Some("span") => span(line, service(line, lost).as_deref(), lost),
@@ -307,8 +318,9 @@ fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
         }
         content::of_event(name, &of_event, None, &mut call.input, &mut call.output);
     }
-    // Strands has the messages on its loop's spans, too.
-    if call.prompt.is_none() && !names_a_call(&attributes) {
+    // Strands has the messages on its loop's spans, too; LlamaIndex prepares a call in a span like one.
+    let is_around_a_call = || !names_a_call(&attributes) || call.is_without_messages(&attributes);
+    if call.prompt.is_none() && is_around_a_call() {
         return Record::Other(name.to_owned());
     }
     content::pair(&mut call.input);
@@ -318,12 +330,12 @@ fn span(span: &Value, service: Option<&str>, lost: &Lost) -> Record {
 /// A record beside the spans: the content of a call, or an event of it.
 fn log_record(record: &Value, lost: &Lost) -> Record {
     let attributes = Attributes::of(record, lost);
-    let name = first(record, &["eventName"], lost, Value::as_str).map(str::to_owned);
+    let name = first(record, &["eventName", "event_name"], lost, Value::as_str).map(str::to_owned);
     let Some(name) = name.or_else(|| attributes.text(&["event.name"])) else {
         return Record::Other("log record".to_owned());
     };
     let mut call = call(record, &attributes, lost);
-    let times = ["timeUnixNano", "observedTimeUnixNano"];
+    let times = ["timeUnixNano", "observedTimeUnixNano", "timestamp"];
     call.at = first(record, &times, lost, time);
     let body = record.get("body").map(|body| plain(body, lost));
     let body = body.as_ref();
@@ -346,7 +358,7 @@ fn no_call(attributes: &Attributes<'_>) -> Option<String> {
         let is_call = calls.iter().any(|call| operation.contains(call));
         return (!is_call).then_some(operation);
     }
-    if let Some(kind) = attributes.text(&["openinference.span.kind"]) {
+    if let Some(kind) = attributes.text(&[OPENINFERENCE]) {
         return (kind != "LLM").then_some(kind);
     }
     if let Some(id) = attributes.text(&["ai.operationId"]) {
@@ -359,7 +371,7 @@ fn no_call(attributes: &Attributes<'_>) -> Option<String> {
 fn names_a_call(attributes: &Attributes<'_>) -> bool {
     [
         "gen_ai.operation.name",
-        "openinference.span.kind",
+        OPENINFERENCE,
         "ai.operationId",
         "llm.request.type",
     ]
@@ -395,6 +407,9 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
     content::of_attributes(attributes, &mut call.input, &mut call.output);
     call
 }
+
+/// The kind of a span of OpenInference.
+const OPENINFERENCE: &str = "openinference.span.kind";
 
 /// On the calls of Copilot CLI.
 const COPILOT_TURN: &str = "github.copilot.turn_id";
