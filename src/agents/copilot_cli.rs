@@ -152,8 +152,8 @@ struct CopilotCliDecoder {
     event: Option<Key>,
     /// The largest prompt.
     window: Option<u64>,
-    /// The numbers of a request whose response has not been read.
-    unanswered: Option<Usage>,
+    /// The numbers of a request whose response has not been read, and its key if it has one.
+    unanswered: Option<(Option<Key>, Usage)>,
     sidecar: Vec<SidecarRecord>,
     /// The sidecar record of each key; `None`: there are several.
     by_key: HashMap<Key, Option<usize>>,

@@ -16,8 +16,9 @@ impl CopilotCliDecoder {
         let numbers = &data.usage;
         self.window(numbers.max_prompt_tokens, out);
         let response = numbers.api_call_id.get().map(response_key);
-        match response.and_then(|response| numbers.usage(response)) {
-            Some(usage) => self.unanswered = Some(usage),
+        let request = Key::of_number("copilot usage", out.place().id());
+        match numbers.usage(request) {
+            Some(usage) => self.unanswered = Some((response, usage)),
             None => out.skip("session.usage_record"),
         }
     }
@@ -25,8 +26,9 @@ impl CopilotCliDecoder {
     /// Reports the usage of a response, as its record has it or else telemetry.
     pub(super) fn report(&mut self, data: &Data<'_>, request: Key, out: &mut Sink<'_>) {
         let response = data.api_call_id.get().map(response_key);
-        let own = self.unanswered.take();
-        if let Some(usage) = own.filter(|usage| Some(usage.request) == response) {
+        if let Some((of, usage)) = self.unanswered.take()
+            && (of.is_none() || of == response)
+        {
             return out.usage(Usage { request, ..usage });
         }
         let open = self.thread(out.lane()).turn;

@@ -392,6 +392,9 @@ pub(super) fn pair(blocks: &mut Blocks) {
     }
 }
 
+/// Names of fields of messages and calls that are strings.
+const WORDS: [&str; 4] = ["role", "name", "id", "tool_call_id"];
+
 /// Deeper names are cut off: a call's function in a message is six deep.
 const DEPTH: usize = 8;
 
@@ -400,9 +403,19 @@ const DEPTH: usize = 8;
 pub(super) fn numbered(attributes: &Attributes<'_>, prefix: &str) -> Vec<Value> {
     let fields = attributes.iter().filter_map(|(name, value)| {
         let name = name.strip_prefix(prefix)?;
-        let (number, _) = name.split_once('.')?;
+        let (number, rest) = name.split_once('.')?;
         number.parse::<u32>().ok()?;
-        Some((name, value))
+        let last = rest.rsplit('.').next()?;
+        match WORDS
+            .iter()
+            .find(|word| **word == last && !value.is_string())
+        {
+            Some(word) => {
+                attributes.note(word);
+                None
+            }
+            None => Some((name, value)),
+        }
     });
     match nested(fields.collect(), DEPTH) {
         Value::Array(list) => list,

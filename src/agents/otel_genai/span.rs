@@ -60,7 +60,7 @@ impl Call {
     /// Whether a span of OpenInference has no messages.
     fn is_without_messages(&self, attributes: &Attributes<'_>) -> bool {
         let is_front = |block: &Block<'_>| matches!(block.kind, Kind::Prompt | Kind::ToolList);
-        attributes.get(OPENINFERENCE).is_some()
+        attributes.text(&[OPENINFERENCE]).is_some()
             && self.output.is_empty()
             && self.input.iter().all(is_front)
     }
@@ -125,6 +125,11 @@ impl<'l> Attributes<'l> {
     pub(super) fn beside(&self, object: Value) -> Attributes<'l> {
         let lost = self.lost;
         Attributes { object, lost }
+    }
+
+    /// Notes that a value is of another type than expected.
+    pub(super) fn note(&self, name: &'static str) {
+        self.lost.note(name);
     }
 
     pub(super) fn to_value(&self) -> Value {
@@ -261,6 +266,7 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
         let container = |value: &Value| (value.is_object() || value.is_array()).then_some(());
         first(line, &["attributes"], lost, container).is_some()
     };
+    let is_log_record = || first(line, &["severity_text"], lost, Value::as_str).is_some();
     let mut found = Vec::new();
     if has_list("resourceSpans") {
         for resource in list(line, "resourceSpans", lost) {
@@ -277,9 +283,9 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
             let records = scopes.flat_map(|scope| list(scope, "logRecords", lost));
             found.extend(records.map(|record| log_record(record, lost)));
         }
-    } else if line.get("resourceMetrics").is_some() || line.get("dataPoints").is_some() {
+    } else if line.get("resourceMetrics").is_some() || has_list("dataPoints") {
         found.push(Record::Other("metrics".to_owned()));
-    } else if line.get("severity_text").is_some() && has_attributes() {
+    } else if is_log_record() && has_attributes() {
         found.push(log_record(line, lost));
     } else if has_attributes() {
         found.push(match first(line, &["type"], lost, Value::as_str) {
@@ -376,7 +382,7 @@ fn names_a_call(attributes: &Attributes<'_>) -> bool {
         "llm.request.type",
     ]
     .iter()
-    .any(|name| attributes.get(name).is_some())
+    .any(|name| attributes.text(&[name]).is_some())
 }
 
 fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
@@ -395,7 +401,7 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
         conversation: attributes.text(CONVERSATION),
         trace,
         agent: attributes.text(AGENT),
-        is_increment: attributes.get(COPILOT_TURN).is_some(),
+        is_increment: attributes.text(&[COPILOT_TURN]).is_some(),
         model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
         prompt: attributes.count(PROMPT),
         answered: attributes.count(ANSWERED),
