@@ -56,6 +56,8 @@ struct Known {
     read: Coverage,
     /// How much of it was read with exact counts.
     counted: Coverage,
+    /// Whether it has no usage report, so that its size is estimated.
+    unreported: bool,
     /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
     trimmed: bool,
     missing_since: Option<Instant>,
@@ -71,6 +73,7 @@ struct Known {
 struct InProgress {
     file: FileId,
     reading: Reading,
+    exact: bool,
 }
 
 /// Something to look at again.
@@ -94,9 +97,9 @@ pub(super) struct Worker {
     live: Vec<FileId>,
     again: Vec<(Instant, Again)>,
     looked_at: Option<FileId>,
-    /// With exact counts, of what is looked at.
+    /// Of what is looked at.
     foreground: Option<InProgress>,
-    /// By length, of all else.
+    /// Of all else.
     background: Option<InProgress>,
     caught_up: bool,
     next_walk: Instant,
@@ -282,6 +285,7 @@ impl Worker {
                             sure: false,
                             read: Coverage::Unread,
                             counted: Coverage::Unread,
+                            unreported: false,
                             trimmed: false,
                             missing_since: None,
                             not_before: None,

@@ -7,7 +7,7 @@ use super::estimators::Estimator;
 use super::history::SizedItem;
 use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
-use super::session::{Item, ItemIx, RequestIx, Session};
+use super::session::{Coverage, Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
 use serde::Serialize;
 
@@ -126,6 +126,18 @@ impl Session {
     /// How full the context is now, by the estimator that the user chose.
     pub fn context(&self) -> Context {
         self.context_of(&self.content())
+    }
+
+    /// Whether `context`, the present one, is what a report on the whole log would show: all of it is
+    /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
+    pub fn is_final(&self, context: &Context) -> bool {
+        let needs_epoch = self.count_rule().is_some_and(|rule| rule.earlier_reasoning);
+        if context.estimated == 0 {
+            return self.coverage >= Coverage::Epoch || !needs_epoch;
+        }
+        let mut estimated = self.in_context().filter(|(.., source)| !source.is_known());
+        let is_counted = |ix: ItemIx| self.items()[ix].size.counted;
+        self.coverage == Coverage::Whole && estimated.all(|(ix, ..)| is_counted(ix))
     }
 
     /// How full the context is now, by the session's own calibration.

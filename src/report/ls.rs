@@ -2,14 +2,19 @@
 
 use super::{Output, ReportContext, Style, print_problems};
 use crate::agents::{Format, Term};
-use crate::ingest::reader::{each_usage, tail_only};
+use crate::ingest::COUNTED;
+use crate::ingest::discover::LogFile;
+use crate::ingest::reader::{self, each_usage, read_whole, tail_only};
 use crate::ingest::settings::SettingsReader;
 use crate::model::event::{Billed, Entry, Event, Key, Lane};
 use crate::model::fleet::{Fleet, Update};
+use crate::model::session::Session;
+use crate::model::window::Rules;
 use crate::paths;
+use crate::tokens::Counter;
 use anyhow::Result;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Whether a list ends with totals over all sessions.
@@ -46,9 +51,10 @@ pub fn run(
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut totals = (sums == Sums::Totals).then(Totals::default);
     let mut settings = SettingsReader::new(paths::env);
+    let counter = Counter::new();
     for log in found.files {
         let file = log.facts.file;
-        let read = tail_only(&log, &context.rules).and_then(|sessions| {
+        let read = gauges(&log, &context.rules, &counter).and_then(|sessions| {
             let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
             let cwd = main.and_then(|(_, session)| session.meta.cwd.as_deref());
             let overrides = settings.of(&log, cwd);
@@ -73,6 +79,17 @@ pub fn run(
     }
     style.print(Output::Sessions(&Sessions { fleet, totals }), out)?;
     context.check_named(&problems)
+}
+
+/// The sessions of a log, from its end. Of a small log without usage reports all text is counted: nothing
+/// else of it is known.
+fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<reader::Sessions> {
+    let sessions = tail_only(log, rules)?;
+    let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
+    match log.facts.len <= COUNTED && sessions.iter().any(unreported) {
+        true => read_whole(log, counter, rules),
+        false => Ok(sessions),
+    }
 }
 
 /// The usage of every response, each counted once even if several lines and files repeat it.

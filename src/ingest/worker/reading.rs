@@ -1,6 +1,7 @@
 //! What the worker reads, and in which order.
 
 use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
+use crate::ingest::COUNTED;
 use crate::ingest::problem;
 use crate::ingest::reader::{Progress, Reading, Sessions};
 use crate::ingest::store::News;
@@ -95,6 +96,7 @@ impl Worker {
             known.cursor = Some(cursor);
             known.not_before = None;
             known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
+            known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
             known.trimmed = !exact && known.read == Coverage::Whole && !is_live(known);
             if known.trimmed {
                 sessions.iter_mut().for_each(|(_, session)| session.trim());
@@ -123,27 +125,35 @@ impl Worker {
                 None if epoch_first => known.log.store.epoch(&known.log, &self.rules),
                 None => Ok(Reading::whole(&known.log, &self.rules)),
             };
-            return self.turn(file, reading, true);
+            let begun = (file, reading, true);
+            return self.turn(begun, Slot::Foreground);
         }
         self.foreground = None;
         let begun = self.background.take().filter(|begun| {
             let known = self.known.get(&begun.file);
-            known.is_some_and(|known| known.read < Coverage::Whole && may_read(known))
+            known.is_some_and(|known| {
+                let needs = if begun.exact { to_count } else { to_read };
+                needs(known) && may_read(known)
+            })
         });
         if let Some(begun) = begun {
-            return self.turn(begun.file, Ok(begun.reading), false);
+            let InProgress {
+                file,
+                reading,
+                exact,
+            } = begun;
+            return self.turn((file, Ok(reading), exact), Slot::Background);
         }
-        let unread = self
-            .known
-            .values()
-            .filter(|known| known.read < Coverage::Whole);
-        let next = unread
-            .filter(|known| may_read(known))
-            .max_by_key(|known| known.log.facts.modified);
-        if let Some(known) = next {
-            let file = known.log.facts.file;
-            let reading = Reading::whole(&known.log, &self.rules);
-            return self.turn(file, Ok(reading), false);
+        for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
+            let next = self.known.values().filter(|known| needs(known));
+            let next = next
+                .filter(|known| may_read(known))
+                .max_by_key(|known| known.log.facts.modified);
+            if let Some(known) = next {
+                let reading = Reading::whole(&known.log, &self.rules);
+                let begun = (known.log.facts.file, Ok(reading), exact);
+                return self.turn(begun, Slot::Background);
+            }
         }
         if !self.caught_up {
             self.caught_up = true;
@@ -154,9 +164,8 @@ impl Worker {
 
     fn turn(
         &mut self,
-        file: FileId,
-        reading: io::Result<Reading>,
-        exact: bool,
+        (file, reading, exact): (FileId, io::Result<Reading>, bool),
+        slot: Slot,
     ) -> ControlFlow<(), bool> {
         let until = Instant::now() + TURN;
         let measure = measure(&self.counter, exact);
@@ -166,12 +175,15 @@ impl Worker {
         });
         match step {
             Ok((reading, Progress::More)) => {
-                let slot = if exact {
-                    &mut self.foreground
-                } else {
-                    &mut self.background
+                let slot = match slot {
+                    Slot::Foreground => &mut self.foreground,
+                    Slot::Background => &mut self.background,
                 };
-                *slot = Some(InProgress { file, reading });
+                *slot = Some(InProgress {
+                    file,
+                    reading,
+                    exact,
+                });
             }
             Ok((reading, Progress::Done)) => self.rebuilt(file, reading, exact)?,
             Ok((_, Progress::Restart)) => self.rest(file, LIVE_LOOK),
@@ -222,6 +234,24 @@ fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {
         Event::Meta(meta) if entry.lane == Lane::Main => meta.cwd.clone(),
         _ => None,
     })
+}
+
+/// Where a reading is kept that is not finished.
+#[derive(Clone, Copy)]
+enum Slot {
+    Foreground,
+    Background,
+}
+
+/// Whether not all of it was read.
+fn to_read(known: &Known) -> bool {
+    known.read < Coverage::Whole
+}
+
+/// Whether its size is a guess by length that alerts may depend on.
+fn to_count(known: &Known) -> bool {
+    let is_small = known.log.facts.len <= COUNTED;
+    known.unreported && known.counted < Coverage::Whole && is_small && is_live(known)
 }
 
 fn may_read(known: &Known) -> bool {

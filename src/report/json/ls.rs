@@ -49,6 +49,8 @@ part! { SessionPart<'a>(
     project: &'a str = session.project(),
     model: Option<&'a str> = session.model(),
     updated_at: Option<Timestamp> = fleet.newest_record(row.key),
+    // Whether `report` would show the same size.
+    r#final: bool = session.is_final(context),
     context: ContextPart = ContextPart::new(session, context, limits),
     trigger: Option<u64> = limits.trigger,
     headroom: Option<u64> = limits.trigger.map(|trigger| context.headroom(trigger)),

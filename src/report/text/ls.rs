@@ -44,7 +44,10 @@ fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
         format!("{:indent$}{}", "", facts.label),
         inert(&fleet.name(row.key)).into_owned(),
         inert(session.model().unwrap_or(NONE)).into_owned(),
-        gauge_line(session),
+        match session.is_final(&session.context()) {
+            true => gauge_line(session),
+            false => format!("{} · not counted yet", gauge_line(session)),
+        },
         or_none(headroom),
     ])
 }

@@ -197,11 +197,17 @@ fn counted(summary: &Summary) -> (u64, u64) {
     }
 }
 
-/// The context as a share of its end.
+/// The context as a share of its end. Until the log was read whole and counted, only what is sure of it:
+/// a later number must not take an alert back.
 fn share(summary: &Summary) -> f64 {
-    match counted(summary) {
-        (_, 0) => 0.0,
-        (counted, end) => counted as f64 / end as f64,
+    let (counted, end) = counted(summary);
+    let counted = match summary.is_final {
+        true => counted,
+        false => counted.min(summary.context.low),
+    };
+    match end {
+        0 => 0.0,
+        end => counted as f64 / end as f64,
     }
 }
 

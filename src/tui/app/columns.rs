@@ -187,16 +187,17 @@ pub static COLUMNS: &[Column] = &[
     Column {
         name: "estimated",
         heading: "EST",
-        help: "estimated tokens since the last usage report",
+        help: "estimated since the last usage report; …: not counted yet",
         step: 5,
         sort: Sort::Highest(|summary, _| summary.context.estimated),
         widths: [0, 7, 7],
         cell: |entry| {
             let context = &entry.summary.context;
-            let tokens = match (context.known, context.estimated) {
-                (_, 0) => String::new(),
-                (0, n) => format!("~{}", number::tokens(n)),
-                (_, n) => format!("+{}", number::tokens(n)),
+            let sign = if context.known == 0 { '~' } else { '+' };
+            let tokens = match (context.estimated, entry.summary.is_final) {
+                (0, _) => String::new(),
+                (n, true) => format!("{sign}{}", number::tokens(n)),
+                (n, false) => format!("{sign}{}…", number::short(n)),
             };
             piece(tokens, Tone::Estimated)
         },

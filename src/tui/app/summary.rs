@@ -23,6 +23,8 @@ pub struct Summary {
     pub context: Context,
     /// Its window and trigger.
     pub limits: Limits,
+    /// Whether `context` is what a report on the whole log would show.
+    pub is_final: bool,
     /// What the prompt grew by with each of the last requests, oldest first; 0 where it shrank.
     pub growth: Vec<u64>,
     /// Its last compaction.
@@ -66,8 +68,10 @@ impl Compacted {
 impl Summary {
     /// The summary of a session.
     pub fn of(session: &Session) -> Summary {
+        let context = session.context();
         Summary {
-            context: session.context(),
+            context,
+            is_final: session.is_final(&context),
             limits: session.limits(),
             growth: growth(session),
             compacted: last_compaction(session),

@@ -1,5 +1,7 @@
 use super::*;
+use crate::model::event::Lane;
 use crate::model::fleet::Update;
+use crate::model::session::Coverage;
 use crate::tui::app::Msg;
 use crate::tui::testing::{Log, app, now};
 use proptest::prelude::*;
@@ -35,10 +37,34 @@ fn raised(app: &mut App, log: Log) -> Vec<Vec<Alert>> {
     updates
         .map(|update| {
             app.update(Msg::Update(update));
+            read_through(app);
             app.prepare(now());
             app.take_alerts()
         })
         .collect()
+}
+
+/// All logs count as read from their beginning.
+fn read_through(app: &mut App) {
+    let keys: Vec<SessionKey> = app.fleet.sessions().map(|(key, _)| key).collect();
+    for key in keys {
+        if let Some(session) = app.fleet.get_mut(key) {
+            session.coverage = Coverage::Whole;
+        }
+    }
+}
+
+#[test]
+fn what_was_not_counted_raises_an_alert_for_what_is_sure_alone() {
+    let mut app = screens(wanted(&[0.5], None, None));
+    let log = log(1).answer(60_000, 10, "Bash", "a");
+    // 84,010 of 167,000, give or take more than 510.
+    let log = log.result("Bash", 24_000, "much");
+    for update in log.into_updates() {
+        app.update(Msg::Update(update));
+        app.prepare(now());
+        assert_eq!(app.take_alerts(), []);
+    }
 }
 
 fn messages(app: &mut App, log: Log) -> Vec<String> {
@@ -241,10 +267,11 @@ proptest! {
                 _ => log.answer(prompt, 10, "Bash", "a"),
             };
         }
-        let key = SessionKey { file: FileId(9), lane: crate::model::event::Lane::Main };
+        let key = SessionKey { file: FileId(9), lane: Lane::Main };
         let mut armed = [true; 2];
         for update in log.into_updates() {
             app.update(Msg::Update(update));
+            read_through(&mut app);
             app.prepare(now());
             let session = app.fleet.get(key).unwrap();
             let share = session.context().used as f64 / session.limits().trigger.unwrap_or(200_000) as f64;
