@@ -8,6 +8,7 @@
 //! outputs. So what the model wrote since the count before is one request's output, and outputs that
 //! precede its count follow it in the context.
 
+mod base;
 mod fragment;
 mod history;
 mod item;
@@ -23,7 +24,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use super::{Claim, Facts, Format, Root, decoder, facts};
+use super::{Claim, Facts, Format, Root, StoreKind, decoder, facts};
 use reader::CodexDecoder;
 use std::path::Path;
 
@@ -47,7 +48,9 @@ pub static CODEX: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<CodexDecoder>,
+    store: &|_| Some(StoreKind::Chain(&base::CHAIN)),
     reset_marks: &["\"type\":\"compacted\"", "\"type\": \"compacted\""],
+    one_log_a_session: true,
     settings: Some(&settings::SETTINGS),
     harmless: "session_meta turn_context world_state retained_context security_risk_score realtime_item \
         token_usage_record inter_agent_communication_metadata record_type/state \
@@ -78,16 +81,21 @@ pub static CODEX: Format = Format {
 /// `rollout-2026-08-01T10-00-00-<thread>.jsonl`; a reverted thread's name has `_<rollout>` behind
 /// the thread.
 fn claims(path: &Path) -> Option<Claim> {
-    let name = path.file_name()?.to_str()?;
-    let rest = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let rest = rollout(path.file_name()?.to_str()?)?;
     let thread = rest
         .get("2026-08-01T10-00-00-".len()..)
         .and_then(|ids| ids.split('_').next())
         .filter(|thread| !thread.is_empty());
     Some(Claim {
         id: thread.map(Into::into),
-        ..Claim::LINES
+        ..Claim::LINES.kept_in(StoreKind::Chain(&base::CHAIN))
     })
+}
+
+/// The name of a rollout's file without what all have. One that was idle for a week may be compressed.
+fn rollout(file: &str) -> Option<&str> {
+    let file = file.strip_suffix(".zst").unwrap_or(file);
+    file.strip_prefix("rollout-")?.strip_suffix(".jsonl")
 }
 
 fn recognise(head: &[u8]) -> bool {

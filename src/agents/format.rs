@@ -36,6 +36,9 @@ pub struct Format {
     /// Whether a log holds several sessions, none of them the parent of the others. Their order and
     /// names depend on the beginning of the log, so such logs are always read from there.
     pub holds_several: bool,
+    /// Whether a session has one log at a time: of several with its id, the one with the last name is
+    /// live, and the others are parts of its history.
+    pub one_log_a_session: bool,
     /// The agent's settings files, if they can change when it compacts.
     pub settings: Option<&'static Settings>,
     /// What the agent writes beside its logs about single requests.
@@ -77,6 +80,7 @@ impl Format {
             ("reasoning", |b| b.reasoning),
         ],
         holds_several: false,
+        one_log_a_session: false,
         settings: None,
         sidecar: None,
         harmless: "",
@@ -184,6 +188,8 @@ pub enum Base {
 pub enum StoreKind {
     /// A file of lines that grows at its end.
     Lines,
+    /// Such a file, which may continue another one.
+    Chain(&'static ChainSpec),
     /// A document that is rewritten; see [`Format::list`].
     Document,
     /// A folder of numbered files, each of them a line.
@@ -200,7 +206,7 @@ impl StoreKind {
     pub fn has_part(self, name: &str) -> bool {
         match self {
             StoreKind::Folder(spec) => (spec.number)(name).is_some(),
-            StoreKind::Lines | StoreKind::Document => false,
+            StoreKind::Lines | StoreKind::Chain(_) | StoreKind::Document => false,
         }
     }
 }
@@ -213,6 +219,25 @@ pub enum List {
     /// In a YAML mapping in block style.
     Yaml(&'static str),
 }
+
+/// Files of lines of which each may continue another one.
+#[derive(Debug)]
+pub struct ChainSpec {
+    /// From a log's first line: the name of the log that it continues, and how many bytes of it.
+    pub base: fn(&[u8]) -> Option<(String, u64)>,
+    /// Whether a file of this name, the first argument, is the log with that name.
+    pub is_base: fn(&str, &str) -> bool,
+    /// The folders in which it may be, at any depth, from the path of the log that continues it.
+    pub folders: fn(&Path) -> Vec<PathBuf>,
+}
+
+impl PartialEq for ChainSpec {
+    fn eq(&self, other: &ChainSpec) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ChainSpec {}
 
 /// A folder of numbered files.
 #[derive(Debug)]

@@ -26,7 +26,9 @@
 
 use crate::model::event::{Key, Sink, Usage};
 pub use facts::Facts;
-pub use format::{Base, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder};
+pub use format::{
+    Base, ChainSpec, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder,
+};
 pub use settings::Settings;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

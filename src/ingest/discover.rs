@@ -3,12 +3,13 @@
 use super::problem;
 use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
-use super::store::bytes::head;
-use super::store::{self, Stamp, Store};
+use super::store::bytes::{self, head};
+use super::store::{self, Stamp, Store, zst};
 use crate::agents::{Claim, Format, StoreKind, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -179,7 +180,7 @@ impl Scanner {
         {
             return Ok(*verdict);
         }
-        let head = head(&path.to_path_buf())?;
+        let head = head(&*bytes::file(&Arc::new(path.to_path_buf())))?;
         let mut formats = self.formats.iter();
         let verdict = formats
             .find(|format| format.recognise(&head))
@@ -347,9 +348,10 @@ impl Walk<'_> {
         len: u64,
     ) -> io::Result<Result<(&'static Format, Claim), String>> {
         let recognised = match root {
-            SearchRoot::Forced(format, _) => {
-                Some((*format, format.store(&head(&path.to_path_buf())?)))
-            }
+            SearchRoot::Forced(format, _) => Some((
+                *format,
+                format.store(&head(&*bytes::file(&Arc::new(path.to_path_buf())))?),
+            )),
             _ => self.scanner.recognise(path, len)?,
         };
         if let Some((format, store)) = recognised {
@@ -360,7 +362,7 @@ impl Walk<'_> {
         Ok(match claims.find(|(_, claim)| claim.id.is_some()) {
             Some(claimed) => Ok(claimed),
             None => {
-                let head = head(&path.to_path_buf())?;
+                let head = head(&*bytes::file(&Arc::new(path.to_path_buf())))?;
                 Err(facts::refusal(&self.scanner.formats, &head))
             }
         })
@@ -432,22 +434,51 @@ fn claim_of(format: &Format, path: &Path, store: Option<StoreKind>) -> Claim {
 }
 
 /// A session whose file was copied or moved to an archive counts once: the longest file is the most
-/// complete, since logs only grow.
+/// complete, since logs only grow. Where a session has one log at a time, so does an older log of it.
 fn keep_one_copy(files: &mut Vec<LogFile>) {
     let key = |log: &LogFile| {
         let id = log.facts.id.clone()?;
-        let name = log.facts.path.file_name()?.to_os_string();
+        let name = match log.format.one_log_a_session {
+            true => None,
+            false => Some(log.facts.path.file_name()?.to_os_string()),
+        };
         Some((log.facts.agent, id, log.facts.parent.clone(), name))
     };
-    let rank = |log: &LogFile| (log.facts.len, log.facts.modified, log.facts.file);
-    let mut best = HashMap::new();
-    for log in files.iter() {
+    let mut best: HashMap<_, usize> = HashMap::new();
+    for (ix, log) in files.iter().enumerate() {
         if let Some(key) = key(log) {
-            let held = best.entry(key).or_insert_with(|| rank(log));
-            *held = (*held).max(rank(log));
+            let held = best.entry(key).or_insert(ix);
+            if rank(log) > rank(&files[*held]) {
+                *held = ix;
+            }
         }
     }
-    files.retain(|log| key(log).is_none_or(|key| best.get(&key) == Some(&rank(log))));
+    let best: HashSet<usize> = best.into_values().collect();
+    let mut ix = 0;
+    files.retain(|log| {
+        ix += 1;
+        key(log).is_none() || best.contains(&(ix - 1))
+    });
+}
+
+/// The order of the logs of one session, the best last.
+fn rank(log: &LogFile) -> impl PartialOrd {
+    let path = &log.facts.path;
+    let is_plain = !zst::is_compressed(path);
+    let name = match is_plain {
+        true => path.file_name(),
+        false => path.file_stem(),
+    };
+    // A name begins with the time at which its log was begun.
+    let name = name.filter(|_| log.format.one_log_a_session);
+    let facts = &log.facts;
+    (
+        name.map(OsStr::to_os_string),
+        is_plain,
+        facts.len,
+        facts.modified,
+        facts.file,
+    )
 }
 
 #[cfg(test)]

@@ -21,14 +21,14 @@ pub(super) struct Thread {
     /// The newest `session_meta`'s id: a fork's file repeats its parent's.
     pub(super) latest: Box<str>,
     is_sub_agent: bool,
-    /// The ordinal of a sub-agent's own first line.
+    /// The ordinal of the own first line of a sub-agent or a fork.
     own_from: Option<u64>,
     /// When the parent's lines were copied, if the last `session_meta` was a parent's.
     copied_at: Option<Timestamp>,
 }
 
 impl Thread {
-    /// Whether a line of a sub-agent's file is its parent's history.
+    /// Whether a line is the history of the thread that this one was forked from or started by.
     pub(super) fn is_copied(&self, ordinal: Option<u64>, time: Option<Timestamp>) -> bool {
         match (self.own_from, ordinal) {
             (Some(own_from), Some(ordinal)) => ordinal < own_from,
@@ -71,7 +71,9 @@ impl CodexDecoder {
         let (parent, title) = lineage(&meta);
         self.thread.id = Some(id.into());
         self.thread.is_sub_agent = parent.is_some();
-        self.thread.own_from = meta.subagent_history_start_ordinal.0;
+        let base = meta.history_base.as_ref();
+        let inherited = base.and_then(|base| base.end_ordinal_exclusive.0);
+        self.thread.own_from = meta.subagent_history_start_ordinal.0.or(inherited);
         let facts = Meta {
             id: meta.id.boxed(),
             title,

@@ -39,6 +39,14 @@ record! {
         pub base_instructions: BaseInstructions<'a>,
         pub dynamic_tools: Option<&'a RawValue>,
         pub subagent_history_start_ordinal: Ordinal,
+        pub history_base: Option<HistoryBase<'a>>,
+    }
+
+    /// The rollout that this one continues.
+    pub(super) struct HistoryBase<'a> {
+        pub thread_id: Text<'a>,
+        pub end_ordinal_exclusive: Ordinal,
+        pub end_byte_offset: Count,
     }
 
     pub(super) struct BaseInstructions<'a> {

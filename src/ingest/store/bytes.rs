@@ -1,10 +1,12 @@
 //! The bytes of a log that is kept in files.
 
 use super::Stamp;
+use super::zst::{self, Zst};
 use crate::ingest::discover::HEAD;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Bytes that can be read from any place.
 pub trait Source: Read + Seek {}
@@ -37,6 +39,14 @@ impl Open for PathBuf {
 
     fn stamp(&self) -> io::Result<Stamp> {
         Stamp::of(self)
+    }
+}
+
+/// The file at a path, decompressed if need be.
+pub fn file(path: &Arc<PathBuf>) -> Arc<dyn Open> {
+    match zst::is_compressed(path) {
+        true => Arc::new(Zst::new(path)),
+        false => Arc::<PathBuf>::clone(path),
     }
 }
 

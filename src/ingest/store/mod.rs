@@ -1,12 +1,14 @@
 //! What a log is kept in: one trait, and its implementations.
 //!
-//! A file of lines and a folder of numbered files are [`lines`], a document that is rewritten is a
+//! A file of lines, alone or with what it inherits ([`chain`]), and a folder of numbered files are
+//! [`lines`], a document that is rewritten is a
 //! [`document`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
 //! code outside of this module asks for it. Places and cursors are interpreted by the store that made
 //! them.
 
 mod backwards;
 pub mod bytes;
+pub mod chain;
 pub mod document;
 pub mod folder;
 pub mod lines;
@@ -16,6 +18,7 @@ pub mod pipe;
 pub mod position;
 #[cfg(test)]
 mod tests;
+pub mod zst;
 
 use super::discover::LogFile;
 use super::reader::{BATCH, Lanes, Progress, Reading};
@@ -24,6 +27,7 @@ use crate::agents::StoreKind;
 use crate::model::event::{Entry, Measure};
 use crate::model::text::TextRequest;
 use crate::model::window::Rules;
+use chain::Chain;
 use document::Document;
 use folder::Folder;
 use jiff::Timestamp;
@@ -38,7 +42,8 @@ use std::time::{Duration, SystemTime};
 /// The store of this kind at a path.
 pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Arc<dyn Store> {
     match kind {
-        StoreKind::Lines => Arc::new(LineLog::new(Arc::<PathBuf>::clone(path))),
+        StoreKind::Lines => Arc::new(LineLog::new(bytes::file(path))),
+        StoreKind::Chain(spec) => Arc::new(LineLog::new(Arc::new(Chain::new(path, spec)))),
         StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(path, spec)))),
         StoreKind::Document => Arc::new(Document::new(Arc::clone(path))),
     }

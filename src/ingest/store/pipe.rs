@@ -103,7 +103,7 @@ impl Store for Pipe {
                 source,
                 format: log.format,
             }),
-            StoreKind::Lines | StoreKind::Folder(_) => Box::new(PipedLines {
+            StoreKind::Lines | StoreKind::Chain(_) | StoreKind::Folder(_) => Box::new(PipedLines {
                 source,
                 lines: Lines::at(0, 1, CHUNK as u64),
                 decoder: log.format.decoder(),

@@ -239,7 +239,8 @@ fn a_name_tells_a_rollout_and_its_thread() {
     assert_eq!(id(&reverted), Some(Some(thread.into())));
     assert_eq!(id("rollout-2026.jsonl"), Some(None));
     assert_eq!(id("history.jsonl"), None);
-    assert_eq!(id(&format!("{path}.zst")), None);
+    assert_eq!(id(&format!("{path}.zst")), Some(Some(thread.into())));
+    assert_eq!(id("rollout-2026.zst"), None);
 }
 
 #[test]

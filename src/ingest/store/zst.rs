@@ -1,0 +1,127 @@
+//! Files that were compressed with Zstandard, read as if they were not.
+//!
+//! They are decoded as they are read, in bounded memory; to go back is to begin anew. Nothing is written
+//! anywhere. Such files are of sessions that were idle for days, and never grow.
+
+use super::Stamp;
+use super::bytes::{Bytes, Open};
+use crate::ingest::lock;
+use ruzstd::decoding::StreamingDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// The extension of such files.
+const EXTENSION: &str = "zst";
+/// The most bytes that a decoder holds: 8 MiB is the most that `zstd` uses unless it is told otherwise.
+const WINDOW: u64 = 32 << 20;
+/// The most bytes that a file may become, and the most for each of its own: lines of JSON become a fifth
+/// to a hundredth.
+const LARGEST: u64 = 8 << 30;
+const RATIO: u64 = 10_000;
+
+/// Whether the file at a path is compressed, by its name.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|ext| ext == EXTENSION)
+}
+
+/// A compressed file.
+pub struct Zst {
+    path: Arc<PathBuf>,
+    /// The file as it was, and the bytes that it then became.
+    len: Mutex<Option<(Stamp, u64)>>,
+}
+
+impl Zst {
+    /// The file at a path.
+    pub fn new(path: &Arc<PathBuf>) -> Zst {
+        Zst {
+            path: Arc::clone(path),
+            len: Mutex::default(),
+        }
+    }
+
+    /// The bytes that the file becomes.
+    fn len(&self, stamp: Stamp) -> io::Result<u64> {
+        let mut held = lock(&self.len);
+        match *held {
+            Some((seen, len)) if seen == stamp => Ok(len),
+            _ => {
+                let most = LARGEST.min(stamp.len.saturating_mul(RATIO));
+                let len = io::copy(&mut decoder(&self.path)?.take(most + 1), &mut io::sink())?;
+                if len > most {
+                    return Err(io::Error::other("it is too large when it is decompressed"));
+                }
+                *held = Some((stamp, len)).filter(|_| stamp.is_sure());
+                Ok(len)
+            }
+        }
+    }
+}
+
+impl Open for Zst {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let stamp = Stamp::of(&self.path)?;
+        let len = self.len(stamp)?;
+        let bytes = Decoded {
+            path: Arc::clone(&self.path),
+            len,
+            at: 0,
+            decoder: None,
+        };
+        Ok((Box::new(bytes), Stamp { len, ..stamp }))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        Stamp::of(&self.path)
+    }
+}
+
+type Decoder = StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>;
+
+fn decoder(path: &Path) -> io::Result<Decoder> {
+    let file = BufReader::new(File::open(path)?);
+    let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
+    decoder.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))
+}
+
+/// The bytes of a compressed file.
+struct Decoded {
+    path: Arc<PathBuf>,
+    len: u64,
+    at: u64,
+    /// A decoder, and the first byte that it has not decoded.
+    decoder: Option<(u64, Decoder)>,
+}
+
+impl Read for Decoded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let most = left.min(buffer.len());
+        if most == 0 {
+            return Ok(0);
+        }
+        let (next, mut decoder) = match self.decoder.take() {
+            Some((next, decoder)) if next <= self.at => (next, decoder),
+            _ => (0, decoder(&self.path)?),
+        };
+        io::copy(&mut (&mut decoder).take(self.at - next), &mut io::sink())?;
+        let read = decoder.read(&mut buffer[..most])?;
+        self.at += read as u64;
+        self.decoder = Some((self.at, decoder));
+        Ok(read)
+    }
+}
+
+impl Seek for Decoded {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.len.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
