@@ -137,6 +137,9 @@ pub enum Event {
         /// How many turns.
         turns: u64,
     },
+    /// The log lacks the beginning of its conversation: what its first prompt holds beside the items that
+    /// are logged is history, which a compaction takes away.
+    BeginningMissing,
     /// The turn is over: what lives only until then leaves.
     TurnEnded,
     /// The contents of these nodes or tool results leave, the conversation goes on.

@@ -36,6 +36,8 @@ pub(super) struct Ledger {
     generation: u32,
     /// The unlogged prefix, as the first report after the last reset left it.
     prefix: Option<u64>,
+    /// Whether the log lacks the beginning of its conversation.
+    lacks_beginning: bool,
 }
 
 impl Ledger {
@@ -44,6 +46,11 @@ impl Ledger {
             items,
             ..Ledger::default()
         }
+    }
+
+    /// The log lacks the beginning of its conversation.
+    pub(super) fn lacks_beginning(&mut self) {
+        self.lacks_beginning = true;
     }
 
     pub(super) fn items(&self) -> &Items {
@@ -177,7 +184,8 @@ impl Ledger {
             }
             let system = self.share_whole(&fresh, &estimates, ix, held, chain);
             // At the end of a log the rest is what was not read, not the prefix.
-            if coverage != Coverage::Tail || !self.resets.is_empty() {
+            let is_read = coverage != Coverage::Tail && !self.lacks_beginning;
+            if is_read || !self.resets.is_empty() {
                 self.prefix = Some(system);
             }
             if let Some(reset) = self.resets.last_mut()

@@ -226,6 +226,7 @@ impl Session {
             }
             Event::RewindTo(key) => self.cut_from(self.chain.position(key).unwrap_or(0)),
             Event::Rollback { turns } => self.cut_from(self.chain.turn_from_end(turns)),
+            Event::BeginningMissing => self.ledger.lacks_beginning(),
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
             Event::Sent { added, missing } => self.follow_request(&added, &missing),

@@ -132,6 +132,7 @@ impl Records {
             Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
             Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
+            Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
             Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
             Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
                 ("branch", "continues from an earlier record".to_owned())

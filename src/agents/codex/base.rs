@@ -11,7 +11,7 @@ use crate::agents::lenient::{self, Lost};
 use std::path::{Path, PathBuf};
 
 pub(super) static CHAIN: ChainSpec = ChainSpec {
-    base: base,
+    base,
     is_base,
     folders,
 };

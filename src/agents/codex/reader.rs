@@ -51,6 +51,9 @@ impl Decoder for CodexDecoder {
         };
         out.set_time(line.timestamp.time());
         self.ordinal = line.ordinal.0;
+        if self.thread.lacks_base(self.ordinal) {
+            out.emit(Event::BeginningMissing);
+        }
         match line.payload {
             Some(payload) => self.line(&line, payload.0, out),
             None => self.bare_line(&line, text, out),

@@ -23,11 +23,22 @@ pub(super) struct Thread {
     is_sub_agent: bool,
     /// The ordinal of the own first line of a sub-agent or a fork.
     own_from: Option<u64>,
+    /// Whether the lines of the rollout that this one continues should follow.
+    expects_base: bool,
     /// When the parent's lines were copied, if the last `session_meta` was a parent's.
     copied_at: Option<Timestamp>,
 }
 
 impl Thread {
+    /// Whether the rollout that this one continues was not found. True once, at the line after the first.
+    pub(super) fn lacks_base(&mut self, ordinal: Option<u64>) -> bool {
+        std::mem::take(&mut self.expects_base)
+            && self
+                .own_from
+                .zip(ordinal)
+                .is_none_or(|(own, line)| line >= own)
+    }
+
     /// Whether a line is the history of the thread that this one was forked from or started by.
     pub(super) fn is_copied(&self, ordinal: Option<u64>, time: Option<Timestamp>) -> bool {
         match (self.own_from, ordinal) {
@@ -73,6 +84,7 @@ impl CodexDecoder {
         self.thread.is_sub_agent = parent.is_some();
         let base = meta.history_base.as_ref();
         let inherited = base.and_then(|base| base.end_ordinal_exclusive.0);
+        self.thread.expects_base = inherited.is_some();
         self.thread.own_from = meta.subagent_history_start_ordinal.0.or(inherited);
         let facts = Meta {
             id: meta.id.boxed(),

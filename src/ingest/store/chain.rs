@@ -259,3 +259,177 @@ impl Seek for Joined {
         Ok(self.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::codex::CODEX;
+    use crate::ingest::discover::{LogFile, Scanner};
+    use crate::ingest::reader::{each_usage, read_whole};
+    use crate::ingest::roots::SearchRoot;
+    use crate::model::event::{ByLength, Event};
+    use std::io::Write;
+
+    const A: &str = "aaaaaaaa-1111-7111-8111-111111111111";
+    const B: &str = "bbbbbbbb-2222-7222-8222-222222222222";
+    const C: &str = "cccccccc-3333-7333-8333-333333333333";
+
+    /// The three rollouts of a fork of a fork, below a home of Codex.
+    fn home() -> (tempfile::TempDir, [PathBuf; 3]) {
+        let home = tempfile::tempdir().unwrap();
+        let case =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex/fork-by-reference");
+        let file = |folder: &str, name: String, from: String| {
+            let folder = home.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            let path = folder.join(name);
+            fs::copy(case.join(from), &path).unwrap();
+            path
+        };
+        let names = [("10-00-00", A), ("10-02-00", B), ("10-04-00", C)]
+            .map(|(time, id)| format!("rollout-2026-11-20T{time}-{id}.jsonl"));
+        let [a, b, c] = names;
+        let paths = [
+            file("archived_sessions", a.clone(), a),
+            file("sessions/2026/11/20", b.clone(), b),
+            file("sessions/2026/11/21", c, "log.jsonl".into()),
+        ];
+        (home, paths)
+    }
+
+    fn found(home: &Path) -> Vec<LogFile> {
+        let roots = ["sessions", "archived_sessions"]
+            .map(|folder| SearchRoot::Usual(&CODEX, home.join(folder)));
+        let mut files = Scanner::new(roots.to_vec(), vec![&CODEX], |_| None)
+            .look()
+            .files;
+        files.sort_by_key(|log| log.facts.path.file_name().map(ToOwned::to_owned));
+        files
+    }
+
+    fn prompts(log: &LogFile) -> Vec<u64> {
+        let mut sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
+        let session = sessions.remove(0).1;
+        session.requests().iter().map(|r| r.prompt).collect()
+    }
+
+    fn text(log: &LogFile) -> String {
+        let chain = Chain::new(
+            &log.facts.path,
+            log.format.claims(&log.facts.path).and_then(spec).unwrap(),
+        );
+        let mut text = String::new();
+        chain.open().unwrap().0.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn spec(claim: crate::agents::Claim) -> Option<&'static ChainSpec> {
+        match claim.store {
+            crate::agents::StoreKind::Chain(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_fork_of_a_fork_is_read_with_all_that_it_inherits() {
+        let (home, _paths) = home();
+        let logs = found(home.path());
+        assert_eq!(logs.len(), 3);
+        assert_eq!(prompts(&logs[0]), [9_000, 9_280, 9_310]);
+        assert_eq!(prompts(&logs[1]), [9_000, 9_280, 9_340]);
+        assert_eq!(prompts(&logs[2]), [9_000, 9_280, 9_340, 9_430]);
+        // Its id is its own, and what it inherits is billed where it took place.
+        let sessions = read_whole(&logs[2], &ByLength, &Arc::default()).unwrap();
+        assert_eq!(sessions[0].1.meta.id.as_deref(), Some(C));
+        let mut billed = Vec::new();
+        each_usage(&logs[2], &mut |entry| {
+            if let Event::Usage(usage) = entry.event {
+                billed.push(usage.billed.input);
+            }
+        })
+        .unwrap();
+        assert_eq!(
+            billed.iter().filter(|n| **n > 0).collect::<Vec<_>>(),
+            [&9_430, &9_430]
+        );
+    }
+
+    #[test]
+    fn every_byte_can_be_sought() {
+        let (home, _paths) = home();
+        let log = &found(home.path())[2];
+        let whole = text(log);
+        let chain = Chain::new(
+            &log.facts.path,
+            log.format.claims(&log.facts.path).and_then(spec).unwrap(),
+        );
+        let (mut bytes, stamp) = chain.open().unwrap();
+        assert_eq!(stamp.len, whole.len() as u64);
+        for at in (0..whole.len()).rev().step_by(7) {
+            let mut rest = Vec::new();
+            bytes.seek(SeekFrom::Start(at as u64)).unwrap();
+            (&mut bytes).take(9).read_to_end(&mut rest).unwrap();
+            assert_eq!(rest, &whole.as_bytes()[at..whole.len().min(at + 9)]);
+        }
+        assert!(bytes.seek(SeekFrom::End(-(1 << 40))).is_err());
+    }
+
+    #[test]
+    fn a_base_that_is_gone_cut_or_the_log_itself_leaves_nothing() {
+        let (home, [a, b, c]) = home();
+        let own = fs::read_to_string(&c).unwrap();
+        let base = fs::read(&b).unwrap();
+        fs::write(&b, &base[..base.len() - 9]).unwrap();
+        assert_eq!(text(&found(home.path())[2]), own);
+        fs::write(&b, &base).unwrap();
+        fs::remove_file(&a).unwrap();
+        assert_eq!(prompts(found(home.path()).last().unwrap()), [9_340, 9_430]);
+        // Two that name each other.
+        let line = String::from_utf8(base).unwrap().replace(A, C);
+        fs::write(&b, line).unwrap();
+        assert_eq!(prompts(found(home.path()).last().unwrap()), [9_340, 9_430]);
+        fs::remove_file(&b).unwrap();
+        assert_eq!(text(&found(home.path())[0]), own);
+    }
+
+    #[test]
+    fn it_is_followed_as_it_grows() {
+        let (home, [_, _, c]) = home();
+        let log = found(home.path()).remove(2);
+        let mut cursor = log.store.cursor(&log, &Arc::default());
+        let before = cursor.finish(&ByLength);
+        assert!(
+            matches!(before, Ok(crate::ingest::store::News::Entries(entries)) if !entries.is_empty())
+        );
+        let mut file = fs::OpenOptions::new().append(true).open(c).unwrap();
+        writeln!(file, "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"more\"}}}}").unwrap();
+        match cursor.finish(&ByLength).unwrap() {
+            crate::ingest::store::News::Entries(entries) => assert_eq!(entries.len(), 1),
+            _ => panic!("it was only appended to"),
+        }
+    }
+
+    #[test]
+    fn the_newest_rollout_of_a_thread_is_the_live_one() {
+        let (home, [_, b, _]) = home();
+        let reverted = format!("rollout-2026-11-22T09-00-00-{B}_{A}.jsonl");
+        fs::copy(&b, home.path().join("sessions").join(&reverted)).unwrap();
+        let names = || -> Vec<String> {
+            let name = |log: LogFile| {
+                log.facts
+                    .path
+                    .file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned()
+            };
+            found(home.path()).into_iter().map(name).collect()
+        };
+        assert_eq!(names().len(), 3);
+        assert!(names().contains(&reverted));
+        // An archived copy, compressed: the plain one is at least as new.
+        let name = format!("{reverted}.zst");
+        fs::write(home.path().join("archived_sessions").join(name), b"").unwrap();
+        assert!(names().contains(&reverted));
+    }
+}

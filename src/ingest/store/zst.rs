@@ -125,3 +125,80 @@ impl Seek for Decoded {
         Ok(self.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::codex::CODEX;
+    use crate::ingest::discover::Scanner;
+    use crate::ingest::reader::read_whole;
+    use crate::ingest::roots::SearchRoot;
+    use crate::model::event::ByLength;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+    use std::fs;
+
+    fn compressed(text: &[u8]) -> Vec<u8> {
+        compress_to_vec(text, CompressionLevel::Fastest)
+    }
+
+    fn file(bytes: &[u8]) -> (tempfile::TempDir, Zst) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.jsonl.zst");
+        fs::write(&path, bytes).unwrap();
+        (dir, Zst::new(&Arc::new(path)))
+    }
+
+    #[test]
+    fn it_reads_like_the_file_that_it_was() {
+        let text: Vec<u8> = (0..90_000_u32)
+            .flat_map(|n| n.to_string().into_bytes())
+            .collect();
+        let (_dir, file) = file(&compressed(&text));
+        let (mut bytes, stamp) = file.open().unwrap();
+        assert_eq!(stamp.len, text.len() as u64);
+        for at in [0, 200_000, 200_001, 7, text.len() - 3, text.len()] {
+            let mut read = Vec::new();
+            bytes.seek(SeekFrom::Start(at as u64)).unwrap();
+            (&mut bytes).take(5_000).read_to_end(&mut read).unwrap();
+            assert_eq!(read, &text[at..text.len().min(at + 5_000)]);
+        }
+        assert!(
+            bytes
+                .seek(SeekFrom::End(1 - (text.len() as i64) - 9))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn what_is_broken_or_grows_beyond_measure_is_an_error() {
+        let whole = compressed(&b"{\"type\":\"session_meta\"}\n".repeat(400));
+        for broken in [&whole[..whole.len() / 2], &whole[4..], b""] {
+            assert!(file(broken).1.open().is_err());
+        }
+        // 64 MiB of zeros in 2 KiB.
+        let bomb = compressed(&vec![0; 64 << 20]);
+        assert!(file(&bomb).1.open().is_err());
+    }
+
+    #[test]
+    fn an_idle_session_is_found_and_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = include_bytes!("../../../tests/fixtures/codex/usage-record/log.jsonl");
+        let name = "rollout-2026-11-20T10-00-00-77777777-7777-7777-8777-777777777777.jsonl.zst";
+        fs::write(dir.path().join(name), compressed(log)).unwrap();
+        for root in [
+            SearchRoot::Usual(&CODEX, dir.path().to_path_buf()),
+            SearchRoot::Given(dir.path().to_path_buf()),
+            SearchRoot::Given(dir.path().join(name)),
+        ] {
+            let found = Scanner::new(vec![root], vec![&CODEX], |_| None).look();
+            let log = found.files.first().expect("one log");
+            let session = read_whole(log, &ByLength, &Arc::default())
+                .unwrap()
+                .remove(0)
+                .1;
+            assert_eq!(session.context().known, 9_220);
+            assert_eq!(session.meta.version.as_deref(), Some("0.169.0"));
+        }
+    }
+}

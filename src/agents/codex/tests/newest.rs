@@ -1,6 +1,7 @@
 //! What versions from autumn 2026 on write.
 
 use super::*;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn a_record_reports_a_response_while_its_tools_still_run() {
@@ -139,4 +140,53 @@ fn numbers_of_lines_may_be_strings() {
             "8 usage r2 reported 1000+29000 out 100 (0) billed 30000 29000 100 0",
         ]
     );
+}
+
+#[test]
+fn a_fork_names_the_rollout_that_it_continues() {
+    let base = |name: &str| {
+        let log = fixture(name);
+        let line = log.split(|byte| *byte == b'\n').next().unwrap();
+        (base::CHAIN.base)(line)
+    };
+    let id = "bbbbbbbb-2222-7222-8222-222222222222";
+    let (name, end) = base("fork-by-reference").unwrap();
+    assert_eq!(name, id);
+    assert!(end > 1_000);
+    assert_eq!(base("usage-record"), None);
+    assert_eq!((base::CHAIN.base)(b"{\"history_base\":"), None);
+    let is_base = |file: &str| (base::CHAIN.is_base)(file, id);
+    assert!(is_base(&format!("rollout-2026-11-20T10-02-00-{id}.jsonl")));
+    assert!(is_base(&format!(
+        "rollout-2026-11-20T10-02-00-{id}.jsonl.zst"
+    )));
+    assert!(is_base(&format!(
+        "rollout-2026-11-20T10-02-00-0199_{id}.jsonl"
+    )));
+    // The thread's first rollout, not the one after it was reverted.
+    assert!(!is_base(&format!(
+        "rollout-2026-11-20T10-02-00-{id}_0199.jsonl"
+    )));
+    assert!(!is_base(&format!("notes-{id}.jsonl")));
+    let folders = (base::CHAIN.folders)(Path::new("/c/sessions/2026/11/20/rollout.jsonl"));
+    assert_eq!(
+        folders,
+        [
+            "/c/sessions/2026/11/20",
+            "/c/sessions",
+            "/c/archived_sessions"
+        ]
+        .map(PathBuf::from)
+    );
+}
+
+#[test]
+fn inherited_history_that_is_not_there_leaves_at_a_compaction() {
+    let story = story("fork-without-base");
+    assert!(story.contains("2 BeginningMissing\n"), "{story}");
+    let session = session("fork-without-base");
+    assert_eq!(session.requests()[0].prompt, 9_430);
+    // The rest of the first prompt is not taken for a prefix that comes back.
+    let context = session.context();
+    assert!(context.used < 2_000, "{}", context.used);
 }
