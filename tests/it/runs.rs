@@ -92,7 +92,7 @@ const PLAYS: [Play; 11] = [
         fixture: "cursor/query_in_tags",
         path: ".cursor/projects/shop/agent-transcripts/abc/abc.jsonl",
         first: "cursor",
-        last: "~175",
+        last: "~178",
     },
     Play {
         fixture: "otel-genai/otlp_lines_of_today",
