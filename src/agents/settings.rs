@@ -108,7 +108,7 @@ pub(crate) fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// A number of tokens above 0, bare or as a string.
-fn tokens(value: &Value) -> Option<u64> {
+pub(crate) fn tokens(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => tokens_of(text),
         other => believed(other.as_u64()?),

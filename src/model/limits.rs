@@ -77,6 +77,9 @@ impl Session {
             logged_window: facts.window,
             logged_trigger: facts.trigger,
             largest: largest.unwrap_or(0).max(least),
+            first: requests
+                .get(resets.last().map_or(0, |reset| reset.request))
+                .map(|request| request.prompt),
             past: &past,
             set_window: self.set_window_tokens(),
             overrides: self.overrides(),

@@ -216,6 +216,7 @@ impl Session {
             logged_window: None,
             logged_trigger: None,
             largest: 0,
+            first: None,
             past: &[],
             set_window: None,
             overrides: self.overrides(),

@@ -263,6 +263,7 @@ fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides)
         logged_window: None,
         logged_trigger: None,
         largest: 0,
+        first: None,
         past: &[],
         set_window: None,
         overrides,

@@ -217,6 +217,8 @@ pub struct Seen<'a> {
     pub logged_trigger: Option<u64>,
     /// The largest prompt that was reported for this model.
     pub largest: u64,
+    /// The first prompt that was reported after the last compaction.
+    pub first: Option<u64>,
     /// The compactions that the agent made by itself with this model, in order.
     pub past: &'a [PastSize],
     /// The window the user set.
@@ -472,6 +474,10 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
     let set = seen.overrides;
     let usual = policy.and_then(|p| p.trigger(window, &Overrides::default()));
     let rule = policy.and_then(|p| p.trigger(window, set));
+    let rule = match set.from_first_prompt {
+        true => rule.map(|rule| rule.saturating_add(seen.first.unwrap_or(0)).min(window)),
+        false => rule,
+    };
     let rule_source = if rule == usual {
         TriggerSource::Policy
     } else {

@@ -26,6 +26,9 @@ pub struct Overrides {
     pub budget: Option<u64>,
     /// The trigger is no higher than this.
     pub limit: Option<u64>,
+    /// Whether the trigger is counted from the first prompt after the last compaction on. `limit` is the
+    /// trigger then, if it is set, and the window the most that it can be.
+    pub from_first_prompt: bool,
     /// Whether the agent compacts by itself at all.
     pub compaction: Compaction,
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.
@@ -45,6 +48,8 @@ pub struct ModelWindow {
     pub window: Option<u64>,
     /// The window that compaction uses, in tokens.
     pub compact_window: Option<u64>,
+    /// The trigger is no higher than this, in tokens.
+    pub limit: Option<u64>,
     /// The file or variable that they are from.
     pub from: &'static str,
 }
@@ -74,6 +79,9 @@ impl Overrides {
             }
             if set.compact_window.is_none() && row.compact_window.is_some() {
                 (set.compact_window, set.trigger_from) = (row.compact_window, row.from);
+            }
+            if set.limit.is_none() && row.limit.is_some() {
+                (set.limit, set.trigger_from) = (row.limit, row.from);
             }
         }
         Cow::Owned(set)

@@ -94,7 +94,8 @@ impl Policy {
                 .is_none_or(|last| seen.at.is_some_and(|at| at <= last))
     }
 
-    /// The size at which an agent with this window and these settings compacts.
+    /// The size at which an agent with this window and these settings compacts. With
+    /// [`Overrides::from_first_prompt`], what has to come after that prompt.
     pub fn trigger(&self, window: u64, set: &Overrides) -> Option<u64> {
         let proactive = self.proactive || set.compact_window.is_some();
         if !proactive || set.compaction == Compaction::Off {
@@ -119,6 +120,9 @@ impl Policy {
         let lowered = set
             .percent
             .map(|percent| (usable as f64 * percent / 100.0) as u64);
+        if set.from_first_prompt {
+            return Some(set.limit.unwrap_or(trigger));
+        }
         let limits = [lowered, set.limit, set.budget.or(self.budget)];
         Some(limits.into_iter().flatten().fold(trigger, u64::min))
     }

@@ -16,6 +16,7 @@ fn seen<'a>(agent: &'a str, model: &'a str) -> Seen<'a> {
         logged_window: None,
         logged_trigger: None,
         largest: 0,
+        first: None,
         past: &[],
         set_window: None,
         overrides: &USUAL,
@@ -217,6 +218,29 @@ fn codex_by_the_raw_window() {
     });
     assert_eq!(limits.window_source, WindowSource::Log);
     assert_eq!(limits.trigger_source, TriggerSource::Settings);
+}
+
+#[test]
+fn codex_may_count_from_the_first_prompt() {
+    let trigger = |limit: Option<u64>, first: Option<u64>| {
+        let overrides = Overrides {
+            limit,
+            from_first_prompt: true,
+            ..Overrides::default()
+        };
+        let limits = RULES.limits(&Seen {
+            overrides: &overrides,
+            logged_window: Some(258_400),
+            first,
+            ..seen("codex", "gpt-5.5")
+        });
+        limits.trigger
+    };
+    assert_eq!(trigger(Some(90_000), Some(20_000)), Some(110_000));
+    assert_eq!(trigger(Some(90_000), None), Some(90_000));
+    // Not cut to 0.9 of the window, but the window is the end.
+    assert_eq!(trigger(Some(240_000), Some(10_000)), Some(250_000));
+    assert_eq!(trigger(None, Some(20_000)), Some(258_400));
 }
 
 #[test]
