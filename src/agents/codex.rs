@@ -6,7 +6,10 @@
 //!
 //! A `token_count` is written after the tools of its response have run, yet does not count their
 //! outputs. So what the model wrote since the count before is one request's output, and outputs that
-//! precede its count follow it in the context.
+//! precede its count follow it in the context. Newer versions write a `token_usage_record` as well, before
+//! the tools run.
+//!
+//! A fork or a reverted thread continues another rollout, of which its own file holds nothing (`base`).
 
 mod base;
 mod fragment;
@@ -43,7 +46,7 @@ pub static CODEX: Format = Format {
         estimated: "",
         sub_agents: "in files of their own",
         compactions: "yes",
-        tried: "0.125 to 0.147",
+        tried: "0.125 to 0.169",
     },
     claims: &claims,
     recognise: &recognise,
