@@ -33,19 +33,23 @@ record! {
 
 /// The names of the tools that were called, by call.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ToolNames(HashMap<Key, Box<str>>);
+pub(super) struct ToolNames {
+    names: HashMap<Key, Box<str>>,
+    /// Whether the log contains the definitions of tools that are loaded when they are asked for.
+    pub(super) with_definitions: bool,
+}
 
 impl ToolNames {
     /// Remembers the tool of a call, if the call has an id.
     pub(super) fn insert(&mut self, call: Option<&str>, tool: &str) {
         if let Some(call) = call {
-            self.0.insert(Key::of(call), tool.into());
+            self.names.insert(Key::of(call), tool.into());
         }
     }
 
     /// The tool of a call.
     pub(super) fn get(&self, call: Option<&str>) -> Option<&str> {
-        self.0.get(&Key::of(call?)).map(|tool| &**tool)
+        self.names.get(&Key::of(call?)).map(|tool| &**tool)
     }
 }
 
@@ -155,9 +159,13 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
             Piece::Text(text) => text,
             Piece::Part(block) => match (block.text.get(), block.tool_name.get()) {
                 (Some(text), _) => text,
-                // A tool's definition, put in by the server: its text is in no log.
+                // A tool's definition, put in by the server.
                 (None, Some(name)) => {
-                    result = result.fixed(TOOL_DEFINITION, name);
+                    let tokens = match tools.with_definitions {
+                        true => TOOL_REFERENCE,
+                        false => TOOL_DEFINITION,
+                    };
+                    result = result.fixed(tokens, name);
                     continue;
                 }
                 (None, None) => {
@@ -179,8 +187,10 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
     }
 }
 
-/// Tokens of a deferred tool's definition once it is loaded: a guess, since no log holds its text.
+/// Tokens of a deferred tool's definition once it is loaded: a guess, for logs that do not hold its text.
 const TOOL_DEFINITION: u64 = 300;
+/// Tokens of the mention of a deferred tool whose definition is logged apart.
+const TOOL_REFERENCE: u64 = 15;
 /// Tokens of an image whose size cannot be read.
 const UNKNOWN_IMAGE: u64 = 1_500;
 /// Tokens of a document: 1,500 to 3,000 a page by the provider's account, and the pages are unknown.

@@ -143,6 +143,7 @@ impl ClaudeCodeDecoder {
             "assistant" => usage = self.assistant(record, &mut node, out),
             "attachment" => self.attachment(record, &mut node, out),
             "api-request-shape" => {
+                self.tools.with_definitions = true;
                 let items = attachment::front(&record.shape.system, &record.shape.tools, out);
                 return self.requests.add_shape(record, items, out);
             }

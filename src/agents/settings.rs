@@ -21,6 +21,8 @@ pub struct Settings {
 pub enum SettingsFile {
     /// Below the agent's folder, the one that [`super::Root::logs`] is in.
     Agent(&'static str),
+    /// Beside the agent's folder.
+    Beside(&'static str),
     /// Below the folder in which the session works.
     Project(&'static str),
     /// The machine's.

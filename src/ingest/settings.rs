@@ -16,19 +16,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Larger files are no settings.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 4 << 20;
 
 /// The settings of agents, each file read once and again only when it has changed.
 pub struct SettingsReader {
     env: Env,
     files: HashMap<PathBuf, Held>,
-    known: HashMap<Asker, (u64, Arc<Overrides>)>,
+    known: HashMap<Asker, Known>,
     /// Files are looked at once a round.
     round: u64,
 }
 
 /// The agent, its folder, the folder in which the session works.
 type Asker = (&'static str, Option<PathBuf>, Option<Box<str>>);
+
+/// What was read for a log.
+struct Known {
+    round: u64,
+    contents: Vec<Arc<[u8]>>,
+    overrides: Arc<Overrides>,
+}
 
 /// A file as it was last seen; `None`: it is not there.
 #[derive(Default)]
@@ -61,15 +68,16 @@ impl SettingsReader {
         };
         let home = agent_folder(log.format, &log.facts.path);
         let asker = (log.format.id, home, cwd.map(Into::into));
-        if let Some((round, known)) = self.known.get(&asker)
-            && *round == self.round
+        if let Some(known) = self.known.get(&asker)
+            && known.round == self.round
         {
-            return Arc::clone(known);
+            return Arc::clone(&known.overrides);
         }
         let (_, home, _) = &asker;
         let project = cwd.map(Path::new).filter(|cwd| is_local(cwd));
         let paths = settings.files.iter().filter_map(|file| match *file {
             SettingsFile::Agent(below) => Some(home.as_ref()?.join(below)),
+            SettingsFile::Beside(name) => Some(home.as_ref()?.parent()?.join(name)),
             SettingsFile::Project(below) => Some(project?.join(below)),
             SettingsFile::Machine {
                 unix,
@@ -86,10 +94,21 @@ impl SettingsReader {
         if home.is_some() {
             contents.extend(environment(settings, self.env));
         }
-        let contents: Vec<&[u8]> = contents.iter().map(|bytes| &**bytes).collect();
-        let overrides = Arc::new((settings.read)(&contents));
-        self.known
-            .insert(asker, (self.round, Arc::clone(&overrides)));
+        let round = self.round;
+        if let Some(known) = self.known.get_mut(&asker)
+            && known.contents == contents
+        {
+            known.round = round;
+            return Arc::clone(&known.overrides);
+        }
+        let files: Vec<&[u8]> = contents.iter().map(|bytes| &**bytes).collect();
+        let overrides = Arc::new((settings.read)(&files));
+        let known = Known {
+            round,
+            contents,
+            overrides: Arc::clone(&overrides),
+        };
+        self.known.insert(asker, known);
         overrides
     }
 }
@@ -211,6 +230,25 @@ mod tests {
         assert_eq!(window(&mut reader), Some(600_000));
         fs::remove_dir_all(project.join(".claude")).unwrap();
         assert_eq!(window(&mut reader), Some(300_000));
+    }
+
+    #[test]
+    fn the_agents_state_is_beside_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join(".claude");
+        let log = log(&home.join("projects/-shop/3f2a.jsonl"));
+        let sent =
+            |window| format!("{{\"autoCompactWindowsCache\":{{\"claude-opus-5\":{window}}}}}");
+        let mut reader = SettingsReader::new(|_| None);
+        put(&dir.path().join(".claude.json"), &sent(400_000));
+        let windows = |reader: &mut SettingsReader| {
+            reader.look_again();
+            let models = &reader.of(&log, None).models;
+            models.first().and_then(|row| row.compact_window)
+        };
+        assert_eq!(windows(&mut reader), Some(400_000));
+        put(&home.join(".claude.json"), &sent(300_000));
+        assert_eq!(windows(&mut reader), Some(300_000));
     }
 
     #[test]

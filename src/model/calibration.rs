@@ -16,6 +16,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tokenizer {
+    /// Bytes of text a token, by the estimate of an agent that distinguishes models; 0: as for any model.
+    #[serde(default)]
+    pub agent_bytes: u64,
     /// Provider tokens a local token.
     pub per_token: f64,
     /// Provider tokens that frame one item of a user, a tool or the harness.
@@ -84,6 +87,7 @@ impl Default for Tokenizer {
     /// For models without a row in the table: close to the local count, with a wide error.
     fn default() -> Tokenizer {
         Tokenizer {
+            agent_bytes: 0,
             per_token: 1.1,
             per_item: 12.0,
             per_call: 20.0,

@@ -21,6 +21,10 @@ pub struct CountRule {
     /// Bytes a token of what came since the last report, rounded up for each item; 0: not counted.
     #[serde(default)]
     pub bytes_per_token: u64,
+    /// Whether the tokenizer's [`agent_bytes`](super::calibration::Tokenizer::agent_bytes) take the place of
+    /// `bytes_per_token`.
+    #[serde(default)]
+    pub by_model: bool,
     /// Whether it adds the reasoning of the turns before the last user message, since the last
     /// compaction.
     #[serde(default)]

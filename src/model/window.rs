@@ -422,7 +422,18 @@ impl Rules {
             return None;
         }
         let policy = self.policy.iter().find(|p| p.holds(seen, u64::MAX));
-        policy?.count
+        let rule = policy?.count?;
+        let own = match rule.by_model {
+            true => self.tokenizer(seen.agent, seen.model).agent_bytes,
+            false => 0,
+        };
+        Some(match own {
+            0 => rule,
+            bytes_per_token => CountRule {
+                bytes_per_token,
+                ..rule
+            },
+        })
     }
 
     fn window(&self, seen: &Seen<'_>) -> (u64, WindowSource) {

@@ -15,8 +15,8 @@
 use super::canonical::{self, Growing};
 use super::wire::Record;
 use crate::agents::lenient::Text;
-use crate::model::Kind;
 use crate::model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Parent, Part, Sink};
+use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -259,7 +259,8 @@ impl Requests {
                 });
             } else {
                 known.push(new);
-                out.node(beside(node, item));
+                let node = beside(node, item, out);
+                out.node(node);
             }
         }
         self.messages.insert(hash, Message::Blob(known));
@@ -362,7 +363,8 @@ impl Requests {
                 let Unplaced { node, item, .. } = open;
                 let new = Known::new(node, &item);
                 items.push(left.take(new.print).unwrap_or_else(|| {
-                    out.node(beside(node, item));
+                    let node = beside(node, item, out);
+                    out.node(node);
                     new
                 }));
             }
@@ -418,7 +420,12 @@ fn is_content(field: &Text<'_>) -> bool {
     matches!(field.get(), Some("system" | "tools" | "messages"))
 }
 
-fn beside(node: Key, item: NewItem) -> Node {
+/// The node of an item that no record of the conversation shows. The user's words have records, so what
+/// has none is the harness's, unless the log was not read from its beginning.
+fn beside(node: Key, mut item: NewItem, out: &Sink<'_>) -> Node {
+    if item.role == Role::User && out.place().line > 0 {
+        (item.role, item.kind) = (Role::Container, Kind::Reminder);
+    }
     Node {
         parent: Parent::Previous,
         ..Node::new(Some(node), Part::Beside, vec![item])

@@ -2,6 +2,8 @@
 //! block that overrides the environment. That of a running agent cannot be seen; ours is taken for
 //! it, since both come from the same profile more often than not.
 
+mod windows;
+
 use crate::agents::settings::{Layers, Settings, SettingsFile};
 use crate::model::window::{Compaction, Overrides};
 use serde_json::Value;
@@ -17,6 +19,9 @@ pub(super) const SETTINGS: Settings = Settings {
         SettingsFile::Project(".claude/settings.local.json"),
         SettingsFile::Project(".claude/settings.json"),
         SettingsFile::Agent("settings.json"),
+        // Its state, in which it keeps what the server sent: in its folder if that was set.
+        SettingsFile::Agent(".claude.json"),
+        SettingsFile::Beside(".claude.json"),
     ],
     env: &[
         COMPACT_WINDOW_ENV,
@@ -44,13 +49,29 @@ fn read(files: &[&[u8]]) -> Overrides {
     let layers = Layers::json(files);
     let env = |name: &str| format!("/env/{name}");
     let is_on = |name| layers.find(&env(name), switch) == Some(true);
-    let window = layers
-        .tokens(&env(COMPACT_WINDOW_ENV))
-        .or_else(|| layers.find("/autoCompactWindow", compact_window))
-        .map(|window| window.clamp(*COMPACT_WINDOW.start(), *COMPACT_WINDOW.end()));
+    let from_env = layers.find(&env(COMPACT_WINDOW_ENV), compact_window_env);
+    let set = layers.find("/autoCompactWindow", |value| match value.as_str() {
+        Some("auto") => Some(None),
+        _ => compact_window(value).map(Some),
+    });
+    let (set, mut models) = (set.flatten(), windows::of_settings(&layers));
+    // A window for one model outranks the one for all.
+    let for_all = match models.is_empty() {
+        true => set,
+        false => {
+            models.extend(set.map(|tokens| windows::row("*", tokens, "settings.json")));
+            None
+        }
+    };
+    models.extend(windows::of_state(&layers));
     Overrides {
         window_at_most: is_on(WITHOUT_1M_ENV).then_some(WITHOUT_1M),
-        compact_window: window,
+        compact_window: from_env.or(for_all),
+        trigger_from: match from_env {
+            Some(_) => COMPACT_WINDOW_ENV,
+            None => "",
+        },
+        models,
         output: layers.tokens(&env(OUTPUT_ENV)),
         percent: layers.find(&env(PERCENT_ENV), percent),
         compaction: match OFF_ENV.into_iter().any(is_on) {
@@ -89,7 +110,17 @@ fn compact_window(value: &Value) -> Option<u64> {
     let thousands = unit == 1.0 && (100.0..=1000.0).contains(&number);
     let tokens = number * if thousands { 1e3 } else { unit };
     // `as` saturates; what is no window is taken to the range.
-    (tokens >= 1.0).then_some(tokens as u64)
+    let (least, most) = (*COMPACT_WINDOW.start(), *COMPACT_WINDOW.end());
+    (tokens >= 1.0).then(|| (tokens as u64).clamp(least, most))
+}
+
+/// The same in the environment, where a bare number is one of tokens.
+fn compact_window_env(value: &Value) -> Option<u64> {
+    let text = value.as_str().unwrap_or_default().trim();
+    match text.parse::<u64>() {
+        Ok(tokens) => compact_window(&Value::from(tokens.max(*COMPACT_WINDOW.start()))),
+        Err(_) => compact_window(value),
+    }
 }
 
 fn percent(value: &Value) -> Option<f64> {

@@ -35,6 +35,8 @@ pub struct Policy {
     /// Tokens of the window that are kept for the output, at most; a setting can lower them.
     #[serde(default)]
     pub output: u64,
+    /// The window that compaction uses unless another is configured, in tokens; none: the model's.
+    pub compact_window: Option<u64>,
     /// It fires at so many tokens, whatever the window.
     pub budget: Option<u64>,
     /// Whether it compacts when the window is full, unless a smaller one is configured for compaction.
@@ -104,7 +106,8 @@ impl Policy {
         if self.at_limit && set.compact_window.is_none() {
             return Some(window.min(set.limit.unwrap_or(u64::MAX)));
         }
-        let window = window.min(set.compact_window.unwrap_or(u64::MAX));
+        let compact_window = set.compact_window.or(self.compact_window);
+        let window = window.min(compact_window.unwrap_or(u64::MAX));
         let output = self.output.min(set.output.unwrap_or(u64::MAX));
         let usable = window.saturating_sub(output);
         let share = set.share.or(self.share).map(|share| part(window, share));

@@ -98,7 +98,8 @@ fn claude_code_by_version_and_model() {
     };
     assert_eq!(of("claude-opus-4-5", "2.1.20").trigger, Some(155_000));
     assert_eq!(of("claude-opus-4-5", "2.1.25").trigger, Some(167_000));
-    assert_eq!(of("claude-sonnet-5", "2.1.240").trigger, Some(967_000));
+    assert_eq!(of("claude-sonnet-5", "2.1.240").trigger, Some(934_000));
+    assert_eq!(of("claude-sonnet-5", "2.1.330").trigger, Some(967_000));
     // The maker documents no compaction before the limit for other models with such windows.
     let limit = of("claude-opus-4-8", "2.1.219");
     assert_eq!((limit.window, limit.trigger), (1_000_000, Some(1_000_000)));
