@@ -66,7 +66,8 @@ impl Session {
 
     /// The agent's own count of any content.
     pub(super) fn own_count_of(&self, content: &Content) -> Option<OwnCount> {
-        let rule = self.count_rule()?;
+        let facts = self.past().facts_at(&content.inputs);
+        let rule = self.count_rule_for(facts.model.as_deref())?;
         let (base, from) = self.base(rule, content)?;
         let is_new = |item: &Item| match from {
             From::Report(anchor) => {
@@ -209,12 +210,17 @@ impl Session {
         (sum, not_sent)
     }
 
-    /// How the agent counts.
+    /// How the agent counts now.
     pub(super) fn count_rule(&self) -> Option<CountRule> {
+        self.count_rule_for(self.model())
+    }
+
+    /// How the agent counts with this model.
+    fn count_rule_for(&self, model: Option<&str>) -> Option<CountRule> {
         self.rules().count_rule(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),
-            model: self.model(),
+            model,
             session: self.meta.id.as_deref(),
             at: self.updated_at,
             logged_window: None,
