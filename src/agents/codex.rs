@@ -48,6 +48,7 @@ pub static CODEX: Format = Format {
         compactions: "yes",
         tried: "0.125 to 0.169",
     },
+    proven: "0.169.0",
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<CodexDecoder>,

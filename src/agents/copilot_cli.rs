@@ -63,6 +63,7 @@ pub static COPILOT_CLI: Format = Format {
         compactions: "yes, truncations too",
         tried: "shapes of 0.0.420 to 1.0.77, a span of 1.0.78, whole runs of 1.0.102",
     },
+    proven: "1.0.102",
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<CopilotCliDecoder>,

@@ -16,6 +16,9 @@ pub struct Format {
     pub roots: &'static [Root],
     /// What its logs contain and what they do not.
     pub facts: Facts,
+    /// The newest version whose logs were compared with counts that are known, a whole run of each; empty:
+    /// none. Sessions of newer versions are marked.
+    pub proven: &'static str,
     /// See [`Format::claims`].
     pub claims: &'static (dyn Fn(&Path) -> Option<Claim> + Sync),
     /// See [`Format::recognise`].
@@ -67,6 +70,7 @@ impl Format {
         label: "",
         roots: &[],
         facts: Facts::NONE,
+        proven: "",
         claims: &|_| None,
         recognise: &|_| false,
         decoder: &decoder::<Nothing>,

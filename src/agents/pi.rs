@@ -52,6 +52,7 @@ pub static PI: Format = Format {
         compactions: "yes",
         tried: "versions 1 to 3 of its format",
     },
+    proven: "0.87.1",
     claims: &claims,
     recognise: &begins_with_a_header,
     decoder: &decoder::<PiDecoder>,

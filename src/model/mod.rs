@@ -39,6 +39,7 @@ pub(crate) mod testing;
 pub mod text;
 pub mod threshold;
 pub mod tools;
+pub mod version;
 pub mod whatif;
 pub mod window;
 

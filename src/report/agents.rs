@@ -24,6 +24,9 @@ pub struct Agent {
     pub newest: Option<Timestamp>,
     /// The rule by which it compacts.
     pub compacts_at: String,
+    /// The newest version whose logs were compared with known counts; empty: none.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub proven: &'static str,
     /// What its logs contain.
     #[serde(flatten)]
     pub facts: Facts,
@@ -74,6 +77,7 @@ impl Agent {
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),
+            proven: format.proven,
             facts: format.facts,
         }
     }

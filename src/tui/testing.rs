@@ -142,7 +142,7 @@ impl Log {
             model: Some(model.into()),
             title: title.map(Into::into),
             parent: parent.map(Into::into),
-            version: Some("2.1.39".into()),
+            version: Some("0.21.39".into()),
             ..Meta::default()
         })))
     }

@@ -99,6 +99,7 @@ fn reports_of_sessions_have_the_documented_keys() {
         "compaction.trigger_setting",
         "context.estimator",
         "context.window_setting",
+        "session.proven",
     ];
     check("ctxgauge.report/1", &reports, &rare);
 }

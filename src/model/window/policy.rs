@@ -3,6 +3,7 @@
 use super::overrides::{Compaction, Overrides};
 use super::{Seen, matches_model};
 use crate::model::own_count::CountRule;
+use crate::model::version;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -88,8 +89,9 @@ impl Policy {
             && window >= self.window_from
             && (self.models.is_empty() || seen.model.is_some_and(of))
             && self.up_to.as_deref().is_none_or(|newest| {
-                seen.version
-                    .is_some_and(|v| version(v) <= version(newest) && !version(v).is_empty())
+                let has_numbers = |v: &&str| !version::numbers(v).is_empty();
+                let version = seen.version.filter(has_numbers);
+                version.is_some_and(|version| !version::is_newer(version, newest))
             })
             && self
                 .until
@@ -146,22 +148,4 @@ impl Policy {
 /// A share of a window, to the next token.
 pub(super) fn part(window: u64, share: f64) -> u64 {
     (window as f64 * share).round() as u64
-}
-
-/// The numbers of a version, to compare it by: `2.1.39-beta` is 2, 1, 39.
-fn version(text: &str) -> Vec<u64> {
-    text.split(['.', '-', '+'])
-        .map_while(|part| part.parse().ok())
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_compare_as_numbers() {
-        assert!(version("2.1.9") < version("2.1.20"));
-        assert!(version("2.1.39-beta.1") > version("2.1.20"));
-    }
 }

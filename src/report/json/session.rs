@@ -1,6 +1,7 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use super::part::part;
+use crate::agents::facts::newer_than_proven;
 use crate::model::carried::Carried;
 use crate::model::compaction::{Compaction, compactions};
 use crate::model::context::{Context, Share};
@@ -68,6 +69,10 @@ part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
     title: Option<&'a str> = session.meta.title.as_deref(),
     parent: Option<&'a str> = session.meta.parent.as_deref().or(report.facts.parent.as_deref()),
     version: Option<&'a str> = session.meta.version.as_deref(),
+    // The newest version that was compared with known counts, if this one is newer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proven: Option<&'static str> =
+        newer_than_proven(session.agent, session.meta.version.as_deref()),
     first_unreadable: Option<String> = session
         .first_unreadable
         .as_ref()

@@ -37,5 +37,13 @@ fn write_one(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     ] {
         writeln!(out, "  {name:<12} {}", inert(what))?;
     }
+    if !agent.proven.is_empty() {
+        let proven = agent.proven;
+        writeln!(
+            out,
+            "  {:<12} against known counts, up to {proven}",
+            "proven"
+        )?;
+    }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The report of one session for people.
 
 use super::widest;
+use crate::agents::facts::newer_than_proven;
 use crate::model::Role;
 use crate::model::compaction::compactions;
 use crate::model::estimators::Estimator;
@@ -48,6 +49,14 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     writeln!(out, "{}", inert(&facts.path.to_string_lossy()))?;
     if let Some(cwd) = session.meta.cwd.as_deref() {
         writeln!(out, "in {}", inert(cwd))?;
+    }
+    let version = session.meta.version.as_deref();
+    if let (Some(version), Some(proven)) = (version, newer_than_proven(session.agent, version)) {
+        let version = inert(version);
+        writeln!(
+            out,
+            "written by {version}; proven against known counts up to {proven}"
+        )?;
     }
     writeln!(out, "\n{}", gauge_line(session))?;
     let limits = session.limits();

@@ -21,6 +21,7 @@ mod status;
 pub(super) use numbers::agent;
 pub(super) use status::{notice, trigger, window};
 
+use crate::agents::facts::newer_than_proven;
 use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
@@ -134,9 +135,15 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
     }
     let title = session.meta.title.as_deref();
     let title = title.filter(|title| *title != name);
-    let parts = [session.meta.version.as_deref(), title];
-    let parts = parts.into_iter().flatten();
-    groups.extend(parts.map(|part| vec![quiet(text::cut(part, columns / 3))]));
+    if let Some(version) = session.meta.version.as_deref() {
+        let is_newer = newer_than_proven(session.agent, Some(version)).is_some();
+        let version = text::cut(version, columns / 3);
+        groups.push(match is_newer {
+            false => vec![quiet(version)],
+            true => vec![piece(version, Tone::Warn), quiet(" unproven")],
+        });
+    }
+    groups.extend(title.map(|title| vec![quiet(text::cut(title, columns / 3))]));
     canvas.write((1, area.y), end, &joined(groups, columns));
     canvas.write_right((1, area.y), area.right(), &right);
 }
