@@ -5,104 +5,19 @@
 //! settled deltas correct them, per exact model id. Robustly: reports that hidden text has swollen
 //! weigh little. The error is computed from the same residuals.
 
+mod judge;
+mod tokenizer;
+mod verdict;
+
+use self::judge::DECISIVE;
+pub use self::tokenizer::Tokenizer;
 use super::event::Size;
 use super::history::Item;
+use super::thinking::Thinking;
 use super::{Kind, Role};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// How a provider's tokenizer relates to the local count: a row of the models table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tokenizer {
-    /// Bytes of text a token, by the estimate of an agent that distinguishes models; 0: as for any model.
-    #[serde(default)]
-    pub agent_bytes: u64,
-    /// Provider tokens a local token.
-    pub per_token: f64,
-    /// Provider tokens that frame one item of a user, a tool or the harness.
-    pub per_item: f64,
-    /// Provider tokens that frame one tool call of the model's.
-    #[serde(default)]
-    pub per_call: f64,
-    /// What a digit costs beyond its part of the local count.
-    #[serde(default)]
-    pub per_digit: f64,
-    /// What a character outside ASCII that is no letter costs beyond its part of the local count.
-    #[serde(default)]
-    pub per_mark: f64,
-    /// Tokens a byte of hidden content: signatures, encrypted reasoning.
-    #[serde(default)]
-    pub per_opaque_byte: f64,
-    /// Bytes of hidden content that cost nothing.
-    #[serde(default)]
-    pub opaque_overhead: f64,
-    /// How much faster thinking grows than its readable summary: the exponent of their ratio beyond
-    /// 100 tokens; 0 where the text is whole.
-    #[serde(skip)]
-    pub thinking_growth: f64,
-    /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
-    #[serde(default)]
-    pub per_tool: BTreeMap<String, f64>,
-    /// Half the width of the 90 % interval, as a share of the estimate.
-    pub spread: f64,
-    /// Half the width of the 90 % interval that even the smallest estimate has, in tokens.
-    pub spread_floor: f64,
-    /// Where these numbers are from.
-    #[serde(default)]
-    pub source: String,
-}
-
-impl Tokenizer {
-    fn price(&self) -> Parts {
-        [
-            self.per_token,
-            self.per_item,
-            self.per_call,
-            self.per_digit,
-            0.0,
-            self.per_mark,
-        ]
-    }
-
-    fn extra(&self) -> BTreeMap<Class, f64> {
-        let result = |name: &str| Class::of(Kind::ToolResult, Some(name));
-        let extras = self.per_tool.iter();
-        extras.map(|(name, extra)| (result(name), *extra)).collect()
-    }
-
-    /// The tokens of thinking whose readable text has `text` tokens. Some models show a summary, which is
-    /// relatively shorter for longer thinking.
-    fn whole_thinking(&self, text: f64) -> f64 {
-        if self.thinking_growth == 0.0 || text <= SUMMARISED_ABOVE {
-            text
-        } else {
-            text * (text / SUMMARISED_ABOVE).powf(self.thinking_growth)
-        }
-    }
-}
-
-impl Default for Tokenizer {
-    /// For models without a row in the table: close to the local count, with a wide error.
-    fn default() -> Tokenizer {
-        Tokenizer {
-            agent_bytes: 0,
-            per_token: 1.1,
-            per_item: 12.0,
-            per_call: 20.0,
-            per_digit: 0.0,
-            per_mark: 0.0,
-            per_opaque_byte: 0.15,
-            opaque_overhead: 0.0,
-            thinking_growth: 0.0,
-            per_tool: BTreeMap::new(),
-            spread: 0.35,
-            spread_floor: 40.0,
-            source: String::new(),
-        }
-    }
-}
 
 /// The properties of an item that its estimate depends on.
 #[derive(Debug, Clone, Copy)]
@@ -165,10 +80,12 @@ impl Sample {
 struct Settled {
     /// What is in it.
     parts: Parts,
+    /// How many items.
+    items: usize,
     /// The classes of its framed items.
     classes: Vec<Class>,
-    /// What was reported for all of it.
-    reported: f64,
+    /// What was reported for all of it, by what becomes of thinking.
+    reported: [f64; 3],
     /// The yardstick of its residual; see [`Calibration::yard`].
     yard: f64,
 }
@@ -182,6 +99,16 @@ const PARTS: usize = 6;
 #[derive(Debug, Clone)]
 pub struct Calibration {
     prior: Tokenizer,
+    /// What becomes of thinking, as far as the reports have shown.
+    thinking: Thinking,
+    /// Whether the log shows no thinking where it was reported.
+    hidden: bool,
+    /// What a token costs, as a multiple of the prior's price: 1 unless reports have refuted that.
+    scale: f64,
+    /// How far away a scale is that is more likely, though not yet beyond doubt.
+    doubt: f64,
+    /// The scale with which past requests were last settled.
+    settled_scale: f64,
     price: Parts,
     /// What a class costs beyond `price`.
     extra: BTreeMap<Class, f64>,
@@ -214,6 +141,11 @@ impl Calibration {
     /// The models table's numbers, before anything was seen.
     pub fn new(prior: Tokenizer) -> Calibration {
         Calibration {
+            thinking: prior.thinking,
+            hidden: false,
+            scale: 1.0,
+            doubt: 0.0,
+            settled_scale: 1.0,
             price: prior.price(),
             extra: prior.extra(),
             seen: VecDeque::new(),
@@ -255,7 +187,7 @@ impl Calibration {
     /// How wide the 90 % interval is now.
     pub(super) fn spread(&self) -> Spread {
         Spread {
-            share: self.p90 * self.prior.spread,
+            share: self.p90 * self.prior.spread + self.doubt,
             floor: self.p90 * self.prior.spread_floor,
         }
     }
@@ -266,11 +198,25 @@ impl Calibration {
         yards * self.yard(estimate, items)
     }
 
-    /// Learns from a settled delta: the items in it, and what they cost together. Deltas with
-    /// thinking or images teach nothing.
-    pub fn learn(&mut self, items: &[Sample], reported: f64) {
-        if items.is_empty() || !items.iter().all(Sample::teaches) {
-            return;
+    /// What becomes of the model's thinking.
+    pub fn thinking(&self) -> Thinking {
+        self.thinking
+    }
+
+    /// Whether a report may be far from the estimate of a single item because nothing has shown yet
+    /// whether the prior fits.
+    pub(super) fn is_open(&self) -> bool {
+        self.seen.len() < PROVEN
+    }
+
+    /// Learns from a settled delta: the items in it, and what they cost together, by what becomes of
+    /// thinking. Deltas with unsettled thinking or images teach nothing. Returns whether what was settled
+    /// before is to be settled again.
+    pub fn learn(&mut self, items: &[Sample], reported: [f64; 3]) -> bool {
+        let differ = reported.iter().any(|tokens| *tokens != reported[0]);
+        let costs = !items.is_empty() && reported.iter().any(|tokens| *tokens > 0.0);
+        if !(costs || differ) || !items.iter().all(Sample::teaches) {
+            return false;
         }
         let estimate: f64 = items.iter().map(|item| self.estimate(item)).sum();
         if self.seen.len() == MEMORY {
@@ -285,11 +231,40 @@ impl Calibration {
         let framed = items.iter().filter(|item| item.is_framed());
         self.seen.push_back(Settled {
             parts: sum,
+            items: items.len(),
             classes: framed.map(|item| item.class).collect(),
             reported,
             yard: self.yard(estimate, items.len()),
         });
+        let is_other = self.judge(DECISIVE);
         self.fit();
+        is_other
+    }
+
+    /// Whether the log shows no thinking where some was reported.
+    pub(super) fn hides_thinking(&self) -> bool {
+        self.hidden
+    }
+
+    /// The deltas that a fit is made of.
+    fn usable(&self) -> impl Iterator<Item = &Settled> {
+        let thinking = self.thinking.index();
+        let seen = self.seen.iter();
+        seen.filter(move |d| d.items > 0 && d.reported[thinking] > 0.0)
+    }
+
+    /// What a token and its like cost before anything was seen, and what framing does.
+    fn expected_price(&self) -> Parts {
+        let [token, item, call, digit, wide, mark] = self.prior.price();
+        let scale = self.scale;
+        [
+            token * scale,
+            item,
+            call,
+            digit * scale,
+            wide * scale,
+            mark * scale,
+        ]
     }
 
     fn fit(&mut self) {
@@ -303,7 +278,7 @@ impl Calibration {
     /// Weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas of
     /// a typical size.
     fn fit_prices(&mut self) {
-        let prior = self.prior.price();
+        let prior = self.expected_price();
         let yard = self.yard(TYPICAL[0] * prior[0], 1);
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];
@@ -311,9 +286,9 @@ impl Calibration {
             left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
             right[i] = left[i][i] * prior[i];
         }
-        for d in &self.seen {
+        for d in self.usable() {
             let weight = huber(self.residual(d)) / (d.yard * d.yard);
-            let reported = d.reported - self.extras(d);
+            let reported = d.reported[self.thinking.index()] - self.extras(d);
             for (i, row) in left.iter_mut().enumerate() {
                 for (cell, part) in row.iter_mut().zip(d.parts) {
                     *cell += weight * d.parts[i] * part;
@@ -340,7 +315,7 @@ impl Calibration {
         let usual = self.yard(TYPICAL[0] * self.prior.per_token, 1);
         let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
         let mut sums: BTreeMap<Class, (f64, f64)> = BTreeMap::new();
-        for d in &self.seen {
+        for d in self.usable() {
             let off = self.residual(d);
             let weight = huber(off) / (d.yard * d.yard);
             // What the delta is off by is its items' alike.
@@ -361,7 +336,11 @@ impl Calibration {
 
     /// How far the settled deltas are from their estimates now.
     fn fit_errors(&mut self) {
-        let mut residuals: Vec<f64> = self.seen.iter().map(|d| self.residual(d).abs()).collect();
+        let mut residuals: Vec<f64> = self.usable().map(|d| self.residual(d).abs()).collect();
+        if residuals.is_empty() {
+            (self.p90, self.median) = (1.0, 1.0 / OUTLIER);
+            return;
+        }
         residuals.sort_by(f64::total_cmp);
         // The prior's own quantiles count as some residuals do.
         let n = residuals.len() as f64;
@@ -373,7 +352,7 @@ impl Calibration {
 
     /// How far a delta is from its estimate, in yards.
     fn residual(&self, d: &Settled) -> f64 {
-        (d.reported - dot(d.parts, self.price) - self.extras(d)) / d.yard
+        (d.reported[self.thinking.index()] - dot(d.parts, self.price) - self.extras(d)) / d.yard
     }
 
     fn extras(&self, d: &Settled) -> f64 {
@@ -419,12 +398,12 @@ fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
     x.iter().all(|x| x.is_finite()).then_some(x)
 }
 
+/// So many deltas show whether the prior fits.
+const PROVEN: usize = 3;
 /// Rounds of re-weighting: the weights settle within three.
 const ROUNDS: usize = 3;
 /// A typical delta, which represents the prior.
 const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
-/// Readable thinking up to this many tokens counts as complete.
-const SUMMARISED_ABOVE: f64 = 100.0;
 /// The most that a mark costs more or less than its local count.
 const MOST_MARK_SKEW: f64 = 3.0;
 /// The most that a digit or letter costs more or less than its local count.

@@ -245,12 +245,13 @@ impl Session {
         }
     }
 
-    /// Whether an item's settled number is part of what the anchor reported. One that was settled by
+    /// Whether the settled number of an item in the context is part of what the anchor reported. One that was settled by
     /// a request on a branch that was left is not.
     pub(super) fn is_anchored(&self, item: &Item, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
             let request = &self.requests()[anchor];
-            self.ledger().in_prompt(item, anchor)
+            // When it left, if it did, may have been found out later.
+            self.ledger().was_sent(item, anchor)
                 || (request.output.is_some() && item.output_of == Some(request.key))
         })
     }

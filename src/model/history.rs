@@ -63,6 +63,8 @@ pub struct Away {
     pub to: RequestIx,
     /// The record that made it leave.
     pub(super) gone: u32,
+    /// Why.
+    pub(super) why: Gone,
     /// The record that brought it back.
     pub(super) back: u32,
 }
@@ -109,12 +111,27 @@ impl Item {
 
     /// Whether it was in the prompt of this request.
     pub fn held_by(&self, request: RequestIx) -> bool {
+        self.was_sent_with(request) && self.left.is_none_or(|left| left.request > request)
+    }
+
+    /// Whether it was in the prompt of this request, unless it had left for good.
+    pub(super) fn was_sent_with(&self, request: RequestIx) -> bool {
         self.entered.is_some_and(|from| from <= request)
-            && self.left.is_none_or(|left| left.request > request)
             && !self
                 .away
                 .iter()
                 .any(|away| (away.from..away.to).contains(&request))
+    }
+
+    /// Whether it was thinking that had been stripped when this record had been read.
+    pub(super) fn is_stripped_at(&self, record: u32) -> bool {
+        let away = self.away.iter();
+        let mut away = away.filter(|away| (away.gone..away.back).contains(&record));
+        let left = self.left.filter(|left| left.record <= record);
+        match left {
+            Some(left) => left.why == Gone::Stripped,
+            None => away.any(|away| away.why == Gone::Stripped),
+        }
     }
 
     /// Whether it was in the context when this record had been read.

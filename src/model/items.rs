@@ -50,6 +50,10 @@ pub(super) struct Items {
     /// Items that leave at the end of their turn, and thinking, perhaps gone already.
     ephemeral: Vec<ItemIx>,
     thinking: Vec<ItemIx>,
+    /// All thinking since the last reset, in the context or stripped.
+    thoughts: Vec<ItemIx>,
+    /// What of it was stripped because of what becomes of thinking, not because the log has it so.
+    stripped: BTreeSet<ItemIx>,
     /// Items that were out of the context for a time.
     returned: BTreeSet<ItemIx>,
     /// The request that was settled last, and the items that it was the first to send.
@@ -175,7 +179,22 @@ impl Items {
         });
         self.enlist(ix);
         self.tally(ix, 1);
+        if self.list[ix].kind == Kind::Thinking {
+            self.thoughts.push(ix);
+        }
         ix
+    }
+
+    /// All thinking since the last reset, in the context or stripped.
+    pub(super) fn thoughts(&self) -> &[ItemIx] {
+        &self.thoughts
+    }
+
+    /// A reset took place: what it did not keep is no longer of interest.
+    pub(super) fn forget_thoughts(&mut self) {
+        let list = &self.list;
+        self.thoughts.retain(|ix| list[*ix].in_context());
+        self.stripped.clear();
     }
 
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
@@ -238,10 +257,13 @@ impl Items {
         let Some(left) = item.left.take() else {
             return;
         };
+        self.stripped.remove(&ix);
+        let item = &mut self.list[ix];
         item.away.push(Away {
             from: left.request,
             to: request,
             gone: left.record,
+            why: left.why,
             back: self.record,
         });
         self.returned.insert(ix);
@@ -277,10 +299,58 @@ impl Items {
         }
     }
 
-    /// Takes all thinking out of the context.
-    pub(super) fn strip_thinking(&mut self, request: RequestIx) {
+    /// Takes the thinking before this node out of the context.
+    pub(super) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
         for ix in std::mem::take(&mut self.thinking) {
+            match (self.list[ix].node as NodeIx) < before {
+                true => self.strip(ix, request),
+                false => self.thinking.push(ix),
+            }
+        }
+    }
+
+    fn strip(&mut self, ix: ItemIx, request: RequestIx) {
+        if self.list[ix].in_context() {
             self.leave(ix, Gone::Stripped, request);
+            self.stripped.insert(ix);
+        }
+    }
+
+    /// Whether thinking is in the context, or would be if it was not stripped.
+    pub(super) fn is_thought_of(&self, ix: ItemIx) -> bool {
+        self.list[ix].in_context() || self.stripped.contains(&ix)
+    }
+
+    /// Thinking was in other prompts than was believed: the first one that held it is `entered`, the
+    /// first one without it `left`.
+    pub(super) fn revise_thinking(
+        &mut self,
+        ix: ItemIx,
+        entered: Option<RequestIx>,
+        left: Option<RequestIx>,
+    ) {
+        let item = &mut self.list[ix];
+        if item.entered.is_none() {
+            item.entered = entered;
+        }
+        match (item.left, left) {
+            (None, None) => {}
+            (None, Some(request)) => self.strip(ix, request),
+            (Some(old), Some(request)) => item.left = Some(Left { request, ..old }),
+            (Some(old), None) => {
+                item.left = None;
+                self.stripped.remove(&ix);
+                item.away.push(Away {
+                    from: old.request,
+                    to: old.request,
+                    gone: old.record,
+                    why: old.why,
+                    back: self.record,
+                });
+                self.enlist(ix);
+                self.tally(ix, 1);
+                self.changes = self.changes.wrapping_add(1);
+            }
         }
     }
 
@@ -360,12 +430,23 @@ impl Items {
         self.estimated = None;
     }
 
-    /// Learns from what these items cost together, in tokens.
-    pub(super) fn learn(&mut self, items: &[ItemIx], reported: f64) {
+    /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
+    /// what was settled before is to be settled again.
+    pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
         let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
         let samples: Vec<Sample> = samples.collect();
-        self.calibrations.current_mut().learn(&samples, reported);
         self.estimated = None;
+        self.calibrations.current_mut().learn(&samples, reported)
+    }
+
+    /// The log shows no thinking where some was reported. Returns as [`Items::learn`].
+    pub(super) fn note_hidden_thinking(&mut self) -> bool {
+        if self.calibrations.current().hides_thinking() {
+            return false;
+        }
+        self.keep_unsettled();
+        self.estimated = None;
+        self.calibrations.current_mut().note_hidden_thinking()
     }
 
     /// Keeps an item's size: this record is about to change it. Only sizes after whole records are

@@ -12,14 +12,20 @@
 //! needed by a correction alone: where the known parts turn out larger than a prompt, where the tokenizer
 //! changes, and where the branch does.
 
+mod again;
+mod explained;
+mod thinking;
+
 use super::calibration::Expected;
-use super::chain::{BranchChange, Chain};
+use super::chain::{BranchChange, Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
 use super::items::Items;
 use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
-use std::collections::HashMap;
+use again::parts;
+use explained::{explained, explained_at_first, fits};
+use std::collections::{BTreeSet, HashMap};
 
 /// The items, requests and resets of a session, and what the reports have settled.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +44,20 @@ pub(super) struct Ledger {
     prefix: Option<u64>,
     /// Whether the log lacks the beginning of its conversation.
     lacks_beginning: bool,
+    /// The nodes at which user turns began.
+    turns: Vec<NodeIx>,
+    /// The newest node with items that are no output.
+    newest_input: NodeIx,
+    /// What each request since the last reset settled.
+    settled: Vec<(RequestIx, Vec<ItemIx>)>,
+    /// Items that were logged after a prompt that held them: part of what was unlogged of it.
+    revealed: BTreeSet<ItemIx>,
+    /// Whether they are to be settled again.
+    is_refuted: bool,
+    /// Whether one of them would not fit its estimate, if it was known already how well those fit.
+    is_open: bool,
+    /// How often that was done.
+    revisions: u32,
 }
 
 impl Ledger {
@@ -102,6 +122,11 @@ impl Ledger {
         item.held_by(request) && (item.node as usize) < self.requests[request].start
     }
 
+    /// Whether an item that was in the context at some time since had been sent with this request by then.
+    pub(super) fn was_sent(&self, item: &Item, request: RequestIx) -> bool {
+        item.was_sent_with(request) && (item.node as usize) < self.requests[request].start
+    }
+
     /// Adds a newly reported request, and settles it unless its report comes late or belongs to a branch
     /// that was left.
     pub(super) fn add_report(&mut self, report: Request, chain: &mut Chain, coverage: Coverage) {
@@ -119,9 +144,12 @@ impl Ledger {
         }
         self.newest_start = start;
         self.requests[ix].previous = self.anchor;
+        let sent_from = self.sent_from(start, chain);
+        self.items.strip_thinking(sent_from, ix);
         self.settle(ix, chain, coverage);
         self.anchor = Some(ix);
         self.settle_output(ix, chain);
+        self.revise(chain);
     }
 
     /// Takes in another line of a response whose report is known. Numbers only rise while it streams.
@@ -157,6 +185,7 @@ impl Ledger {
             (request.output, request.reasoning) = (output, reasoning);
             self.settle_output(ix, chain);
         }
+        self.revise(chain);
     }
 
     /// Another line of a response's output came.
@@ -170,17 +199,20 @@ impl Ledger {
     fn settle(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
         let start = self.requests[ix].start;
         let fresh = self.items.send(ix, start);
+        let older = self.settled.partition_point(|(request, _)| *request < ix);
+        self.settled.truncate(older);
+        self.settled.push((ix, fresh.clone()));
         let held = self.items.settled_before(start, chain);
         let estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
         let error = calibration.error(sum, fresh.len());
-        let tolerance = calibration.tolerance(sum, fresh.len());
         let prompt = self.requests[ix].prompt;
         let is_whole = self.requests[ix].is_whole;
         let Some(anchor) = self.anchor else {
             if is_whole && held < prompt {
-                self.items.learn(&fresh, (prompt - held) as f64);
+                let all = [(prompt - held) as f64; 3];
+                self.is_refuted |= self.items.learn(&fresh, all);
             }
             let system = self.share_whole(&fresh, &estimates, ix, held, chain);
             // At the end of a log the rest is what was not read, not the prefix.
@@ -198,25 +230,16 @@ impl Ledger {
         let unlogged = self.requests[anchor].system;
         self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
         let rest = prompt as i128 - (unlogged + held) as i128;
-        if rest > 0 {
-            self.items.learn(&fresh, rest as f64);
+        let (explained, source) = explained(calibration, rest, sum, fresh.len(), is_whole);
+        self.is_open |=
+            calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
+        let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, chain);
+        self.is_refuted |= self.items.learn(&fresh, by_thinking);
+        if self.is_open && !self.items.calibrations().current().is_open() {
+            (self.is_refuted, self.is_open) = (true, false);
         }
-        // Where all of a prompt is logged, nothing else explains an excess.
-        let most = if is_whole { sum * MOST_EXCESS } else { sum };
-        let fits = rest as f64 <= most + tolerance;
-        let system = if fits && rest >= 0 && rest as f64 >= sum * LEAST_SHARE - tolerance {
-            let source = match fresh.len() {
-                1 => Source::Derived,
-                _ => Source::Shared,
-            };
-            let given = self.apportion(&fresh, &estimates, rest as u64, source);
-            Some(unlogged + (rest as u64 - given))
-        } else {
-            // More came than was logged: the excess is unlogged text. Or less did: something left
-            // the context without a record of it.
-            let given = self.apportion(&fresh, &estimates, sum.round() as u64, Source::Shared);
-            prompt.checked_sub(held + given)
-        };
+        let given = self.apportion(&fresh, &estimates, explained, source);
+        let system = prompt.checked_sub(held + given);
         let system = system.unwrap_or_else(|| self.share_anew(ix, chain));
         self.set_system(ix, system);
     }
@@ -243,6 +266,7 @@ impl Ledger {
         let sum = estimates.iter().sum::<f64>().round() as u64;
         for ix in &items {
             self.items.enter(*ix, anchor);
+            self.revealed.insert(*ix);
         }
         let given = self.apportion(&items, &estimates, sum.min(system), Source::Shared);
         self.requests[anchor].system -= given;
@@ -275,11 +299,7 @@ impl Ledger {
             return 0;
         }
         let room = prompt - held;
-        let all_is_logged = is_whole && room as f64 <= sum * MOST_EXCESS;
-        let target = match all_is_logged {
-            true => room,
-            false => (sum.round() as u64).min(room),
-        };
+        let target = explained_at_first(room, sum, is_whole);
         room - self.apportion(fresh, estimates, target, Source::Shared)
     }
 
@@ -306,22 +326,13 @@ impl Ledger {
     /// Divides a sum in proportion to weights, to the token, and settles the items with it. Returns what
     /// was given out: all of it, or 0 where there are no items.
     fn apportion(&mut self, items: &[ItemIx], weights: &[f64], sum: u64, source: Source) -> u64 {
-        let total: f64 = weights.iter().sum();
-        let (mut upto, mut given) = (0.0, 0);
-        for (n, (item, weight)) in items.iter().zip(weights).enumerate() {
-            upto += match total > 0.0 {
-                true => weight / total,
-                false => 1.0 / items.len() as f64,
-            };
-            let target = match n + 1 == items.len() {
-                true => sum,
-                false => ((sum as f64 * upto).round() as u64).clamp(given, sum),
-            };
-            let part = (target - given, source);
-            self.items.set_settled(*item, Some(part));
-            given = target;
+        for (item, part) in items.iter().zip(parts(weights, sum)) {
+            self.items.set_settled(*item, Some((part, source)));
         }
-        given
+        match items.is_empty() {
+            true => 0,
+            false => sum,
+        }
     }
 
     fn apportion_by_estimate(&mut self, items: &[ItemIx], sum: u64) {
@@ -357,6 +368,8 @@ impl Ledger {
             .partition(|ix| self.items.all()[*ix].kind == Kind::Thinking);
         if has_reasoning && reasoning > 0 && thinking.is_empty() {
             thinking.push(self.add_unlogged_output(ix, Kind::Thinking, chain));
+            // Without any of its output, the log shows nothing of what the client has.
+            self.is_refuted |= !rest.is_empty() && self.items.note_hidden_thinking();
         }
         // What little an output has beside its thinking is framing.
         let more = has_reasoning && output - reasoning > SMALL_OUTPUT;
@@ -401,6 +414,7 @@ impl Ledger {
         }
         self.anchor = None;
         self.generation += 1;
+        self.settled.clear();
     }
 
     /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,
@@ -431,6 +445,8 @@ impl Ledger {
     /// There is no anchor until the next report: a reset took place.
     pub(super) fn forget_anchor(&mut self) {
         self.anchor = None;
+        self.settled.clear();
+        self.items.forget_thoughts();
     }
 
     /// The agent's own size after the last reset, unless a size is known or a request came since.
@@ -449,6 +465,8 @@ impl Ledger {
             request.start = chain.live().partition_point(|node| *node < request.start);
         }
         self.requests.shrink_to_fit();
+        self.settled = Vec::new();
+        self.turns = Vec::new();
         self.by_request = HashMap::new();
         self.items.keep_in_context(chain)
     }
@@ -459,14 +477,6 @@ pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Ite
     let all = chain.live().iter().flat_map(|node| chain.items(*node));
     all.copied().filter(|ix| items.all()[*ix].in_context())
 }
-
-/// The smallest share of their estimates that items are believed to have cost. Below it, something
-/// else has left the context.
-const LEAST_SHARE: f64 = 0.5;
-
-/// How much more than their estimates the items of a request are believed to have cost, where the log
-/// contains all that it held.
-const MOST_EXCESS: f64 = 3.0;
 
 /// An output this much larger than its thinking needs no item of its own: framing.
 const SMALL_OUTPUT: u64 = 16;

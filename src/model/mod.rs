@@ -37,6 +37,7 @@ pub mod session;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text;
+pub mod thinking;
 pub mod threshold;
 pub mod tools;
 pub mod version;

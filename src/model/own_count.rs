@@ -9,7 +9,7 @@ use super::event::{Cause, Reset};
 use super::history::{Counted, Item, RequestIx};
 use super::session::Session;
 use super::window::Seen;
-use super::{Gone, Kind, Role};
+use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
 
 /// How an agent counts its context.
@@ -73,7 +73,7 @@ impl Session {
             From::Report(anchor) => {
                 let request = &self.requests()[anchor];
                 !item.is_prefix()
-                    && !self.ledger().in_prompt(item, anchor)
+                    && !self.ledger().was_sent(item, anchor)
                     && item.output_of != Some(request.key)
             }
             From::Estimate(record) => item.record > record,
@@ -193,7 +193,7 @@ impl Session {
         let (mut sum, mut not_sent) = (0_u64, 0_u64);
         for (ix, item) in this_epoch.filter(|(_, item)| item.kind == Kind::Thinking) {
             let is_here = item.in_context_at(now);
-            if !is_here && item.left.is_none_or(|left| left.why != Gone::Stripped) {
+            if !is_here && !item.is_stripped_at(now) {
                 continue;
             }
             let tokens = match (item.size.own_bytes, self.tokens(ix)) {
@@ -320,6 +320,7 @@ fn begins_turn(item: &Item) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Gone;
     use crate::model::event::{Event, Kept, Key, NewItem, Node, Part, Size, Usage};
     use crate::model::replay::Timeline;
     use crate::model::testing::{Log, new_item};

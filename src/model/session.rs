@@ -18,7 +18,7 @@ pub use super::history::{
 use super::items::Items;
 use super::ledger::{Ledger, alive};
 use super::past::{Facts, Inputs, Mark, Past};
-use super::window::{Overrides, Rules, Thinking};
+use super::window::{Overrides, Rules};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashSet};
@@ -359,7 +359,10 @@ impl Session {
         }
         if turn {
             self.turns += 1;
-            self.end_turn();
+            self.drop_ephemeral();
+        }
+        if part != Part::Output && (turn || !items.is_empty()) {
+            self.ledger.begin_input(turn, &self.chain);
         }
         self.add_items(self.chain.last(), items, place, at, request);
     }
@@ -412,16 +415,6 @@ impl Session {
     fn leave(&mut self, ix: ItemIx, why: Gone) {
         let next = self.requests().len();
         self.ledger.items_mut().leave(ix, why, next);
-    }
-
-    /// What leaves when a new user turn begins.
-    fn end_turn(&mut self) {
-        self.drop_ephemeral();
-        let row = self.model().and_then(|id| self.rules.model(self.agent, id));
-        if row.is_some_and(|row| row.thinking == Thinking::Leaves) {
-            let next = self.requests().len();
-            self.ledger.items_mut().strip_thinking(next);
-        }
     }
 
     fn drop_ephemeral(&mut self) {

@@ -10,6 +10,7 @@ mod price;
 #[cfg(test)]
 mod tests;
 
+pub use super::thinking::Thinking;
 pub use overrides::{Compaction, ModelWindow, Overrides};
 pub(crate) use pattern::matches;
 use pattern::matches_model;
@@ -72,7 +73,7 @@ pub struct ModelRow {
     pub guess: bool,
     /// The tokenizer's name.
     pub tokenizer: String,
-    /// What becomes of thinking when a new user turn begins.
+    /// What becomes of its thinking; a session's own reports can show otherwise.
     #[serde(default)]
     pub thinking: Thinking,
     /// How much faster thinking grows than the summary of it that a log shows; see
@@ -82,17 +83,6 @@ pub struct ModelRow {
     /// The source of these numbers; optional in the user's own table.
     #[serde(default)]
     pub source: String,
-}
-
-/// What becomes of a model's thinking when a new user turn begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Thinking {
-    /// It stays in the context.
-    #[default]
-    Stays,
-    /// It leaves.
-    Leaves,
 }
 
 /// How the window's size is known.
@@ -323,6 +313,7 @@ impl Rules {
         let tokenizer = named.or_else(|| self.tokenizer.get(agent)).cloned();
         Tokenizer {
             thinking_growth: row.map_or(0.0, |row| row.thinking_growth),
+            thinking: row.map_or(Thinking::default(), |row| row.thinking),
             ..tokenizer.unwrap_or_default()
         }
     }

@@ -12,6 +12,7 @@ pub(super) fn write(out: &mut dyn Write, rules: &Rules) -> io::Result<()> {
         let thinking = match row.thinking {
             Thinking::Stays => "stays",
             Thinking::Leaves => "removed at a new turn",
+            Thinking::Never => "never sent back",
         };
         writeln!(
             out,

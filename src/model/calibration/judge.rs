@@ -1,0 +1,115 @@
+//! What the deltas of a session show beyond the price of a token: what becomes of thinking, and whether the
+//! tokenizer is the one that the models table has.
+
+use super::verdict::{Fit, Point};
+use super::{Calibration, Settled, dot};
+use crate::model::thinking::Thinking;
+
+impl Calibration {
+    /// The log shows no thinking where some was reported: the client cannot send it back. Returns whether
+    /// what was settled before is to be settled again.
+    pub(in crate::model) fn note_hidden_thinking(&mut self) -> bool {
+        self.hidden = true;
+        let is_other = self.judge(0.0);
+        if is_other {
+            self.fit();
+        }
+        is_other
+    }
+
+    /// Finds the most likely account of the deltas; what becomes of thinking has to be so much more
+    /// likely. Returns whether it is another one than before.
+    pub(super) fn judge(&mut self, margin: f64) -> bool {
+        let thinking = self.thinking;
+        let fits = Thinking::ALL.map(|thinking| self.account(thinking));
+        let likelihood = |of: Thinking| fits[of.index()].likelihood;
+        for other in Thinking::ALL {
+            if likelihood(other) > likelihood(self.thinking) + margin {
+                self.thinking = other;
+            }
+        }
+        if self.seen.len() > JUDGED {
+            // What a token costs is learned by now.
+            self.doubt = 0.0;
+            return self.thinking != thinking;
+        }
+        let points = self.points(self.thinking);
+        let table = Fit::with(1.0, &points);
+        let free = Fit::free(&points, self.prior.spread).unwrap_or(table);
+        let gain = free.likelihood - table.likelihood;
+        let is_far = free.scale.ln().abs() > FAR * self.prior.spread;
+        let needed = match self.scale == 1.0 {
+            true => DECISIVE_SCALE,
+            false => -DECISIVE_SCALE,
+        };
+        self.scale = match is_far && gain > needed {
+            true => free.scale,
+            false => 1.0,
+        };
+        self.doubt = match is_far && gain > LIKELY {
+            true => (free.scale - self.scale).abs(),
+            false => 0.0,
+        };
+        let is_other_scale = (self.scale / self.settled_scale).ln().abs() > OTHER_SCALE;
+        if is_other_scale {
+            self.settled_scale = self.scale;
+        }
+        self.thinking != thinking || is_other_scale
+    }
+
+    /// The best account of the deltas in which this becomes of thinking.
+    fn account(&self, thinking: Thinking) -> Fit {
+        let points = self.points(thinking);
+        let table = Fit::with(1.0, &points);
+        let free = Fit::free(&points, self.prior.spread).unwrap_or(table);
+        let best = match free.likelihood > table.likelihood {
+            true => free,
+            false => table,
+        };
+        // The table's word is worth some deltas; where it has none, what the log shows.
+        let against = match (self.prior.thinking, self.hidden) {
+            (Thinking::Stays, true) if thinking != Thinking::Never => HIDDEN,
+            (Thinking::Stays, true) => 0.0,
+            (Thinking::Stays, false) if thinking != Thinking::Stays => UNSAID,
+            (table, _) if thinking != table => TABLE,
+            _ => 0.0,
+        };
+        Fit {
+            likelihood: best.likelihood - against,
+            ..best
+        }
+    }
+
+    /// The newest deltas, with what is left for their items if this becomes of thinking.
+    fn points(&self, thinking: Thinking) -> Vec<Point> {
+        let price = self.prior.price();
+        let extra = self.prior.extra();
+        let point = |d: &Settled| {
+            let extras = d.classes.iter().filter_map(|class| extra.get(class));
+            Point {
+                expected: (dot(d.parts, price) + extras.sum::<f64>()).max(0.0),
+                reported: d.reported[thinking.index()],
+                floor: self.prior.spread_floor / 2.0 * (d.items.max(1) as f64).sqrt(),
+            }
+        };
+        let newest = self.seen.iter().rev().take(JUDGED);
+        newest.map(point).collect()
+    }
+}
+
+/// The newest deltas, from which the most likely account is found.
+const JUDGED: usize = 40;
+/// An account that is so much more likely, as a logarithm, takes the place of another.
+pub(super) const DECISIVE: f64 = 3.0;
+const DECISIVE_SCALE: f64 = 4.0;
+/// An account that is so much more likely widens the interval of what is expected.
+const LIKELY: f64 = 1.0;
+/// How much less likely an account is that contradicts the models table; that the table does not have;
+/// in which thinking is sent back that the log does not show.
+const TABLE: f64 = 2.5;
+const UNSAID: f64 = 1.5;
+const HIDDEN: f64 = 1.0;
+/// A tokenizer this far from its prior, as a share of the prior's 90 % error, is another one.
+const FAR: f64 = 0.5;
+/// A scale that differs by less, as a logarithm, is no reason to settle anything again.
+const OTHER_SCALE: f64 = 0.05;

@@ -1,0 +1,106 @@
+//! How a provider's tokenizer relates to the local count.
+
+use super::{Class, Parts};
+use crate::model::Kind;
+use crate::model::thinking::Thinking;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How a provider's tokenizer relates to the local count: a row of the models table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tokenizer {
+    /// Bytes of text a token, by the estimate of an agent that distinguishes models; 0: as for any model.
+    #[serde(default)]
+    pub agent_bytes: u64,
+    /// Provider tokens a local token.
+    pub per_token: f64,
+    /// Provider tokens that frame one item of a user, a tool or the harness.
+    pub per_item: f64,
+    /// Provider tokens that frame one tool call of the model's.
+    #[serde(default)]
+    pub per_call: f64,
+    /// What a digit costs beyond its part of the local count.
+    #[serde(default)]
+    pub per_digit: f64,
+    /// What a character outside ASCII that is no letter costs beyond its part of the local count.
+    #[serde(default)]
+    pub per_mark: f64,
+    /// Tokens a byte of hidden content: signatures, encrypted reasoning.
+    #[serde(default)]
+    pub per_opaque_byte: f64,
+    /// Bytes of hidden content that cost nothing.
+    #[serde(default)]
+    pub opaque_overhead: f64,
+    /// How much faster thinking grows than its readable summary: the exponent of their ratio beyond
+    /// 100 tokens; 0 where the text is whole.
+    #[serde(skip)]
+    pub thinking_growth: f64,
+    /// What becomes of the model's thinking.
+    #[serde(skip)]
+    pub thinking: Thinking,
+    /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
+    #[serde(default)]
+    pub per_tool: BTreeMap<String, f64>,
+    /// Half the width of the 90 % interval, as a share of the estimate.
+    pub spread: f64,
+    /// Half the width of the 90 % interval that even the smallest estimate has, in tokens.
+    pub spread_floor: f64,
+    /// Where these numbers are from.
+    #[serde(default)]
+    pub source: String,
+}
+
+impl Tokenizer {
+    pub(super) fn price(&self) -> Parts {
+        [
+            self.per_token,
+            self.per_item,
+            self.per_call,
+            self.per_digit,
+            0.0,
+            self.per_mark,
+        ]
+    }
+
+    pub(super) fn extra(&self) -> BTreeMap<Class, f64> {
+        let result = |name: &str| Class::of(Kind::ToolResult, Some(name));
+        let extras = self.per_tool.iter();
+        extras.map(|(name, extra)| (result(name), *extra)).collect()
+    }
+
+    /// The tokens of thinking whose readable text has `text` tokens. Some models show a summary, which is
+    /// relatively shorter for longer thinking.
+    pub(super) fn whole_thinking(&self, text: f64) -> f64 {
+        if self.thinking_growth == 0.0 || text <= SUMMARISED_ABOVE {
+            text
+        } else {
+            text * (text / SUMMARISED_ABOVE).powf(self.thinking_growth)
+        }
+    }
+}
+
+impl Default for Tokenizer {
+    /// For models without a row in the table: close to the local count, with a wide error.
+    fn default() -> Tokenizer {
+        Tokenizer {
+            agent_bytes: 0,
+            per_token: 1.1,
+            per_item: 12.0,
+            per_call: 20.0,
+            per_digit: 0.0,
+            per_mark: 0.0,
+            per_opaque_byte: 0.15,
+            opaque_overhead: 0.0,
+            thinking_growth: 0.0,
+            thinking: Thinking::Stays,
+            per_tool: BTreeMap::new(),
+            spread: 0.35,
+            spread_floor: 40.0,
+            source: String::new(),
+        }
+    }
+}
+
+/// Readable thinking up to this many tokens counts as complete.
+const SUMMARISED_ABOVE: f64 = 100.0;

@@ -1,0 +1,240 @@
+//! Settles again what was settled since the last reset, where later reports have shown that it was done
+//! on a wrong assumption: about the tokenizer, or about what becomes of thinking.
+//!
+//! The prompts stay, and so does what was expected of them. A walk through all items, a few times in a
+//! session at most.
+
+use super::{Ledger, explained, explained_at_first};
+use crate::model::Source;
+use crate::model::chain::{Chain, NodeIx};
+use crate::model::history::{ItemIx, Request, RequestIx};
+use std::collections::{BTreeSet, HashMap};
+
+/// The most revisions of a session.
+const MOST_REVISIONS: u32 = 12;
+
+/// What a revision is going to change.
+#[derive(Default)]
+struct Plan {
+    sizes: HashMap<ItemIx, Option<(u64, Source)>>,
+    /// The system part of each request from `from` on.
+    system: Vec<u64>,
+    /// The first request whose parts add up.
+    from: usize,
+}
+
+/// The items that a prompt of the plan is the first to hold, and the first without.
+#[derive(Default, Clone)]
+struct Change {
+    entered: Vec<ItemIx>,
+    left: Vec<ItemIx>,
+}
+
+impl Ledger {
+    /// Settles again what was settled since the last reset, if that was refuted.
+    pub(super) fn revise(&mut self, chain: &Chain) {
+        if !std::mem::take(&mut self.is_refuted) || self.revisions >= MOST_REVISIONS {
+            return;
+        }
+        let requests = self.settled_requests();
+        if requests.is_empty() {
+            return;
+        }
+        self.revisions += 1;
+        self.move_thinking(&requests, chain);
+        let plan = self.plan(&requests);
+        for (item, size) in plan.sizes {
+            self.items.set_settled(item, size);
+        }
+        self.generation += 1;
+        for (position, ix) in requests.iter().enumerate().skip(plan.from) {
+            self.set_system(*ix, plan.system[position]);
+        }
+        if plan.from == requests.len()
+            && let Some(last) = requests.last()
+        {
+            let system = self.share_anew(*last, chain);
+            self.set_system(*last, system);
+        }
+        let first = requests[0];
+        if plan.from == 0 && self.requests[first].previous.is_none() && self.prefix.is_some() {
+            self.prefix = Some(plan.system[0]);
+        }
+    }
+
+    /// The requests from the last reset to the anchor, each settled against the one before it.
+    fn settled_requests(&self) -> Vec<RequestIx> {
+        let before = |ix: &RequestIx| self.requests[*ix].previous;
+        let known = |ix: &RequestIx| self.fresh_of(*ix).is_some();
+        let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
+            .take_while(known)
+            .collect();
+        requests.reverse();
+        requests
+    }
+
+    /// The items that a request settled.
+    fn fresh_of(&self, ix: RequestIx) -> Option<&[ItemIx]> {
+        let at = self
+            .settled
+            .binary_search_by_key(&ix, |(request, _)| *request);
+        Some(&self.settled[at.ok()?].1)
+    }
+
+    /// Corrects which prompts held thinking.
+    fn move_thinking(&mut self, requests: &[RequestIx], chain: &Chain) {
+        let starts = requests.iter().map(|ix| self.requests[*ix].start);
+        let sent: Vec<(NodeIx, NodeIx)> = starts
+            .map(|start| (self.sent_from(start, chain), start))
+            .collect();
+        let next = self.requests.len();
+        let sent_next = self.sent_next_from(chain);
+        for ix in self.items.thoughts().to_vec() {
+            let node = self.items.all()[ix].node as NodeIx;
+            if !self.items.is_thought_of(ix) || !chain.is_live(node) {
+                continue;
+            }
+            let first = sent.partition_point(|(_, start)| *start <= node);
+            let without = sent.partition_point(|(from, start)| *start <= node || *from <= node);
+            let entered = requests.get(first).filter(|_| first < without);
+            let left = requests.get(without).copied();
+            let left = left.or((node < sent_next).then_some(next));
+            self.items.revise_thinking(ix, entered.copied(), left);
+        }
+    }
+
+    /// The sizes that the reports leave for the items, by the present calibration.
+    fn plan(&self, requests: &[RequestIx]) -> Plan {
+        let mut plan = Plan::default();
+        let mut fresh: Vec<Vec<ItemIx>> = Vec::new();
+        for ix in requests {
+            let (held, never_sent) = self.fresh(*ix);
+            fresh.push(held);
+            let unsettled = never_sent.into_iter().map(|ix| (ix, None));
+            plan.sizes.extend(unsettled);
+        }
+        let changes = self.changes(requests, &fresh);
+        let before = self.requests[requests[0]].previous;
+        let mut unlogged = before.map(|ix| self.requests[ix].system);
+        let mut held: i128 = 0;
+        for ((ix, fresh), change) in requests.iter().zip(&fresh).zip(&changes) {
+            held -= self.sum(&plan, change.left.iter());
+            held += self.sum(&plan, change.entered.iter());
+            let entered = change.entered.iter();
+            let revealed = self.sum(&plan, entered.filter(|ix| self.revealed.contains(ix)));
+            let before = unlogged.map(|tokens| i128::from(tokens) - revealed);
+            let prompt = i128::from(self.requests[*ix].prompt);
+            let estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
+            let room = u64::try_from(prompt - held).unwrap_or(0);
+            let (most, source) = self.explained_anew(*ix, before, room, held, &estimates);
+            let given = match estimates.is_empty() {
+                true => 0,
+                false => most.min(room),
+            };
+            for (ix, part) in fresh.iter().zip(parts(&estimates, given)) {
+                plan.sizes.insert(*ix, Some((part, source)));
+            }
+            held += i128::from(given);
+            let system = u64::try_from(prompt - held).unwrap_or(0);
+            plan.system.push(system);
+            if held > prompt {
+                // What the prompt before held cannot all be in this one: no earlier one adds up with it.
+                plan.from = plan.system.len();
+            }
+            unlogged = Some(system);
+        }
+        plan
+    }
+
+    /// What a request settles: what its prompt held of it, and what it did not hold after all.
+    fn fresh(&self, ix: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
+        let settled = self.fresh_of(ix).unwrap_or_default().iter();
+        let is_new = |item: &&ItemIx| {
+            let item = &self.items.all()[**item];
+            item.settled.is_none() && item.entered == Some(ix)
+        };
+        let thoughts = self.items.thoughts().iter().filter(is_new);
+        let all: BTreeSet<ItemIx> = settled.chain(thoughts).copied().collect();
+        let held = |item: &ItemIx| self.items.all()[*item].held_by(ix);
+        all.into_iter().partition(held)
+    }
+
+    /// What the items that a request settles cost, beside what its prompt held of others and, unless it is
+    /// the first, what was unlogged before.
+    fn explained_anew(
+        &self,
+        ix: RequestIx,
+        unlogged: Option<i128>,
+        room: u64,
+        held: i128,
+        estimates: &[f64],
+    ) -> (u64, Source) {
+        let sum: f64 = estimates.iter().sum();
+        let calibration = self.items.calibrations().current();
+        let Request {
+            prompt, is_whole, ..
+        } = self.requests[ix];
+        match unlogged {
+            Some(unlogged) => {
+                let rest = i128::from(prompt) - held - unlogged.max(0);
+                explained(calibration, rest, sum, estimates.len(), is_whole)
+            }
+            None => (explained_at_first(room, sum, is_whole), Source::Shared),
+        }
+    }
+
+    /// Tokens of items, as planned.
+    fn sum<'i>(&self, plan: &Plan, items: impl Iterator<Item = &'i ItemIx>) -> i128 {
+        let size = |ix: &ItemIx| {
+            let planned = plan.sizes.get(ix).copied();
+            let settled = planned.unwrap_or(self.items.all()[*ix].settled);
+            settled.map_or(0, |(tokens, _)| i128::from(tokens))
+        };
+        items.map(size).sum()
+    }
+
+    /// What enters and leaves with each request, but for the items that it settles.
+    fn changes(&self, requests: &[RequestIx], fresh: &[Vec<ItemIx>]) -> Vec<Change> {
+        let mut changes = vec![Change::default(); requests.len() + 1];
+        let mut settled_at: HashMap<ItemIx, usize> = HashMap::new();
+        for (position, fresh) in fresh.iter().enumerate() {
+            settled_at.extend(fresh.iter().map(|ix| (*ix, position)));
+        }
+        let position = |request| requests.partition_point(|ix| *ix < request);
+        for (ix, item) in self.items.all().iter().enumerate() {
+            let settled = settled_at.get(&ix).copied();
+            for span in item.spans_held(self.requests.len()) {
+                let (from, to) = (position(span.start), position(span.end));
+                match settled {
+                    Some(at) if (from..to).contains(&at) => changes[to].left.push(ix),
+                    Some(at) if to <= at => {}
+                    _ if from < to => {
+                        changes[from].entered.push(ix);
+                        changes[to].left.push(ix);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        changes
+    }
+}
+
+/// Divides a sum in proportion to weights, to the token.
+pub(super) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
+    let total: f64 = weights.iter().sum();
+    let (mut upto, mut given) = (0.0, 0);
+    let count = weights.len();
+    let part = |(n, weight): (usize, &f64)| {
+        upto += match total > 0.0 {
+            true => weight / total,
+            false => 1.0 / count as f64,
+        };
+        let target = match n + 1 == count {
+            true => sum,
+            false => ((sum as f64 * upto).round() as u64).clamp(given, sum),
+        };
+        target - std::mem::replace(&mut given, target)
+    };
+    weights.iter().enumerate().map(part).collect()
+}

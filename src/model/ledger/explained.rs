@@ -1,0 +1,58 @@
+//! How much of what a report leaves the items of a delta explain.
+
+use crate::model::Source;
+use crate::model::calibration::Calibration;
+
+/// What the items of a delta cost together, where `rest` tokens of it are left for so many of them and `sum`
+/// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,
+/// something left the context without a record of it.
+pub(super) fn explained(
+    calibration: &Calibration,
+    rest: i128,
+    sum: f64,
+    items: usize,
+    is_whole: bool,
+) -> (u64, Source) {
+    let is_single = items == 1;
+    let scale = rest as f64 / sum.max(1.0);
+    let is_open = is_single && calibration.is_open() && (1.0 / OPEN..OPEN).contains(&scale);
+    let fits = is_open || fits(calibration, rest, sum, items, is_whole);
+    match u64::try_from(rest) {
+        Ok(rest) if fits && is_single => (rest, Source::Derived),
+        Ok(rest) if fits => (rest, Source::Shared),
+        _ => (sum.round() as u64, Source::Shared),
+    }
+}
+
+/// What the items of the first report cost together, where there is so much room beside what is known.
+pub(super) fn explained_at_first(room: u64, sum: f64, is_whole: bool) -> u64 {
+    match is_whole && room as f64 <= sum * MOST_EXCESS {
+        true => room,
+        false => (sum.round() as u64).min(room),
+    }
+}
+
+/// Whether a delta is as near its estimate as the error of that allows. Where all of a prompt is logged,
+/// nothing else explains an excess.
+pub(super) fn fits(
+    calibration: &Calibration,
+    rest: i128,
+    sum: f64,
+    items: usize,
+    is_whole: bool,
+) -> bool {
+    let tolerance = calibration.tolerance(sum, items);
+    let most = if is_whole { sum * MOST_EXCESS } else { sum };
+    (sum * LEAST_SHARE - tolerance..=most + tolerance).contains(&(rest as f64))
+}
+
+/// How far a single item may be from its estimate until reports have shown whether the prior fits.
+const OPEN: f64 = 2.0;
+
+/// The smallest share of their estimates that items are believed to have cost. Below it, something
+/// else has left the context.
+const LEAST_SHARE: f64 = 0.5;
+
+/// How much more than their estimates the items of a request are believed to have cost, where the log
+/// contains all that it held.
+const MOST_EXCESS: f64 = 3.0;

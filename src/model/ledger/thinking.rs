@@ -1,0 +1,105 @@
+//! Which prompts held thinking, by what becomes of it.
+
+use super::Ledger;
+use crate::model::chain::{Chain, NodeIx};
+use crate::model::history::RequestIx;
+use crate::model::thinking::Thinking;
+
+impl Ledger {
+    /// A node on the live branch that is no output was added: perhaps thinking leaves with it.
+    pub(in crate::model) fn begin_input(&mut self, turn: bool, chain: &Chain) {
+        let (node, now) = (chain.last(), self.requests.len());
+        if turn {
+            self.turns.push(node);
+        }
+        self.newest_input = node;
+        match self.items.calibrations().current().thinking() {
+            Thinking::Never => self.items.strip_thinking(node, now),
+            Thinking::Leaves if turn => self.items.strip_thinking(node, now),
+            Thinking::Leaves | Thinking::Stays => {}
+        }
+    }
+
+    /// The first node whose thinking is part of a prompt that ends before `start`.
+    pub(super) fn sent_from(&self, start: NodeIx, chain: &Chain) -> NodeIx {
+        self.sent_from_if(self.items.calibrations().current().thinking(), start, chain)
+    }
+
+    pub(super) fn sent_from_if(&self, thinking: Thinking, start: NodeIx, chain: &Chain) -> NodeIx {
+        match thinking {
+            Thinking::Stays => 0,
+            Thinking::Never => start,
+            Thinking::Leaves => {
+                let mut turns = self.turns.iter().rev();
+                let turn = turns.find(|node| **node < start && chain.is_live(**node));
+                turn.copied().unwrap_or(0)
+            }
+        }
+    }
+
+    /// The first node whose thinking is part of the next prompt, as far as the log shows.
+    pub(super) fn sent_next_from(&self, chain: &Chain) -> NodeIx {
+        match self.items.calibrations().current().thinking() {
+            Thinking::Never if chain.is_live(self.newest_input) => self.newest_input,
+            Thinking::Never => 0,
+            Thinking::Leaves | Thinking::Stays => self.sent_from(NodeIx::MAX, chain),
+        }
+    }
+
+    /// What is left of a delta for its items, by what becomes of thinking; `rest`: as it is believed now.
+    pub(super) fn rest_by_thinking(
+        &self,
+        rest: f64,
+        last: RequestIx,
+        ix: RequestIx,
+        chain: &Chain,
+    ) -> [f64; 3] {
+        let grown = Thinking::ALL.map(|thinking| self.grown(thinking, last, ix, chain));
+        let now = self.items.calibrations().current().thinking();
+        match (grown[now.index()], grown) {
+            (Some(now), [Some(stays), Some(leaves), Some(never)]) => {
+                [stays, leaves, never].map(|grown| rest + now - grown)
+            }
+            _ => [rest; 3],
+        }
+    }
+
+    /// How many more tokens of thinking one prompt held than another; `None`: not all of it was reported.
+    fn grown(
+        &self,
+        thinking: Thinking,
+        last: RequestIx,
+        ix: RequestIx,
+        chain: &Chain,
+    ) -> Option<f64> {
+        let (start, last_start) = (self.requests[ix].start, self.requests[last].start);
+        let from = self.sent_from_if(thinking, start, chain);
+        let last_from = self.sent_from_if(thinking, last_start, chain);
+        if from == last_from {
+            return self.thinking_between(last_start.max(from), start, chain);
+        }
+        let now = self.thinking_between(from, start, chain)?;
+        Some(now - self.thinking_between(last_from, last_start, chain)?)
+    }
+
+    /// Tokens of thinking between two nodes, in the context or stripped; `None`: not all of it was
+    /// reported.
+    fn thinking_between(&self, from: NodeIx, to: NodeIx, chain: &Chain) -> Option<f64> {
+        let thoughts = self.items.thoughts().iter().rev();
+        let mut sum = 0.0;
+        for ix in thoughts {
+            let item = &self.items.all()[*ix];
+            let node = item.node as NodeIx;
+            if node < from {
+                break;
+            }
+            if node >= to || !self.items.is_thought_of(*ix) || !chain.is_live(node) {
+                continue;
+            }
+            let request = item.output_of.and_then(|key| self.request_of(key))?;
+            self.requests[request].reasoning?;
+            sum += item.settled?.0 as f64;
+        }
+        Some(sum)
+    }
+}

@@ -1,0 +1,27 @@
+//! Whether a model's thinking is part of the prompts after it.
+
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a model's thinking after its response. Depends on the model, the provider's API and
+/// the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Thinking {
+    /// It stays in the context.
+    #[default]
+    Stays,
+    /// It leaves when a new user turn begins.
+    Leaves,
+    /// It is never sent back: it leaves with the first item after its response.
+    Never,
+}
+
+impl Thinking {
+    /// All of them.
+    pub const ALL: [Thinking; 3] = [Thinking::Stays, Thinking::Leaves, Thinking::Never];
+
+    /// Its index in [`Thinking::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
