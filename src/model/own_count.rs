@@ -6,7 +6,7 @@
 
 use super::context::Content;
 use super::event::{Cause, Reset};
-use super::history::{Counted, Item, RequestIx};
+use super::history::{Counted, Item, RequestIx, SizedItem};
 use super::session::Session;
 use super::window::Seen;
 use super::{Kind, Role};
@@ -163,8 +163,13 @@ impl Session {
         };
         let report = inputs.anchor().map(|anchor| {
             let request = &self.requests()[anchor];
+            // A later line of the response may report its output: until then, its items are estimates.
+            let is_unreported = |(ix, _, source): &SizedItem| {
+                self.items()[*ix].output_of == Some(request.key) && !source.is_known()
+            };
             let output = match rule.base {
                 Base::Prompt => 0,
+                _ if content.items.iter().any(is_unreported) => 0,
                 _ => request.output.unwrap_or(0),
             };
             let total = request.prompt.saturating_add(output);
