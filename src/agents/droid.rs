@@ -4,8 +4,11 @@
 //! format (jazzyalex/agent-sessions, `DroidSessionParser.swift`; inference-sh/agentprotocol,
 //! `transcript/droid`, whose samples are of droid 0.226 with what it then sent to the model):
 //!
-//! * No record contains a request's usage. `tokenUsage` in the settings file is the session's sum, which
-//!   is not the context: all is estimated here.
+//! * No record contains a request's usage. The settings file has it: `lastCallTokenUsage` is that of the
+//!   newest response, without what was read from a cache in `inputTokens`; `tokenUsage` is the session's
+//!   sum. Seen in 0.215: the file is rewritten after each response, up to 0.1 s after its message and mostly
+//!   before its tools have returned. So the newest response is known; those before it only while the log is
+//!   followed. In versions without `lastCallTokenUsage` all is estimated.
 //! * Messages are a list, in the order of the file, `parentId` notwithstanding. Their content is
 //!   Anthropic's blocks. `visibility` names who gets them: `user_only` (what hooks did, with an empty
 //!   content) never goes to the model, `llm_only` is the harness's.
@@ -20,10 +23,13 @@
 
 use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use super::format::is_uuid;
-use super::lenient::{self, Text, record};
-use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
-use crate::model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Reset, Sink};
+use super::lenient::{self, Count, Lost, Text, record};
+use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head, text};
+use crate::model::event::{
+    Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage,
+};
 use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
 use std::path::Path;
 
 /// The format.
@@ -34,17 +40,24 @@ pub static DROID: Format = Format {
     facts: Facts {
         mark: "first line of type `session_start`",
         live: facts::EACH_LINE,
-        known: "",
-        estimated: "the system prompt and the tools",
+        known: "the newest prompt and output; the others where the log was followed",
+        estimated: "the others",
         sub_agents: "yes",
         compactions: "yes",
-        tried: "invented logs after public readers of droid 0.226",
+        tried: "whole runs of 0.215, invented logs after public readers of 0.226",
     },
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<DroidDecoder>,
     reset_marks: &[r#""type":"compaction_state""#],
-    terms: &[],
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_creation", |b| b.cache_creation),
+        ("cache_read", |b| b.cache_read),
+        ("output", |b| b.output),
+        ("thinking", |b| b.reasoning),
+    ],
+    state: |log| Some(log.with_extension("settings.json")),
     harmless: "agent_turn_outcome todo_state",
     ..Format::DEFAULT
 };
@@ -90,9 +103,51 @@ record! {
     }
 }
 
+record! {
+    /// `<id>.settings.json`.
+    struct Settings {
+        sums: Option<Numbers> = "tokenUsage",
+        last: Option<Numbers> = "lastCallTokenUsage",
+    }
+
+    #[derive(Copy, PartialEq)]
+    struct Numbers {
+        input: Count = "inputTokens",
+        output: Count = "outputTokens",
+        cache_creation: Count = "cacheCreationTokens",
+        cache_read: Count = "cacheReadTokens",
+        thinking: Count = "thinkingTokens",
+    }
+}
+
+impl Numbers {
+    fn billed(self) -> Billed {
+        Billed {
+            input: self.input.or_zero(),
+            cache_creation: self.cache_creation.or_zero(),
+            cache_read: self.cache_read.or_zero(),
+            output: self.output.or_zero(),
+            reasoning: self.thinking.or_zero(),
+        }
+    }
+}
+
+/// A response, by its message.
+#[derive(Clone, Copy)]
+struct Response {
+    request: Key,
+    place: Place,
+    at: Option<Timestamp>,
+}
+
 /// Decodes one session.
 #[derive(Default)]
 struct DroidDecoder {
+    settings: Settings,
+    /// The sums of all responses that were reported.
+    reported: Billed,
+    /// The newest response since the last compaction.
+    newest: Option<Response>,
     tools: ToolNames,
     /// The messages so far.
     messages: Vec<Key>,
@@ -115,6 +170,40 @@ impl Decoder for DroidDecoder {
             "" => out.unreadable("no type"),
             other => DROID.pass_over(other, out),
         }
+    }
+
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let lost = Lost::default();
+        match lenient::parse(&text(document), &lost) {
+            Ok(settings) => self.settings = settings,
+            Err(_) => return StateUpdate::Incomplete,
+        }
+        lost.report(out);
+        StateUpdate::Accepted
+    }
+
+    /// Other sums than those that were reported are of a new response. It was written before them.
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        let sums = self.settings.sums.map(Numbers::billed);
+        let sums = sums.filter(|sums| *sums != self.reported);
+        let (Some(sums), Some(last)) = (sums, self.settings.last) else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.reported, sums);
+        let prompt = last.billed().prompt();
+        let Some(newest) = self.newest.filter(|_| prompt > 0) else {
+            return;
+        };
+        out.begin(newest.place);
+        out.set_time(newest.at);
+        out.usage(Usage {
+            model: self.meta.model.clone(),
+            cached: last.cache_read.or_zero(),
+            output: last.output.0,
+            // Those that were missed count, too.
+            billed: sums.checked_sub(before).unwrap_or(last.billed()),
+            ..Usage::reported(newest.request, prompt)
+        });
     }
 }
 
@@ -144,7 +233,13 @@ impl DroidDecoder {
                 let meta = Meta::of_model(message.model_id.boxed());
                 out.meta(meta.changes(&mut self.meta));
                 let items = assistant_items(&message.content, &mut self.tools, out);
-                (Part::Output, items)
+                let request = record.id.get().map(|id| Key::of_parts(&["response", id]));
+                self.newest = request.map(|request| Response {
+                    request,
+                    place: out.place(),
+                    at: out.time(),
+                });
+                return out.node(Node::output(key, request, items));
             }
             "user" => {
                 let (role, kind) = match visibility {
@@ -168,6 +263,7 @@ impl DroidDecoder {
             self.messages.get(after.map_or(0, |at| at + 1)).copied()
         });
         let id = record.id.get();
+        self.newest = None;
         // At the beginning of a file nothing leaves: its history was another session's.
         let begins = self.messages.is_empty() && out.place().line > 0;
         if !begins {
@@ -201,6 +297,7 @@ impl DroidDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::event::ByLength;
 
     #[test]
     fn logs_are_told_by_name_and_by_content() {
@@ -212,5 +309,72 @@ mod tests {
         assert_eq!(DROID.claims(Path::new(&settings)), None);
         assert!(DROID.recognise(b"{ \"type\": \"session_start\", \"id\""));
         assert!(!DROID.recognise(b"{\"type\":\"session\",\"id\""));
+    }
+
+    /// The prompts and billed inputs that are reported while lines and settings come.
+    fn reports(moments: &[&str]) -> Vec<(u64, u64)> {
+        let mut decoder = DroidDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        for (line, moment) in (1..).zip(moments) {
+            match moment.strip_prefix("settings ") {
+                Some(settings) => {
+                    decoder.read_state(settings.as_bytes(), &mut out);
+                }
+                None => {
+                    out.begin(Place {
+                        line,
+                        ..Place::default()
+                    });
+                    decoder.read_line(moment, &mut out);
+                }
+            }
+            decoder.read_end(&mut out);
+        }
+        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some((usage.prompt, usage.billed.input)),
+            _ => None,
+        });
+        usages.collect()
+    }
+
+    fn answer(id: u32) -> String {
+        format!(
+            r#"{{"type":"message","id":"a{id}","message":{{"role":"assistant","content":[]}}}}"#
+        )
+    }
+
+    fn settings(sum: u64, input: u64, cached: u64) -> String {
+        format!(
+            r#"settings {{"tokenUsage":{{"inputTokens":{sum}}},"lastCallTokenUsage":{{"inputTokens":{input},"outputTokens":3,"cacheReadTokens":{cached}}}}}"#
+        )
+    }
+
+    #[test]
+    fn each_response_is_reported_while_the_settings_are_followed() {
+        let [a, b] = [answer(1), answer(2)];
+        let [first, second] = [settings(100, 100, 0), settings(130, 30, 96)];
+        let said = [&*a, &first, &first, &b, &second, "settings {\"half"];
+        assert_eq!(reports(&said), [(100, 100), (126, 30)]);
+        // A rewrite that was missed shows in the sums.
+        assert_eq!(reports(&[&a, &b, &second]), [(126, 130)]);
+        // Nothing is written yet, or nothing but sums.
+        assert_eq!(reports(&[&second]), []);
+        assert_eq!(
+            reports(&[&a, r#"settings {"tokenUsage":{"inputTokens":7}}"#]),
+            []
+        );
+    }
+
+    #[test]
+    fn what_a_compaction_cost_is_no_context() {
+        let summary = r#"{"type":"compaction_state","id":"s","summaryText":"Both were answered."}"#;
+        let [a, b] = [answer(1), answer(2)];
+        let [first, second, third] = [
+            settings(100, 100, 0),
+            settings(250, 150, 0),
+            settings(290, 40, 0),
+        ];
+        let said = [&*a, &first, summary, &second, &b, &third];
+        assert_eq!(reports(&said), [(100, 100), (40, 40)]);
     }
 }

@@ -44,6 +44,8 @@ pub struct Format {
     pub one_log_a_session: bool,
     /// The agent's settings files, if they can change when it compacts.
     pub settings: Option<&'static Settings>,
+    /// The document beside the log at this path that says more about it; see [`Decoder::read_state`].
+    pub state: fn(&Path) -> Option<PathBuf>,
     /// What the agent writes beside its logs about single requests.
     pub sidecar: Option<&'static SidecarSpec>,
     /// The types of records that do not concern the context, separated by white space. Records of other
@@ -86,6 +88,7 @@ impl Format {
         holds_several: false,
         one_log_a_session: false,
         settings: None,
+        state: |_| None,
         sidecar: None,
         harmless: "",
     };
@@ -248,9 +251,6 @@ impl Eq for ChainSpec {}
 pub struct FolderSpec {
     /// The number of a file, from its name; `None`: it is not part of the log.
     pub number: fn(&str) -> Option<u64>,
-    /// The document beside the folder at this path that says more about the log; see
-    /// [`Decoder::read_state`].
-    pub state: fn(&Path) -> Option<PathBuf>,
 }
 
 impl PartialEq for FolderSpec {

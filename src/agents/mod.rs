@@ -158,9 +158,12 @@ pub trait Decoder: Send {
         None
     }
 
-    /// Takes the document beside the log ([`FolderSpec::state`]): before it reads anything, and again
+    /// Takes the document beside the log ([`Format::state`]): before it reads anything, and again
     /// whenever the document has changed. Never fails, whatever the bytes.
     fn read_state(&mut self, _document: &[u8], _out: &mut Sink<'_>) -> StateUpdate {
         StateUpdate::Accepted
     }
+
+    /// Called whenever all complete lines of the log have been read, for what only holds of its end.
+    fn read_end(&mut self, _out: &mut Sink<'_>) {}
 }

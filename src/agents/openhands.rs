@@ -69,13 +69,14 @@ pub static OPENHANDS: Format = Format {
         ("completion", |b| b.output),
         ("reasoning", |b| b.reasoning),
     ],
+    state,
     harmless: "PauseEvent LLMCompletionLogEvent InterruptEvent ServerErrorEvent StreamingDeltaEvent \
         HookExecutionEvent",
     ..Format::DEFAULT
 };
 
 /// The folder of a conversation's events.
-static EVENTS: FolderSpec = FolderSpec { number, state };
+static EVENTS: FolderSpec = FolderSpec { number };
 
 /// `<conversation>/events`; those of sub-agents in `<conversation>/subagents/<id>/events`.
 fn claims(path: &Path) -> Option<Claim> {

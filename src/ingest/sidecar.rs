@@ -4,10 +4,10 @@
 //! of each session is given its records. When there are new ones, the log is read again from its
 //! beginning, since they concern requests that were read before.
 //!
-//! The state file of a log ([`Store::state_file`]) is given to the decoder, and again whenever it has
-//! changed; the decoder decides whether what it has read still holds.
+//! The state file of a log ([`Format::state`]) is given to the decoder, and again whenever it has changed;
+//! the decoder decides whether what it has read still holds.
 //!
-//! [`Store::state_file`]: super::store::Store::state_file
+//! [`Format::state`]: crate::agents::Format::state
 
 use super::discover::LogFile;
 use super::lines::Line;
@@ -144,7 +144,7 @@ impl DecoderWithSidecar {
             decoder,
             sidecar,
             given,
-            state: log.store.state_file().map(|path| (path, None)),
+            state: (log.format.state)(&log.facts.path).map(|path| (path, None)),
         }
     }
 

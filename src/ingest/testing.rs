@@ -63,7 +63,6 @@ pub(super) static PARTS: FolderSpec = FolderSpec {
         let number = name.strip_prefix("part-")?.strip_suffix(".json")?;
         number.parse().ok()
     },
-    state: |_| None,
 };
 
 fn claims(path: &Path) -> Option<Claim> {

@@ -9,7 +9,9 @@ use std::path::Path;
 
 #[test]
 fn every_fixture_reports_as_expected() {
-    glob!("../fixtures", "*/*/log.*", |path| check(path, path));
+    glob!("../fixtures", "*/*/log.{json,jsonl,yaml}", |path| check(
+        path, path
+    ));
     glob!("../fixtures", "*/*/base_state.json", |path| {
         check(path.parent().unwrap(), path);
     });

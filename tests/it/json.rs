@@ -90,7 +90,7 @@ fn output(arguments: &[&str]) -> Value {
 #[test]
 fn reports_of_sessions_have_the_documented_keys() {
     let mut reports = Vec::new();
-    insta::glob!("../fixtures", "*/*/log.*", |path| {
+    insta::glob!("../fixtures", "*/*/log.{json,jsonl,yaml}", |path| {
         reports.push(json_report(path));
     });
     // Known only while a session is active, only with another estimator, and only from settings.

@@ -79,6 +79,10 @@ pub fn tail(
             file.seek(SeekFrom::Start(start))?;
             lines.read_all(&mut (&mut file).take(len - start), deliver)?;
         }
+        if lines.offset() == len {
+            decoder.decoder.read_end(&mut out);
+            lanes.apply(out.entries.drain(..));
+        }
         if start == 0 || is_enough(&mut lanes, size) {
             let mut position = Position::start();
             if start > 0 && lines.offset() == start {

@@ -23,11 +23,6 @@ pub trait Open: Send + Sync {
 
     /// Its stamp now.
     fn stamp(&self) -> io::Result<Stamp>;
-
-    /// See [`super::Store::state_file`].
-    fn state_file(&self) -> Option<PathBuf> {
-        None
-    }
 }
 
 impl Open for PathBuf {

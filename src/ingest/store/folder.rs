@@ -160,10 +160,6 @@ impl Open for Folder {
     fn stamp(&self) -> io::Result<Stamp> {
         self.look().map(|(_, stamp)| stamp)
     }
-
-    fn state_file(&self) -> Option<PathBuf> {
-        (self.spec.state)(&self.path)
-    }
 }
 
 /// Whether a file contains complete JSON.

@@ -14,7 +14,6 @@ use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A log of lines.
@@ -76,10 +75,6 @@ impl Store for LineLog {
     fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
         backwards::epoch(self, log, rules)
     }
-
-    fn state_file(&self) -> Option<PathBuf> {
-        self.source.state_file()
-    }
 }
 
 struct LineCursor {
@@ -112,7 +107,11 @@ impl Cursor for LineCursor {
             End::Open => self.position.read_more(&*self.source, deliver),
             End::Settled => self.position.finish(&*self.source, deliver),
         };
-        Ok(match outcome? {
+        let outcome = outcome?;
+        if outcome == Progress::Done && !self.position.is_inside_line() {
+            self.decoder.decoder.read_end(&mut out);
+        }
+        Ok(match outcome {
             Progress::Done => News::Entries(out.entries),
             Progress::More => News::Batch(out.entries),
             Progress::Restart => News::Restart,

@@ -119,11 +119,6 @@ pub trait Store: Send + Sync {
         }
         Ok(())
     }
-
-    /// The document beside the log that says more about it, if the format has one.
-    fn state_file(&self) -> Option<PathBuf> {
-        None
-    }
 }
 
 /// Where reading continues.
