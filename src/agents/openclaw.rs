@@ -43,6 +43,7 @@ pub static OPENCLAW: Format = Format {
         compactions: "yes",
         tried: "invented logs as of 2026.7.1; newer versions write SQLite, which is not read",
     },
+    proven: "",
     claims: &claims,
     recognise: &recognise,
     settings: Some(&settings::SETTINGS),

@@ -87,6 +87,25 @@ fn the_agents_are_those_of_the_program() {
     );
 }
 
+/// The newest versions that were compared with known counts.
+fn proven() -> String {
+    let mut formats: Vec<&agents::Format> = agents::ALL.to_vec();
+    formats.retain(|format| !format.proven.is_empty());
+    formats.sort_by_key(|format| format.id);
+    let versions = formats.iter();
+    let versions = versions.map(|format| format!("`{}` {}", format.id, format.proven));
+    format!("{}.\n", versions.collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn the_proven_versions_are_those_of_the_program() {
+    let proven = proven();
+    assert!(
+        documentation("README.md", "proven") == proven,
+        "put this between the README's `<!-- proven -->` markers:\n\n{proven}"
+    );
+}
+
 #[test]
 fn a_newcomer_first_builds_and_a_developer_tests() {
     let readme = text("README.md");
