@@ -53,6 +53,9 @@ impl CodexDecoder {
             items: piece.items,
             ..Node::default()
         };
+        // What comes from outside is taken in between responses. What the model writes next is another one,
+        // even if nothing was reported of that before, which was broken off.
+        self.is_interrupted |= piece.is_users || item.is_agents();
         match node.part {
             Part::Output => {
                 self.has_output = true;

@@ -27,6 +27,8 @@ pub(super) struct CodexDecoder {
     pub(super) ordinal: Option<u64>,
     /// The request whose output is being written.
     pub(super) open: Option<Key>,
+    /// Whether a message came from outside since the last output.
+    pub(super) is_interrupted: bool,
     /// How often each request's key has occurred, to distinguish equal ones.
     pub(super) keys: HashMap<Key, u64>,
     /// Tools by the id of their call, until the output comes.

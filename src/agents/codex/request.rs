@@ -17,7 +17,8 @@ impl CodexDecoder {
     /// The request that this output belongs to: the open one, or a new one, named after its first
     /// output, so that a copy of it in a fork's file has the same name.
     pub(super) fn request(&mut self, first: &Item<'_>, json: &str) -> Key {
-        if let Some(open) = self.open {
+        let is_interrupted = std::mem::take(&mut self.is_interrupted);
+        if let Some(open) = self.open.filter(|_| !is_interrupted) {
             return open;
         }
         let name = [&first.encrypted_content, &first.call_id, &first.id]

@@ -168,6 +168,14 @@ impl<'a> Field<'a> for Payload<'a> {
 }
 
 impl Item<'_> {
+    /// Whether another agent wrote it.
+    pub fn is_agents(&self) -> bool {
+        matches!(
+            self.kind.or_empty(),
+            "agent_message" | "inter_agent_communication"
+        )
+    }
+
     /// Whether it is a summary that only the model can read.
     pub fn is_summary(&self) -> bool {
         matches!(

@@ -158,7 +158,7 @@ fn files_without_payloads_are_read() {
             "8 node tool/tool_result [shell] \
              '{\"output\":\"a.txt\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}'",
             "9 node user/text 'put in between'",
-            "10 node r1 assistant/text 'hi'",
+            "10 node r2 assistant/text 'hi'",
             "11 skipped record_type/state",
             "12 node turn user/text 'bye'",
         ]

@@ -190,3 +190,23 @@ fn inherited_history_that_is_not_there_leaves_at_a_compaction() {
     let context = session.context();
     assert!(context.used < 2_000, "{}", context.used);
 }
+
+#[test]
+fn a_message_from_outside_ends_a_response_that_was_not_reported() {
+    let nodes = only(&story("broken-off-by-a-message"), "node");
+    assert_eq!(
+        nodes[4..],
+        [
+            "9 node r2 assistant/thinking opaque=1200 ''",
+            "11 node tool/tool_result [agent_message] '/root/one Message Type: MESSAGE Payload: Half done.'",
+            "12 node r3 assistant/thinking opaque=1400 ''",
+            "13 node r3 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
+            "15 node tool/tool_result [exec_command] 'ok'",
+        ]
+    );
+    assert_eq!(
+        only(&story("broken-off-by-a-message"), "usage").len(),
+        4,
+        "each of two requests, and its repetition"
+    );
+}
