@@ -3,7 +3,7 @@
 //! A session is one JSON Lines file: a header, then entries that form a tree by `id` and `parentId`.
 //! The last line is the leaf; the context is the path from it to the root, from the last compaction
 //! on. After pi's own session manager, message conversion and compaction (badlogic/pi-mono,
-//! `packages/coding-agent/src/core` and `packages/ai`), checked on a session of 1,003 lines:
+//! `packages/coding-agent/src/core` and `packages/ai`), checked on a session of 1,003 lines and on runs of 0.87.1:
 //!
 //! * Version 1 has no ids: entries follow each other, and `firstKeptEntryIndex` counts the file's
 //!   entries from 0, the header included. Version 2 has ids; version 3 renamed `hookMessage` to
@@ -19,20 +19,26 @@
 //!   that the user ran, unless `excludeFromContext`. `details` never do.
 //! * OpenClaw writes answers that it shows in a channel as the model's, with itself as the provider
 //!   (`delivery-mirror`, `gateway-injected`); it leaves them out of what it sends.
+//! * Since about 0.80 the system prompt and the tools are logged; see [`system`]. `context_edit` puts
+//!   another content in the place of an entry's, or none.
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
 //!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
 
+mod record;
 mod settings;
+mod system;
 
-use super::lenient::{self, Count, Piece, Pieces, Text, record};
+use super::lenient::{self, Piece, Pieces};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head, image};
 use crate::model::event::{
-    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    Sink, Usage,
+    Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
+    Usage,
 };
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
+use record::{Block, Message, Numbers, Record};
+use std::collections::HashMap;
 use std::path::Path;
+use system::System;
 
 /// What pi counts for an image, whatever its size: 4,800 characters of four to a token. For those
 /// whose size cannot be read.
@@ -50,7 +56,7 @@ pub static PI: Format = Format {
         estimated: "",
         sub_agents: "none logged",
         compactions: "yes",
-        tried: "versions 1 to 3 of its format",
+        tried: "0.87.1, and versions 1 to 3 of its format",
     },
     proven: "0.87.1",
     claims: &claims,
@@ -84,70 +90,6 @@ pub(super) fn begins_with_a_header(head: &[u8]) -> bool {
     head::solid(head, 64).starts_with(br#"{"type":"session","#)
 }
 
-record! {
-    struct Record<'a> {
-        kind: Text<'a> = "type",
-        id: Text<'a>,
-        parent_id: Text<'a> = "parentId",
-        timestamp: Text<'a>,
-        message: Option<Message<'a>>,
-        content: Pieces<'a, Block<'a>>,
-        summary: Text<'a>,
-        tokens_before: Count = "tokensBefore",
-        first_kept_entry_id: Text<'a> = "firstKeptEntryId",
-        first_kept_entry_index: Count = "firstKeptEntryIndex",
-        cwd: Text<'a>,
-        model_id: Text<'a> = "modelId",
-        name: Text<'a>,
-    }
-
-    struct Message<'a> {
-        role: Text<'a>,
-        content: Pieces<'a, Block<'a>>,
-        provider: Text<'a>,
-        model: Text<'a>,
-        usage: Option<Numbers>,
-        stop_reason: Text<'a> = "stopReason",
-        tool_call_id: Text<'a> = "toolCallId",
-        tool_name: Text<'a> = "toolName",
-        command: Text<'a>,
-        output: Text<'a>,
-        exclude_from_context: Option<bool> = "excludeFromContext",
-    }
-
-    struct Block<'a> {
-        kind: Text<'a> = "type",
-        text: Text<'a>,
-        data: Text<'a>,
-        thinking: Text<'a>,
-        thinking_signature: Text<'a> = "thinkingSignature",
-        id: Text<'a>,
-        name: Text<'a>,
-        arguments: Option<&'a RawValue>,
-    }
-
-    #[derive(Copy)]
-    struct Numbers {
-        input: Count,
-        output: Count,
-        cache_read: Count = "cacheRead",
-        cache_write: Count = "cacheWrite",
-        reasoning: Count,
-    }
-}
-
-impl Numbers {
-    fn billed(self) -> Billed {
-        Billed {
-            input: self.input.or_zero(),
-            cache_creation: self.cache_write.or_zero(),
-            cache_read: self.cache_read.or_zero(),
-            output: self.output.or_zero(),
-            reasoning: self.reasoning.or_zero(),
-        }
-    }
-}
-
 /// The state of the run after the newest message.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Run {
@@ -165,6 +107,9 @@ enum Run {
 struct PiDecoder {
     /// The entry before this one.
     last: Option<Key>,
+    system: System,
+    /// Entries whose content can be edited later: whose they are, and the tool.
+    editable: HashMap<Key, (Role, Option<Box<str>>)>,
     /// The entry that contains the newest summary.
     summary: Option<Key>,
     run: Run,
@@ -207,6 +152,7 @@ impl Decoder for PiDecoder {
                 });
                 out.node(node);
             }
+            "context_edit" => self.edit(&record, node, out),
             "" => out.unreadable("no type"),
             other => PI.pass_over_node(other, node, out),
         }
@@ -214,6 +160,27 @@ impl Decoder for PiDecoder {
 }
 
 impl PiDecoder {
+    /// Another content takes the place of an entry's, or none does.
+    fn edit(&self, record: &Record<'_>, node: Node, out: &mut Sink<'_>) {
+        out.node(node);
+        let Some(target) = record.target_id.key() else {
+            return;
+        };
+        out.emit(Event::cleared_node(target));
+        if let (Some(new), Some((role, tool))) = (&record.replacement, self.editable.get(&target)) {
+            let kind = match role {
+                Role::Tool => Kind::ToolResult,
+                _ => Kind::Text,
+            };
+            let item = out.item(*role, kind).tool(tool.as_deref());
+            let item = add_content(item, &new.content).done();
+            out.node(Node {
+                parent: Parent::Previous,
+                ..Node::new(Some(target), Part::Link, vec![item])
+            });
+        }
+    }
+
     /// Each entry hangs below the one before it, unless the user went back: then all since leaves.
     fn branch(&mut self, node: &Node, out: &mut Sink<'_>) {
         if let (Some(last), Parent::Key(key)) = (self.last, node.parent)
@@ -232,7 +199,21 @@ impl PiDecoder {
         mut node: Node,
         out: &mut Sink<'_>,
     ) {
+        let role = match message.role.or_empty() {
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            "toolResult" => Some(Role::Tool),
+            _ => None,
+        };
+        if let (Some(key), Some(role)) = (node.key, role) {
+            self.editable.insert(key, (role, message.tool_name.boxed()));
+        }
         match message.role.or_empty() {
+            "system" => {
+                let parent = std::mem::take(&mut node.parent);
+                self.system.change(message, parent, out);
+                out.node(node);
+            }
             "user" => {
                 node.part = Part::Input;
                 // A message that is put in while the run goes on begins no turn.
@@ -258,9 +239,11 @@ impl PiDecoder {
             // A command that the user ran: the model gets it and its output as his message.
             "bashExecution" if message.exclude_from_context != Some(true) => {
                 let item = out.item(Role::User, Kind::Text).tool(Some("bash"));
-                let item = item.text(message.command.or_empty());
+                let texts = [message.command.or_empty(), message.output.or_empty()];
+                let chars = texts.iter().map(|text| units(text)).sum();
+                let item = texts.into_iter().fold(item, ItemBuilder::text);
                 node.part = Part::Input;
-                node.items.push(item.text(message.output.or_empty()).done());
+                node.items.push(item.own_bytes(chars).done());
                 out.node(node);
             }
             other => PI.pass_over_node(other, node, out),
@@ -283,6 +266,9 @@ impl PiDecoder {
         // What is kept may reach back beyond the summary before this one, which is never kept.
         if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
             out.emit(Event::cleared_node(old));
+        }
+        if let Some(message) = &record.system_message {
+            self.system.replace(message, out);
         }
         node.parent = Parent::Previous;
         inject(node, Kind::Summary, &record.summary(), out);
@@ -381,17 +367,34 @@ impl Record<'_> {
     }
 }
 
-/// Adds texts and images to an item.
+/// Adds texts and images to an item. pi itself counts characters, and so many for an image.
 fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
-    content.0.iter().fold(item, |item, piece| match piece {
-        Piece::Text(text) => item.text(text),
+    let mut chars = 0;
+    let item = content.0.iter().fold(item, |item, piece| match piece {
+        Piece::Text(text) => {
+            chars += units(text);
+            item.text(text)
+        }
         // Most models that pi is used with are Claude's.
         Piece::Part(block) if block.kind.get() == Some("image") => {
+            chars += IMAGE_TOKENS * 4;
             let tokens = image::tokens(block.data.or_empty(), image::claude, IMAGE_TOKENS);
             item.fixed(tokens, "[image]")
         }
-        Piece::Part(block) => item.text(block.text.or_empty()),
-    })
+        Piece::Part(block) => {
+            chars += units(block.text.or_empty());
+            item.text(block.text.or_empty())
+        }
+    });
+    item.own_bytes(chars)
+}
+
+/// The length of a text in JavaScript.
+fn units(text: &str) -> u64 {
+    match text.is_ascii() {
+        true => text.len() as u64,
+        false => text.encode_utf16().count() as u64,
+    }
 }
 
 /// An entry's id, or its index in the file, which the oldest format's compactions refer to.
@@ -425,204 +428,4 @@ fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agents::testing;
-    use crate::model::event::Entry;
-    use crate::model::session::Session;
-    use crate::model::window::Rules;
-    use std::sync::Arc;
-
-    fn events(log: &str) -> Vec<Entry> {
-        testing::read(&PI, log.lines())
-    }
-
-    fn session(log: &str) -> Session {
-        let rules: Rules = toml::from_str(include_str!("../../assets/models.toml")).unwrap();
-        let mut session = Session::new("pi", Arc::new(rules));
-        events(log)
-            .into_iter()
-            .for_each(|entry| session.apply(entry));
-        session
-    }
-
-    fn previews(session: &Session) -> Vec<&str> {
-        let alive = session.alive();
-        alive
-            .iter()
-            .map(|ix| &*session.items()[*ix].preview)
-            .collect()
-    }
-
-    macro_rules! case {
-        ($name:literal) => {
-            include_str!(concat!("../../tests/fixtures/pi/", $name, "/log.jsonl"))
-        };
-    }
-
-    #[test]
-    fn a_branch_that_was_left_is_not_in_the_context() {
-        let session = session(case!("branch"));
-        assert_eq!(
-            previews(&session),
-            [
-                "Which port?",
-                "8080.",
-                "The user tried port 9090 and came back.",
-                "Keep 8080."
-            ]
-        );
-        let known = session.context().known;
-        assert_eq!(known, 1_010, "the newer report was of the other branch");
-    }
-
-    #[test]
-    fn only_what_the_model_gets_is_in_the_context() {
-        let session = session(case!("custom"));
-        let roles: Vec<Role> = session
-            .alive()
-            .iter()
-            .map(|ix| session.items()[*ix].role)
-            .collect();
-        assert_eq!(
-            previews(&session),
-            ["Hello", "Lint is on.", "Mode: strict.", "uname Linux"]
-        );
-        assert_eq!(
-            roles,
-            [Role::User, Role::Container, Role::Container, Role::User]
-        );
-        let skipped: Vec<&str> = session.skipped.keys().map(|kind| &**kind).collect();
-        assert_eq!(
-            skipped,
-            ["bashExecution", "custom", "label", "thinking_level_change"]
-        );
-        assert_eq!(session.meta.title.as_deref(), Some("Lint run"));
-    }
-
-    #[test]
-    fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
-        let session = session(case!("compactions"));
-        let resets: Vec<(u64, &str)> = session
-            .resets()
-            .iter()
-            .map(|r| (r.before, r.cause.name()))
-            .collect();
-        assert_eq!(resets, [(3_060, "unknown"), (3_130, "auto")]);
-        assert_eq!(
-            previews(&session),
-            [
-                "two",
-                "Two.",
-                "three",
-                "read {\"path\":\"a.rs\"}",
-                "Second summary.",
-                "fn a() {}"
-            ]
-        );
-        assert_eq!(session.context().basis.name(), "estimated");
-    }
-
-    #[test]
-    fn the_oldest_format_has_indexes_instead_of_ids() {
-        let session = session(case!("version-1"));
-        assert_eq!(session.resets()[0].before, 3_060);
-        assert_eq!(
-            previews(&session),
-            ["kept", "Kept too.", "What was said before.", "go on"]
-        );
-        assert_eq!(session.model(), Some("claude-sonnet-4-5"));
-        assert_eq!(session.meta.parent, None, "a fork is no sub-agent");
-    }
-
-    #[test]
-    fn of_a_broken_response_only_a_prompt_counts() {
-        let session = session(case!("aborted"));
-        let prompts: Vec<(u64, Option<u64>)> = session
-            .requests()
-            .iter()
-            .map(|r| (r.prompt, r.output))
-            .collect();
-        assert_eq!(prompts, [(1_100, Some(20)), (1_150, None)]);
-        assert_eq!(previews(&session), ["one", "One.", "two", "three"]);
-        let context = session.context();
-        assert_eq!(context.known, 1_150, "nothing of an aborted response stays");
-        assert!(context.estimated > 0, "what came after it");
-    }
-
-    #[test]
-    fn a_prompt_is_all_input_cached_or_not() {
-        let session = session(case!("usage"));
-        let request = &session.requests()[0];
-        assert_eq!((request.prompt, request.cached), (30_110, 30_000));
-        assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
-        let kinds: Vec<Kind> = session
-            .alive()
-            .iter()
-            .map(|ix| session.items()[*ix].kind)
-            .collect();
-        assert_eq!(
-            kinds,
-            [
-                Kind::Text,
-                Kind::Thinking,
-                Kind::ToolCall,
-                Kind::ToolResult,
-                Kind::Text
-            ]
-        );
-        let image = &session.items()[3];
-        assert_eq!(
-            (image.size.fixed, image.tool.as_deref()),
-            (4, Some("screenshot"))
-        );
-        assert_eq!(
-            session.turns, 1,
-            "a message put in during the run begins no turn"
-        );
-    }
-
-    #[test]
-    fn a_fork_repeats_requests_under_their_keys() {
-        let keys = |log: &str| -> Vec<Key> {
-            let usage = |entry: Entry| match entry.event {
-                Event::Usage(usage) => Some(usage.request),
-                _ => None,
-            };
-            events(log).into_iter().filter_map(usage).collect()
-        };
-        let log = case!("usage");
-        let fork = log.replace(
-            "\"id\":\"5e55\"",
-            "\"id\":\"f04c\",\"parentSession\":\"/x.jsonl\"",
-        );
-        assert_ne!(log, fork);
-        assert_eq!(keys(log), keys(&fork));
-    }
-
-    #[test]
-    fn hostile_lines_are_counted() {
-        let session = session(case!("hostile"));
-        assert_eq!(session.unreadable, 4);
-        assert_eq!(previews(&session), ["still here"]);
-        assert_eq!(session.requests().len(), 0);
-    }
-
-    #[test]
-    fn names() {
-        let claim = |name: &str| PI.claims(Path::new(name));
-        let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
-        assert_eq!(id.as_deref(), Some("019e-aa"));
-        for other in [
-            "rollout-2026-05-12T01-02-27-aa.jsonl",
-            "a_b.jsonl",
-            "2026T_.jsonl",
-            "2026-T_a.json",
-        ] {
-            assert_eq!(claim(other), None, "{other}");
-        }
-        assert!(PI.recognise(b" {\"type\": \"session\", \"ver"));
-        assert!(!PI.recognise(b"{\"type\":\"sess"));
-        assert!(!PI.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));
-    }
-}
+mod tests;

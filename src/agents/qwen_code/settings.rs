@@ -1,6 +1,7 @@
 //! Qwen Code's `settings.json`: the machine's, the project's, the user's, the machine's defaults.
 
-use crate::agents::settings::{Settings, SettingsFile, threshold};
+use crate::agents::settings::{Layers, Settings, SettingsFile, threshold};
+use crate::model::window::Overrides;
 
 pub(super) const SETTINGS: Settings = Settings {
     files: &[
@@ -18,7 +19,10 @@ pub(super) const SETTINGS: Settings = Settings {
         },
     ],
     env: &[],
-    read: |files| threshold(files, "/context/autoCompactThreshold"),
+    read: |files| Overrides {
+        window: Layers::json(files).tokens("/model/generationConfig/contextWindowSize"),
+        ..threshold(files, "/context/autoCompactThreshold")
+    },
 };
 
 #[cfg(test)]
@@ -29,5 +33,11 @@ mod tests {
     fn the_threshold_by_its_newest_name() {
         let set = (SETTINGS.read)(&[br#"{"context":{"autoCompactThreshold":0.4}}"#]);
         assert_eq!(set.share, Some(0.4));
+    }
+
+    #[test]
+    fn the_window_of_the_model() {
+        let set = br#"{"model":{"generationConfig":{"contextWindowSize":100000}}}"#;
+        assert_eq!((SETTINGS.read)(&[set]).window, Some(100_000));
     }
 }
