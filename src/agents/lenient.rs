@@ -153,6 +153,14 @@ fn collect<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
     }
 }
 
+/// The length of a text in JavaScript, which is what agents written in it count.
+pub(super) fn utf16_length(text: &str) -> u64 {
+    match text.is_ascii() {
+        true => text.len() as u64,
+        false => text.encode_utf16().count() as u64,
+    }
+}
+
 /// A model's id without the provider's name, which gateways put before it.
 pub(super) fn model_name(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);

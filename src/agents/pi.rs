@@ -28,7 +28,7 @@ mod record;
 mod settings;
 mod system;
 
-use super::lenient::{self, Piece, Pieces};
+use super::lenient::{self, Piece, Pieces, utf16_length};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head, image};
 use crate::model::event::{
     Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
@@ -210,8 +210,7 @@ impl PiDecoder {
         }
         match message.role.or_empty() {
             "system" => {
-                let parent = std::mem::take(&mut node.parent);
-                self.system.change(message, parent, out);
+                self.system.change(message, out);
                 out.node(node);
             }
             "user" => {
@@ -240,7 +239,7 @@ impl PiDecoder {
             "bashExecution" if message.exclude_from_context != Some(true) => {
                 let item = out.item(Role::User, Kind::Text).tool(Some("bash"));
                 let texts = [message.command.or_empty(), message.output.or_empty()];
-                let chars = texts.iter().map(|text| units(text)).sum();
+                let chars = texts.iter().map(|text| utf16_length(text)).sum();
                 let item = texts.into_iter().fold(item, ItemBuilder::text);
                 node.part = Part::Input;
                 node.items.push(item.own_bytes(chars).done());
@@ -372,7 +371,7 @@ fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> Item
     let mut chars = 0;
     let item = content.0.iter().fold(item, |item, piece| match piece {
         Piece::Text(text) => {
-            chars += units(text);
+            chars += utf16_length(text);
             item.text(text)
         }
         // Most models that pi is used with are Claude's.
@@ -382,19 +381,11 @@ fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> Item
             item.fixed(tokens, "[image]")
         }
         Piece::Part(block) => {
-            chars += units(block.text.or_empty());
+            chars += utf16_length(block.text.or_empty());
             item.text(block.text.or_empty())
         }
     });
     item.own_bytes(chars)
-}
-
-/// The length of a text in JavaScript.
-fn units(text: &str) -> u64 {
-    match text.is_ascii() {
-        true => text.len() as u64,
-        false => text.encode_utf16().count() as u64,
-    }
 }
 
 /// An entry's id, or its index in the file, which the oldest format's compactions refer to.

@@ -13,8 +13,10 @@
 //! * `chat_compression` holds the whole new history: a summary, the model's answer to it, which the
 //!   harness writes, and what is kept (up to 0.15.6: the newest 30 %) or put back in (files, images).
 //!   Texts that a person wrote before are the user's, other texts are the harness's. `originalTokenCount` is
-//!   the provider's number, `newTokenCount` an estimate. The cause is not logged; it is *manual*
-//!   if the newest command before it was `/compress`.
+//!   the provider's number (since about 0.22 the agent's own count), `newTokenCount` an estimate.
+//!   `triggerReason` is its cause; where it has none, it is *manual* if the newest command before it was
+//!   `/compress`. The reminders that stand before the conversation are in no record: they leave with
+//!   a compression in the middle of a turn, and are sent again from the second request after it on.
 //! * `usageMetadata` is computed by Qwen Code from its provider's usage (`core/openaiContentGenerator/
 //!   converter.ts`, `core/anthropicContentGenerator/usage.ts`). Of the OpenAI interface: the prompt as
 //!   it is; where there is only a total, 0.7 and 0.3 of it, which is the agent's estimate. Of
@@ -52,7 +54,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 use items::{Author, items};
-use record::{Content, Payload, Record};
+use record::{Content, Payload, Record, Sizes};
 
 /// The format.
 pub static QWEN_CODE: Format = Format {
@@ -383,10 +385,13 @@ impl Branch {
         mut node: Node,
         out: &mut Sink<'_>,
     ) {
-        let sizes = payload.info.unwrap_or_default();
-        let cause = match std::mem::take(&mut self.commanded) {
-            true => Cause::Manual,
-            false => Cause::Automatic,
+        let none = Sizes::default();
+        let sizes = payload.info.as_ref().unwrap_or(&none);
+        let was_commanded = std::mem::take(&mut self.commanded);
+        let cause = match sizes.trigger_reason.get() {
+            Some("manual") => Cause::Manual,
+            None if was_commanded => Cause::Manual,
+            _ => Cause::Automatic,
         };
         self.request = None;
         self.unanswered = None;

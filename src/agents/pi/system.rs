@@ -6,69 +6,76 @@
 
 use super::record::{Message, Tool};
 use crate::agents::lenient::Piece;
-use crate::model::event::{Event, Key, NewItem, Node, Parent, Part, Sink};
+use crate::model::event::{Event, Key, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-/// The nodes of the parts that are sent now, by kind and name.
+/// The parts that are sent now.
 #[derive(Debug, Default)]
 pub(super) struct System {
-    nodes: HashMap<(Kind, Box<str>), Key>,
-    made: u64,
+    nodes: HashSet<Key>,
+    /// The messages that added to the base prompt, which has no name.
+    base: usize,
 }
 
 impl System {
-    /// Takes a message that changes the system prompt or the tools. The first node has this parent, each
-    /// other follows the one before it.
-    pub(super) fn change(&mut self, message: &Message<'_>, parent: Parent, out: &mut Sink<'_>) {
-        let mut parts: Vec<(Kind, Box<str>, Option<NewItem>)> = Vec::new();
+    /// Takes a message that changes the system prompt or the tools.
+    pub(super) fn change(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
         let content = message.content.0.iter().filter_map(|piece| match piece {
             Piece::Text(text) => Some(&**text),
             Piece::Part(block) => block.text.get(),
         });
         for text in content.filter(|text| !text.is_empty()) {
-            // The base prompt has no name: what comes later is added to it.
-            let item = out.item(Role::Container, Kind::Prompt).text(text).done();
-            parts.push((Kind::Prompt, format!(" {}", self.made).into(), Some(item)));
+            self.base += 1;
+            let key = Key::of_number("pi prompt", self.base as u64);
+            let item = out.text(Role::Container, Kind::Prompt, text);
+            self.put(key, item, out);
         }
         for (name, text) in &message.sections.0 {
-            let item = text.as_ref().map(|text| {
-                let item = out.item(Role::Container, Kind::Prompt);
-                item.text(text.or_empty()).done()
-            });
-            parts.push((Kind::Prompt, name.clone(), item));
+            let key = Key::of_parts(&["pi section", name]);
+            match text {
+                Some(text) => {
+                    let item = out.text(Role::Container, Kind::Prompt, text.or_empty());
+                    self.put(key, item, out);
+                }
+                None => self.remove(key, out),
+            }
         }
-        let removed = message.tools_removed.iter();
-        parts.extend(removed.map(|tool| (Kind::ToolList, tool.name.or_empty().into(), None)));
+        for tool in &message.tools_removed {
+            self.remove(key_of(tool), out);
+        }
         for tool in &message.tools_added {
             let item = schema(tool, out);
-            parts.push((Kind::ToolList, tool.name.or_empty().into(), Some(item)));
-        }
-        let mut parent = parent;
-        for (kind, name, item) in parts {
-            if let Some(old) = self.nodes.remove(&(kind, name.clone())) {
-                out.emit(Event::cleared_node(old));
-            }
-            let Some(item) = item else {
-                continue;
-            };
-            self.made += 1;
-            let key = Key::of_number("pi system", self.made);
-            out.node(Node {
-                parent: std::mem::take(&mut parent),
-                ..Node::new(Some(key), Part::Injected, vec![item])
-            });
-            self.nodes.insert((kind, name), key);
+            self.put(key_of(tool), item, out);
         }
     }
 
     /// Takes the whole, which stands in place of all before it.
     pub(super) fn replace(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
-        let nodes = self.nodes.drain().map(|(_, node)| node).collect();
-        let calls = Vec::new();
-        out.emit(Event::Cleared { nodes, calls });
-        self.change(message, Parent::Previous, out);
+        let old = std::mem::take(&mut self.nodes);
+        self.base = 0;
+        self.change(message, out);
+        let mut gone: Vec<Key> = old.difference(&self.nodes).copied().collect();
+        gone.sort_unstable();
+        for key in gone {
+            out.emit(Event::cleared_node(key));
+        }
     }
+
+    fn put(&mut self, key: Key, item: NewItem, out: &mut Sink<'_>) {
+        self.nodes.insert(key);
+        out.node(Node::new(Some(key), Part::Front, vec![item]));
+    }
+
+    fn remove(&mut self, key: Key, out: &mut Sink<'_>) {
+        if self.nodes.remove(&key) {
+            out.emit(Event::cleared_node(key));
+        }
+    }
+}
+
+fn key_of(tool: &Tool<'_>) -> Key {
+    Key::of_parts(&["pi tool", tool.name.or_empty()])
 }
 
 /// A tool as the model gets it.

@@ -3,18 +3,28 @@
 
 use super::record::Content;
 use crate::agents::genai::Parts;
-use crate::agents::lenient::{self, Piece};
+use crate::agents::lenient::{self, Lost, Piece, Text, record, utf16_length};
 use crate::model::event::{ItemBuilder, NewItem, Sink};
 use crate::model::{Kind, Role};
 
 /// What Qwen Code counts for an image.
 const IMAGE_TOKENS: u64 = 1_600;
+/// What it counts for each result in addition to its text, in characters.
+const RESPONSE_CHARS: u64 = 64;
 /// How parts begin that the harness puts into the user's messages.
 const NOTES: [&str; 3] = [
     "<qwen:user-prompt-submit-context>",
     "<qwen:session-start-context>",
     "<system-reminder>",
 ];
+
+record! {
+    /// What of a result Qwen Code counts.
+    struct Outcome<'a> {
+        output: Text<'a>,
+        error: Text<'a>,
+    }
+}
 
 /// Who wrote a text, where the text itself does not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +62,11 @@ pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -
         .map(|chunk| {
             let (role, kind, _) = chunk[0];
             let item = out.item(role, kind);
-            chunk
+            let item = chunk
                 .iter()
-                .fold(item, |item, (.., piece)| add(item, piece))
-                .done()
+                .fold(item, |item, (.., piece)| add(item, piece));
+            let chars = chunk.iter().map(|(.., piece)| chars(piece)).sum();
+            item.own_bytes(chars).done()
         })
         .collect()
 }
@@ -101,6 +112,34 @@ fn class_of(author: Author) -> (Role, Kind) {
         Author::Model => (Role::Assistant, Kind::Text),
         Author::Tool => (Role::Tool, Kind::ToolResult),
         Author::Harness(kind) => (Role::Container, kind),
+    }
+}
+
+/// The characters that Qwen Code itself counts for a piece, four of them a token
+/// (`compactionInputSlimming.ts`, `estimatePartChars`).
+fn chars(piece: &Piece<'_, Parts<'_>>) -> u64 {
+    let part = match piece {
+        Piece::Text(text) => return utf16_length(text),
+        Piece::Part(part) => part,
+    };
+    if let Some(response) = &part.function_response {
+        let output = response.response.map_or(0, |value| {
+            let read = lenient::parse(value.get(), &Lost::default());
+            let outcome: Outcome<'_> = read.unwrap_or_default();
+            let text = outcome.output.get().or(outcome.error.get());
+            utf16_length(text.unwrap_or_default())
+        });
+        return output + RESPONSE_CHARS;
+    }
+    if part.media().is_some() {
+        return IMAGE_TOKENS * 4;
+    }
+    match &part.function_call {
+        Some(call) => {
+            let args = call.args.map_or(0, |args| utf16_length(args.get()));
+            utf16_length(call.name.or_empty()) + args
+        }
+        None => utf16_length(part.text.or_empty()),
     }
 }
 

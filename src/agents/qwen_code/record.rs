@@ -36,7 +36,7 @@ record! {
 
     /// The payload of a system record.
     pub(super) struct Payload<'a> {
-        pub(super) info: Option<Sizes>,
+        pub(super) info: Option<Sizes<'a>>,
         pub(super) compressed_history: Vec<Content<'a>> = "compressedHistory",
         pub(super) history: Vec<Content<'a>>,
         pub(super) custom_title: Text<'a> = "customTitle",
@@ -48,10 +48,11 @@ record! {
     }
 
     /// The sizes before and after a compression, the second one estimated.
-    #[derive(Copy)]
-    pub(super) struct Sizes {
+    pub(super) struct Sizes<'a> {
         pub(super) original_token_count: Count = "originalTokenCount",
         pub(super) new_token_count: Count = "newTokenCount",
+        /// Since about 0.22: what caused it.
+        pub(super) trigger_reason: Text<'a> = "triggerReason",
     }
 
     /// The numbers of a response, by the names of the GenAI interface or by those of the first builds that
