@@ -29,6 +29,10 @@ pub struct CountRule {
     /// compaction.
     #[serde(default)]
     pub earlier_reasoning: bool,
+    /// Bytes a token of all text in the context, which is its count from when it writes its history anew
+    /// until the next report; 0: it does not do so.
+    #[serde(default)]
+    pub anew_bytes_per_token: u64,
 }
 
 /// What an agent's count begins with.
@@ -43,6 +47,8 @@ pub enum Base {
     Logged,
     /// o200k tokens of all text in the context.
     O200k,
+    /// All text in the conversation, in `bytes_per_token`.
+    Text,
 }
 
 /// An agent's own count of a context, in tokens.
@@ -68,6 +74,14 @@ impl Session {
     pub(super) fn own_count_of(&self, content: &Content) -> Option<OwnCount> {
         let facts = self.past().facts_at(&content.inputs);
         let rule = self.count_rule_for(facts.model.as_deref())?;
+        let rule = match rule.anew_bytes_per_token {
+            per_token if per_token > 0 && self.is_anew(content) => CountRule {
+                base: Base::Text,
+                bytes_per_token: per_token,
+                ..rule
+            },
+            _ => rule,
+        };
         let (base, from) = self.base(rule, content)?;
         let is_new = |item: &Item| match from {
             From::Report(anchor) => {
@@ -78,6 +92,7 @@ impl Session {
             }
             From::Estimate(record) => item.record > record,
             From::Nothing => true,
+            From::NoText => !item.is_prefix(),
         };
         let items = content.items.iter().map(|(ix, ..)| &self.items()[*ix]);
         let since = items
@@ -153,6 +168,19 @@ impl Session {
         }
     }
 
+    /// Whether the agent has written its history anew since the last report.
+    fn is_anew(&self, content: &Content) -> bool {
+        let items = self.items();
+        let now = match content.so_far == items.len() {
+            true => u32::MAX,
+            false => items[..content.so_far].last().map_or(0, |item| item.record),
+        };
+        let newest_first = self.written_anew().iter().rev();
+        let mut since =
+            newest_first.take_while(|(requests, _)| *requests >= content.inputs.requests);
+        since.any(|(requests, record)| *requests == content.inputs.requests && *record <= now)
+    }
+
     /// What the count begins with, and what it holds.
     fn base(&self, rule: CountRule, content: &Content) -> Option<(u64, From)> {
         let inputs = &content.inputs;
@@ -179,6 +207,7 @@ impl Session {
             Base::Prompt | Base::Total => report.or_else(estimate),
             Base::Logged => estimate(),
             Base::O200k => Some((0, From::Nothing)),
+            Base::Text => Some((0, From::NoText)),
         }
     }
 
@@ -297,6 +326,8 @@ enum From {
     Estimate(u32),
     /// Nothing.
     Nothing,
+    /// Nothing, and the system prompt and tools are not counted.
+    NoText,
 }
 
 impl CountRule {

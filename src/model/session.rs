@@ -72,6 +72,8 @@ pub struct Session {
     ledger: Ledger,
     past: Past,
     agent_estimate: Option<Logged>,
+    /// When the agent wrote its history anew: how many requests there were, and the record.
+    written_anew: Vec<(u32, u32)>,
     last_place: Option<Place>,
 }
 
@@ -152,6 +154,11 @@ impl Session {
     #[cfg(test)]
     pub(super) fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
+    }
+
+    /// When the agent wrote its history anew: how many requests there were, and the first record of those.
+    pub(super) fn written_anew(&self) -> &[(u32, u32)] {
+        &self.written_anew
     }
 
     pub(super) fn past(&self) -> &Past {
@@ -473,6 +480,15 @@ impl Session {
         items.collect()
     }
 
+    fn note_written_anew(&mut self) {
+        let requests = u32::try_from(self.requests().len()).unwrap_or(u32::MAX);
+        let last = self.written_anew.last();
+        if last.is_none_or(|(at, _)| *at != requests) {
+            let record = self.ledger.items().record();
+            self.written_anew.push((requests, record));
+        }
+    }
+
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
         let before = self.before_reset(&reset, place, at);
@@ -480,6 +496,9 @@ impl Session {
         let mut left = change.left.iter();
         let lost = left.any(|node| !self.chain.items(*node).is_empty());
         let is_reset = why == Gone::Compaction && lost;
+        if why != Gone::Rewind {
+            self.note_written_anew();
+        }
         if is_reset {
             self.add_reset(before, &change);
         }

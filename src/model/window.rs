@@ -236,9 +236,13 @@ impl PastSize {
     }
 
     /// Whether an agent with this trigger would not have compacted there, or would have done so before.
-    fn contradicts(self, trigger: u64) -> bool {
+    /// `is_late`: it need not have.
+    fn contradicts(self, trigger: u64, is_late: bool) -> bool {
         let trigger = trigger as f64;
         match self {
+            PastSize::Context(at) | PastSize::Counted(Counted { at, .. }) if is_late => {
+                (at as f64) < trigger * (1.0 - COUNT_ERROR)
+            }
             PastSize::Context(at) => (at as f64) < trigger || at as f64 > trigger * OVERSHOOT,
             PastSize::Counted(Counted { at, not_at }) => {
                 (at as f64) < trigger * (1.0 - COUNT_ERROR)
@@ -486,7 +490,8 @@ fn trigger(seen: &Seen<'_>, policy: Option<&Policy>, window: u64) -> (Option<u64
         TriggerSource::Settings
     };
     let newest = seen.past.last();
-    let refuted = |rule| newest.is_some_and(|past| past.contradicts(rule));
+    let is_late = policy.is_some_and(|policy| policy.late);
+    let refuted = |rule| newest.is_some_and(|past| past.contradicts(rule, is_late));
     let past = seen.past.iter().map(|past| past.at()).min();
     match (seen.logged_trigger, rule, past) {
         (Some(logged), _, _) => (Some(logged), TriggerSource::Log),

@@ -3,7 +3,7 @@
 use super::record::{Record, media};
 use super::{NOTES, SNAPSHOT};
 use crate::agents::genai::{Call, Parts, Response};
-use crate::agents::lenient::{self, Piece};
+use crate::agents::lenient::{self, Piece, utf16_length};
 use crate::model::event::{ItemBuilder, Key, NewItem, Sink};
 use crate::model::{Kind, Role};
 use std::collections::HashSet;
@@ -191,22 +191,60 @@ pub(super) fn item(
     said: (Role, Kind),
     out: &mut Sink<'_>,
 ) -> Option<NewItem> {
-    match bits.first()? {
+    let own_bytes = bits.iter().map(own_bytes).sum();
+    let item = match bits.first()? {
         Bit::Said { .. } => {
             let item = out.item(said.0, said.1);
-            Some(bits.iter().fold(item, add).done())
+            bits.iter().fold(item, add)
         }
-        Bit::Call(call) => {
-            let item = out.item(Role::Assistant, Kind::ToolCall);
-            Some(call.add_to(item).done())
-        }
+        Bit::Call(call) => call.add_to(out.item(Role::Assistant, Kind::ToolCall)),
         Bit::Result {
             response,
             call,
             beside,
-        } => Some(result(response, *call, beside, out)),
+        } => result(response, *call, beside, out),
+    };
+    Some(item.own_bytes(own_bytes).done())
+}
+
+/// What Gemini CLI itself counts for a part, in bytes of four to a token
+/// (`packages/core/src/utils/tokenCalculation.ts`).
+fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
+    let of_file = |part: &Parts<'_>| media(part).map_or(0, |(tokens, _)| tokens * 4);
+    match bit {
+        Bit::Said { piece, .. } => match (text_of(piece), piece) {
+            (Some(text), _) => {
+                let length = utf16_length(text);
+                let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+                match length > LONG_TEXT {
+                    true => length,
+                    false => ascii + (length - ascii) * 6,
+                }
+            }
+            (None, Piece::Part(part)) => of_file(part),
+            (None, Piece::Text(_)) => 0,
+        },
+        Bit::Call(call) => {
+            let texts = [call.id.or_empty(), call.name.or_empty()];
+            let texts = texts.into_iter().chain(call.args.map(|args| args.get()));
+            texts.map(utf16_length).sum::<u64>() + CALL_FRAME
+        }
+        Bit::Result {
+            response, beside, ..
+        } => {
+            let value = response
+                .response
+                .map_or(0, |value| utf16_length(value.get()));
+            let files: u64 = beside.iter().map(|part| of_file(part)).sum();
+            utf16_length(response.name.or_empty()) + value + files
+        }
     }
 }
+
+/// Longer texts count four characters a token, whatever they are.
+const LONG_TEXT: u64 = 100_000;
+/// The JSON around a call's id, name and arguments, in bytes.
+const CALL_FRAME: u64 = 43;
 
 fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
     let Bit::Said { piece, .. } = bit else {
@@ -223,12 +261,12 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 
 }
 
 /// A tool's result, with what was sent beside it.
-fn result(
+fn result<'s, 'm>(
     response: &Response<'_>,
     call: Option<&Call<'_>>,
     beside: &[&Parts<'_>],
-    out: &mut Sink<'_>,
-) -> NewItem {
+    out: &'s mut Sink<'m>,
+) -> ItemBuilder<'s, 'm> {
     let name = response.name.get();
     let name = name.or(call.and_then(|call| call.name.get()));
     let (role, kind) = match name {
@@ -247,5 +285,5 @@ fn result(
             item = item.fixed(tokens, label);
         }
     }
-    item.done()
+    item
 }

@@ -308,3 +308,16 @@ fn masking_writes_all_messages_again() {
     let begun = fold(testing::read(&GEMINI_CLI, begun));
     assert_eq!((begun.context().known, begun.turns), (9_410, 1));
 }
+
+#[test]
+fn its_own_count_is_the_last_prompt_or_an_estimate_of_the_history() {
+    let log = case!("a_resume_is_no_compaction_and_sends_results_twice");
+    let own = |lines: usize| {
+        let session = fold(testing::read(&GEMINI_CLI, log.lines().take(lines)));
+        session.own_count().map(|own| own.tokens)
+    };
+    assert_eq!(own(16), Some(9_608));
+    // 999 by its own functions; each item is rounded up here.
+    assert_eq!(own(20), Some(1_002));
+    assert_eq!(own(24), Some(10_190));
+}

@@ -199,3 +199,63 @@ fn names() {
     assert!(!PI.recognise(b"{\"type\":\"sess"));
     assert!(!PI.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));
 }
+
+#[test]
+fn system_messages_are_prompt_and_tools() {
+    let session = session(case!("system_messages_are_prompt_and_tools"));
+    let alive = session.alive();
+    let items = alive.iter().map(|ix| &session.items()[*ix]);
+    let front: Vec<(Kind, &str)> = items
+        .filter(|item| item.is_prefix())
+        .map(|item| (item.kind, &*item.preview))
+        .collect();
+    let starts = |(kind, preview): &(Kind, &str)| (*kind, preview[..8].to_owned());
+    assert_eq!(
+        front.iter().map(starts).collect::<Vec<_>>(),
+        [
+            (Kind::Prompt, "You are ".to_owned()),
+            (Kind::Prompt, "<rules> ".to_owned()),
+            (Kind::ToolList, "read Rea".to_owned()),
+            (Kind::ToolList, "grep Fin".to_owned()),
+        ]
+    );
+    // What stayed the same is of the first prompt, through the compaction.
+    assert_eq!(session.items()[alive[0]].entered, Some(0));
+    assert_eq!(session.skipped.len() + session.unknown.len(), 0);
+}
+
+#[test]
+fn context_edits_replace_or_remove() {
+    let session = session(case!("context_edits_replace_or_remove"));
+    assert_eq!(
+        previews(&session),
+        [
+            "Read the ledger.",
+            "read {\"path\":\"ledger.txt\"}",
+            "(read and forgotten)",
+            "And now?",
+            "Nothing."
+        ]
+    );
+    let item = &session.items()[session.alive()[2]];
+    assert_eq!(
+        (item.kind, item.tool.as_deref()),
+        (Kind::ToolResult, Some("read"))
+    );
+}
+
+#[test]
+fn its_own_count_is_the_last_total_and_characters() {
+    let log = case!("context_edits_replace_or_remove");
+    let until = |lines: usize| {
+        let lines: Vec<&str> = log.lines().take(lines).collect();
+        session(&lines.join("\n")).own_count().map(|own| own.tokens)
+    };
+    assert_eq!(until(3), Some(1_012));
+    assert_eq!(until(4), Some(1_012 + 300), "1,200 characters");
+    assert_eq!(until(5), Some(1_220));
+    let mut out = crate::model::event::Sink::new(&crate::model::event::ByLength);
+    let text = |text: &str| Pieces(vec![Piece::Text(text.to_owned().into())]);
+    let item = add_content(out.item(Role::User, Kind::Text), &text("ä𝄞."));
+    assert_eq!(item.done().size.own_bytes, Some(4));
+}

@@ -43,6 +43,9 @@ pub struct Policy {
     /// Whether it compacts when the window is full, unless a smaller one is configured for compaction.
     #[serde(default)]
     pub at_limit: bool,
+    /// Whether it may go on above the trigger, until it finds something to take away.
+    #[serde(default)]
+    pub late: bool,
     /// How the agent counts what it compares with the trigger; none: by what is in the context.
     pub count: Option<CountRule>,
     /// Whether it compacts before the window is full at all.
