@@ -167,7 +167,10 @@ impl PiDecoder {
             return;
         };
         out.emit(Event::cleared_node(target));
-        if let (Some(new), Some((role, tool))) = (&record.replacement, self.editable.get(&target)) {
+        if let Some(new) = &record.replacement {
+            // Mostly they take old results away.
+            let other = (Role::Tool, None);
+            let (role, tool) = self.editable.get(&target).unwrap_or(&other);
             let kind = match role {
                 Role::Tool => Kind::ToolResult,
                 _ => Kind::Text,

@@ -75,7 +75,7 @@ impl Session {
         let facts = self.past().facts_at(&content.inputs);
         let rule = self.count_rule_for(facts.model.as_deref())?;
         let rule = match rule.anew_bytes_per_token {
-            per_token if per_token > 0 && self.is_anew(content) => CountRule {
+            per_token if per_token > 0 && content.inputs.is_anew => CountRule {
                 base: Base::Text,
                 bytes_per_token: per_token,
                 ..rule
@@ -166,19 +166,6 @@ impl Session {
             }
             _ => Cause::Automatic,
         }
-    }
-
-    /// Whether the agent has written its history anew since the last report.
-    fn is_anew(&self, content: &Content) -> bool {
-        let items = self.items();
-        let now = match content.so_far == items.len() {
-            true => u32::MAX,
-            false => items[..content.so_far].last().map_or(0, |item| item.record),
-        };
-        let newest_first = self.written_anew().iter().rev();
-        let mut since =
-            newest_first.take_while(|(requests, _)| *requests >= content.inputs.requests);
-        since.any(|(requests, record)| *requests == content.inputs.requests && *record <= now)
     }
 
     /// What the count begins with, and what it holds.

@@ -47,6 +47,8 @@ pub(super) struct Inputs {
     changes: u32,
     anchor: Option<u32>,
     pub(super) unlogged: Unlogged,
+    /// Whether the agent has written its history anew since the last report.
+    pub(super) is_anew: bool,
     /// How wide the interval of an estimate is.
     pub(super) spread: Spread,
     /// Of [`Past::facts`] and [`Past::estimates`].
@@ -113,6 +115,7 @@ impl Past {
             changes: items.changes(),
             anchor: ledger.anchor().map(short),
             unlogged,
+            is_anew: false,
             spread: items.calibrations().current().spread(),
             facts: short(self.facts.len()),
             estimates: short(self.estimates.len()),

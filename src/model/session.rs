@@ -72,8 +72,8 @@ pub struct Session {
     ledger: Ledger,
     past: Past,
     agent_estimate: Option<Logged>,
-    /// When the agent wrote its history anew: how many requests there were, and the record.
-    written_anew: Vec<(u32, u32)>,
+    /// The requests there were when the agent last wrote its history anew.
+    written_anew: Option<usize>,
     last_place: Option<Place>,
 }
 
@@ -156,11 +156,6 @@ impl Session {
         &mut self.ledger
     }
 
-    /// When the agent wrote its history anew: how many requests there were, and the first record of those.
-    pub(super) fn written_anew(&self) -> &[(u32, u32)] {
-        &self.written_anew
-    }
-
     pub(super) fn past(&self) -> &Past {
         &self.past
     }
@@ -192,7 +187,9 @@ impl Session {
     /// What a context is computed from now, beside the items in it.
     pub(super) fn inputs(&self) -> Inputs {
         let unexplained = self.agent_estimate.map(|logged| logged.unexplained);
-        self.past.inputs(&self.ledger, self.turns, unexplained)
+        let mut inputs = self.past.inputs(&self.ledger, self.turns, unexplained);
+        inputs.is_anew = self.written_anew == Some(self.requests().len());
+        inputs
     }
 
     /// The model and its limits, as the log names them now.
@@ -480,15 +477,6 @@ impl Session {
         items.collect()
     }
 
-    fn note_written_anew(&mut self) {
-        let requests = u32::try_from(self.requests().len()).unwrap_or(u32::MAX);
-        let last = self.written_anew.last();
-        if last.is_none_or(|(at, _)| *at != requests) {
-            let record = self.ledger.items().record();
-            self.written_anew.push((requests, record));
-        }
-    }
-
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
         let before = self.before_reset(&reset, place, at);
@@ -497,7 +485,7 @@ impl Session {
         let lost = left.any(|node| !self.chain.items(*node).is_empty());
         let is_reset = why == Gone::Compaction && lost;
         if why != Gone::Rewind {
-            self.note_written_anew();
+            self.written_anew = Some(self.requests().len());
         }
         if is_reset {
             self.add_reset(before, &change);

@@ -126,7 +126,7 @@ impl History {
     /// A key for a new node.
     pub(super) fn new_node(&mut self, message: &str) -> Key {
         self.made += 1;
-        Key::of_number(message, self.made)
+        Key::of_parts(&[message, &self.made.to_string()])
     }
 
     /// Adds a part. Returns its index.

@@ -3,6 +3,7 @@ use crate::agents;
 use crate::ingest::discover::Scanner;
 use crate::ingest::reader::Sessions;
 use crate::ingest::roots::SearchRoot;
+use crate::model::Kind;
 use crate::model::event::ByLength;
 use crate::model::session::Session;
 use proptest::prelude::*;
@@ -171,9 +172,9 @@ fn a_document_is_the_conversation_that_its_lines_would_be() {
     let file = Written::new("chats/session-2026-01-02T03-04-s.json", text);
     let session = file.fresh().remove(0).1;
     let previews: Vec<&str> = session.items().iter().map(|item| &*item.preview).collect();
-    assert_eq!(previews, ["hi", "Hello.", "and?"]);
+    assert_eq!(previews, ["hi", "Hello.", "(not in the log)", "and?"]);
     assert_eq!(
-        session.items()[2].place.line,
+        session.items()[3].place.line,
         4,
         "the number of the message"
     );
