@@ -3,7 +3,6 @@ use crate::agents;
 use crate::ingest::discover::Scanner;
 use crate::ingest::reader::Sessions;
 use crate::ingest::roots::SearchRoot;
-use crate::model::Kind;
 use crate::model::event::ByLength;
 use crate::model::session::Session;
 use proptest::prelude::*;
