@@ -28,7 +28,7 @@ const FOR_REPORT: u64 = 64 << 20;
 /// So much of a file with several sessions is read at once, which is all of most such files.
 const FOR_SEVERAL: u64 = 16 << 20;
 /// The file's beginning, for its facts.
-const HEAD: u64 = 32 << 10;
+const HEAD: u64 = 64 << 10;
 /// A first line may be longer than that, since it may contain instructions.
 const LONG_HEAD: u64 = 1 << 20;
 /// Read at once in search of the last reset.
