@@ -117,6 +117,8 @@ pub(super) struct Requests {
     /// Items that a request has held, or has gone without, and the newest one does not hold.
     loose: Pool,
     unplaced: Vec<Unplaced>,
+    /// Items of its messages that no record of the conversation shows.
+    new: Vec<ItemKey>,
     /// Items that the messages of the next request hold again.
     back: Vec<ItemKey>,
     /// The newest request that could be followed.
@@ -222,14 +224,15 @@ impl Requests {
         out: &mut Sink<'_>,
     ) {
         self.is_on = true;
-        let Some(key) = record.shape_hash.key() else {
+        if items.is_empty() {
             return;
-        };
+        }
         let node = front_key();
         let keys = items.iter().map(|item| ItemKey {
             node,
             hash: item.hash,
         });
+        let key = record.shape_hash.key().unwrap_or(node);
         self.shapes.insert(key, keys.collect());
         self.shape = Some(key);
         out.node(front(items));
@@ -241,27 +244,30 @@ impl Requests {
         if self.messages.contains_key(&hash) {
             return;
         }
-        let mut known = Vec::new();
+        let (mut known, mut new) = (Vec::new(), Vec::new());
+        let node = Key::of_number("claude-code blob", hash.0);
         for (n, item) in (0..).zip(items) {
-            let node = Key::of_number("claude-code blob", hash.0.wrapping_add(n));
-            let new = Known::new(node, &item);
-            if let Some(there) = self.waiting.take(new.print) {
+            let own = Known::new(node, &item);
+            if let Some(there) = self.waiting.take(own.print) {
                 known.push(there);
-            } else if let Some(there) = self.loose.take(new.print) {
+            } else if let Some(there) = self.loose.take(own.print) {
                 self.back.push(there.item);
                 known.push(there);
-            } else if self.is_held(new.print) {
-                let message = hash;
+            } else if self.is_held(own.print) {
                 self.unplaced.push(Unplaced {
-                    message,
-                    node,
+                    message: hash,
+                    node: Key::of_number("claude-code block", hash.0.wrapping_add(n)),
                     item,
                 });
             } else {
-                known.push(new);
-                let node = beside(node, item, out);
-                out.node(node);
+                known.push(own);
+                self.new.push(own.item);
+                new.push(item);
             }
+        }
+        if !new.is_empty() {
+            let node = beside(node, new, out);
+            out.node(node);
         }
         self.messages.insert(hash, Message::Blob(known));
     }
@@ -274,16 +280,20 @@ impl Requests {
     /// Takes in a request: what the conversation's records show otherwise is corrected.
     pub(super) fn add_request(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         self.is_on = true;
-        let id = record.id.key();
-        self.whole = None;
-        let is_cut = record.cut.is_some() || record.withheld.iter().any(|field| is_content(field));
-        let Some(messages) = self.messages_of(record) else {
-            self.newest = None;
+        let Some(id) = record.id.key() else {
             return;
         };
-        self.newest = id.map(|id| (id, messages.clone()));
-        if is_cut {
+        self.whole = None;
+        let is_cut = record.cut.is_some() || record.withheld.iter().any(|field| is_content(field));
+        let new = std::mem::take(&mut self.new);
+        let messages = self.messages_of(record);
+        let messages = messages.filter(|messages| !messages.is_empty());
+        self.newest = messages.clone().map(|messages| (id, messages));
+        let Some(messages) = messages else {
             return;
+        };
+        if is_cut {
+            return self.pass_over(&messages, new, out);
         }
         let (mut added, mut missing) = (std::mem::take(&mut self.back), Vec::new());
         let has_shape = self.use_shape(record.shape_hash.key(), &mut added, &mut missing);
@@ -291,7 +301,23 @@ impl Requests {
         if !added.is_empty() || !missing.is_empty() {
             out.emit(Event::Sent { added, missing });
         }
-        self.whole = id.filter(|_| has_shape && has_all);
+        self.whole = Some(id).filter(|_| has_shape && has_all);
+    }
+
+    /// A request was recorded with other content than it held: its messages are not known.
+    fn pass_over(&mut self, messages: &[Key], new: Vec<ItemKey>, out: &mut Sink<'_>) {
+        let held: HashSet<Key> = self.held.iter().map(|(hash, _)| *hash).collect();
+        for hash in messages.iter().filter(|hash| !held.contains(hash)) {
+            if let Some(Message::Blob(known)) = self.messages.remove(hash) {
+                let known = known.into_iter().filter(|known| !new.contains(&known.item));
+                known.for_each(|known| self.waiting.add(known));
+            }
+        }
+        self.unplaced.clear();
+        if !new.is_empty() {
+            let (added, missing) = (Vec::new(), new);
+            out.emit(Event::Sent { added, missing });
+        }
     }
 
     /// The hashes of a request's messages. `None`: it builds on a request that is not known.
@@ -306,24 +332,24 @@ impl Requests {
         (keep <= known.len()).then(|| kept.chain(tail).collect())
     }
 
-    /// Makes the system prompt and the tools those of this shape. Returns whether it is known.
+    /// Makes the system prompt and the tools those of this shape: the newest one, if it is not known. Returns
+    /// whether there is one.
     fn use_shape(
         &mut self,
         shape: Option<Key>,
         added: &mut Vec<ItemKey>,
         missing: &mut Vec<ItemKey>,
     ) -> bool {
-        let Some(items) = shape.and_then(|shape| self.shapes.get(&shape)) else {
-            return false;
-        };
-        if shape != self.shape {
-            let old = self.shape.and_then(|old| self.shapes.get(&old));
-            let old = old.map(Vec::as_slice).unwrap_or_default();
-            missing.extend(old.iter().filter(|item| !items.contains(item)));
-            added.extend(items.iter().filter(|item| !old.contains(item)));
+        let known = |shape: Option<Key>| self.shapes.get(&shape?);
+        let (old, new) = (known(self.shape), known(shape));
+        if let (Some(old), Some(new)) = (old, new)
+            && shape != self.shape
+        {
+            missing.extend(old.iter().filter(|item| !new.contains(item)));
+            added.extend(new.iter().filter(|item| !old.contains(item)));
             self.shape = shape;
         }
-        true
+        self.shape.is_some()
     }
 
     /// Makes the newest request one of these messages. Returns whether all of them are known.
@@ -363,7 +389,7 @@ impl Requests {
                 let Unplaced { node, item, .. } = open;
                 let new = Known::new(node, &item);
                 items.push(left.take(new.print).unwrap_or_else(|| {
-                    let node = beside(node, item, out);
+                    let node = beside(node, vec![item], out);
                     out.node(node);
                     new
                 }));
@@ -420,14 +446,16 @@ fn is_content(field: &Text<'_>) -> bool {
     matches!(field.get(), Some("system" | "tools" | "messages"))
 }
 
-/// The node of an item that no record of the conversation shows. The user's words have records, so what
+/// The node of items that no record of the conversation shows. The user's words have records, so what
 /// has none is the harness's, unless the log was not read from its beginning.
-fn beside(node: Key, mut item: NewItem, out: &Sink<'_>) -> Node {
-    if item.role == Role::User && out.place().line > 0 {
-        (item.role, item.kind) = (Role::Container, Kind::Reminder);
+fn beside(node: Key, mut items: Vec<NewItem>, out: &Sink<'_>) -> Node {
+    if out.place().line > 0 {
+        for item in items.iter_mut().filter(|item| item.role == Role::User) {
+            (item.role, item.kind) = (Role::Container, Kind::Reminder);
+        }
     }
     Node {
         parent: Parent::Previous,
-        ..Node::new(Some(node), Part::Beside, vec![item])
+        ..Node::new(Some(node), Part::Beside, items)
     }
 }

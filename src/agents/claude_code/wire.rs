@@ -42,7 +42,7 @@ record! {
         pub(super) tail: Vec<Text<'a>>,
         pub(super) shape_hash: Text<'a> = "shapeHash",
         pub(super) shape: Shape<'a>,
-        pub(super) cut: Option<&'a RawValue>,
+        pub(super) cut: Option<Cut<'a>>,
         pub(super) withheld: Vec<Text<'a>>,
         pub(super) request_ref: Text<'a> = "requestRef",
         pub(super) leaf_uuid: Text<'a> = "leafUuid",
@@ -63,6 +63,11 @@ record! {
         pub(super) content: Body<'a>,
         pub(super) stop_reason: Text<'a>,
         pub(super) usage: Option<ResponseUsage<'a>>,
+    }
+
+    /// How the messages of a record differ from those of the request.
+    pub(super) struct Cut<'a> {
+        kind: Text<'a>,
     }
 
     /// What comes before the messages of a request.
