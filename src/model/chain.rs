@@ -97,6 +97,10 @@ impl Chain {
         self.nodes[node].items.push(item);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     pub(super) fn last(&self) -> NodeIx {
         self.nodes.len().saturating_sub(1)
     }

@@ -195,7 +195,7 @@ impl Session {
         let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];
         let mut error = inputs.spread.around(guess, guessed);
-        let (unlogged, spread) = self.expected_prefix(inputs.unlogged, logged, shown);
+        let (unlogged, spread) = self.expected_prefix(inputs, logged, shown);
         system.tokens = system.tokens.saturating_add(unlogged);
         match spread {
             None => system.known = system.known.saturating_add(unlogged),
@@ -228,25 +228,28 @@ impl Session {
     /// it is known. `items` is what is logged, `shown` what of it is system prompt and tools.
     pub(super) fn expected_prefix(
         &self,
-        unlogged: Unlogged,
+        inputs: &Inputs,
         items: u64,
         shown: u64,
     ) -> (u64, Option<f64>) {
-        match unlogged {
+        match inputs.unlogged {
             Unlogged::Reported(system) => (system, None),
             Unlogged::Learned(prefix) => (prefix, Some(LEARNED_PREFIX_SPREAD)),
             Unlogged::Agent(rest) => (rest, Some(LEARNED_PREFIX_SPREAD)),
             // Nothing was sent, or nothing of it could be read.
             Unlogged::Usual if items == 0 => (0, Some(0.0)),
-            Unlogged::Usual => (
-                self.rules().usual_prefix(self.agent, shown),
-                Some(USUAL_PREFIX_SPREAD),
-            ),
+            Unlogged::Usual => {
+                let model = self.past().facts_at(inputs).model;
+                let usual = self
+                    .rules()
+                    .usual_prefix(self.agent, model.as_deref(), shown);
+                (usual, Some(USUAL_PREFIX_SPREAD))
+            }
         }
     }
 
-    /// Whether the settled number of an item in the context is part of what the anchor reported. One that was settled by
-    /// a request on a branch that was left is not.
+    /// Whether the settled number of an item in the context is part of what the anchor reported. One that
+    /// was settled by a request on a branch that was left is not.
     pub(super) fn is_anchored(&self, item: &Item, anchor: Option<RequestIx>) -> bool {
         anchor.is_some_and(|anchor| {
             let request = &self.requests()[anchor];

@@ -14,6 +14,8 @@
 
 mod again;
 mod explained;
+#[cfg(test)]
+mod tests;
 mod thinking;
 
 use super::calibration::Expected;
@@ -44,6 +46,8 @@ pub(super) struct Ledger {
     prefix: Option<u64>,
     /// Whether the log lacks the beginning of its conversation.
     lacks_beginning: bool,
+    /// The most that is taken for the prefix, in tokens, where the log begins midway.
+    most_prefix: Option<u64>,
     /// The nodes at which user turns began.
     turns: Vec<NodeIx>,
     /// The newest node with items that are no output.
@@ -71,6 +75,12 @@ impl Ledger {
     /// The log lacks the beginning of its conversation.
     pub(super) fn lacks_beginning(&mut self) {
         self.lacks_beginning = true;
+    }
+
+    /// The log begins in the middle of its conversation: what is unlogged of the first prompt is history
+    /// too, unless it is at most so many tokens.
+    pub(super) fn limit_prefix(&mut self, most: u64) {
+        self.most_prefix = Some(most);
     }
 
     pub(super) fn items(&self) -> &Items {
@@ -216,7 +226,8 @@ impl Ledger {
             }
             let system = self.share_whole(&fresh, &estimates, ix, held, chain);
             // At the end of a log the rest is what was not read, not the prefix.
-            let is_read = coverage != Coverage::Tail && !self.lacks_beginning;
+            let is_prefix = self.most_prefix.is_none_or(|most| system <= most);
+            let is_read = coverage != Coverage::Tail && !self.lacks_beginning && is_prefix;
             if is_read || !self.resets.is_empty() {
                 self.prefix = Some(system);
             }

@@ -9,6 +9,7 @@ use super::event::{
 use super::forecast::{backtest, forecast};
 use super::repeats::repeats;
 use super::session::Session;
+use super::thinking::Thinking;
 use super::tools::tools;
 use super::whatif::what_if;
 use super::window::Rules;
@@ -205,10 +206,86 @@ fn upheaval() -> impl Strategy<Value = Event> {
 }
 
 pub(super) fn events() -> impl Strategy<Value = Vec<Event>> {
-    prop::collection::vec(
+    let any = prop::collection::vec(
         prop_oneof![6 => node(), 3 => usage(), 1 => upheaval()],
         0..60,
+    );
+    prop_oneof![4 => any, 1 => regular(), 1 => interrupted()]
+}
+
+/// One response of a regular session: its thinking, whether the log shows that, the tokens of the result
+/// after it, and whether the user has the next word.
+type Response = (u64, bool, u64, bool);
+
+fn response() -> impl Strategy<Value = Response> {
+    let thinking = prop_oneof![Just(0_u64), Just(300), Just(900)];
+    let result = prop_oneof![5_u64..200, 200_u64..9_000];
+    (thinking, any::<bool>(), result, any::<bool>())
+}
+
+/// A session of a model whose tokenizer is off by a factor, and whose thinking is sent back or not.
+fn regular() -> impl Strategy<Value = Vec<Event>> {
+    let scale = prop::sample::select(vec![0.8, 1.0, 1.31]);
+    let thinking = prop::sample::select(Thinking::ALL.to_vec());
+    let model = prop_oneof![Just("alpha"), Just("beta")];
+    let responses = prop::collection::vec(response(), 1..14);
+    (scale, thinking, model, responses).prop_map(|(scale, thinking, model, responses)| {
+        conversation(scale, thinking, model, &responses)
+    })
+}
+
+/// The same with anything in between.
+fn interrupted() -> impl Strategy<Value = Vec<Event>> {
+    (
+        regular(),
+        prop::collection::vec((upheaval(), 0..40_usize), 0..4),
     )
+        .prop_map(|(mut events, upheavals)| {
+            for (event, at) in upheavals {
+                events.insert(at.min(events.len()), event);
+            }
+            events
+        })
+}
+
+fn conversation(scale: f64, thinking: Thinking, model: &str, all: &[Response]) -> Vec<Event> {
+    let item = |role, kind, local: u64| NewItem {
+        hash: local,
+        ..super::testing::new_item(role, kind, local)
+    };
+    let mut events = Vec::new();
+    let (mut sent, mut thoughts) = (9_000_u64, 0_u64);
+    for (n, (reasoning, is_logged, result, is_turn)) in (0_u64..).zip(all) {
+        let request = Key(100 + n);
+        let mut output = vec![item(Role::Assistant, Kind::ToolCall, 20)];
+        if *is_logged && *reasoning > 0 {
+            output.insert(0, item(Role::Assistant, Kind::Thinking, *reasoning));
+        }
+        let key = (n < 20).then_some(Key(n));
+        events.push(Event::Node(Box::new(Node::output(
+            key,
+            Some(request),
+            output,
+        ))));
+        events.push(Event::Usage(Box::new(Usage {
+            model: Some(model.into()),
+            output: Some(20 + reasoning),
+            reasoning: Some(*reasoning),
+            ..Usage::reported(request, sent + thoughts)
+        })));
+        let (role, kind, part) = match is_turn {
+            true => (Role::User, Kind::Text, Part::Input),
+            false => (Role::Tool, Kind::ToolResult, Part::Result),
+        };
+        let node = Node::new(None, part, vec![item(role, kind, *result)]);
+        events.push(Event::Node(Box::new(node)));
+        sent += 20 + (*result as f64 * scale).round() as u64;
+        thoughts = match (thinking, is_turn) {
+            (Thinking::Never, _) | (Thinking::Leaves, true) => 0,
+            (Thinking::Leaves, false) | (Thinking::Stays, _) => thoughts + reasoning,
+        };
+    }
+    events
 }
 
 fn holds(session: &mut Session) {

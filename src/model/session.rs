@@ -10,7 +10,7 @@ use super::agent_estimate::{AgentEstimate, Logged};
 use super::calibrations::Calibrations;
 use super::chain::{BranchChange, Chain};
 use super::event::{
-    Cause, Entry, Event, ItemKey, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Usage,
+    Cause, Entry, Event, ItemKey, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Usage,
 };
 pub use super::history::{
     Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
@@ -74,6 +74,8 @@ pub struct Session {
     agent_estimate: Option<Logged>,
     /// The requests there were when the agent last wrote its history anew.
     written_anew: Option<usize>,
+    /// Whether its first record follows one that is not in the log.
+    begins_midway: bool,
     last_place: Option<Place>,
 }
 
@@ -303,6 +305,11 @@ impl Session {
         if let Some(model) = &usage.model {
             self.use_model(model);
         }
+        if self.begins_midway {
+            let usual = self.rules.usual_prefix(self.agent, self.model(), 0);
+            let most = usual.max(LEAST_USUAL_PREFIX) / 5 * 8;
+            self.ledger.limit_prefix(most);
+        }
         let (chain, coverage) = (&mut self.chain, self.coverage);
         if let Some(ix) = self.ledger.request_of(usage.request) {
             return self.ledger.merge_report(ix, &usage, place, chain, coverage);
@@ -333,7 +340,7 @@ impl Session {
     /// Takes in the agent's own number for its context.
     fn record_agent_estimate(&mut self, usage: &Usage) {
         let (logged, prefix) = self.ledger.items_mut().tokens_in_context();
-        let (unlogged, _) = self.expected_prefix(self.inputs().unlogged, logged, prefix);
+        let (unlogged, _) = self.expected_prefix(&self.inputs(), logged, prefix);
         let used = logged.saturating_add(unlogged);
         self.agent_estimate = Some(Logged::new(usage, used, logged, &self.ledger));
         self.ledger.set_size_after_reset(usage.prompt);
@@ -358,6 +365,7 @@ impl Session {
             }
             return;
         }
+        self.begins_midway |= self.chain.is_empty() && matches!(parent, Parent::Key(_));
         if let Some(change) = self.chain.push(key, parent, part, request, turn) {
             self.change_branch(&change, Gone::Rewind);
         }
@@ -545,3 +553,6 @@ impl Session {
         self.ledger.add_reset(reset);
     }
 }
+
+/// A prefix is believed to be up to 8/5 of the usual one, and that to be at least so many tokens.
+const LEAST_USUAL_PREFIX: u64 = 20_000;

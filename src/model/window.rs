@@ -24,6 +24,7 @@ use super::own_count::CountRule;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
@@ -322,15 +323,19 @@ impl Rules {
         }
     }
 
-    /// The unlogged prefix that is usual with an agent whose log shows `shown` tokens of system prompt
-    /// and tools, in tokens; 0: not known.
-    pub fn usual_prefix(&self, agent: &str, shown: u64) -> u64 {
-        let mut own = self.policy.iter().filter(|p| p.agent == agent);
-        own.find(|p| p.prefix > 0)
-            .map_or(0, |p| match p.prefix_whole {
-                true => p.prefix.saturating_sub(shown),
-                false => p.prefix,
-            })
+    /// The unlogged prefix that is usual with an agent and a model, where the log shows `shown` tokens of
+    /// system prompt and tools, in tokens; 0: not known. Of an agent's rows that have one, the row for the
+    /// largest windows holds that are no larger than the model's.
+    pub fn usual_prefix(&self, agent: &str, model: Option<&str>, shown: u64) -> u64 {
+        let row = model.and_then(|id| self.model(agent, id));
+        let window = row.map_or(0, |row| row.window);
+        let own = self.policy.iter().filter(|p| p.agent == agent);
+        let own = own.filter(|p| p.prefix > 0 && p.window_from <= window);
+        let first = own.min_by_key(|p| Reverse(p.window_from));
+        first.map_or(0, |p| match p.prefix_whole {
+            true => p.prefix.saturating_sub(shown),
+            false => p.prefix,
+        })
     }
 
     /// Whether two models count alike, so that a number reported for one still holds for the other.

@@ -35,7 +35,7 @@ impl Timeline {
             held = (held.0 + tokens, held.1 + shown);
             let (logged, shown) = (whole(held.0), whole(held.1));
             let inputs = session.inputs_at(moment.record);
-            let (unlogged, _) = session.expected_prefix(inputs.unlogged, logged, shown);
+            let (unlogged, _) = session.expected_prefix(&inputs, logged, shown);
             logged.saturating_add(unlogged)
         });
         sizes.collect()

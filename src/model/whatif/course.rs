@@ -178,5 +178,8 @@ fn prefix(session: &Session, requests: RequestIx) -> u64 {
         system.saturating_add(u64::try_from(held).unwrap_or(0))
     });
     let least = sums.min();
-    least.unwrap_or_else(|| session.rules().usual_prefix(session.agent, 0))
+    least.unwrap_or_else(|| {
+        let rules = session.rules();
+        rules.usual_prefix(session.agent, session.model(), 0)
+    })
 }

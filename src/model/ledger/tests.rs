@@ -1,0 +1,162 @@
+//! What is learned from the reports, and settled again.
+
+use crate::model::event::{Event, Key, NewItem, Node, Parent, Part, Usage};
+use crate::model::replay::Timeline;
+use crate::model::testing::{Log, new_item};
+use crate::model::thinking::Thinking;
+use crate::model::{Gone, Kind, Role, Source};
+
+/// Results of tools, and thinking before each.
+const RESULTS: [u64; 5] = [3_000, 90, 8_000, 400, 2_000];
+const THINKING: u64 = 600;
+const CALL: u64 = 20;
+
+/// A response with thinking that the log shows, or hides, and the result after it.
+fn step(log: Log, n: usize, prompt: u64, is_logged: bool) -> Log {
+    let request = Key::of_number("step", n as u64);
+    let mut output = vec![new_item(Role::Assistant, Kind::ToolCall, CALL)];
+    if is_logged {
+        output.push(new_item(Role::Assistant, Kind::Thinking, THINKING));
+    }
+    let node = Node::output(None, Some(request), output);
+    let usage = Usage {
+        output: Some(CALL + THINKING),
+        reasoning: Some(THINKING),
+        ..Usage::reported(request, prompt)
+    };
+    log.event(Event::Node(Box::new(node)))
+        .event(Event::Usage(Box::new(usage)))
+}
+
+fn result(log: Log, n: usize, part: Part) -> Log {
+    let (role, kind) = match part {
+        Part::Input => (Role::User, Kind::Text),
+        _ => (Role::Tool, Kind::ToolResult),
+    };
+    let item: NewItem = new_item(role, kind, RESULTS[n]);
+    log.event(Event::Node(Box::new(Node::new(None, part, vec![item]))))
+}
+
+/// A session in which this becomes of thinking and a token costs `scale` tokens; the user has the word
+/// every second time.
+fn session(thinking: Thinking, scale: f64, is_logged: bool) -> Log {
+    let (mut log, mut sent, mut thoughts) = (Log::new().model("m"), 9_000, 0);
+    for (n, tokens) in RESULTS.into_iter().enumerate() {
+        let part = if n % 2 == 1 {
+            Part::Input
+        } else {
+            Part::Result
+        };
+        log = result(step(log, n, sent + thoughts, is_logged), n, part);
+        sent += CALL + (tokens as f64 * scale).round() as u64;
+        thoughts = match (thinking, part) {
+            (Thinking::Never, _) | (Thinking::Leaves, Part::Input) => 0,
+            _ => thoughts + THINKING,
+        };
+    }
+    step(log, RESULTS.len(), sent + thoughts, is_logged)
+}
+
+/// The sizes of the results in the context, and how they are known.
+fn results(log: &Log) -> Vec<(u64, Source)> {
+    let items = log.session.in_context();
+    let results = items.filter(|(ix, ..)| log.session.items()[*ix].role != Role::Assistant);
+    results
+        .map(|(_, tokens, source)| (tokens, source))
+        .collect()
+}
+
+#[test]
+fn whatever_becomes_of_thinking_results_have_their_sizes() {
+    for thinking in Thinking::ALL {
+        for is_logged in [true, false] {
+            let log = session(thinking, 1.0, is_logged);
+            let sizes = RESULTS.map(|tokens| (tokens, Source::Derived));
+            assert_eq!(results(&log), sizes, "{thinking:?}, logged: {is_logged}");
+            let context = log.session.context();
+            let system = context.role(Role::System);
+            assert_eq!(
+                (system.tokens, system.estimated),
+                (9_000, 0),
+                "{thinking:?}"
+            );
+            assert_eq!(context.estimated, 0);
+        }
+    }
+}
+
+#[test]
+fn thinking_that_is_not_sent_back_was_in_no_prompt() {
+    let log = session(Thinking::Never, 1.0, true);
+    let items = log.session.items().iter();
+    let mut thinking = items.filter(|item| item.kind == Kind::Thinking).rev();
+    assert!(thinking.next().is_some_and(|newest| newest.in_context()));
+    for item in thinking {
+        assert_eq!(item.requests_held(log.session.requests().len()), 0);
+        assert_eq!(item.left.map(|left| left.why), Some(Gone::Stripped));
+    }
+}
+
+#[test]
+fn what_was_shown_then_was_shown_so() {
+    let whole = session(Thinking::Never, 1.31, true);
+    let timeline = Timeline::of(&whole.session);
+    let report = timeline.of_request(1).and_then(|at| timeline.moment(at));
+    let then = whole.session.state_at(report.unwrap());
+    assert_eq!(then.context.used, then.context.known);
+    let shown = |ix: &usize| whole.session.items()[*ix].kind == Kind::Thinking;
+    let thinking = then.items.iter().filter(|(ix, ..)| shown(ix)).count();
+    assert_eq!(thinking, 2, "it was not known yet that it is not sent back");
+}
+
+#[test]
+fn a_tokenizer_far_from_its_prior_is_learned() {
+    for scale in [0.8, 1.31, 1.5] {
+        let log = session(Thinking::Stays, scale, true);
+        for ((tokens, source), local) in results(&log).into_iter().zip(RESULTS) {
+            let real = (local as f64 * scale).round() as u64;
+            assert_eq!((tokens, source), (real, Source::Derived), "{scale}");
+        }
+        let last = log.session.requests().last().unwrap();
+        let expected = last.predicted.unwrap();
+        assert!(
+            (expected.low..=expected.high).contains(&last.prompt),
+            "{scale}"
+        );
+    }
+}
+
+#[test]
+fn an_excess_over_a_prior_that_fits_is_unlogged() {
+    let mut log = Log::new().model("m");
+    let mut sent = 9_000;
+    for (n, tokens) in RESULTS.into_iter().enumerate() {
+        log = result(step(log, n, sent, true), n, Part::Result);
+        // The third time something else comes with the result.
+        sent += CALL + THINKING + tokens + if n == 2 { 5_000 } else { 0 };
+    }
+    let log = step(log, RESULTS.len(), sent, true);
+    let of_result = results(&log)[2].0;
+    assert!(of_result.abs_diff(RESULTS[2]) < 100, "{of_result}");
+    let system = log.session.context().role(Role::System).tokens;
+    assert!(system.abs_diff(14_000) < 100, "{system}");
+}
+
+#[test]
+fn history_that_is_not_logged_is_no_prefix() {
+    let first = |parent| {
+        let node = Node {
+            key: Some(Key(1)),
+            parent,
+            ..Node::new(None, Part::Input, vec![new_item(Role::User, Kind::Text, 9)])
+        };
+        let log = Log::new().model("m").event(Event::Node(Box::new(node)));
+        log.report(150_000).compact(150_000).session.context().used
+    };
+    assert_eq!(
+        first(Parent::Key(Key(9))),
+        0,
+        "the agent's prefix is not known"
+    );
+    assert!(first(Parent::Root) > 140_000);
+}
