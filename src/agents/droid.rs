@@ -36,6 +36,7 @@ use std::path::Path;
 pub static DROID: Format = Format {
     id: "droid",
     label: "droid",
+    proven: "0.215.0",
     roots: &[Root::home(".factory", "sessions")],
     facts: Facts {
         mark: "first line of type `session_start`",

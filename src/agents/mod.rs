@@ -44,6 +44,7 @@ pub mod facts;
 pub mod format;
 pub mod gemini_cli;
 mod genai;
+pub mod grok;
 mod head;
 pub mod hpd_agent;
 pub(crate) mod image;
@@ -73,6 +74,7 @@ pub static ALL: &[&Format] = &[
     &pi::PI,
     &copilot_cli::COPILOT_CLI,
     &droid::DROID,
+    &grok::GROK,
     &cursor::CURSOR,
     &otel_genai::OTEL_GENAI,
     &mew::MEW,
@@ -97,8 +99,8 @@ pub fn recognise(head: &[u8]) -> Option<&'static Format> {
 /// Files of lines that an agent writes beside its logs, each about any of its sessions.
 #[derive(Debug)]
 pub struct SidecarSpec {
-    /// The environment variable that names one such file.
-    pub env: &'static str,
+    /// The environment variable that names one such file, if there is any.
+    pub env: Option<&'static str>,
     /// The folder of such files (`*.jsonl`), from the path of a log.
     pub folder: fn(&Path) -> Option<PathBuf>,
     /// Reads a line; `None`: nothing of use. Never fails, whatever the bytes.

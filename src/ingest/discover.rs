@@ -104,7 +104,7 @@ impl Scanner {
         let key = (format.id, (spec.folder)(log));
         let env = self.env;
         let new = || {
-            let named = env(spec.env).filter(|path| !path.is_empty());
+            let named = spec.env.and_then(env).filter(|path| !path.is_empty());
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))

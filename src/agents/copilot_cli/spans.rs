@@ -19,7 +19,7 @@ use crate::model::event::{Billed, ByLength, Key, Sink, Usage};
 use std::path::Path;
 
 pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
-    env: "COPILOT_OTEL_FILE_EXPORTER_PATH",
+    env: Some("COPILOT_OTEL_FILE_EXPORTER_PATH"),
     folder: |log: &Path| {
         let state = log.ancestors().find(|dir| dir.ends_with("session-state"))?;
         Some(state.parent()?.join("otel"))

@@ -114,6 +114,7 @@ impl Spot {
             "token_count",
             "currenttokens",
             "conversationtokens",
+            "totaltokens",
         ];
         names.iter().any(|part| name.starts_with(part))
     }
