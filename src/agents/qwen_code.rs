@@ -140,6 +140,10 @@ struct Branch {
     /// The user's newest message and its text, while nothing has answered it: it may turn out to have
     /// been a command.
     unanswered: Option<(Key, Box<str>)>,
+    /// The newest results that no request has held yet: their calls and nodes.
+    to_send: Vec<(Vec<Key>, Key)>,
+    /// Results that a compression left to be sent, though its history does not hold them.
+    left_to_send: Vec<Key>,
 }
 
 impl Decoder for QwenCodeDecoder {
@@ -265,6 +269,10 @@ impl Branch {
             return out.skip_node("user", node);
         };
         if is_typed {
+            // A process that resumes does not have them.
+            for result in self.left_to_send.drain(..) {
+                out.emit(Event::cleared_node(result));
+            }
             node.part = Part::Input;
             node.turn = subtype.is_none();
             node.items = items(message, Author::User, out);
@@ -291,6 +299,7 @@ impl Branch {
     ) {
         self.commanded = false;
         self.unanswered = None;
+        self.to_send.clear();
         let report = record.usage_metadata;
         // Calls in records of their own belong to the response before them.
         let request = match (again, self.request, report) {
@@ -318,6 +327,9 @@ impl Branch {
         };
         node.part = Part::Result;
         node.items = items(message, Author::Tool, out);
+        let calls = node.items.iter().filter_map(|item| item.call);
+        self.to_send
+            .extend(node.key.map(|key| (calls.collect(), key)));
         out.node(node);
     }
 
@@ -395,12 +407,22 @@ impl Branch {
         };
         self.request = None;
         self.unanswered = None;
+        // Where the history ends with a call, its result is sent next.
+        let last = payload.compressed_history.last();
+        let last = last.filter(|content| content.role.get() == Some("model"));
+        let parts = last.into_iter().flat_map(|content| content.parts.parts());
+        let calls = parts.filter_map(|part| part.function_call.as_ref()?.id.key());
+        let open: HashSet<Key> = calls.collect();
+        let is_open = |(calls, _): &(Vec<Key>, Key)| calls.iter().any(|call| open.contains(call));
+        let kept = self.to_send.drain(..).filter(is_open);
+        let kept: Vec<Key> = kept.map(|(_, node)| node).collect();
         out.reset(Reset {
             key: Some(Key::of_parts(&["reset", uuid])),
             before: sizes.original_token_count.0.filter(|size| *size > 0),
             after: sizes.new_token_count.0.filter(|size| *size > 0),
-            ..Reset::new(Gone::Compaction, cause, Kept::Nothing)
+            ..Reset::new(Gone::Compaction, cause, Kept::Nodes(kept.clone()))
         });
+        self.left_to_send = kept;
         node.parent = Parent::Previous;
         node.part = Part::Injected;
         let summary = Author::Harness(Kind::Summary);

@@ -44,6 +44,8 @@ pub(super) struct Ledger {
     generation: u32,
     /// The unlogged prefix, as the first report after the last reset left it.
     prefix: Option<u64>,
+    /// What was unlogged of the last prompt before that reset.
+    unlogged_before: Option<u64>,
     /// Whether the log lacks the beginning of its conversation.
     lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
@@ -240,12 +242,16 @@ impl Ledger {
         };
         let unlogged = self.requests[anchor].system;
         self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
+        let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
         let (explained, source) = explained(calibration, rest, sum, fresh.len(), is_whole);
         self.is_open |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);
-        let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, chain);
-        self.is_refuted |= self.items.learn(&fresh, by_thinking);
+        // What comes again of the prefix says nothing about the items.
+        if lost == 0 || (rest as f64) < sum + lost as f64 / 2.0 {
+            let by_thinking = self.rest_by_thinking(rest as f64, anchor, ix, chain);
+            self.is_refuted |= self.items.learn(&fresh, by_thinking);
+        }
         if self.is_open && !self.items.calibrations().current().is_open() {
             (self.is_refuted, self.is_open) = (true, false);
         }
@@ -253,6 +259,17 @@ impl Ledger {
         let system = prompt.checked_sub(held + given);
         let system = system.unwrap_or_else(|| self.share_anew(ix, chain));
         self.set_system(ix, system);
+    }
+
+    /// How much less was unlogged of the first prompt after a reset than of the last one before it: text
+    /// that the agent may add again. 0 for any other request.
+    fn lost_with_reset(&self, first: RequestIx) -> u64 {
+        let is_first = self
+            .resets
+            .last()
+            .is_some_and(|reset| reset.request == first);
+        let before = self.unlogged_before.filter(|_| is_first).unwrap_or(0);
+        before.saturating_sub(self.requests[first].system)
     }
 
     fn set_system(&mut self, ix: RequestIx, system: u64) {
@@ -450,6 +467,7 @@ impl Ledger {
 
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
+        self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
         self.resets.push(reset);
     }
 

@@ -97,3 +97,23 @@ fn its_logs_and_claude_codes_are_told_apart() {
     );
     assert_eq!(whose(&quoted), Some("claude-code"));
 }
+
+#[test]
+fn a_result_that_the_compressed_history_lacks_is_sent_next() {
+    let log = case!("reminders_come_again_after_a_compaction");
+    let start = log.find(r#",{"role":"user","parts":[{"functionResponse":{"id":"c3""#);
+    let start = start.expect("the result in the history");
+    let end = start + log[start..].find("]}]}}").expect("its end") + 2;
+    let open = [&log[..start], &log[end..]].concat();
+    let sessions = testing::sessions(&QWEN_CODE, open.lines().take(10));
+    let session = &sessions[&Lane::Main];
+    let held = testing::previews(session);
+    assert!(held.iter().any(|text| text.starts_with("3000")), "{held:?}");
+    // A process that resumes does not have it.
+    let resumed = testing::sessions(&QWEN_CODE, open.lines());
+    let held = testing::previews(&resumed[&Lane::Main]);
+    assert!(
+        !held.iter().any(|text| text.starts_with("3000")),
+        "{held:?}"
+    );
+}
