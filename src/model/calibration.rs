@@ -4,6 +4,9 @@
 //! plus images by their formula. The models table has the first numbers; the session's own
 //! settled deltas correct them, per exact model id. Robustly: reports that hidden text has swollen
 //! weigh little. The error is computed from the same residuals.
+//!
+//! Two assumptions are tested against the deltas first (`judge`): what becomes of thinking, and that the
+//! tokenizer is the table's. Where another is far more likely, it takes its place.
 
 mod judge;
 mod tokenizer;
@@ -88,6 +91,14 @@ struct Settled {
     reported: [f64; 3],
     /// The yardstick of its residual; see [`Calibration::yard`].
     yard: f64,
+}
+
+impl Settled {
+    fn depends_on_thinking(&self) -> bool {
+        self.reported
+            .iter()
+            .any(|tokens| *tokens != self.reported[0])
+    }
 }
 
 /// Local tokens, framed items, tool calls, digits, letters and other characters outside ASCII: what an

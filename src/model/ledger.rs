@@ -10,7 +10,8 @@
 //!
 //! Settling a report costs what has come since the report before. A walk through the whole context is
 //! needed by a correction alone: where the known parts turn out larger than a prompt, where the tokenizer
-//! changes, and where the branch does.
+//! changes, and where the branch does. So is it where the first reports refute what was assumed about the
+//! tokenizer or about thinking: then all since the last reset is settled again (`again`).
 
 mod again;
 mod explained;

@@ -21,11 +21,15 @@ impl Calibration {
     /// likely. Returns whether it is another one than before.
     pub(super) fn judge(&mut self, margin: f64) -> bool {
         let thinking = self.thinking;
-        let fits = Thinking::ALL.map(|thinking| self.account(thinking));
-        let likelihood = |of: Thinking| fits[of.index()].likelihood;
-        for other in Thinking::ALL {
-            if likelihood(other) > likelihood(self.thinking) + margin {
-                self.thinking = other;
+        let mut newest = self.seen.iter().rev().take(JUDGED);
+        // Where no delta depends on thinking, accounts differ by less than what is decisive.
+        if margin < DECISIVE || newest.any(Settled::depends_on_thinking) {
+            let fits = Thinking::ALL.map(|thinking| self.account(thinking));
+            let likelihood = |of: Thinking| fits[of.index()].likelihood;
+            for other in Thinking::ALL {
+                if likelihood(other) > likelihood(self.thinking) + margin {
+                    self.thinking = other;
+                }
             }
         }
         if self.seen.len() > JUDGED {
