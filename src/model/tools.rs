@@ -1,9 +1,9 @@
-//! What each tool's results cost, at any moment of a session.
+//! What each tool costs, at any moment of a session: its results, and its definition where the log has it.
 
 use super::carried::Carried;
 use super::session::SizedItem;
 use super::session::{RequestIx, Session};
-use super::{Role, Source};
+use super::{Kind, Role, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One tool's results so far.
@@ -17,7 +17,9 @@ pub struct Tool {
     pub tokens: u64,
     /// The part of `tokens` that is in the context.
     pub in_context: u64,
-    /// The largest of them.
+    /// The tokens of its definition in the context: name, description and parameters.
+    pub schema: u64,
+    /// The largest of them; its definition where it has no results.
     pub largest: SizedItem,
     /// Tokens times the requests whose prompts held them.
     pub carried: u64,
@@ -27,7 +29,51 @@ pub struct Tool {
     pub share: f64,
 }
 
-/// What each tool's results cost, the largest sum first. `context` holds the items in the context at
+/// What the tools of an MCP server cost together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// The server's name.
+    pub name: Box<str>,
+    /// Its tools of which the log has a definition or results.
+    pub tools: usize,
+    /// The tokens of their definitions in the context.
+    pub schema: u64,
+    /// The tokens of their results, in the context or not.
+    pub tokens: u64,
+    /// The part of `tokens` that is in the context.
+    pub in_context: u64,
+}
+
+/// The MCP servers of these tools, the largest first: `mcp__<server>__<tool>` is how agents name their
+/// tools.
+pub fn servers(tools: &[Tool]) -> Vec<Server> {
+    let mut by_name: BTreeMap<&str, Server> = BTreeMap::new();
+    for tool in tools {
+        let Some((name, _)) = tool
+            .name
+            .strip_prefix("mcp__")
+            .and_then(|t| t.split_once("__"))
+        else {
+            continue;
+        };
+        let server = by_name.entry(name).or_insert(Server {
+            name: name.into(),
+            tools: 0,
+            schema: 0,
+            tokens: 0,
+            in_context: 0,
+        });
+        server.tools += 1;
+        server.schema = server.schema.saturating_add(tool.schema);
+        server.tokens = server.tokens.saturating_add(tool.tokens);
+        server.in_context = server.in_context.saturating_add(tool.in_context);
+    }
+    let mut servers: Vec<Server> = by_name.into_values().collect();
+    servers.sort_by_key(|server| std::cmp::Reverse((server.schema, server.tokens)));
+    servers
+}
+
+/// What each tool's results cost, the largest sum first, then tools that are on offer only. `context` holds the items in the context at
 /// that moment, `requests` is the number of requests by then. Results that had left by then count too.
 pub fn tools(
     session: &Session,
@@ -54,7 +100,8 @@ pub fn tools(
     let mut by_name: BTreeMap<&str, Tool> = BTreeMap::new();
     for ((ix, tokens, source), in_context) in gone.chain(here) {
         let item = &session.items()[ix];
-        if item.role != Role::Tool {
+        let is_schema = item.kind == Kind::ToolList && item.tool.is_some();
+        if item.role != Role::Tool && !is_schema {
             continue;
         }
         let name = item.tool.as_deref().unwrap_or("unknown");
@@ -63,11 +110,16 @@ pub fn tools(
             results: 0,
             tokens: 0,
             in_context: 0,
+            schema: 0,
             largest: (ix, 0, Source::Estimated),
             carried: 0,
             carried_usd: Some(0.0),
             share: 0.0,
         });
+        if is_schema {
+            tool.schema = tool.schema.saturating_add(in_context);
+            continue;
+        }
         tool.results += 1;
         tool.tokens = tool.tokens.saturating_add(tokens);
         tool.in_context = tool.in_context.saturating_add(in_context);
@@ -87,14 +139,18 @@ pub fn tools(
             0.0
         };
     }
-    tools.sort_by(|a, b| b.tokens.cmp(&a.tokens).then(a.name.cmp(&b.name)));
+    tools.sort_by(|a, b| {
+        let sizes = (b.tokens, b.schema).cmp(&(a.tokens, a.schema));
+        sizes.then_with(|| a.name.cmp(&b.name))
+    });
     tools
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::testing::Log;
+    use crate::model::event::NewItem;
+    use crate::model::testing::{Log, new_item};
 
     #[test]
     fn what_was_dropped_still_counts_but_is_not_in_the_context() {
@@ -116,6 +172,44 @@ mod tests {
         assert_eq!(now[0].carried, 2 * now[0].tokens);
         assert_eq!(now[1].in_context, now[1].tokens);
         assert!((now.iter().map(|t| t.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn definitions_count_by_tool_and_by_server() {
+        let schema = |tool: &str, tokens| NewItem {
+            tool: Some(tool.into()),
+            ..new_item(Role::Container, Kind::ToolList, tokens)
+        };
+        let names = [
+            "Read",
+            "mcp__docs__search",
+            "mcp__docs__page",
+            "mcp__git__log",
+        ];
+        let items = (1..).zip(names).map(|(n, name)| schema(name, n * 100));
+        let log = Log::new()
+            .node("front", items.collect())
+            .result("a", "mcp__docs__page", 1_000)
+            .item("list", Role::Container, Kind::ToolList, 50);
+        let session = &log.session;
+        let now = tools(session, session.in_context(), 0);
+        let names: Vec<&str> = now.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(
+            names,
+            [
+                "mcp__docs__page",
+                "mcp__git__log",
+                "mcp__docs__search",
+                "Read"
+            ]
+        );
+        assert!(now.iter().all(|tool| tool.schema > 0));
+        assert_eq!((now[0].results, now[1].results), (1, 0));
+        let servers = servers(&now);
+        let rows: Vec<_> = servers.iter().map(|s| (&*s.name, s.tools)).collect();
+        assert_eq!(rows, [("docs", 2), ("git", 1)]);
+        assert_eq!(servers[0].schema, now[0].schema + now[2].schema);
+        assert_eq!(servers[0].tokens, now[0].tokens);
     }
 
     #[test]

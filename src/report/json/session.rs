@@ -10,7 +10,7 @@ use crate::model::forecast;
 
 use crate::model::repeats::{Repeats, repeats};
 use crate::model::session::{Item, PastReset, Request, Session, SizedItem};
-use crate::model::tools::{Tool, tools};
+use crate::model::tools::{Server, Tool, servers, tools};
 use crate::model::whatif::{Compacted, WhatIf, what_if};
 use crate::model::window::Limits;
 use crate::model::{Role, Source};
@@ -43,6 +43,11 @@ part! { Report<'a>(
     tools: Vec<ToolPart> = tools(session, session.in_context(), session.requests().len())
         .into_iter()
         .map(ToolPart::new)
+        .collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<ServerPart> = servers(&tools(session, session.in_context(), session.requests().len()))
+        .into_iter()
+        .map(ServerPart::new)
         .collect(),
     repeats: RepeatsPart = RepeatsPart::new(repeats(session, session.in_context())),
     what_if: Vec<WhatIfPart> = what_if(session, session.requests().len())
@@ -220,12 +225,22 @@ part! { ToolPart(tool: Tool) {
     results: usize = tool.results,
     tokens: u64 = tool.tokens,
     in_context: u64 = tool.in_context,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<u64> = Some(tool.schema).filter(|tokens| *tokens > 0),
     largest: u64 = tool.largest.1,
     largest_id: usize = tool.largest.0,
     carried: u64 = tool.carried,
     #[serde(skip_serializing_if = "Option::is_none")]
     carried_usd: Option<f64> = tool.carried_usd.map(dollars),
     share: f64 = (tool.share * 1e3).round() / 1e3,
+}}
+
+part! { ServerPart(server: Server) {
+    name: Box<str> = server.name,
+    tools: usize = server.tools,
+    schema: u64 = server.schema,
+    tokens: u64 = server.tokens,
+    in_context: u64 = server.in_context,
 }}
 
 part! { RepeatsPart(repeats: Repeats) {

@@ -8,7 +8,7 @@ use crate::model::estimators::Estimator;
 use crate::model::forecast::NoForecast;
 use crate::model::repeats::repeats;
 use crate::model::session::{Coverage, Session};
-use crate::model::tools::tools;
+use crate::model::tools::{servers, tools};
 use crate::model::whatif::{WhatIf, Whose, what_if};
 use crate::model::{Source, context};
 use crate::render::item::{label, preview, sign};
@@ -172,6 +172,7 @@ fn write_largest(out: &mut dyn Write, session: &Session) -> io::Result<()> {
 
 fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let mut tools = tools(session, session.in_context(), session.requests().len());
+    let servers = servers(&tools);
     tools.truncate(LARGEST);
     if tools.is_empty() {
         return Ok(());
@@ -180,17 +181,25 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
     let head = left("tool", width);
     writeln!(
         out,
-        "\n  {head}  results   tokens  share      now  largest  carried     cost"
+        "\n  {head}  results   tokens  share      now   schema  largest  carried     cost"
     )?;
     for tool in tools {
         let (name, results) = (left(&tool.name, width), tool.results);
         let share = tool.share * 100.0;
         let [all, largest, carried] = [tool.tokens, tool.largest.1, tool.carried].map(tokens);
-        let now = tokens_or_none(tool.in_context);
+        let [now, schema] = [tool.in_context, tool.schema].map(tokens_or_none);
         let cost = or_none(tool.carried_usd.map(usd));
         writeln!(
             out,
-            "  {name} {results:>8} {all:>8} {share:>4.0} % {now:>8} {largest:>8} {carried:>8} {cost:>8}"
+            "  {name} {results:>8} {all:>8} {share:>4.0} % {now:>8} {schema:>8} {largest:>8} {carried:>8} {cost:>8}"
+        )?;
+    }
+    for server in servers {
+        let (name, tools) = (inert(&server.name), counted(server.tools as u64, "tool"));
+        let [schema, now] = [server.schema, server.in_context].map(tokens);
+        writeln!(
+            out,
+            "  MCP server {name}: {tools}, {schema} of definitions and {now} of results in the context"
         )?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! What each tool's results cost.
+//! What each tool's results cost, and its definition where the log has it; those of an MCP server
+//! together, too.
 //!
 //! ```text
 //!    TOKENS SHARE RESULTS  IN CONTEXT  LARGEST CARRIED     COST  TOOL
@@ -6,7 +7,7 @@
 //! ```
 
 use super::{Column, List, Row, Source, Target, View, right, table};
-use crate::model::tools::{Tool, tools};
+use crate::model::tools::{Tool, servers, tools};
 use crate::render::{self, number};
 use crate::tui::app::Tone;
 use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
@@ -15,7 +16,26 @@ use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);
-    table(tools, |tool| tool.name.clone())
+    let sums = servers(&tools).into_iter().filter_map(|server| {
+        let prefix = format!("mcp__{}__", server.name);
+        let mut own = tools.iter().filter(|tool| tool.name.starts_with(&prefix));
+        let first = own.next()?;
+        let share = first.share + own.map(|tool| tool.share).sum::<f64>();
+        Some(Tool {
+            name: format!("{prefix}*").into(),
+            results: 0,
+            tokens: server.tokens,
+            in_context: server.in_context,
+            schema: server.schema,
+            share,
+            carried: 0,
+            carried_usd: None,
+            ..first.clone()
+        })
+    });
+    let sums: Vec<Tool> = sums.collect();
+    let rows: Vec<Tool> = tools.into_iter().chain(sums).collect();
+    table(rows, |tool| tool.name.clone())
 }
 
 impl Row for Tool {
@@ -26,11 +46,14 @@ impl Row for Tool {
         right("SHARE", [6; 3], |_, tool| {
             quiet(format!("{:.0}%", tool.share * 100.0))
         }),
+        right("SCHEMA", [8; 3], |_, tool| {
+            plain(number::tokens_or_none(tool.schema))
+        }),
         right("RESULTS", [8; 3], |_, tool| plain(tool.results.to_string())),
         right("IN CONTEXT", [0, 12, 12], |_, tool| {
             plain(number::tokens_or_none(tool.in_context))
         }),
-        right("LARGEST", [0, 9, 9], |_, tool| {
+        right("LARGEST", [0, 0, 9], |_, tool| {
             plain(number::tokens(tool.largest.1))
         }),
         right("CARRIED", [0, 8, 8], |_, tool| {
@@ -58,6 +81,6 @@ impl Row for Tool {
     }
 
     fn target(&self) -> Target {
-        Target::Tool(self.name.to_string())
+        Target::Tool(self.name.trim_end_matches('*').to_owned())
     }
 }
