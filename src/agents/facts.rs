@@ -1,7 +1,6 @@
 //! What is known of each agent's logs, in words, and why a file of no known format is refused.
 
 use super::{Base, Format, head};
-use crate::model::version;
 use crate::model::window::Rules;
 use serde::Serialize;
 use serde_json::Value;
@@ -56,13 +55,6 @@ impl Facts {
             (known, estimated) => format!("{known}; estimated: {estimated}"),
         }
     }
-}
-
-/// The newest version of an agent that was compared with known counts, if `version` is newer.
-pub fn newer_than_proven(agent: &str, version: Option<&str>) -> Option<&'static str> {
-    let proven = super::by_id(agent)?.proven;
-    let is_newer = !proven.is_empty() && version::is_newer(version?, proven);
-    is_newer.then_some(proven)
 }
 
 /// When an agent compacts, by the models table: its usual rule, then those for some versions, models
@@ -208,20 +200,6 @@ fn describe(head: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::agents;
-
-    #[test]
-    fn a_version_above_the_newest_proven_one_is_newer() {
-        let proven = super::super::by_id("claude-code").unwrap().proven;
-        let of = |version| newer_than_proven("claude-code", version);
-        assert_eq!(of(Some("999.0.0")), Some(proven));
-        assert_eq!(of(Some(proven)), None);
-        assert_eq!((of(None), of(Some("nightly"))), (None, None));
-        assert_eq!(
-            newer_than_proven("mew", Some("999")),
-            None,
-            "none was proven"
-        );
-    }
 
     #[test]
     fn what_is_refused_says_how_it_looks_and_what_to_do() {

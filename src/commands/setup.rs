@@ -50,6 +50,8 @@ impl Setup {
             rules = rules.with_custom(own).map_err(anyhow::Error::msg)?;
         }
         rules.custom = self.config.custom();
+        let proven = formats.iter().filter(|format| !format.proven.is_empty());
+        rules.proven = proven.map(|format| (format.id, format.proven)).collect();
         for agent in rules.custom.agents() {
             if !formats.iter().any(|format| format.id == agent) {
                 bail!(

@@ -18,6 +18,7 @@ pub use super::history::{
 use super::items::Items;
 use super::ledger::{Ledger, alive};
 use super::past::{Facts, Inputs, Mark, Past};
+use super::version;
 use super::window::{Overrides, Rules};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
@@ -174,6 +175,14 @@ impl Session {
     /// Whether the log, read whole, has no usage report: all of its context is estimated.
     pub fn is_unreported(&self) -> bool {
         self.coverage == Coverage::Whole && self.requests().is_empty()
+    }
+
+    /// The newest version of the agent whose logs were compared with known counts, if this session's is
+    /// newer.
+    pub fn newer_than_proven(&self) -> Option<&'static str> {
+        let proven = self.rules.proven.get(self.agent).copied()?;
+        let version = self.meta.version.as_deref()?;
+        version::is_newer(version, proven).then_some(proven)
     }
 
     /// Whether the session has its earlier states from the beginning of its log on.

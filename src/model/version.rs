@@ -16,6 +16,24 @@ pub fn is_newer(version: &str, than: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::session::Session;
+    use crate::model::window::Rules;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_session_of_a_newer_version_than_the_proven_one() {
+        let of = |version: &str| {
+            let rules = Rules {
+                proven: [("tested", "2.1.20")].into(),
+                ..Rules::default()
+            };
+            let mut session = Session::new("tested", Arc::new(rules));
+            session.meta.version = Some(version.into());
+            session.newer_than_proven()
+        };
+        assert_eq!(of("2.1.21"), Some("2.1.20"));
+        assert_eq!((of("2.1.20"), of("nightly")), (None, None));
+    }
 
     #[test]
     fn versions_compare_as_numbers() {

@@ -53,6 +53,9 @@ pub struct Rules {
     /// The user's windows and policies.
     #[serde(skip)]
     pub custom: Custom,
+    /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
+    #[serde(skip)]
+    pub proven: BTreeMap<&'static str, &'static str>,
 }
 
 /// What is known of the models whose ids match.

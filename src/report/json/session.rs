@@ -1,7 +1,6 @@
 //! One session for programs: the schema `ctxgauge.report/1`.
 
 use super::part::part;
-use crate::agents::facts::newer_than_proven;
 use crate::model::carried::Carried;
 use crate::model::compaction::{Compaction, compactions};
 use crate::model::context::{Context, Share};
@@ -77,7 +76,7 @@ part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
     // The newest version that was compared with known counts, if this one is newer.
     #[serde(skip_serializing_if = "Option::is_none")]
     proven: Option<&'static str> =
-        newer_than_proven(session.agent, session.meta.version.as_deref()),
+        session.newer_than_proven(),
     first_unreadable: Option<String> = session
         .first_unreadable
         .as_ref()

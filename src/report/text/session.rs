@@ -1,7 +1,6 @@
 //! The report of one session for people.
 
 use super::widest;
-use crate::agents::facts::newer_than_proven;
 use crate::model::Role;
 use crate::model::compaction::compactions;
 use crate::model::estimators::Estimator;
@@ -51,7 +50,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
         writeln!(out, "in {}", inert(cwd))?;
     }
     let version = session.meta.version.as_deref();
-    if let (Some(version), Some(proven)) = (version, newer_than_proven(session.agent, version)) {
+    if let (Some(version), Some(proven)) = (version, session.newer_than_proven()) {
         let version = inert(version);
         writeln!(
             out,

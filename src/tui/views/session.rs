@@ -21,7 +21,6 @@ mod status;
 pub(super) use numbers::agent;
 pub(super) use status::{notice, trigger, window};
 
-use crate::agents::facts::newer_than_proven;
 use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
@@ -136,7 +135,7 @@ fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mu
     let title = session.meta.title.as_deref();
     let title = title.filter(|title| *title != name);
     if let Some(version) = session.meta.version.as_deref() {
-        let is_newer = newer_than_proven(session.agent, Some(version)).is_some();
+        let is_newer = session.newer_than_proven().is_some();
         let version = text::cut(version, columns / 3);
         groups.push(match is_newer {
             false => vec![quiet(version)],
