@@ -124,6 +124,8 @@ struct GeminiCliDecoder {
     thought: HashSet<Key>,
     /// The newest thoughts: their message and their node.
     thinking: Option<(Key, Key)>,
+    /// Whether all that the next prompt holds beyond an earlier one is in the log.
+    is_continued: bool,
     /// The newest facts.
     meta: Meta,
 }
@@ -137,6 +139,7 @@ impl Decoder for GeminiCliDecoder {
         if let Some(key) = record.rewind_to.key() {
             self.start_fresh(out);
             self.history.rewind(key);
+            self.is_continued = false;
             self.repeat.end();
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
@@ -228,13 +231,15 @@ impl GeminiCliDecoder {
         let kept = plans.iter().flat_map(|plan| &plan.steps);
         let kept = kept.filter(|step| step.change != Change::New);
         let kept = kept.filter_map(|step| self.history.slots[step.slot].node);
+        let is_compacted = self.is_compacted(&before, &pool);
         out.emit(Event::Retain {
             keys: kept.chain(kept_back).collect(),
-            cause: match self.is_compacted(&before, &pool) {
+            cause: match is_compacted {
                 true => Gone::Compaction,
                 false => Gone::Cleared,
             },
         });
+        self.is_continued &= !is_compacted;
         // A reader that begins here has not read the reports that these messages repeat.
         let is_report = is_first && !contains(SNAPSHOT);
         for plan in plans {
@@ -262,6 +267,7 @@ impl GeminiCliDecoder {
     fn start_fresh(&mut self, out: &mut Sink<'_>) {
         if let Some(slots) = self.fresh_start.take() {
             self.history.replace(slots);
+            self.is_continued = false;
             out.emit(Event::Retain {
                 keys: self.history.nodes(),
                 cause: Gone::Cleared,
@@ -372,8 +378,9 @@ impl GeminiCliDecoder {
 
     fn emit_model(&mut self, plan: &Plan<'_, '_>, is_report: bool, out: &mut Sink<'_>) {
         let message = plan.message;
-        let model = Meta::of_model(message.model.boxed());
-        out.meta(model.changes(&mut self.meta));
+        let model = Meta::of_model(message.model.boxed()).changes(&mut self.meta);
+        self.is_continued &= model.model.is_none();
+        out.meta(model);
         let tokens = message.tokens.filter(|_| is_report);
         let report = tokens.filter(|tokens| tokens.input.or_zero() > 0);
         let built_in = message.id.get().and_then(|id| {
@@ -392,7 +399,11 @@ impl GeminiCliDecoder {
         }
         if let (Some(tokens), Some(id), Some(request)) = (report, message.id.get(), request) {
             self.think(id, request, tokens.thoughts.or_zero(), out);
-            out.usage(usage(tokens, request, message));
+            out.usage(Usage {
+                is_whole: self.is_continued,
+                ..usage(tokens, request, message)
+            });
+            self.is_continued = true;
         }
         if let Some(key) = built_in {
             out.emit(Event::cleared_node(key));
