@@ -239,6 +239,10 @@ impl Decoder for GrokDecoder {
         out.meta(meta.changes(&mut self.meta));
         self.update(update, params.meta, out);
     }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.requests.settle(out);
+    }
 }
 
 impl GrokDecoder {

@@ -120,14 +120,20 @@ impl Requests {
         }
     }
 
-    /// The response is complete. One without calls has no total: it is the next.
+    /// The response is complete.
     pub(super) fn end(&mut self, out: &mut Sink<'_>) {
+        self.settle(out);
+        self.open = None;
+    }
+
+    /// Emits the numbers of the response that is being read, if they are there: those of the next request.
+    /// They are written when it has ended.
+    pub(super) fn settle(&mut self, out: &mut Sink<'_>) {
         if let (Some((_, false)), Some(next)) = (self.open, self.next)
             && next < self.usages.len()
         {
             self.emit(next, out);
         }
-        self.open = None;
     }
 
     fn emit(&mut self, at: usize, out: &mut Sink<'_>) {

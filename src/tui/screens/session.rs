@@ -1,7 +1,7 @@
 //! A session's screen: its panels, its replay, the text of its items.
 
 use super::{OPEN_SHOP, at_each_size};
-use crate::model::event::Lane;
+use crate::model::event::{Entry, Event, Lane, Place};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::{Coverage, Session};
 use crate::model::text::{Text, TextPage, TextRequest};
@@ -41,6 +41,28 @@ fn keys_of_a_session() {
     assert!(
         end.contains("agent's count") && end.contains("more above"),
         "{end}"
+    );
+}
+
+#[test]
+fn records_of_unknown_types_are_a_warning() {
+    let mut app = shop(120, 40);
+    assert!(!text(&app, Theme::default()).contains("unknown type"));
+    let key = app.open_session().unwrap();
+    app.update(Msg::Update(Update::Appended {
+        file: key.file,
+        entries: vec![Entry {
+            lane: key.lane,
+            place: Place::default(),
+            at: Some(now()),
+            event: Event::Unknown("brand-new".into()),
+        }],
+    }));
+    app.prepare(now());
+    let screen = text(&app, Theme::default());
+    assert!(
+        screen.contains("1 record of unknown type (claude-code"),
+        "{screen}"
     );
 }
 
