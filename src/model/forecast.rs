@@ -51,6 +51,8 @@ const WALK_SOONER: f64 = 2.0;
 const WALK_LATER: f64 = 0.5;
 /// How far off the turns a request may be besides: a factor, at the ends of the band.
 const TURN_SPREAD: f64 = 1.4;
+/// Steps that must have been seen before they can be called alike.
+const STEPS_TO_COMPARE: usize = 5;
 /// Steps that must have been seen before there is no growth.
 const STEPS_TO_JUDGE: usize = 3;
 
@@ -141,7 +143,10 @@ impl Growth {
         let jumps = 1.0 - (-turns * way / rate).exp();
         let requests = match to_go {
             0 => Band::default(),
-            _ => crossing((way - jumps * self.jump).max(0.0) / rate),
+            _ => crossing(
+                (way - jumps * self.jump).max(0.0) / rate,
+                self.irregularity(),
+            ),
         };
         let seconds = self.pace(USUAL_SECONDS, |step| Some(step.seconds?.clamp(0.0, PAUSE)));
         Ok(Forecast {
@@ -164,11 +169,25 @@ impl Growth {
         let capped = |step: &Step| Some(step.tokens.clamp(-cap, cap));
         let (sum, weight) = weigh(&self.steps, capped);
         let shrinks = sum <= 0.0 && self.steps.len() >= STEPS_TO_JUDGE;
-        let rate = (sum + PRIOR_STEPS * self.usual(USUAL_GROWTH, capped)) / (weight + PRIOR_STEPS);
+        let prior = PRIOR_STEPS * self.irregularity();
+        let rate = (sum + prior * self.usual(USUAL_GROWTH, capped)) / (weight + prior);
         match rate {
             rate if shrinks || rate < 1.0 => Err(NoForecast::NoGrowth),
             rate => Ok(rate),
         }
+    }
+
+    /// How much this epoch's steps differ, from 0 (all are alike) to 1 (as usual, or too few to judge):
+    /// their mean distance from their mean, as a share of it. Steps that are alike need no prior.
+    fn irregularity(&self) -> f64 {
+        let n = self.steps.len();
+        if n < STEPS_TO_COMPARE {
+            return 1.0;
+        }
+        let mean = self.steps.iter().map(|step| step.tokens).sum::<f64>() / n as f64;
+        let distances = self.steps.iter().map(|step| (step.tokens - mean).abs());
+        let share = distances.sum::<f64>() / n as f64 / mean;
+        if share >= 0.0 { share.min(1.0) } else { 1.0 }
     }
 
     /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
@@ -209,8 +228,9 @@ fn weigh(steps: &[Step], of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
 
 /// When a walk of mean step 1 has gone a distance. The band's ends are the roots of
 /// k · spread + walk · √k = distance and k / spread − walk · √k = distance. On top comes one request, the
-/// one whose step passes the trigger; the lower end goes without it.
-fn crossing(distance: f64) -> Band {
+/// one whose step passes the trigger; the lower end goes without it. Where steps are alike, the median
+/// does too: `irregularity` of it is added.
+fn crossing(distance: f64, irregularity: f64) -> Band {
     let sooner = {
         let root = (WALK_SOONER * WALK_SOONER + 4.0 * RATE_SPREAD * distance).sqrt();
         ((root - WALK_SOONER) / (2.0 * RATE_SPREAD)).powi(2)
@@ -221,7 +241,7 @@ fn crossing(distance: f64) -> Band {
     };
     Band {
         p10: sooner,
-        p50: distance + 1.0,
+        p50: distance + irregularity,
         p90: later + 1.0,
     }
 }
