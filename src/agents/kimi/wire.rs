@@ -8,7 +8,7 @@ use super::message::{
 };
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Text, record};
-use crate::model::event::{Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
+use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use serde_json::value::RawValue;
 
@@ -81,6 +81,13 @@ record! {
     }
 }
 
+impl Record<'_> {
+    /// Whether the usage is of a call outside of all turns.
+    fn is_aside(&self) -> bool {
+        self.usage_scope.get() == Some("session")
+    }
+}
+
 impl Origin<'_> {
     /// The name of what put the message in.
     fn skill(&self) -> Option<&str> {
@@ -126,9 +133,7 @@ impl Wire {
             "context.clear" => return self.clear(out),
             "context.undo" if self.undo(&record, out) => return,
             "micro_compaction.apply" => return self.clear_results(&record, out),
-            "usage.record" if record.usage_scope.get() == Some("session") => {
-                return compaction_call(&record, out);
-            }
+            "usage.record" if record.is_aside() && call_aside(&record, out) => return,
             "" => return out.unreadable("no type"),
             "turn.steer" => self.steered = true,
             "full_compaction.begin" => self.cause = record.source.boxed(),
@@ -395,15 +400,15 @@ fn estimate(item: &NewItem) -> u64 {
     item.size.chars.saturating_sub(other).div_ceil(4) + other
 }
 
-/// The call that wrote a summary: it counts, but holds no part of the conversation.
-fn compaction_call(record: &Record<'_>, out: &mut Sink<'_>) {
-    out.set_lane(Lane::Side(Key::of("compaction")));
+/// A call that is no part of the conversation, such as one that wrote a summary: for totals alone. Returns
+/// whether there are numbers.
+fn call_aside(record: &Record<'_>, out: &mut Sink<'_>) -> bool {
     let at = out.time().map(|at| at.to_string()).unwrap_or_default();
     let request = Key::of_parts(&["kimi compaction", &at]);
-    let model = record.model.boxed();
-    let numbers = record.usage;
-    if let Some(usage) = numbers.and_then(|numbers| numbers.usage(request, model)) {
-        out.meta(Meta::of_title(Some("compaction".into())));
-        out.usage(usage);
+    let usage = record.usage.and_then(|usage| usage.usage(request, None));
+    let billed = usage.map(|usage| usage.billed);
+    if let Some(billed) = billed {
+        out.emit(Event::Billed { request, billed });
     }
+    billed.is_some()
 }
