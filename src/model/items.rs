@@ -10,7 +10,7 @@ use super::event::{Key, NewItem, Place};
 use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
@@ -62,6 +62,9 @@ pub(super) struct Items {
     older_sizes: Vec<(u32, PreviousSize)>,
     /// How often items have left, come back, or changed their size.
     changes: u32,
+    /// Tool results that reports settled one by one, with their sizes: the same content costs the same
+    /// again.
+    sizes_by_hash: HashMap<u64, (ItemIx, u64)>,
 }
 
 impl Items {
@@ -107,7 +110,14 @@ impl Items {
     }
 
     pub(super) fn estimate(&self, ix: ItemIx) -> f64 {
-        let sample = Sample::of(&self.list[ix]);
+        let item = &self.list[ix];
+        if let Some((of, tokens)) = self.sizes_by_hash.get(&item.hash)
+            && *of != ix
+            && is_content(item)
+        {
+            return *tokens as f64;
+        }
+        let sample = Sample::of(item);
         self.calibrations.current().estimate(&sample)
     }
 
@@ -286,6 +296,14 @@ impl Items {
         self.list[ix].settled = settled;
         self.tally(ix, 1);
         let item = &self.list[ix];
+        if let Some((tokens, Source::Derived | Source::Reported)) = settled
+            && is_content(item)
+        {
+            let before = self.sizes_by_hash.insert(item.hash, (ix, tokens));
+            if before.is_none_or(|(_, before)| before != tokens) {
+                self.estimated = None;
+            }
+        }
         match settled.is_some() && item.entered.is_some() {
             true => self.pending.remove(&(item.node, ix)),
             false => self.pending.insert((item.node, ix)),
@@ -427,6 +445,7 @@ impl Items {
     pub(super) fn use_model(&mut self, switch: impl FnOnce(&mut Calibrations)) {
         self.keep_unsettled();
         switch(&mut self.calibrations);
+        self.sizes_by_hash.clear();
         self.estimated = None;
     }
 
@@ -497,13 +516,31 @@ impl Items {
         }
         kept.shrink_to_fit();
         let calibrations = self.calibrations.clone();
+        let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
+        let unsettled = kept.iter().filter(|item| item.settled.is_none());
+        let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
+        // No item that is left has the index of the one that was settled.
+        sizes_by_hash.retain(|hash, (of, _)| {
+            *of = ItemIx::MAX;
+            unsettled.contains(hash)
+        });
+        sizes_by_hash.shrink_to_fit();
         *self = Items {
             list: kept,
             record: self.record,
             changes: self.changes,
             settled: self.settled,
+            sizes_by_hash,
             ..Items::new(calibrations)
         };
         nodes
     }
 }
+
+/// Whether an item is a tool result whose size goes by its content alone, not by its framing.
+fn is_content(item: &Item) -> bool {
+    item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
+}
+
+/// In smaller results the framing, which differs, outweighs what is known of the content, in tokens.
+const LEAST_CONTENT: u64 = 200;

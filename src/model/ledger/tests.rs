@@ -160,3 +160,18 @@ fn history_that_is_not_logged_is_no_prefix() {
     );
     assert!(first(Parent::Root) > 140_000);
 }
+
+#[test]
+fn the_same_content_costs_the_same_again() {
+    let log = Log::new().model("m").report(10_000);
+    // By itself: 1,300 where 1,000 were counted.
+    let log = log.result("a", "Read", 1_000).report(11_300);
+    let log = log.result("b", "Read", 1_000).result("c", "Grep", 900);
+    let log = log.report(13_500);
+    let sizes: Vec<u64> = [0, 1, 2].map(|ix| log.session.tokens(ix).0).to_vec();
+    assert_eq!(sizes[0], 1_300);
+    assert!(sizes[1] > sizes[2], "{sizes:?}");
+    assert_eq!(sizes[1] + sizes[2], 2_200);
+    // Another size alone, since its share of the whole differs from that of the counts.
+    assert!(sizes[1] > 2_200 * 1_000 / 1_900, "{sizes:?}");
+}
