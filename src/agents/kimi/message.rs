@@ -9,6 +9,10 @@ use jiff::Timestamp;
 /// The beginnings of texts that the harness puts in as the user's.
 const NOTES: [&str; 2] = ["<system-reminder>", "<system>"];
 
+/// What Kimi Code counts for a token of text, and for an image, a sound or a video.
+const BYTES_PER_TOKEN: u64 = 4;
+const MEDIA_TOKENS: u64 = 2_000;
+
 record! {
     /// A part of a content.
     pub(super) struct Part<'a> {
@@ -130,6 +134,27 @@ pub(super) fn add_content<'s, 'm>(
         Piece::Text(text) => item.text(text),
         Piece::Part(part) => part.add_to(item),
     })
+}
+
+/// The bytes that Kimi Code counts for a message with this content, at four a token: each text by itself, four
+/// ASCII characters or one other a token, 2,000 tokens for media, and the name of its author, which is one
+/// token (`llm-adapter/contract/tokens.ts`).
+pub(super) fn own_bytes(content: &Content<'_>) -> u64 {
+    let sizes = content.0.iter().map(|piece| match piece {
+        Piece::Text(text) => bytes_of(text),
+        Piece::Part(part) => match part.kind.or_empty() {
+            "image_url" | "audio_url" | "video_url" => MEDIA_TOKENS * BYTES_PER_TOKEN,
+            "think" => bytes_of(part.think.or_empty()),
+            _ => bytes_of(part.text.or_empty()),
+        },
+    });
+    sizes.sum::<u64>() + BYTES_PER_TOKEN
+}
+
+fn bytes_of(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let other = text.chars().filter(|c| !c.is_ascii()).count();
+    (ascii as u64).next_multiple_of(BYTES_PER_TOKEN) + other as u64 * BYTES_PER_TOKEN
 }
 
 /// The model's output: thoughts and texts, each an item.

@@ -79,6 +79,34 @@ fn a_copy_repeats_requests_under_their_keys() {
     }
 }
 
+/// What the agent counts for the items of these lines, in its bytes.
+fn counted(log: &str) -> Vec<Option<u32>> {
+    let entries = entries(log);
+    let nodes = entries.iter().filter_map(|entry| match &entry.event {
+        Event::Node(node) => Some(&node.items),
+        _ => None,
+    });
+    nodes.flatten().map(|item| item.size.own_bytes).collect()
+}
+
+#[test]
+fn its_own_count_of_a_message() {
+    let user = |content: &str| {
+        format!(
+            r#"{{"type":"context.append_message","message":{{"role":"user","content":{content},"origin":{{"kind":"user"}}}}}}"#
+        )
+    };
+    // One token for the author, and each text rounded up.
+    assert_eq!(counted(&user(r#""abcde""#)), [Some(4 + 8)]);
+    let two = r#"[{"type":"text","text":"abcde"},{"type":"text","text":"a"}]"#;
+    assert_eq!(counted(&user(two)), [Some(4 + 8 + 4)]);
+    assert_eq!(counted(&user(r#""ab 你好""#)), [Some(4 + 4 + 8)]);
+    let image = r#"[{"type":"image_url","imageUrl":{"url":"data:image/png;base64,AAAA"}}]"#;
+    assert_eq!(counted(&user(image)), [Some(4 + 8_000)]);
+    let result = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"c","result":{"output":"12345678"}}}"#;
+    assert_eq!(counted(result), [Some(4 + 8)]);
+}
+
 #[test]
 fn times_are_seconds_or_milliseconds() {
     let at = |number| message::time(number).map(|at| at.to_string());

@@ -4,7 +4,8 @@ use super::KIMI;
 use super::here;
 use super::history::{Author, History};
 use super::message::{
-    Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, text_of,
+    Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, own_bytes,
+    text_of,
 };
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Text, record};
@@ -213,7 +214,8 @@ impl Wire {
                 let (who, role, kind, part) = sent_as_user(message.origin.as_ref(), &text);
                 let skill = message.origin.as_ref().and_then(Origin::skill);
                 let item = out.item(role, kind).tool(skill);
-                let item = add_content(item, &message.content).done();
+                let item = add_content(item, &message.content);
+                let item = item.own_bytes(own_bytes(&message.content)).done();
                 self.history.add(who, key);
                 out.node(Node {
                     turn: part == Part::Input && !steered,
@@ -291,7 +293,8 @@ impl Wire {
             _ => (Role::Tool, Kind::ToolResult),
         };
         let item = out.item(role, kind).tool(name).call(call);
-        let item = add_content(item, output).done();
+        let item = add_content(item, output);
+        let item = item.own_bytes(own_bytes(output)).done();
         let key = here(out);
         let result = call.map(|id| (Key::of(id), estimate(&item)));
         self.history.add_result(key, result);
