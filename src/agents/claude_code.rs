@@ -15,6 +15,7 @@
 
 mod attachment;
 mod canonical;
+mod registry;
 mod requests;
 mod settings;
 mod wire;
@@ -59,6 +60,7 @@ pub static CLAUDE_CODE: Format = Format {
         ("output", |b: &Billed| b.output),
     ],
     settings: Some(&settings::SETTINGS),
+    registry: Some(&registry::REGISTRY),
     harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
         bridge-session cost-state tools-used relocated worktree-state frame-link fork-context-ref \

@@ -1,5 +1,6 @@
 //! What is known of a log format before a file of it is read, as plain data.
 
+use super::registry::Registry;
 use super::{Decoder, Facts, Settings, SidecarSpec, head};
 use crate::model::event::{Billed, Node, Sink};
 use std::path::{Component, Path, PathBuf};
@@ -44,6 +45,8 @@ pub struct Format {
     pub one_log_a_session: bool,
     /// The agent's settings files, if they can change when it compacts.
     pub settings: Option<&'static Settings>,
+    /// The agent's registry of its running sessions, if it keeps one.
+    pub registry: Option<&'static Registry>,
     /// The document beside the log at this path that says more about it; see [`Decoder::read_state`].
     pub state: fn(&Path) -> Option<PathBuf>,
     /// What the agent writes beside its logs about single requests.
@@ -88,6 +91,7 @@ impl Format {
         holds_several: false,
         one_log_a_session: false,
         settings: None,
+        registry: None,
         state: |_| None,
         sidecar: None,
         harmless: "",

@@ -58,6 +58,7 @@ pub mod ouro;
 pub mod pi;
 mod prompts;
 pub mod qwen_code;
+pub mod registry;
 pub mod request_log;
 pub mod settings;
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod elide;
 pub mod lines;
 mod problem;
 pub mod reader;
+mod registry;
 pub mod roots;
 pub mod settings;
 pub mod sidecar;

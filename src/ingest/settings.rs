@@ -125,7 +125,7 @@ fn environment(settings: &Settings, env: Env) -> Option<Arc<[u8]>> {
 }
 
 /// The folder of the agent that a log lies in: what its nearest folder for logs is in.
-fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
+pub(super) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     log.ancestors().skip(1).find_map(|folder| {
         let root = format.roots.iter().find(|r| folder.ends_with(r.logs))?;
         let depth = Path::new(root.logs).components().count();

@@ -5,6 +5,7 @@
 //! folder `parts` has one in each file `part-<number>.json`.
 
 use crate::agents::facts::EACH_LINE;
+use crate::agents::registry::{Registry, RegistryEntry};
 use crate::agents::settings::SettingsFile;
 use crate::agents::{
     Base, Claim, Decoder, Facts, FolderSpec, Format, Root, Settings, StoreKind, decoder,
@@ -12,6 +13,7 @@ use crate::agents::{
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
+use crate::model::running::Running;
 use crate::model::window::Overrides;
 use crate::model::{Gone, Kind, Role, Source};
 use serde_json::Value;
@@ -52,6 +54,21 @@ pub(super) static TOY: Format = Format {
                 .first()
                 .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
             ..Overrides::default()
+        },
+    }),
+    registry: Some(&Registry {
+        folder: "running",
+        read: |file| {
+            let entry: Value = serde_json::from_slice(file).ok()?;
+            let text = |name: &str| Some(entry.get(name)?.as_str()?.to_owned());
+            Some(RegistryEntry {
+                session: text("session")?,
+                started: text("started"),
+                running: match entry.get("busy").is_some() {
+                    true => Running::Busy,
+                    false => Running::Idle,
+                },
+            })
         },
     }),
     ..Format::DEFAULT

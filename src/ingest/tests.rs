@@ -7,13 +7,14 @@ use super::testing::{TOY, toy_log};
 use super::*;
 use crate::model::event::{ByLength, Lane, Measure};
 use crate::model::fleet::{Fleet, SessionKey};
+use crate::model::running::Running;
 use crate::model::session::{Coverage, Session};
 use crate::model::text::TextRequest;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 struct Watching {
     fleet: Fleet,
@@ -82,6 +83,7 @@ impl Watching {
                         Update::Rebuilt { .. } => "rebuilt",
                         Update::Appended { .. } => "appended",
                         Update::Settings { .. } => "settings",
+                        Update::Running { .. } => "running",
                         Update::Vanished(_) => "vanished",
                         Update::Problem { .. } => "problem",
                         Update::Banner(_) => "banner",
@@ -433,4 +435,58 @@ fn an_items_text_is_read_while_logs_are_followed() {
     };
     assert!(read(elsewhere("none.toy")).unwrap_err().contains("gone"));
     assert!(read(elsewhere("-")).unwrap_err().contains("pipe"));
+}
+
+#[test]
+fn a_session_in_the_registry_of_a_process_is_running_however_old_its_log_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (logs, registry) = (dir.path().join("logs"), dir.path().join("running"));
+    fs::create_dir_all(&logs).unwrap();
+    fs::create_dir_all(&registry).unwrap();
+    let week = Duration::from_secs(7 * 24 * 3600);
+    let [a, b, c] = ["a", "b", "c"].map(|id| {
+        let log = logs.join(format!("{id}.toy"));
+        fs::write(&log, "{\"toy\":7}\n").unwrap();
+        let file = OpenOptions::new().write(true).open(&log).unwrap();
+        file.set_modified(SystemTime::now() - week).unwrap();
+        key(&log)
+    });
+    let own = registry.join(format!("{}.json", std::process::id()));
+    let entry = |session: &str| format!("{{\"session\":\"{session}\"}}");
+    fs::write(&own, "{\"session\":\"a\",\"busy\":1}").unwrap();
+    // No entries: by its name, by its size, and what is no plain file.
+    fs::write(registry.join("1.secret.json"), entry("b")).unwrap();
+    fs::write(registry.join("+1.json"), entry("b")).unwrap();
+    fs::create_dir(registry.join("1.json")).unwrap();
+    // No process has such an id.
+    let dead = registry.join(format!("{}.json", u32::MAX));
+    if cfg!(target_os = "linux") {
+        fs::write(&dead, entry("c")).unwrap();
+    }
+    let mut watching = Watching::folder(&logs);
+    let is = move |running| {
+        move |fleet: &Fleet| {
+            fleet.running(a) == running
+                && fleet.running(b).is_none()
+                && fleet.running(c).is_none()
+                && fleet.get(a).is_some()
+        }
+    };
+    watching.until("the process", is(Some(Running::Busy)));
+    fs::write(&own, entry("a")).unwrap();
+    watching.until("its new status", is(Some(Running::Idle)));
+    if cfg!(target_os = "linux") {
+        // Another process of this id wrote the entry.
+        fs::write(&own, "{\"session\":\"a\",\"started\":\"1\"}").unwrap();
+        watching.until("the other process", is(None));
+        fs::write(&own, entry("a")).unwrap();
+        watching.until("the process again", is(Some(Running::Idle)));
+    }
+    let long = " ".repeat(70_000);
+    fs::write(&own, format!("{}{long}", entry("a"))).unwrap();
+    watching.until("no entry, by its size", is(None));
+    fs::write(&own, entry("a")).unwrap();
+    watching.until("the entry again", is(Some(Running::Idle)));
+    fs::remove_file(&own).unwrap();
+    watching.until("no entry", is(None));
 }

@@ -7,11 +7,13 @@ mod texts;
 use super::discover::{Found, LogFile, Scanner, file_id};
 use super::problem;
 use super::reader::{Reading, SETTLED};
+use super::registry::Registries;
 use super::settings::SettingsReader;
 use super::store::{Cursor, Stamp};
 use super::watch::{Hint, Watch};
 use super::{Options, Wake, Wanted, lock};
 use crate::model::fleet::{FileId, Update};
+use crate::model::running::Running;
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
 use crate::paths;
@@ -67,6 +69,8 @@ struct Known {
     cwd: Option<Box<str>>,
     /// The agent's settings when last looked at.
     overrides: Arc<Overrides>,
+    /// What its session's process does, if there is one.
+    running: Option<Running>,
 }
 
 /// A reading that is not finished.
@@ -291,6 +295,7 @@ impl Worker {
                             not_before: None,
                             cwd: None,
                             overrides: Arc::default(),
+                            running: None,
                         },
                     );
                 }
@@ -323,9 +328,10 @@ impl Worker {
                 false => self.check(file)?,
             }
         }
+        let begun = Instant::now();
+        self.send_running()?;
         let live = self.known.iter().filter(|(_, known)| is_live(known));
         self.live = live.map(|(file, _)| *file).collect();
-        let begun = Instant::now();
         self.settings.look_again();
         for file in self.known.keys().copied().collect::<Vec<_>>() {
             self.send_settings(file)?;
@@ -420,6 +426,20 @@ impl Worker {
         (self.sink)(Update::Settings { file, overrides })
     }
 
+    /// Sends what the sessions' processes do, where that has changed.
+    fn send_running(&mut self) -> ControlFlow<()> {
+        let mut registries = Registries::default();
+        for (file, known) in &mut self.known {
+            let running = registries.of(&known.log);
+            if running != known.running {
+                known.running = running;
+                let file = *file;
+                (self.sink)(Update::Running { file, running })?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     fn vanish(&mut self, file: FileId) -> ControlFlow<()> {
         if let Some(known) = self.known.remove(&file) {
             self.by_path.remove(known.log.facts.path.as_path());
@@ -447,5 +467,5 @@ impl Worker {
 }
 
 fn is_live(known: &Known) -> bool {
-    known.stamp.is_some_and(|stamp| stamp.age() < LIVE)
+    known.running.is_some() || known.stamp.is_some_and(|stamp| stamp.age() < LIVE)
 }

@@ -1,6 +1,7 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
 use super::event::{Entry, Key, Lane, is_unsafe_to_show};
+use super::running::Running;
 use super::session::{Item, Session};
 use super::text::TextPage;
 use super::window::{Overrides, Rules};
@@ -71,6 +72,13 @@ pub enum Update {
         /// The settings.
         overrides: Arc<Overrides>,
     },
+    /// What the process of a file's session does, by the agent's registry; `None`: there is none.
+    Running {
+        /// The file.
+        file: FileId,
+        /// What it does.
+        running: Option<Running>,
+    },
     /// A file is gone.
     Vanished(FileId),
     /// Something could not be read: a folder, a file.
@@ -99,6 +107,7 @@ pub struct Fleet {
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
+    running: BTreeMap<FileId, Running>,
     /// Whether every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
@@ -136,6 +145,13 @@ impl Fleet {
     /// What is known of a session's file.
     pub fn facts(&self, key: SessionKey) -> Option<&FileFacts> {
         self.files.get(&key.file)
+    }
+
+    /// What a session's process does, by its agent's registry; `None`: there is none, or the agent keeps no
+    /// registry. Sub-agents in the file of their parent have none of their own.
+    pub fn running(&self, key: SessionKey) -> Option<Running> {
+        let running = self.running.get(&key.file).copied();
+        running.filter(|_| key.lane == Lane::Main)
     }
 
     /// A session's name: its project, else its title, else an id that somebody may have chosen, else the
@@ -243,7 +259,14 @@ impl Fleet {
                 }
                 self.settings.insert(file, overrides);
             }
+            Update::Running { file, running } => {
+                match running {
+                    Some(running) => self.running.insert(file, running),
+                    None => self.running.remove(&file),
+                };
+            }
             Update::Vanished(file) => {
+                self.running.remove(&file);
                 self.files.remove(&file);
                 self.newest.remove(&file);
                 self.settings.remove(&file);

@@ -33,6 +33,7 @@ mod past;
 mod properties;
 pub mod repeats;
 pub mod replay;
+pub mod running;
 pub mod session;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -329,8 +329,11 @@ impl App {
         Some(seconds_since(at, self.now))
     }
 
-    /// Whether a session is live, by its log or its file.
+    /// Whether a session is live: by its agent's registry, its log or its file.
     pub fn is_live(&self, key: SessionKey) -> bool {
+        if self.fleet.running(key).is_some() {
+            return true;
+        }
         let session = self.fleet.get(key);
         let active = session.and_then(|session| self.fleet.activity_of(key, session));
         active.is_some_and(|at| seconds_since(at, self.now) <= LIVE)
@@ -370,6 +373,7 @@ impl App {
             | Update::Settings { file, .. }
             | Update::Vanished(file) => *file,
             Update::Problem { .. }
+            | Update::Running { .. }
             | Update::Text(_)
             | Update::Banner(_)
             | Update::InitialScanDone
@@ -397,9 +401,9 @@ impl App {
     fn count_live(&mut self) {
         let (mut live, mut youngest) = (0, None);
         for (key, session) in self.fleet.sessions() {
+            live += usize::from(self.is_live(key));
             if let Some(at) = self.fleet.activity_of(key, session) {
                 let age = seconds_since(at, self.now);
-                live += usize::from(age <= LIVE);
                 youngest = Some(youngest.map_or(age, |y: i64| y.min(age)));
             }
         }

@@ -6,6 +6,7 @@ mod unreported;
 use crate::model::event::is_unsafe_to_show;
 use crate::model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
 use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
+use crate::model::running::Running;
 use crate::model::{Kind, Role, Source};
 use crate::tui::app::columns::COLUMNS;
 use crate::tui::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
@@ -175,6 +176,39 @@ fn idle_sessions_hide() {
     let keys = keys_on_screen(&app);
     assert_eq!(keys.len(), app.live());
     assert!(keys.iter().all(|key| app.is_live(*key)));
+}
+
+#[test]
+fn a_session_is_live_while_its_agent_runs() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "G");
+    let (old, live) = (app.current().unwrap(), app.live());
+    assert!(!app.is_live(old));
+    let mut now_is = |running| {
+        let file = old.file;
+        app.update(Msg::Update(Update::Running { file, running }));
+        app.prepare(now());
+        let is_live = app.is_live(old);
+        assert_eq!(app.live(), live + usize::from(is_live));
+        let overview = text(&app, Theme::default());
+        let row = overview.lines().find(|line| line.starts_with('▌'));
+        let row: String = row.unwrap_or_default().chars().take(12).collect();
+        type_keys(&mut app, "⏎");
+        let screen = text(&app, Theme::default());
+        type_keys(&mut app, "⎋");
+        let header = screen.lines().next().unwrap_or_default().trim_end();
+        let end = header.rsplit_once("   ").map_or("", |(_, end)| end.trim());
+        (is_live, row, end.to_owned())
+    };
+    let of = [
+        None,
+        Some(Running::Busy),
+        Some(Running::Idle),
+        Some(Running::Waiting),
+        Some(Running::Unspecified),
+        None,
+    ];
+    insta::assert_debug_snapshot!("running", of.map(|running| (running, now_is(running))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The list of sessions: filtered, sorted, grouped, and the sums below it.
 
 use super::tabs::row_id;
-use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary, seconds_since};
+use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
 use crate::model::fleet::{Row, SessionKey};
 use crate::model::session::{Coverage, Session};
 use std::cmp::Reverse;
@@ -92,7 +92,7 @@ impl App {
         };
         let (number, name) = match self.ui.sort.sort {
             Sort::Recent => {
-                let live = active.is_some_and(|at| seconds_since(at, self.now) <= super::LIVE);
+                let live = self.is_live(key);
                 let since = if live { session.started_at } else { active };
                 return (u64::from(!live), "", Reverse(since), key);
             }

@@ -14,6 +14,8 @@ mod tabs;
 mod text;
 mod transport;
 
+use crate::model::fleet::SessionKey;
+use crate::model::running::Running;
 use crate::model::session::{Coverage, Session};
 use crate::render::text::width;
 use crate::tui::app::layout::{self, Area};
@@ -107,6 +109,16 @@ fn empty_context(session: &Session) -> &'static str {
         Coverage::Unread => "reading…",
         _ if session.unreadable > 0 && session.items().is_empty() => "unreadable",
         _ => "empty",
+    }
+}
+
+/// The mark of a live session, quiet where its agent waits for the user, and the space after it.
+fn live(app: &App, key: SessionKey) -> Piece {
+    let quiet = app.fleet.running(key).is_some_and(Running::is_quiet);
+    match (app.is_live(key), quiet) {
+        (true, false) => piece("● ", Tone::Live),
+        (true, true) => piece("○ ", Tone::Quiet),
+        (false, _) => piece("  ", Tone::Live),
     }
 }
 

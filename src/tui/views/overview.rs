@@ -169,10 +169,9 @@ fn session(
         session,
         summary,
     };
-    let live = if app.is_live(row.key) { "● " } else { "  " };
     let pointer = super::pointer(app.current() == Some(row.key));
     let end = canvas.width();
-    let mut x = canvas.write((0, y), end, &[pointer, piece(live, Tone::Live)]);
+    let mut x = canvas.write((0, y), end, &[pointer, super::live(app, row.key)]);
     for (column, width) in columns {
         let cell = (column.cell)(&entry);
         let mut width = *width;

@@ -24,6 +24,7 @@ pub(super) use status::{notice, trigger, window};
 use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::model::fleet::SessionKey;
+use crate::model::running::Running;
 use crate::model::session::Session;
 use crate::model::window::Limits;
 use crate::render::{self, number, text};
@@ -116,8 +117,12 @@ fn timeline(app: &App, area: Area, canvas: &mut Canvas<'_>) {
 
 fn header(app: &App, key: SessionKey, session: &Session, area: Area, canvas: &mut Canvas<'_>) {
     let age = render::or_none(app.age(key).map(number::age));
-    let live = if app.is_live(key) { "● " } else { "" };
-    let right = [piece(live, Tone::Live), plain(format!("{age} "))];
+    let running = app.fleet.running(key).and_then(Running::word);
+    let right = match (app.is_live(key), running) {
+        (true, Some(word)) => [super::live(app, key), plain(format!("{word}  {age} "))],
+        (true, None) => [super::live(app, key), plain(format!("{age} "))],
+        (false, _) => [piece("", Tone::Live), plain(format!("{age} "))],
+    };
     let end = area.right().saturating_sub(width(&right) as u16 + 1);
     let columns = usize::from(end.saturating_sub(2));
 
