@@ -85,14 +85,21 @@ pub static KIMI: Format = Format {
     ],
     settings: Some(&settings::SETTINGS),
     harmless: "_checkpoint agent.message.appended agent.turn.ended agent.turn.started config.update \
-        context.undo full_compaction.begin full_compaction.cancel full_compaction.complete \
-        goal.update llm.request llm.tools_snapshot permission.record_approval_result \
-        permission.set_mode plan_mode.enter plan_mode.exit plugin.session_start profile.bind \
-        prompt.completed runtime.set_binding token_counting.measured token_counting.rebased \
-        token_counting.turn_recorded tools.set_active_tools turn.cancel turn.ended turn.prompt \
-        turn.started turn.steer usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd \
-        CompactionBegin HookRequest HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd \
-        Notification PlanDisplay QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
+        context.undo cron.add cron.cursor cron.delete file_history.checkpoint file_history.tracked \
+        forked full_compaction.begin full_compaction.cancel full_compaction.complete goal.clear \
+        goal.create goal.update interaction.request interaction.resolved \
+        interruptionReminder.recorded llm.request llm.tools_snapshot mcp.tools_discovered \
+        permission.record_approval_result permission.set_mode plan.revision plan_mode.cancel \
+        plan_mode.enter plan_mode.exit plugin.session_start profile.bind prompt.aborted \
+        prompt.completed prompt.steered runtime.set_binding swarm_mode.enter swarm_mode.exit \
+        task.started task.terminated task.waitDelivered token_counting.measured \
+        token_counting.rebased token_counting.truncated token_counting.turn_recorded \
+        tools.register_user_tool tools.reset_active_tools tools.set_active_tools \
+        tools.unregister_user_tool tools.update_store tower_mode.enter tower_mode.exit turn.cancel \
+        turn.ended turn.prompt turn.started turn.steer turn.step.interrupted turn.step.retrying \
+        usage.record ApprovalRequest ApprovalResponse BtwBegin BtwEnd CompactionBegin HookRequest \
+        HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd Notification PlanDisplay \
+        QuestionRequest StepInterrupted StepRetry ToolCallRequest TurnEnd",
     ..Format::DEFAULT
 };
 
