@@ -151,7 +151,11 @@ fn a_replay_runs_from_the_beginning_to_the_end() {
         let rows = screen.lines().skip(1).take(14);
         rows.map(|row| row.trim_end().to_owned()).collect()
     };
-    let live = state(&terminal.wait_for_text("· 2 resets"));
+    // Counted: before that, what came since the last report is guessed from its length.
+    let live = terminal.wait_for("its items, counted", |s| {
+        s.contains("· 2 resets") && s.contains("known + 17 ")
+    });
+    let live = state(&live);
     // Slowly at first: what is on screen stays there.
     terminal.press("----r");
     let screen = terminal.wait_for_text("▶ 1×");
