@@ -4,7 +4,7 @@ use super::Stamp;
 use super::zst::{self, Zst};
 use crate::ingest::discover::HEAD;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,6 +43,16 @@ pub fn file(path: &Arc<PathBuf>) -> Arc<dyn Open> {
         true => Arc::new(Zst::new(path)),
         false => Arc::<PathBuf>::clone(path),
     }
+}
+
+/// Where a seek leads from `at`, in `len` bytes. It may lead past the end, but not before the beginning.
+pub fn sought(to: SeekFrom, at: u64, len: u64) -> io::Result<u64> {
+    let sought = match to {
+        SeekFrom::Start(at) => Some(at),
+        SeekFrom::End(by) => len.checked_add_signed(by),
+        SeekFrom::Current(by) => at.checked_add_signed(by),
+    };
+    Ok(sought.ok_or(io::ErrorKind::InvalidInput)?)
 }
 
 /// The first bytes, enough to recognise a format.

@@ -5,7 +5,7 @@
 //! name, in the agent's own folders and the log's.
 
 use super::Stamp;
-use super::bytes::{self, Bytes, Open};
+use super::bytes::{self, Bytes, Open, sought};
 use crate::agents::ChainSpec;
 use crate::ingest::lock;
 use std::collections::VecDeque;
@@ -250,12 +250,7 @@ impl Read for Joined {
 
 impl Seek for Joined {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.len.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        self.at = sought(to, self.at, self.len)?;
         Ok(self.at)
     }
 }

@@ -6,7 +6,7 @@
 //! is followed by a newline once it is complete; it may still be being written.
 
 use super::Stamp;
-use super::bytes::{Bytes, Open};
+use super::bytes::{Bytes, Open, sought};
 use crate::agents::FolderSpec;
 use crate::ingest::lock;
 use crate::ingest::reader::SETTLED;
@@ -246,12 +246,7 @@ impl Read for Joined {
 
 impl Seek for Joined {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.len.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        self.at = sought(to, self.at, self.len)?;
         Ok(self.at)
     }
 }

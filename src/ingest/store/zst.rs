@@ -4,7 +4,7 @@
 //! anywhere. Such files are of sessions that were idle for days, and never grow.
 
 use super::Stamp;
-use super::bytes::{Bytes, Open};
+use super::bytes::{Bytes, Open, sought};
 use crate::ingest::lock;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
@@ -116,12 +116,7 @@ impl Read for Decoded {
 
 impl Seek for Decoded {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.len.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        self.at = sought(to, self.at, self.len)?;
         Ok(self.at)
     }
 }
