@@ -239,18 +239,10 @@ impl Session {
     /// How the agent counts with this model.
     fn count_rule_for(&self, model: Option<&str>) -> Option<CountRule> {
         self.rules().count_rule(&Seen {
-            agent: self.agent,
             version: self.meta.version.as_deref(),
-            model,
             session: self.meta.id.as_deref(),
             at: self.updated_at,
-            logged_window: None,
-            logged_trigger: None,
-            largest: 0,
-            first: None,
-            past: &[],
-            set_window: None,
-            overrides: self.overrides(),
+            ..Seen::new(self.agent, model, self.overrides())
         })
     }
 }

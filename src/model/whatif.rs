@@ -254,19 +254,10 @@ fn limits(session: &Session, requests: RequestIx) -> Limits {
 /// A session to look up rules for: as its agent works today, whatever its version was.
 fn seen<'s>(session: &'s Session, requests: RequestIx, overrides: &'s Overrides) -> Seen<'s> {
     let last = requests.checked_sub(1).map(|ix| &session.requests()[ix]);
+    let model = last.map_or(session.model(), |last| last.model.as_deref());
     Seen {
-        agent: session.agent,
-        version: None,
-        model: last.map_or(session.model(), |last| last.model.as_deref()),
         session: session.meta.id.as_deref(),
-        at: None,
-        logged_window: None,
-        logged_trigger: None,
-        largest: 0,
-        first: None,
-        past: &[],
-        set_window: None,
-        overrides,
+        ..Seen::new(session.agent, model, overrides)
     }
 }
 

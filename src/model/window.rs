@@ -221,6 +221,26 @@ pub struct Seen<'a> {
     pub overrides: &'a Overrides,
 }
 
+impl<'a> Seen<'a> {
+    /// An agent with a model, of which nothing else is known.
+    pub fn new(agent: &'a str, model: Option<&'a str>, overrides: &'a Overrides) -> Seen<'a> {
+        Seen {
+            agent,
+            version: None,
+            model,
+            session: None,
+            at: None,
+            logged_window: None,
+            logged_trigger: None,
+            largest: 0,
+            first: None,
+            past: &[],
+            set_window: None,
+            overrides,
+        }
+    }
+}
+
 /// A compaction that took place, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PastSize {

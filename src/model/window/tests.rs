@@ -7,20 +7,7 @@ static RULES: LazyLock<Rules> =
 static USUAL: LazyLock<Overrides> = LazyLock::new(Overrides::default);
 
 fn seen<'a>(agent: &'a str, model: &'a str) -> Seen<'a> {
-    Seen {
-        agent,
-        version: None,
-        model: Some(model),
-        session: None,
-        at: None,
-        logged_window: None,
-        logged_trigger: None,
-        largest: 0,
-        first: None,
-        past: &[],
-        set_window: None,
-        overrides: &USUAL,
-    }
+    Seen::new(agent, Some(model), &USUAL)
 }
 
 /// The trigger of an agent whose log gives this window.
