@@ -198,7 +198,7 @@ fn a_message_from_outside_ends_a_response_that_was_not_reported() {
         nodes[4..],
         [
             "9 node r2 assistant/thinking opaque=1200 ''",
-            "11 node tool/tool_result [agent_message] '/root/one Message Type: MESSAGE Payload: Half done.'",
+            "11 node tool/tool_result [agent_message] '/root/one Message Type: MESSAGE Payload: One found.'",
             "12 node r3 assistant/thinking opaque=1400 ''",
             "13 node r3 assistant/tool_call [exec_command] '{\"cmd\":\"cargo test\"}'",
             "15 node tool/tool_result [exec_command] 'ok'",
