@@ -16,7 +16,11 @@ use std::io::Write;
 pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
     match output {
         Output::Session(report) => session::write(out, report)?,
-        Output::Change(report) => writeln!(out, "{}", session::gauge_line(report.session))?,
+        Output::Change(report) => {
+            let (context, limits) = (report.session.context(), report.session.limits());
+            let gauge = session::gauge_line(report.session, &context, limits.window);
+            writeln!(out, "{gauge}")?;
+        }
         Output::Sessions(sessions) => ls::write(out, sessions)?,
         Output::Audit(audit) => audit::write(out, audit)?,
         Output::Models(rules) => models::write(out, rules)?,

@@ -22,7 +22,8 @@ use std::collections::BTreeMap;
 pub(super) fn session<'a>(report: &report::Report<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
-    Report::new(report, session, &session.context(), &carried)
+    let tools = tools(session, session.in_context(), session.requests().len());
+    Report::new(report, session, &session.context(), &carried, &tools)
 }
 
 part! { Report<'a>(
@@ -30,6 +31,7 @@ part! { Report<'a>(
     session: &'a Session,
     context: &Context,
     carried: &Carried<'_>,
+    tools: &[Tool],
 ) {
     session: SessionPart<'a> = SessionPart::new(report, session),
     context: ContextPart = ContextPart::new(session, context, &session.limits()),
@@ -39,12 +41,9 @@ part! { Report<'a>(
         .map(|ix| message(session, carried, ix))
         .collect(),
     calls: Vec<CallPart<'a>> = session.requests().iter().map(CallPart::new).collect(),
-    tools: Vec<ToolPart> = tools(session, session.in_context(), session.requests().len())
-        .into_iter()
-        .map(ToolPart::new)
-        .collect(),
+    tools: Vec<ToolPart> = tools.iter().cloned().map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    servers: Vec<ServerPart> = servers(&tools(session, session.in_context(), session.requests().len()))
+    servers: Vec<ServerPart> = servers(tools)
         .into_iter()
         .map(ServerPart::new)
         .collect(),

@@ -37,16 +37,19 @@ pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> 
 /// A session's agent, indented below its parent's, its name, its model, its gauge, its headroom.
 fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
-    let trigger = session.limits().trigger;
-    let headroom = trigger.map(|trigger| tokens(session.context().headroom(trigger)));
+    let (context, limits) = (session.context(), session.limits());
+    let headroom = limits
+        .trigger
+        .map(|trigger| tokens(context.headroom(trigger)));
+    let gauge = gauge_line(session, &context, limits.window);
     let indent = usize::from(row.depth) * 2;
     Some([
         format!("{:indent$}{}", "", facts.label),
         inert(&fleet.name(row.key)).into_owned(),
         inert(session.model().unwrap_or(NONE)).into_owned(),
-        match session.is_final(&session.context()) {
-            true => gauge_line(session),
-            false => format!("{} · not counted yet", gauge_line(session)),
+        match session.is_final(&context) {
+            true => gauge,
+            false => format!("{gauge} · not counted yet"),
         },
         or_none(headroom),
     ])

@@ -2,14 +2,15 @@
 
 use super::widest;
 use crate::model::Role;
+use crate::model::Source;
 use crate::model::compaction::compactions;
+use crate::model::context::{self, Context};
 use crate::model::estimators::Estimator;
 use crate::model::forecast::NoForecast;
 use crate::model::repeats::repeats;
 use crate::model::session::{Coverage, Session};
 use crate::model::tools::{servers, tools};
 use crate::model::whatif::{WhatIf, Whose, what_if};
-use crate::model::{Source, context};
 use crate::render::item::{label, preview, sign};
 use crate::render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use crate::render::own_count::own_count;
@@ -57,14 +58,15 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
             "written by {version}; proven against known counts up to {proven}"
         )?;
     }
-    writeln!(out, "\n{}", gauge_line(session))?;
-    let limits = session.limits();
+    let (context, limits) = (session.context(), session.limits());
+    let gauge = gauge_line(session, &context, limits.window);
+    writeln!(out, "\n{gauge}")?;
     let trigger = match limits.trigger {
         Some(trigger) => format!(
             "compacts at {} ({}), headroom {}",
             tokens(trigger),
             limits.trigger_from(),
-            tokens(session.context().headroom(trigger))
+            tokens(context.headroom(trigger))
         ),
         None => limits
             .no_trigger()
@@ -72,7 +74,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     };
     let (window, source) = (tokens(limits.window), limits.window_from());
     writeln!(out, "window {window} ({source}) · {trigger}")?;
-    if let Some(line) = own_count(facts.label, &session.context(), limits.trigger) {
+    if let Some(line) = own_count(facts.label, &context, limits.trigger) {
         writeln!(out, "{line}")?;
     }
     if let Some(own) = session.agent_estimate() {
@@ -93,9 +95,7 @@ fn write_head(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
 }
 
 /// How full the context is, on one line that always has the same shape.
-pub(super) fn gauge_line(session: &Session) -> String {
-    let context = session.context();
-    let window = session.limits().window;
+pub(super) fn gauge_line(session: &Session, context: &Context, window: u64) -> String {
     let known = match session.coverage {
         Coverage::Unread => return format!("{NONE} not read yet"),
         _ if !session.estimator().builds_on_report() => format!("{NONE} known"),
