@@ -157,8 +157,6 @@ pub struct Limits {
     pub trigger_setting: &'static str,
     /// The policy's name.
     pub policy: String,
-    /// How the agent counts what it compares with the trigger; `None`: by what is in the context.
-    pub count: Option<CountRule>,
 }
 
 impl Limits {
@@ -419,7 +417,6 @@ impl Rules {
                 trigger_source: TriggerSource::Config,
                 trigger_setting: "",
                 policy: rule.name(),
-                count: None,
             };
         }
         let policy = self.policy.iter().find(|p| p.holds(seen, window));
@@ -435,7 +432,6 @@ impl Rules {
                 _ => "",
             },
             policy: policy.map_or_else(String::new, |p| p.name.clone()),
-            count: policy.and_then(|p| p.count),
         }
     }
 

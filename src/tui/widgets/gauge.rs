@@ -345,7 +345,6 @@ mod tests {
             policy: "test".to_owned(),
             window_setting: "",
             trigger_setting: "",
-            count: None,
         }
     }
 
