@@ -180,7 +180,7 @@ impl Scanner {
         {
             return Ok(*verdict);
         }
-        let head = head(&*bytes::file(&Arc::new(path.to_path_buf())))?;
+        let head = head_of(path)?;
         let mut formats = self.formats.iter();
         let verdict = formats
             .find(|format| format.recognise(&head))
@@ -348,10 +348,7 @@ impl Walk<'_> {
         len: u64,
     ) -> io::Result<Result<(&'static Format, Claim), String>> {
         let recognised = match root {
-            SearchRoot::Forced(format, _) => Some((
-                *format,
-                format.store(&head(&*bytes::file(&Arc::new(path.to_path_buf())))?),
-            )),
+            SearchRoot::Forced(format, _) => Some((*format, format.store(&head_of(path)?))),
             _ => self.scanner.recognise(path, len)?,
         };
         if let Some((format, store)) = recognised {
@@ -362,7 +359,7 @@ impl Walk<'_> {
         Ok(match claims.find(|(_, claim)| claim.id.is_some()) {
             Some(claimed) => Ok(claimed),
             None => {
-                let head = head(&*bytes::file(&Arc::new(path.to_path_buf())))?;
+                let head = head_of(path)?;
                 Err(facts::refusal(&self.scanner.formats, &head))
             }
         })
@@ -479,6 +476,11 @@ fn rank(log: &LogFile) -> impl PartialOrd {
         facts.modified,
         facts.file,
     )
+}
+
+/// The first bytes of the log at a path, decompressed if need be.
+fn head_of(path: &Path) -> io::Result<Vec<u8>> {
+    head(&*bytes::file(&Arc::new(path.to_path_buf())))
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Chain {
     /// What comes before the second line of the log at `path`, of which this is the first. A file that is
     /// not there, or no longer whole, leaves nothing.
     fn before(&self, path: &Path, line: &[u8], seen: &mut Vec<PathBuf>) -> Vec<Part> {
-        let part = || {
+        let mut part = || {
             let (name, end) = (self.spec.base)(line)?;
             let base = self.find(path, &name)?;
             if seen.len() > DEEPEST || seen.contains(&base) {
@@ -100,7 +100,6 @@ impl Chain {
             });
             Some(parts)
         };
-        let mut part = part;
         part().unwrap_or_default()
     }
 
