@@ -355,20 +355,7 @@ impl Items {
             (None, None) => {}
             (None, Some(request)) => self.strip(ix, request),
             (Some(old), Some(request)) => item.left = Some(Left { request, ..old }),
-            (Some(old), None) => {
-                item.left = None;
-                self.stripped.remove(&ix);
-                item.away.push(Away {
-                    from: old.request,
-                    to: old.request,
-                    gone: old.record,
-                    why: old.why,
-                    back: self.record,
-                });
-                self.enlist(ix);
-                self.tally(ix, 1);
-                self.changes = self.changes.wrapping_add(1);
-            }
+            (Some(old), None) => self.restore(ix, old.request),
         }
     }
 
