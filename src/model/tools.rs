@@ -44,16 +44,17 @@ pub struct Server {
     pub in_context: u64,
 }
 
-/// The MCP servers of these tools, the largest first: `mcp__<server>__<tool>` is how agents name their
-/// tools.
+/// The MCP server of a tool: agents name its tools `mcp__<server>__<tool>`.
+pub fn server_of(tool: &str) -> Option<&str> {
+    let (server, _) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    Some(server)
+}
+
+/// The MCP servers of these tools, the largest first.
 pub fn servers(tools: &[Tool]) -> Vec<Server> {
     let mut by_name: BTreeMap<&str, Server> = BTreeMap::new();
     for tool in tools {
-        let Some((name, _)) = tool
-            .name
-            .strip_prefix("mcp__")
-            .and_then(|t| t.split_once("__"))
-        else {
+        let Some(name) = server_of(&tool.name) else {
             continue;
         };
         let server = by_name.entry(name).or_insert(Server {

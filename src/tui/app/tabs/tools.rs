@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Column, List, Row, Source, Target, View, right, table};
-use crate::model::tools::{Tool, servers, tools};
+use crate::model::tools::{Tool, server_of, servers, tools};
 use crate::render::{self, number};
 use crate::tui::app::Tone;
 use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
@@ -17,12 +17,12 @@ pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {
     let state = &source.page.state;
     let tools = tools(source.session, state.items.iter().copied(), state.requests);
     let sums = servers(&tools).into_iter().filter_map(|server| {
-        let prefix = format!("mcp__{}__", server.name);
-        let mut own = tools.iter().filter(|tool| tool.name.starts_with(&prefix));
+        let is_its = |tool: &&Tool| server_of(&tool.name) == Some(&*server.name);
+        let mut own = tools.iter().filter(is_its);
         let first = own.next()?;
         let share = first.share + own.map(|tool| tool.share).sum::<f64>();
         Some(Tool {
-            name: format!("{prefix}*").into(),
+            name: format!("mcp__{}__*", server.name).into(),
             results: 0,
             tokens: server.tokens,
             in_context: server.in_context,
