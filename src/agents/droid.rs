@@ -58,7 +58,7 @@ pub static DROID: Format = Format {
         ("output", |b| b.output),
         ("thinking", |b| b.reasoning),
     ],
-    state: |log| Some(log.with_extension("settings.json")),
+    states: |log| vec![log.with_extension("settings.json")],
     harmless: "agent_turn_outcome todo_state",
     ..Format::DEFAULT
 };

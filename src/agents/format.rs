@@ -47,8 +47,9 @@ pub struct Format {
     pub settings: Option<&'static Settings>,
     /// The agent's registry of its running sessions, if it keeps one.
     pub registry: Option<&'static Registry>,
-    /// The document beside the log at this path that says more about it; see [`Decoder::read_state`].
-    pub state: fn(&Path) -> Option<PathBuf>,
+    /// The documents beside the log at this path that say more about it, if they are there; see
+    /// [`Decoder::read_state`].
+    pub states: fn(&Path) -> Vec<PathBuf>,
     /// What the agent writes beside its logs about single requests.
     pub sidecar: Option<&'static SidecarSpec>,
     /// The types of records that do not concern the context, separated by white space. Records of other
@@ -92,7 +93,7 @@ impl Format {
         one_log_a_session: false,
         settings: None,
         registry: None,
-        state: |_| None,
+        states: |_| Vec::new(),
         sidecar: None,
         harmless: "",
     };

@@ -54,7 +54,7 @@ pub static GROK: Format = Format {
     decoder: &decoder::<GrokDecoder>,
     reset_marks: &[r#""auto_compact_completed""#],
     settings: Some(&SETTINGS),
-    state: |log| Some(log.with_file_name("summary.json")),
+    states: |log| vec![log.with_file_name("summary.json")],
     sidecar: Some(&usage::SIDECAR),
     harmless: "tool_call_update auto_compact_started compaction_checkpoint turn_completed plan \
         available_commands_update current_mode_update",

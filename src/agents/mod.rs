@@ -122,7 +122,7 @@ pub struct SidecarRecord {
     pub usage: Usage,
 }
 
-/// How a decoder took the document beside its log.
+/// How a decoder took a document beside its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateUpdate {
     /// What was read of the log still holds.
@@ -161,12 +161,14 @@ pub trait Decoder: Send {
         None
     }
 
-    /// Takes the document beside the log ([`Format::state`]): before it reads anything, and again
-    /// whenever the document has changed. Never fails, whatever the bytes.
+    /// Takes a document beside the log ([`Format::states`]): before it reads anything, and again
+    /// whenever the document has changed. Where there are several, they differ in content. A log
+    /// that is a document itself is then read again from its beginning. Never fails, whatever the bytes.
     fn read_state(&mut self, _document: &[u8], _out: &mut Sink<'_>) -> StateUpdate {
         StateUpdate::Accepted
     }
 
-    /// Called whenever all complete lines of the log have been read, for what only holds of its end.
+    /// Called whenever all complete lines or elements of the log have been read, for what only holds of its
+    /// end.
     fn read_end(&mut self, _out: &mut Sink<'_>) {}
 }

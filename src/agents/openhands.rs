@@ -69,7 +69,7 @@ pub static OPENHANDS: Format = Format {
         ("completion", |b| b.output),
         ("reasoning", |b| b.reasoning),
     ],
-    state,
+    states: |log| state(log).into_iter().collect(),
     harmless: "PauseEvent LLMCompletionLogEvent InterruptEvent ServerErrorEvent StreamingDeltaEvent \
         HookExecutionEvent",
     ..Format::DEFAULT

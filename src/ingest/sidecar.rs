@@ -4,10 +4,10 @@
 //! of each session is given its records. When there are new ones, the log is read again from its
 //! beginning, since they concern requests that were read before.
 //!
-//! The state file of a log ([`Format::state`]) is given to the decoder, and again whenever it has changed;
-//! the decoder decides whether what it has read still holds.
+//! The state files of a log ([`Format::states`]) are given to the decoder, and again whenever they have
+//! changed; the decoder decides whether what it has read still holds.
 //!
-//! [`Format::state`]: crate::agents::Format::state
+//! [`Format::states`]: crate::agents::Format::states
 
 use super::discover::LogFile;
 use super::lines::Line;
@@ -123,12 +123,11 @@ pub(super) struct DecoderWithSidecar {
     /// The sidecar files, and the session's id in them.
     sidecar: Option<(Arc<SidecarStore>, Box<str>)>,
     given: Extent,
-    /// The state file, and its stamp when the decoder was given it.
-    state: Option<(PathBuf, Option<Stamp>)>,
+    states: States,
 }
 
 impl DecoderWithSidecar {
-    /// A decoder for this log, which was given the sidecar records but not the state file.
+    /// A decoder for this log, which was given the sidecar records but not the state files.
     pub(super) fn new(log: &LogFile) -> DecoderWithSidecar {
         let mut decoder = log.format.decoder();
         let id = log.facts.id.as_deref();
@@ -144,7 +143,7 @@ impl DecoderWithSidecar {
             decoder,
             sidecar,
             given,
-            state: (log.format.state)(&log.facts.path).map(|path| (path, None)),
+            states: States::new(log),
         }
     }
 
@@ -153,27 +152,57 @@ impl DecoderWithSidecar {
         extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
     }
 
-    /// Whether the state file has changed.
+    /// Whether a state file has changed.
     pub(super) fn has_new_state(&self) -> bool {
-        let state = self.state.as_ref();
-        state.is_some_and(|(path, seen)| Stamp::of(path).is_ok_and(|now| *seen != Some(now)))
+        self.states.have_changed()
     }
 
-    /// Passes the state file to the decoder if it has changed. One that cannot be read is ignored.
+    /// Passes the state files that have changed to the decoder.
     pub(super) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
-        self.changed_state(out).unwrap_or(StateUpdate::Accepted)
+        self.states.give(self.decoder.as_mut(), out)
+    }
+}
+
+/// The state files of a log, each with its stamp when it was last given to a decoder.
+pub(super) struct States(Vec<(PathBuf, Option<Stamp>)>);
+
+impl States {
+    /// Those of this log, none of them given yet.
+    pub(super) fn new(log: &LogFile) -> States {
+        let paths = (log.format.states)(&log.facts.path).into_iter();
+        States(paths.map(|path| (path, None)).collect())
     }
 
-    fn changed_state(&mut self, out: &mut Sink<'_>) -> Option<StateUpdate> {
-        let (path, seen) = self.state.as_mut()?;
-        let now = Stamp::of(path).ok()?;
-        if *seen == Some(now) || now.bytes() > document::LARGEST {
-            return None;
+    /// Whether one was written to since it was given.
+    pub(super) fn have_changed(&self) -> bool {
+        let changed = |(path, seen): &(PathBuf, Option<Stamp>)| {
+            Stamp::of(path).is_ok_and(|now| *seen != Some(now))
+        };
+        self.0.iter().any(changed)
+    }
+
+    /// Passes those that have changed to the decoder. One that cannot be read is ignored.
+    pub(super) fn give(&mut self, decoder: &mut dyn Decoder, out: &mut Sink<'_>) -> StateUpdate {
+        let mut all = StateUpdate::Accepted;
+        for (path, seen) in &mut self.0 {
+            let Some(now) = Stamp::of(path).ok().filter(|now| *seen != Some(*now)) else {
+                continue;
+            };
+            if now.bytes() > document::LARGEST {
+                *seen = Some(now);
+                continue;
+            }
+            let Ok(bytes) = fs::read(path) else {
+                continue;
+            };
+            let update = decoder.read_state(&bytes, out);
+            // A second write in the same tick does not change the stamp.
+            *seen = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
+            if update != StateUpdate::Accepted && all != StateUpdate::RereadLog {
+                all = update;
+            }
         }
-        let update = self.decoder.read_state(&fs::read(path).ok()?, out);
-        // A second write in the same tick does not change the stamp.
-        *seen = Some(now).filter(|now| update != StateUpdate::Incomplete || now.is_sure());
-        Some(update)
+        all
     }
 }
 

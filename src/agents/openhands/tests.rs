@@ -156,8 +156,8 @@ fn conversations_are_folders_of_events() {
         assert_eq!(number(other), None, "{other}");
     }
     let log = Path::new("5e55/events");
-    assert_eq!((OPENHANDS.state)(log), Some("5e55/base_state.json".into()));
-    assert_eq!((OPENHANDS.state)(Path::new("export.jsonl")), None);
+    assert_eq!((OPENHANDS.states)(log), [Path::new("5e55/base_state.json")]);
+    assert!((OPENHANDS.states)(Path::new("export.jsonl")).is_empty());
 }
 
 /// A state with these calls: answers and prompts.

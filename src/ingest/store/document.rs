@@ -5,6 +5,8 @@
 //! elements before the end is kept as a checkpoint, with a hash of the array's bytes up to there. While
 //! that hash stays the same, and so does what the decoder makes of the rest of the document, only the
 //! elements after the checkpoint are decoded again: most of 50 MB is only hashed.
+//!
+//! When a document beside it ([`Format::states`]) has changed, all is decoded again.
 
 mod list;
 
@@ -13,6 +15,7 @@ use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::{self, Decoder, Format, List};
 use crate::ingest::discover::LogFile;
 use crate::ingest::reader::Lanes;
+use crate::ingest::sidecar::States;
 use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Entry, Measure, Place, Sink};
 use crate::model::session::Coverage;
@@ -47,10 +50,12 @@ impl Document {
         Document { path }
     }
 
-    fn decode(&self, format: &Format, out: &mut Sink<'_>) -> io::Result<()> {
+    fn decode(&self, log: &LogFile, out: &mut Sink<'_>) -> io::Result<()> {
         let mut file = File::open(&*self.path)?;
         let len = file.metadata()?.len();
-        decode(format, &bytes(&mut file, len)?, out);
+        let mut decoder = log.format.decoder();
+        States::new(log).give(decoder.as_mut(), out);
+        decode_with(decoder, log.format, &bytes(&mut file, len)?, out);
         Ok(())
     }
 }
@@ -69,7 +74,7 @@ impl Store for Document {
     }
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
-        text::captured(wanted, |out| self.decode(log.format, out))
+        text::captured(wanted, |out| self.decode(log, out))
     }
 
     fn entries(
@@ -79,7 +84,7 @@ impl Store for Document {
         give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
     ) -> io::Result<()> {
         let mut out = Sink::new(measure);
-        self.decode(log.format, &mut out)?;
+        self.decode(log, &mut out)?;
         let _ = give(out.entries);
         Ok(())
     }
@@ -91,6 +96,8 @@ struct DocumentCursor {
     rules: Arc<Rules>,
     /// Its stamp when it was last read, if that is sure to change with a later write.
     seen: Option<Stamp>,
+    /// The documents beside it, as they were when it was last read as a whole.
+    states: States,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -117,6 +124,10 @@ impl Cursor for DocumentCursor {
         })
     }
 
+    fn has_news_beside(&self) -> bool {
+        self.states.have_changed()
+    }
+
     fn trim(&mut self) {
         self.checkpoint = None;
     }
@@ -128,15 +139,18 @@ impl DocumentCursor {
             log: log.clone(),
             rules: Arc::clone(rules),
             seen: None,
+            states: States::new(log),
             checkpoint: None,
         }
     }
 
-    /// The sessions, if the document was written to since it was last read.
+    /// The sessions, if the document or one beside it was written to since it was last read.
     fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Lanes>> {
         let mut file = File::open(&*self.log.facts.path)?;
         let stamp = Stamp::from(&file.metadata()?);
-        if self.seen == Some(stamp) {
+        if self.states.have_changed() {
+            self.checkpoint = None;
+        } else if self.seen == Some(stamp) {
             return Ok(None);
         }
         admit(stamp.len)?;
@@ -155,14 +169,22 @@ impl DocumentCursor {
         Ok(Some(contents.lanes))
     }
 
-    fn read_whole(&self, file: &mut File, len: u64, measure: &dyn Measure) -> io::Result<Contents> {
+    fn read_whole(
+        &mut self,
+        file: &mut File,
+        len: u64,
+        measure: &dyn Measure,
+    ) -> io::Result<Contents> {
         file.rewind()?;
         let document = bytes(file, len)?;
         let mut lanes = Lanes::new(&self.log, &self.rules, Coverage::Whole);
-        let mut decoder = self.log.format.decoder();
         let mut out = Sink::new(measure);
+        self.states = States::new(&self.log);
+        let mut decoder = self.log.format.decoder();
+        self.states.give(decoder.as_mut(), &mut out);
         let Some(parts) = Parts::of(self.log.format, &document) else {
             decoder.read_document(&agents::text(&document), &mut out);
+            decoder.read_end(&mut out);
             lanes.apply(out.entries);
             return Ok(Contents {
                 lanes,
@@ -204,6 +226,8 @@ impl DocumentCursor {
         let mut out = Sink::new(measure);
         let around = [&before, elements.after(&rest)].concat();
         let mut decoder = self.log.format.decoder();
+        // If one of them changes right now, the next reading notices.
+        States::new(&self.log).give(decoder.as_mut(), &mut out);
         decoder.read_document(&agents::text(&around), &mut out);
         let from = self.checkpoint.take();
         Ok(match from.filter(|from| from.around == out.entries) {
@@ -298,6 +322,8 @@ impl Checkpoint {
         for range in late {
             self.read(&rest[range.clone()], &mut out);
         }
+        self.decoder.read_end(&mut out);
+        self.lanes.apply(out.entries.drain(..));
         Contents {
             lanes: self.lanes,
             checkpoint,
@@ -328,15 +354,25 @@ impl Checkpoint {
 
 /// Decodes a document.
 pub(super) fn decode(format: &Format, document: &[u8], out: &mut Sink<'_>) {
-    let mut decoder = format.decoder();
+    decode_with(format.decoder(), format, document, out);
+}
+
+fn decode_with(
+    mut decoder: Box<dyn Decoder>,
+    format: &Format,
+    document: &[u8],
+    out: &mut Sink<'_>,
+) {
     let Some(parts) = Parts::of(format, document) else {
-        return decoder.read_document(&agents::text(document), out);
+        decoder.read_document(&agents::text(document), out);
+        return decoder.read_end(out);
     };
     decoder.read_document(&agents::text(&parts.around), out);
     for (n, range) in (1..).zip(parts.elements.ranges) {
         out.begin(place(n));
         decoder.read_line(&agents::text(&parts.rest[range]), out);
     }
+    decoder.read_end(out);
 }
 
 /// The place of an element: its number, counted from 1.

@@ -46,7 +46,7 @@ impl Written {
     }
 
     fn fresh(&self) -> Sessions {
-        let document = self.cursor();
+        let mut document = self.cursor();
         let read = document.read_whole(&mut File::open(&self.path).unwrap(), 0, &ByLength);
         read.unwrap().lanes.into_sessions()
     }
