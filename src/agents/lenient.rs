@@ -133,6 +133,25 @@ pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &RawValue) -> ItemBuilder<'
     }
 }
 
+/// Adds a JSON list of tools to an item.
+pub fn tools<'s, 'm>(item: ItemBuilder<'s, 'm>, list: &RawValue) -> ItemBuilder<'s, 'm> {
+    raw(item, list).tools(tool_count(list.get()))
+}
+
+/// How many tools a JSON list has, itself or as `tools` in an object; 1 for any other value.
+pub fn tool_count(json: &str) -> usize {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum List {
+        Plain(Vec<serde::de::IgnoredAny>),
+        Named { tools: Vec<serde::de::IgnoredAny> },
+    }
+    match serde_json::from_str(json) {
+        Ok(List::Plain(tools) | List::Named { tools }) => tools.len(),
+        Err(_) => 1,
+    }
+}
+
 /// Adds the strings in a JSON value to an item; the value as it is where it holds none.
 pub fn strings<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &RawValue) -> ItemBuilder<'s, 'm> {
     let parsed: serde_json::Value = serde_json::from_str(value.get()).unwrap_or_default();

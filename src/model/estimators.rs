@@ -125,8 +125,11 @@ struct Sums {
     o200k: i128,
     /// Images and documents, by formula.
     fixed: i128,
-    /// A tenth of the o200k tokens of tool lists, on top of the tokens themselves.
+    /// What definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
+    /// they are not.
     schemas: i128,
+    /// Definitions of tools.
+    tools: i128,
     /// Reported outputs.
     outputs: i128,
     /// What [`Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
@@ -134,7 +137,7 @@ struct Sums {
 }
 
 /// What an item adds to each measure.
-fn measure(size: &Size, kind: Kind) -> Sums {
+fn measure(size: &Size) -> Sums {
     let (local, fixed) = (i128::from(size.local), i128::from(size.fixed));
     let is_shown = local > 0 || fixed > 0;
     let o200k = local + if is_shown { PER_MESSAGE } else { 0 };
@@ -142,10 +145,11 @@ fn measure(size: &Size, kind: Kind) -> Sums {
         chars: i128::from(size.chars),
         o200k,
         fixed,
-        schemas: match kind {
-            Kind::ToolList => local / 10,
-            _ => 0,
+        schemas: match size.tools {
+            0 => 0,
+            _ => local / 10 - PER_MESSAGE,
         },
+        tools: i128::from(size.tools),
         outputs: 0,
         fresh: o200k + fixed,
     }
@@ -161,9 +165,10 @@ fn has_reported_output(session: &Session, item: &Item) -> bool {
     reported_output(session, item).is_some()
 }
 
-/// Tool schemas without their text.
-fn schema_framing(tools: i128) -> i128 {
-    PER_SCHEMAS + PER_SCHEMA * tools
+/// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
+/// the least that was.
+fn schema_framing(offered: i128, called: i128) -> i128 {
+    PER_SCHEMAS + PER_SCHEMA * offered.max(called)
 }
 
 fn capped(tokens: i128) -> u64 {
@@ -235,8 +240,10 @@ impl Session {
             Estimator::O200kTools | Estimator::Delta => {
                 let so_far = &self.items()[..content.so_far];
                 let calls = so_far.iter().filter(|i| i.kind == Kind::ToolCall);
-                let tools: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
-                capped(schema_framing(tools.len() as i128))
+                let called: HashSet<&str> = calls.filter_map(|item| item.tool.as_deref()).collect();
+                let here = content.items.iter().map(|(ix, ..)| &self.items()[*ix].size);
+                let offered = here.map(|size| i128::from(size.tools)).sum();
+                capped(schema_framing(offered, called.len() as i128))
             }
             Estimator::LastTotal => {
                 let so_far = &self.requests()[..content.inputs.requests as usize];
@@ -254,7 +261,7 @@ impl Session {
 /// What an item that is not part of the anchor's report costs by an estimator's rule. `output` is its
 /// part of a reported output.
 fn price(estimator: Estimator, item: &Item, output: Option<u64>) -> u64 {
-    let sums = measure(&item.size, item.kind);
+    let sums = measure(&item.size);
     let tokens = match estimator {
         Estimator::Outputs => output.map_or(0, i128::from),
         Estimator::Chars4 => sums.chars / 4,

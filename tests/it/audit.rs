@@ -1,6 +1,7 @@
 //! The audit of made-up logs, and what else shows how good the numbers are.
 
 use crate::support::{ctxgauge, json_report, manifest_folder};
+use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -282,6 +283,50 @@ fn a_report_by_another_estimator() {
         !output.status.success() && err.contains("o200k-tools"),
         "{err}"
     );
+}
+
+#[test]
+fn history_from_before_the_log_is_gone_after_a_compaction_wherever_it_is_shown() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    let log = folder.join("5e55.jsonl");
+    let case = "tests/fixtures/claude-code/begins_midway_then_compacts/log.jsonl";
+    fs::copy(manifest_folder().join(case), &log).unwrap();
+    let report = json_report(&log)["context"].clone();
+    let listed = ctxgauge(home.path()).args(["ls", "--json"]).output();
+    let listed: Value = serde_json::from_slice(&listed.unwrap().stdout).unwrap();
+    let listed = &listed["sessions"][0]["context"];
+    let number = |context: &Value, name: &str| context[name].as_u64().unwrap();
+    // The summary and the usual prefix, not the 151,000 of which the log has next to nothing.
+    assert!(
+        (20_000..30_000).contains(&number(&report, "used")),
+        "{report}"
+    );
+    assert!(
+        number(&report, "used").abs_diff(number(listed, "used")) < 20,
+        "{listed}"
+    );
+    let terminal = Terminal::open(home.path(), &[], (120, 40));
+    terminal.wait_for_text("24.1k");
+}
+
+#[test]
+fn tools_on_offer_count_though_none_is_called() {
+    let log = "tests/fixtures/request-log/tools-on-offer-are-not-called/log.jsonl";
+    let log = manifest_folder().join(log);
+    let used = |name: &str| {
+        let out = run(&["report", "--json", "--estimator", name], &[&log]);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        let tools = report["roles"]["container"]["tokens"].as_u64().unwrap();
+        (report["context"]["used"].as_u64().unwrap(), tools)
+    };
+    let ((o200k, _), (with_tools, container)) = (used("o200k"), used("o200k-tools"));
+    let (_, plain) = used("o200k");
+    // A tenth of the definitions, which are no message; 16, and 8 for each of the three.
+    let tenth = container - (plain - 4);
+    assert!(tenth > 8, "{tenth}");
+    assert_eq!(with_tools, o200k - 4 + tenth + 16 + 3 * 8);
 }
 
 #[test]

@@ -274,7 +274,8 @@ pub(super) fn front(prompt: &Strings<'_>, tools: &[&RawValue], out: &mut Sink<'_
         let tool: Tool<'_> = lenient::value(Some(definition), "tools", out);
         let json: serde_json::Value = serde_json::from_str(definition.get()).unwrap_or_default();
         let item = out.item(Role::Container, Kind::ToolList);
-        items.push(item.tool(tool.name.get()).text(&json.to_string()).done());
+        let item = item.tool(tool.name.get()).tools(1);
+        items.push(item.text(&json.to_string()).done());
     }
     items
 }

@@ -3,6 +3,7 @@
 use super::wire::{ContentPart, Item, full_len, string_or_json};
 use super::{fragment, own};
 use crate::agents::image;
+use crate::agents::lenient::tool_count;
 use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
 use crate::model::{Kind, Role};
 
@@ -85,6 +86,7 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
                 .item(Role::Container, Kind::ToolList)
                 .tool(setting.tool)
                 .call(call)
+                .tools(item.tools.map_or(0, |tools| tool_count(tools.get())))
                 .text(&string_or_json(item.tools));
             Piece::new(Part::Result, vec![list.done()])
         }

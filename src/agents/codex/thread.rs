@@ -115,7 +115,12 @@ fn prefix(meta: &SessionMeta<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
         items.push(out.text(Role::Container, Kind::Prompt, text));
     }
     if let Some(tools) = meta.dynamic_tools {
-        items.push(out.text(Role::Container, Kind::ToolList, tools.get()));
+        let item = out.item(Role::Container, Kind::ToolList);
+        items.push(
+            item.tools(lenient::tool_count(tools.get()))
+                .text(tools.get())
+                .done(),
+        );
     }
     items
 }

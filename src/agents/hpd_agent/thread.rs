@@ -323,6 +323,7 @@ impl Thread {
         let item = out
             .item(Role::Container, Kind::ToolList)
             .tool(record.container_name.get())
+            .tools(unlocked.len())
             .text(&unlocked.join(" "))
             .ephemeral()
             .done();

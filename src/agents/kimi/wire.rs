@@ -179,7 +179,7 @@ impl Wire {
     fn tools(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
         if let Some(tools) = record.tools {
             let item = out.item(Role::Container, Kind::ToolList);
-            let item = lenient::raw(item, tools).done();
+            let item = lenient::tools(item, tools).done();
             self.set_prefix(Key::of(PREFIX[1]), item, out);
         }
         record.tools.is_some()

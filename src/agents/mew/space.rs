@@ -303,7 +303,7 @@ impl Space {
         let (item, part) = match is_list {
             true => {
                 let item = out.item(Role::Container, Kind::ToolList);
-                (lenient::raw(item, result), Part::Injected)
+                (lenient::tools(item, result), Part::Injected)
             }
             false => {
                 let texts: ToolResult<'_> = tool_result(result, out);

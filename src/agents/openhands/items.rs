@@ -84,7 +84,7 @@ pub(super) fn tools(tools: &[Tool<'_>], out: &mut Sink<'_>) -> Option<NewItem> {
                 .text(tool.description.or_empty()),
         };
     }
-    (!tools.is_empty()).then(|| item.done())
+    (!tools.is_empty()).then(|| item.tools(tools.len()).done())
 }
 
 /// Adds what a tool returned, and what the terminal reports of it.

@@ -4,6 +4,7 @@
 
 use super::content::{self, Blocks, messages, parsed};
 use super::span::Attributes;
+use crate::agents::lenient;
 use crate::agents::prompts::Block;
 use crate::model::{Kind, Role};
 use serde_json::{Value, json};
@@ -89,5 +90,9 @@ fn tool_list(tools: &Value) -> Option<Block<'static>> {
         Value::Array(all) => Value::Array(all.iter().map(parsed).collect()).to_string(),
         other => other.to_string(),
     };
-    (!matches!(&*text, "" | "[]")).then(|| Block::text(Role::Container, Kind::ToolList, text))
+    if matches!(&*text, "" | "[]") {
+        return None;
+    }
+    let tools = lenient::tool_count(&text);
+    Some(Block::text(Role::Container, Kind::ToolList, text).offering(tools))
 }

@@ -81,7 +81,8 @@ fn key_of(tool: &Tool<'_>) -> Key {
 /// A tool as the model gets it.
 fn schema(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
     let item = out.item(Role::Container, Kind::ToolList);
-    let item = item.tool(tool.name.get()).text(tool.name.or_empty());
+    let item = item.tool(tool.name.get()).tools(1);
+    let item = item.text(tool.name.or_empty());
     let item = item.text(tool.description.or_empty());
     match tool.parameters {
         Some(parameters) => item.text(parameters.get()).done(),

@@ -66,6 +66,8 @@ pub struct Block<'a> {
     pub content: Vec<Content<'a>>,
     /// Whether it begins a user turn.
     pub begins_turn: bool,
+    /// How many tools it defines.
+    tools: usize,
     /// Computed on first use: blocks are compared many times over.
     fingerprint: OnceCell<u64>,
 }
@@ -80,6 +82,7 @@ impl<'a> Block<'a> {
             id: None,
             content: Vec::new(),
             begins_turn: false,
+            tools: 0,
             fingerprint: OnceCell::new(),
         }
     }
@@ -117,6 +120,11 @@ impl<'a> Block<'a> {
     /// The same, identified by this id.
     pub fn with_id(self, id: Option<Cow<'a, str>>) -> Self {
         Block { id, ..self }
+    }
+
+    /// The same as a list of so many tools.
+    pub fn offering(self, tools: usize) -> Self {
+        Block { tools, ..self }
     }
 
     /// Whether it puts nothing into the context.
@@ -201,7 +209,8 @@ impl<'a> Block<'a> {
         let item = out
             .item(self.role, self.kind)
             .tool(self.tool.as_deref())
-            .call(self.call.as_deref());
+            .call(self.call.as_deref())
+            .tools(self.tools);
         let add = |item, content: &Content<'a>| content.add_to(item);
         self.content.iter().fold(item, add).done()
     }

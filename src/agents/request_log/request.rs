@@ -2,7 +2,7 @@
 
 use super::message::{Raw, blocks, list, note_scalar, string, texts};
 use super::shape::{Nested, Object};
-use crate::agents::lenient::{Lost, Text, parse, record};
+use crate::agents::lenient::{Lost, Text, parse, record, tool_count};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
@@ -152,8 +152,10 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
         .into_iter()
         .map(|tools| tools.0)
         .find(|tools| tools.get().len() > 2);
-    let tool_list =
-        |tools| Block::new(Role::Container, Kind::ToolList).with([Content::Json(tools)]);
+    let tool_list = |tools: &'a RawValue| {
+        let block = Block::new(Role::Container, Kind::ToolList).with([Content::Json(tools)]);
+        block.offering(tool_count(tools.get()))
+    };
     front.extend(tools.map(tool_list));
     lost.extend(own_lost);
     Some(Request {

@@ -1,7 +1,7 @@
 //! What a request carried, as captures and investigations show it.
 
 use super::wire::{Content as Part, FullContent, Line, Message, Request, Summary};
-use crate::agents::lenient::{Piece, Text, scan};
+use crate::agents::lenient::{self, Piece, Text, scan};
 use crate::agents::prompts::{Block, Content, mark_turns};
 use crate::model::event::Key;
 use crate::model::{Kind, Role};
@@ -40,11 +40,8 @@ fn summarised<'l>(line: &'l Line<'_>, blocks: &mut Vec<Block<'l>>) {
         blocks.push(Block::new(Role::Container, Kind::Prompt).with([text]));
     }
     let names: Vec<&str> = line.options.tool_names.iter().collect();
-    blocks.push(Block::text(
-        Role::Container,
-        Kind::ToolList,
-        names.join(" "),
-    ));
+    let list = Block::text(Role::Container, Kind::ToolList, names.join(" "));
+    blocks.push(list.offering(names.len()));
     blocks.extend(messages.iter().map(by_length));
 }
 
@@ -99,8 +96,9 @@ pub(super) fn carried<'l>(request: &'l Request<'_>) -> Vec<Block<'l>> {
 }
 
 fn tool_list(tools: &RawValue) -> Block<'_> {
-    let tools = Some(tools.get()).filter(|tools| *tools != "[]");
-    Block::text(Role::Container, Kind::ToolList, tools.unwrap_or_default())
+    let text = Some(tools.get()).filter(|tools| *tools != "[]");
+    let list = Block::text(Role::Container, Kind::ToolList, text.unwrap_or_default());
+    list.offering(lenient::tool_count(tools.get()))
 }
 
 fn add_message<'l>(message: &'l Message<'_>, blocks: &mut Vec<Block<'l>>) {

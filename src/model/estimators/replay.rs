@@ -115,7 +115,7 @@ pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemI
 struct Held {
     prompts: Vec<Sums>,
     /// Distinct tools that were called before each request.
-    tools: Vec<i128>,
+    called: Vec<i128>,
     /// For each request: the earliest request that held one of the items which left before it.
     losses: Vec<Option<RequestIx>>,
 }
@@ -125,32 +125,32 @@ impl Held {
         let n = session.requests().len();
         let mut held = Held {
             prompts: vec![Sums::default(); n],
-            tools: vec![0; n],
+            called: vec![0; n],
             losses: vec![None; n],
         };
         let outputs = representative_outputs(session);
-        let mut tools: HashSet<&str> = HashSet::new();
+        let mut called: HashSet<&str> = HashSet::new();
         for (ix, item) in session.items().iter().enumerate() {
             let Some(entered) = item.entered.filter(|at| *at < n) else {
                 continue;
             };
-            let mut sums = measure(&item.size, item.kind);
+            let mut sums = measure(&item.size);
             if outputs.contains_key(&ix) || has_reported_output(session, item) {
                 sums.outputs = outputs.get(&ix).copied().map_or(0, i128::from);
                 sums.fresh = sums.outputs;
             }
             if item.kind == Kind::ToolCall
                 && let Some(tool) = item.tool.as_deref()
-                && tools.insert(tool)
+                && called.insert(tool)
             {
-                held.tools[entered] += 1;
+                held.called[entered] += 1;
             }
             held.add(item, entered, sums);
         }
         for ix in 1..n {
             let before = held.prompts[ix - 1];
             held.prompts[ix] += before;
-            held.tools[ix] += held.tools[ix - 1];
+            held.called[ix] += held.called[ix - 1];
         }
         held
     }
@@ -192,7 +192,7 @@ impl Held {
 
     fn with_tools(&self, ix: RequestIx) -> i128 {
         let sums = &self.prompts[ix];
-        sums.o200k + sums.fixed + sums.schemas + schema_framing(self.tools[ix])
+        sums.o200k + sums.fixed + sums.schemas + schema_framing(sums.tools, self.called[ix])
     }
 
     /// [`Estimator::Delta`]: keeps the last report of each model family; falls back to a count of

@@ -62,6 +62,7 @@ impl Talk {
                 chars: tokens * 4,
                 local: tokens,
                 counted: true,
+                tools: if kind == Kind::ToolList { 3 } else { 0 },
                 ..Size::default()
             },
             preview: "".into(),
@@ -256,8 +257,9 @@ fn tools_and_their_schemas_count_where_they_are_logged() {
     talk.item(Role::Tool, Kind::ToolResult, 40);
     talk.response(2, "m-1", 3_100, 10);
     let last = talk.last();
-    let o200k = 1_000 + 30 + 40 + 3 * 4;
-    assert_eq!(said(&last, Estimator::O200kTools), o200k + 100 + 16 + 8);
+    // Three tools on offer, one of them called; the list is no message.
+    let o200k = 1_000 + 30 + 40 + 2 * 4;
+    assert_eq!(said(&last, Estimator::O200kTools), o200k + 100 + 16 + 3 * 8);
 }
 
 #[test]

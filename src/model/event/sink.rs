@@ -302,6 +302,13 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
+    /// Sets how many tools it defines.
+    #[must_use]
+    pub fn tools(mut self, tools: usize) -> Self {
+        self.item.size.tools = u32::try_from(tools).unwrap_or(u32::MAX);
+        self
+    }
+
     /// Names the tool.
     #[must_use]
     pub fn tool(mut self, name: Option<&str>) -> Self {

@@ -23,6 +23,8 @@ pub struct Size {
     pub opaque: u64,
     /// Tokens that the provider reported for this item alone; 0: none.
     pub reported: u64,
+    /// Definitions of tools in it.
+    pub tools: u32,
     /// Bytes that the agent itself counts for this item; `None`: those of its text, and four for each
     /// token by formula. See [`crate::model::own_count`].
     pub own_bytes: Option<u32>,
@@ -52,6 +54,7 @@ impl std::ops::AddAssign for Size {
         self.fixed += other.fixed;
         self.opaque += other.opaque;
         self.reported += other.reported;
+        self.tools = self.tools.saturating_add(other.tools);
         self.counted &= other.counted;
     }
 }
