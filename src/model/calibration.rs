@@ -57,7 +57,11 @@ impl Sample {
     /// Whether text can be learned from what was reported for it.
     fn teaches(&self) -> bool {
         let size = &self.size;
-        self.kind != Kind::Thinking && size.fixed == 0 && size.opaque == 0 && size.counted
+        self.kind != Kind::Thinking
+            && size.fixed == 0
+            && size.opaque == 0
+            && size.counted
+            && !size.partial
     }
 
     /// Whether it is framed, and may thus cost what its class costs.

@@ -27,7 +27,7 @@ use super::items::Items;
 use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
 use again::parts;
-use explained::{explained, explained_at_first, fits};
+use explained::{add_unexplained, explained, explained_at_first, fits};
 use std::collections::{BTreeSet, HashMap};
 
 /// The items, requests and resets of a session, and what the reports have settled.
@@ -216,7 +216,7 @@ impl Ledger {
         self.settled.truncate(older);
         self.settled.push((ix, fresh.clone()));
         let held = self.items.settled_before(start, chain);
-        let estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
+        let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum: f64 = estimates.iter().sum();
         let calibration = self.items.calibrations().current();
         let error = calibration.error(sum, fresh.len());
@@ -245,6 +245,9 @@ impl Ledger {
         self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
+        let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
+        add_unexplained(&mut estimates, items, rest);
+        let sum: f64 = estimates.iter().sum();
         let (explained, source) = explained(calibration, rest, sum, fresh.len(), is_whole);
         self.is_open |=
             calibration.is_open() && !fits(calibration, rest, sum, fresh.len(), is_whole);

@@ -278,6 +278,13 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
+    /// Marks the item as logged in part: the next report settles it with what nothing else explains.
+    #[must_use]
+    pub fn partial(mut self) -> Self {
+        self.item.size.partial = true;
+        self
+    }
+
     /// Adds tokens that the provider reported for this item alone.
     #[must_use]
     pub fn reported(mut self, tokens: u64, label: &str) -> Self {

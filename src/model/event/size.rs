@@ -17,6 +17,8 @@ pub struct Size {
     pub marks: u64,
     /// Whether `local` was counted rather than guessed from the length.
     pub counted: bool,
+    /// Whether the log has a part of it only: the next report settles it with what nothing else explains.
+    pub partial: bool,
     /// Tokens of images and documents, by formula.
     pub fixed: u64,
     /// Bytes of hidden content: signatures, encrypted reasoning.
@@ -51,6 +53,7 @@ impl std::ops::AddAssign for Size {
         self.digits += other.digits;
         self.wide += other.wide;
         self.marks += other.marks;
+        self.partial |= other.partial;
         self.fixed += other.fixed;
         self.opaque += other.opaque;
         self.reported += other.reported;

@@ -4,7 +4,7 @@
 //! The prompts stay, and so does what was expected of them. A walk through all items, a few times in a
 //! session at most.
 
-use super::{Ledger, explained, explained_at_first};
+use super::{Ledger, add_unexplained, explained, explained_at_first};
 use crate::model::Source;
 use crate::model::chain::{Chain, NodeIx};
 use crate::model::history::{ItemIx, Request, RequestIx};
@@ -124,7 +124,11 @@ impl Ledger {
             let revealed = self.sum(&plan, entered.filter(|ix| self.revealed.contains(ix)));
             let before = unlogged.map(|tokens| i128::from(tokens) - revealed);
             let prompt = i128::from(self.requests[*ix].prompt);
-            let estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
+            let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
+            if let Some(before) = before {
+                let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
+                add_unexplained(&mut estimates, items, prompt - held - before.max(0));
+            }
             let room = u64::try_from(prompt - held).unwrap_or(0);
             let (most, source) = self.explained_anew(*ix, before, room, held, &estimates);
             let given = match estimates.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::model::Source;
 use crate::model::calibration::Calibration;
+use crate::model::history::Item;
 
 /// What the items of a delta cost together, where `rest` tokens of it are left for so many of them and `sum`
 /// is their estimate. Where more came than was logged, the excess is unlogged text. Where less did,
@@ -22,6 +23,21 @@ pub(super) fn explained(
         Ok(rest) if fits => (rest, Source::Shared),
         _ => (sum.round() as u64, Source::Shared),
     }
+}
+
+/// Adds to the estimates of a delta's items, which leave `rest` tokens of it, what nothing else explains:
+/// it belongs to the items of which the log has a part only.
+pub(super) fn add_unexplained<'i>(
+    estimates: &mut [f64],
+    items: impl Iterator<Item = &'i Item>,
+    rest: i128,
+) {
+    let excess = rest as f64 - estimates.iter().sum::<f64>();
+    let all = items.zip(estimates);
+    let partial = all.filter(|(item, _)| item.size.partial);
+    let partial: Vec<&mut f64> = partial.map(|(_, estimate)| estimate).collect();
+    let share = excess.max(0.0) / partial.len() as f64;
+    partial.into_iter().for_each(|estimate| *estimate += share);
 }
 
 /// What the items of the first report cost together, where there is so much room beside what is known.
