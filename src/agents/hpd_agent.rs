@@ -4,7 +4,7 @@
 //! `branch.events.jsonl`); before that one document of the same events (`branch.json`, schema
 //! `hpd.agent.branch.events`), rewritten in place. Its newest store keeps a journal of another form. What
 //! HPD-AI/HPD-Agent-Framework documents (`AgentEvents.cs`, `BranchEvents.cs`, the TypeScript client's
-//! `types/events.ts`); no log of a real session was found:
+//! `types/events.ts`); no log of events of a real session was found:
 //!
 //! * A message turn is all that follows on a user's message; an agent turn in it is one call of the
 //!   model. `AGENT_TURN_FINISHED` has the call's own numbers. `MESSAGE_TURN_FINISHED` has them once more,
@@ -18,18 +18,30 @@
 //! * A compaction lists the messages that it replaces, and those that take their place.
 //! * Events of a sub-agent in its parent's thread have a depth above 0.
 //!
+//! Before the events, a document held the messages of a session's history: `branch.json` of a session's
+//! folder, before that its `session.json`, before that a file named after the session or its thread. Both
+//! public repositories hold some:
+//!
+//! * No usage and no model: all is estimated. What each message is of is in `$type`, as
+//!   Microsoft.Extensions.AI writes it.
+//! * The call of a container and its result are saved and sent again. The functions that it showed are
+//!   not: the result says to call it again in the next turn.
+//! * It is written when a turn ends. While one runs, its messages are in `uncommitted.json`, which is not
+//!   read.
+//!
 //! A host chooses the folder of its sessions; `.hpd-data` is what the project's samples use.
 
 mod thread;
 mod wire;
 
+use super::format::names;
 use super::lenient::{self, Lost};
 use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
-use crate::model::event::{Key, Lane, Meta, Sink};
+use crate::model::event::{Key, Lane, Meta, Place, Sink};
 use std::collections::HashMap;
 use std::path::Path;
 use thread::Thread;
-use wire::{Document, Record};
+use wire::{Document, Message, Record};
 
 /// The schema of a document.
 const SCHEMA: &str = "hpd.agent.branch.events";
@@ -40,13 +52,13 @@ pub static HPD_AGENT: Format = Format {
     label: "hpd",
     roots: &[Root::home(".hpd-data", "sessions")],
     facts: Facts {
-        mark: "events with `threadId` or `branchId`, or a document of them",
+        mark: "events with `threadId` or `branchId`, or a document of them or of `messages` with a `$type`",
         live: "each line; before the journal each rewrite",
         known: "prompts, outputs, reasoning",
         estimated: "all, in builds that log a turn's sum or nothing",
         sub_agents: "yes",
         compactions: "yes",
-        tried: "invented events after its sources",
+        tried: "published documents of 2025-12 to 2026-02; invented events after its sources",
     },
     claims: &claims,
     recognise: &recognise,
@@ -63,14 +75,21 @@ pub static HPD_AGENT: Format = Format {
 };
 
 /// `<session>/threads/<thread>/thread.events.jsonl`, `<session>/branches/<branch>/branch.events.jsonl`
-/// and `branch.json`.
+/// and `branch.json`, `<session>/session.json` and `sessions/<session>.json`.
 fn claims(path: &Path) -> Option<Claim> {
-    let store = match path.file_name()?.to_str()? {
-        "thread.events.jsonl" | "branch.events.jsonl" => StoreKind::Lines,
-        "branch.json" => StoreKind::Document,
-        _ => return None,
-    };
-    Some(Claim::LINES.kept_in(store))
+    let document = Claim::LINES.kept_in(StoreKind::Document);
+    let mut names = names(path);
+    match (names.next()?, names.next()) {
+        ("thread.events.jsonl" | "branch.events.jsonl", _) => Some(Claim::LINES),
+        ("branch.json", _) => Some(document),
+        // Where a session has branches, it holds their messages no longer.
+        ("session.json", _) => Some(Claim {
+            superseded_by: Some(path.with_file_name("branches")),
+            ..document
+        }),
+        (name, Some("sessions")) => name.ends_with(".json").then_some(document),
+        _ => None,
+    }
 }
 
 fn recognise(head: &[u8]) -> bool {
@@ -86,14 +105,26 @@ fn recognise(head: &[u8]) -> bool {
     ];
     head::is_object(head)
         && (head::has(head, SCHEMA)
+            || is_history(head)
             || head::has(line, "\"type\"")
                 && scope.iter().any(|name| head::has(line, name))
                 && kinds.iter().any(|kind| head::has(line, kind)))
 }
 
+/// Whether a document that begins so is a saved history.
+fn is_history(head: &[u8]) -> bool {
+    let starts = [r#""id""#, r#""sessionId""#];
+    let begins = head::solid(head, 12);
+    let begins = begins.strip_prefix(b"{").unwrap_or_default();
+    let has_type = head::has(head, r#""$type""#) && head::has(head, r#""contents""#);
+    starts.iter().any(|id| begins.starts_with(id.as_bytes()))
+        && head::has(head, r#""messages""#)
+        && (has_type || head::has(head, r#""lastActivity""#))
+}
+
 /// A document may be one line.
 fn store(head: &[u8]) -> Option<StoreKind> {
-    match head::has(head, SCHEMA) {
+    match head::has(head, SCHEMA) || is_history(head) {
         true => Some(StoreKind::Document),
         false => head::lines_or_document(head),
     }
@@ -130,6 +161,9 @@ impl Decoder for HpdAgentDecoder {
 impl HpdAgentDecoder {
     /// The fields of a document beside its events.
     fn document(&mut self, document: &Document<'_>, out: &mut Sink<'_>) {
+        if let Some(messages) = &document.messages {
+            return self.history(document, messages, out);
+        }
         if document.events.is_none() {
             return out.unreadable("no events");
         }
@@ -137,6 +171,25 @@ impl HpdAgentDecoder {
             return out.unreadable("a schema that is not known");
         }
         self.name(document.session_id.get(), document.branch_id.get(), out);
+    }
+
+    /// A saved history.
+    fn history(&mut self, document: &Document<'_>, messages: &[Message<'_>], out: &mut Sink<'_>) {
+        let (session, id) = (document.session_id.get(), document.id.get());
+        match session {
+            Some(_) => self.name(session, id, out),
+            None => self.name(id, None, out),
+        }
+        let mut thread = Thread::new(Key::of("hpd history"));
+        for (line, message) in (1..).zip(messages) {
+            out.begin(Place {
+                line,
+                ..Place::default()
+            });
+            out.set_time(message.created_at.time());
+            thread.message(Key::of_number("hpd message", line), message, out);
+        }
+        self.threads.insert(Lane::Main, thread);
     }
 
     /// Emits the thread's id, once.

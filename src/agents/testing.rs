@@ -45,3 +45,13 @@ pub fn previews(session: &Session) -> Vec<&str> {
     let alive = session.alive().into_iter();
     alive.map(|ix| &*session.items()[ix].preview).collect()
 }
+
+/// The session of a document.
+pub fn document(format: &Format, text: &str) -> Session {
+    let mut out = Sink::new(&ByLength);
+    format.decoder().read_document(text, &mut out);
+    let mut session = Session::new(format.id, Arc::default());
+    let entries = out.entries.into_iter();
+    entries.for_each(|entry| session.apply(entry));
+    session
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::agents::testing;
+use crate::model::event::Event;
 use crate::model::session::Session;
 use crate::model::{Gone, Role};
 use std::collections::BTreeMap;
@@ -83,4 +84,57 @@ fn names() {
     let line = br#"{"schema":"hpd.agent.branch.events","events":[]}"#;
     assert_eq!(HPD_AGENT.store(line), Some(StoreKind::Document));
     assert!(!HPD_AGENT.recognise(b"{\"type\":\"TEXT\",\"threadId\":\"x\"}"));
+}
+
+#[test]
+fn what_a_container_showed_leaves_when_the_turn_ends() {
+    let log = case!("schemas_of_a_container_leave_with_it");
+    let end = log.find("MESSAGE_TURN_FINISHED").unwrap();
+    let before = &log[..log[..end].rfind('\n').unwrap()];
+    let (before, after) = (sessions(before), sessions(log));
+    let context = before[&Lane::Main].context();
+    assert_eq!(context.known, 3_502 + 16);
+    let container = context.role(Role::Container).tokens;
+    assert!(container > 2_000, "{container}");
+    assert_eq!(after[&Lane::Main].context().known, 3_518 - container);
+}
+
+#[test]
+fn a_call_leaves_with_the_message_that_began_it() {
+    let sessions = sessions(case!("compacted_calls_leave_with_their_message"));
+    let session = &sessions[&Lane::Main];
+    let calls = session.items().iter().filter(|item| item.tool.is_some());
+    let alive = calls.filter(|item| item.role == Role::Assistant && item.in_context());
+    assert_eq!(alive.count(), 1);
+}
+
+#[test]
+fn calls_of_another_family_count_in_totals_alone() {
+    let log = case!("embeddings_and_speech_are_no_context");
+    let sessions = sessions(log);
+    let session = &sessions[&Lane::Main];
+    assert_eq!(session.model(), Some("gpt-4o"));
+    assert_eq!(session.context().known, 2_262 + 7);
+    let entries = testing::read(&HPD_AGENT, log.lines()).into_iter();
+    let aside = entries.filter_map(|entry| match entry.event {
+        Event::Billed { billed, .. } => Some(billed.input),
+        _ => None,
+    });
+    assert_eq!(aside.sum::<u64>(), 44 + 61 + 15 + 52);
+}
+
+#[test]
+fn a_saved_history_holds_the_results_of_containers() {
+    let read = |document: &str| testing::document(&HPD_AGENT, document);
+    let branch = read(include_str!(
+        "../../../tests/fixtures/hpd-agent/saved_history_of_a_branch/log.json"
+    ));
+    assert_eq!(branch.meta.id.as_deref(), Some("harbour-1/branch-b"));
+    assert_eq!((branch.turns, branch.unreadable), (2, 0));
+    assert_eq!(branch.context().role(Role::Container).items, 1);
+    let session = read(include_str!(
+        "../../../tests/fixtures/hpd-agent/saved_session_of_before/log.json"
+    ));
+    let id = Some("console-2025-12-20-090000-0a1b2c3d");
+    assert_eq!((session.meta.id.as_deref(), session.turns), (id, 1));
 }

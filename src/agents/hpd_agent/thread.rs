@@ -1,13 +1,14 @@
 //! One thread, event after event.
 
 use super::HPD_AGENT;
-use super::wire::{Content, Operation, Record, Usage as Numbers};
+use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
 use crate::agents::image;
 use crate::agents::lenient::{self, Text};
 use crate::model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
+use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The author of a message.
@@ -29,9 +30,15 @@ impl Author {
             ("RuntimeContext" | "BackgroundNotification" | "SystemInstruction" | "Internal", _) => {
                 Author::Harness
             }
-            (_, "user") => Author::User,
-            (_, "system") => Author::Harness,
-            (_, "tool") => Author::Tool,
+            (_, role) => Author::of_role(role),
+        }
+    }
+
+    fn of_role(role: &str) -> Author {
+        match role {
+            "user" => Author::User,
+            "system" => Author::Harness,
+            "tool" => Author::Tool,
             _ => Author::Assistant,
         }
     }
@@ -44,6 +51,8 @@ struct Call {
     harness: Option<Box<str>>,
     kind: Option<Box<str>>,
     has_arguments: bool,
+    /// The message that it is part of: its arguments do not name it.
+    message: Option<Box<str>>,
 }
 
 /// The state of a thread.
@@ -103,7 +112,15 @@ impl Thread {
                 let message = Key::of(record.message_id.or_empty());
                 self.authors.insert(message, Author::of(record));
             }
-            "TEXT_DELTA" => self.text(record, record.text.or_empty(), out),
+            "TEXT_DELTA" => {
+                let author = self.author(record);
+                self.text(
+                    record.message_id.or_empty(),
+                    author,
+                    record.text.or_empty(),
+                    out,
+                );
+            }
             "USER_MESSAGE" => self.user_message(record, out),
             "REASONING_DELTA" => {
                 let item = out.item(Role::Assistant, Kind::Thinking);
@@ -115,28 +132,35 @@ impl Thread {
             }
             "CONTENT_ADDED" => {
                 let author = self.author(record);
+                let id = record.message_id.or_empty();
                 for text in record.content.texts() {
-                    self.text(record, text, out);
+                    self.text(id, author, text, out);
                 }
                 for content in record.content.parts() {
-                    self.content(record, author, content, out);
+                    self.content(id, author, content, out);
                 }
             }
             "TOOL_CALL_START" => {
                 let call = self.call(record);
                 call.kind = record.call_type.boxed();
                 call.harness = record.harness.boxed();
+                call.message = record.message_id.boxed();
             }
             "TOOL_CALL_ARGS" | "TOOL_CALL_END" => self.arguments(record, out),
             "TOOL_CALL_RESULT" => self.result(record, out),
             "CONTAINER_EXPANDED" => self.expanded(record, out),
             "AGENT_TURN_STARTED" => self.open = None,
             "AGENT_TURN_FINISHED" | "PROVIDER_OPERATION_USAGE" => {
-                if let Some(numbers) = &record.usage {
+                let is_chat = is_chat(record.family.get());
+                if let (Some(numbers), false) = (&record.usage, is_chat) {
+                    self.other_usage(record.operation_id.get(), numbers, out);
+                } else if let Some(numbers) = &record.usage {
                     let (id, model) = (record.operation_id.get(), record.model_id.get());
                     self.usage(id, model, numbers, out);
                 }
-                self.open = None;
+                if is_chat {
+                    self.open = None;
+                }
             }
             "MESSAGE_TURN_FINISHED" | "MESSAGE_TURN_ERROR" => self.turn_ended(record, out),
             "THREAD_HISTORY_COMPACTION_CHECKPOINT" | "BRANCH_HISTORY_COMPACTED" => {
@@ -176,12 +200,10 @@ impl Thread {
         call
     }
 
-    fn text(&mut self, record: &Record<'_>, text: &str, out: &mut Sink<'_>) {
-        let id = record.message_id.or_empty();
+    fn text(&mut self, id: &str, author: Author, text: &str, out: &mut Sink<'_>) {
         if self.copied.contains(&Key::of(id)) {
             return out.skip("repeated text");
         }
-        let author = self.author(record);
         let item = item_of(author, out).text(text).done();
         self.add(id, author, item, out);
     }
@@ -201,53 +223,60 @@ impl Thread {
         self.add(id, Author::User, item, out);
     }
 
-    fn content(
-        &mut self,
-        record: &Record<'_>,
-        author: Author,
-        content: &Content<'_>,
-        out: &mut Sink<'_>,
-    ) {
-        let id = record.message_id.or_empty();
+    /// A message of a saved history, which is one after another: of the model, what one call answered.
+    pub(super) fn message(&mut self, event: Key, message: &Message<'_>, out: &mut Sink<'_>) {
+        self.event = event;
+        self.open = None;
+        let author = Author::of_role(message.role.or_empty());
+        self.in_turn &= author != Author::User;
+        let id = message.message_id.or_empty();
+        for text in message.contents.texts() {
+            self.text(id, author, text, out);
+        }
+        for content in message.contents.parts() {
+            self.content(id, author, content, out);
+        }
+    }
+
+    fn content(&mut self, id: &str, author: Author, content: &Content<'_>, out: &mut Sink<'_>) {
         match content.kind.or_empty() {
-            "text" | "" => self.text(record, content.text.or_empty(), out),
+            "text" | "" if content.text.or_empty().trim().is_empty() => {}
+            "text" | "" => self.text(id, author, content.text.or_empty(), out),
             "reasoning" => {
                 let item = out.item(Role::Assistant, Kind::Thinking);
                 let item = item
                     .text(content.text.or_empty())
                     .opaque(content.protected_data.or_empty().len() as u64)
                     .done();
-                self.output(record, item, out);
+                self.add(id, Author::Assistant, item, out);
             }
             "functionCall" => {
                 let item = out
                     .item(Role::Assistant, Kind::ToolCall)
                     .tool(content.name.get())
                     .call(content.call_id.get());
-                let item = match content.arguments {
-                    Some(arguments) => lenient::raw(item, arguments),
-                    None => item,
-                };
-                let item = item.done();
+                let arguments = content.arguments.into_iter();
+                let item = arguments.fold(item, without_indentation).done();
                 let call = self
                     .calls
                     .entry(Key::of(content.call_id.or_empty()))
                     .or_default();
                 call.name = content.name.boxed();
                 call.has_arguments = true;
-                self.output(record, item, out);
+                self.add(id, Author::Assistant, item, out);
             }
             "functionResult" => {
                 let call = self.calls.get(&Key::of(content.call_id.or_empty()));
-                let item = out
-                    .item(Role::Tool, Kind::ToolResult)
-                    .tool(call.and_then(|call| call.name.as_deref()))
-                    .call(content.call_id.get());
-                let item = match content.result {
-                    Some(result) => lenient::strings(item, result),
-                    None => item,
+                let name = call.and_then(|call| call.name.as_deref());
+                let result = content.result;
+                // A saved result of a container is sent again, unlike the functions that it showed.
+                let (role, kind) = match result.is_some_and(|result| lists_functions(result.get()))
+                {
+                    true => (Role::Container, Kind::ToolList),
+                    false => (Role::Tool, Kind::ToolResult),
                 };
-                let item = item.done();
+                let item = out.item(role, kind).tool(name).call(content.call_id.get());
+                let item = result.into_iter().fold(item, lenient::strings).done();
                 self.add(id, Author::Tool, item, out);
             }
             "data" | "uri" => {
@@ -269,13 +298,15 @@ impl Thread {
         if record.args_json.get().is_none() || std::mem::replace(&mut call.has_arguments, true) {
             return;
         }
+        let message = record.message_id.boxed().or(call.message.clone());
         let item = out
             .item(Role::Assistant, Kind::ToolCall)
             .tool(call.name.as_deref())
             .call(record.call_id.get())
             .text(record.args_json.or_empty())
             .done();
-        self.output(record, item, out);
+        let message = message.as_deref().unwrap_or_default();
+        self.add(message, Author::Assistant, item, out);
     }
 
     fn result(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
@@ -316,7 +347,7 @@ impl Thread {
     }
 
     /// The functions that a container shows: their schemas are in the context while the turn lasts. The
-    /// log has their names alone.
+    /// log has their names alone, so the next report settles their size.
     fn expanded(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         self.containers.extend(record.container_name.boxed());
         let unlocked: Vec<&str> = record.unlocked_functions.iter().collect();
@@ -325,6 +356,7 @@ impl Thread {
             .tool(record.container_name.get())
             .tools(unlocked.len())
             .text(&unlocked.join(" "))
+            .partial()
             .ephemeral()
             .done();
         self.add("", Author::Harness, item, out);
@@ -332,7 +364,7 @@ impl Thread {
 
     fn turn_ended(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         if let Some(numbers) = &record.usage {
-            let chat = |call: &&Operation<'_>| matches!(call.family.get(), None | Some("Chat"));
+            let chat = |call: &&Operation<'_>| is_chat(call.family.get());
             match numbers.operations.iter().rfind(chat) {
                 Some(last) => {
                     let (id, model) = (last.operation_id.get(), last.model_id.get());
@@ -373,14 +405,17 @@ impl Thread {
             output: numbers.output_token_count.0,
             reasoning: numbers.reasoning_token_count.0,
             source: Source::Reported,
-            billed: Billed {
-                input: prompt,
-                cache_creation: 0,
-                cache_read: numbers.cached_input_token_count.or_zero(),
-                output: numbers.output_token_count.or_zero(),
-                reasoning: numbers.reasoning_token_count.or_zero(),
-            },
+            billed: billed(numbers),
             is_whole: false,
+        });
+    }
+
+    /// The numbers of a call that is none of the conversation: embeddings, speech, images.
+    fn other_usage(&mut self, operation: Option<&str>, numbers: &Numbers<'_>, out: &mut Sink<'_>) {
+        let request = operation.map_or(self.event, |id| Key::of_parts(&["operation", id]));
+        out.emit(Event::Billed {
+            request,
+            billed: billed(numbers),
         });
     }
 
@@ -459,6 +494,41 @@ impl Thread {
             items: vec![item],
             ..Node::default()
         });
+    }
+}
+
+/// Adds arguments to an item as they are sent: documents are indented.
+fn without_indentation<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    arguments: &RawValue,
+) -> ItemBuilder<'s, 'm> {
+    let is_indented = arguments.get().contains('\n');
+    match serde_json::from_str::<serde_json::Value>(arguments.get()) {
+        Ok(value) if is_indented => match serde_json::value::to_raw_value(&value) {
+            Ok(compact) => lenient::raw(item, &compact),
+            Err(_) => lenient::raw(item, arguments),
+        },
+        _ => lenient::raw(item, arguments),
+    }
+}
+
+/// Whether a result is what a container returns: the list of the functions that it shows.
+fn lists_functions(result: &str) -> bool {
+    result.starts_with('"') && result.contains(" expanded. Available functions: ")
+}
+
+/// Whether a call of this family is one of the conversation; builds without families report no others.
+fn is_chat(family: Option<&str>) -> bool {
+    matches!(family, None | Some("Chat"))
+}
+
+fn billed(numbers: &Numbers<'_>) -> Billed {
+    Billed {
+        input: numbers.input_token_count.or_zero(),
+        cache_creation: 0,
+        cache_read: numbers.cached_input_token_count.or_zero(),
+        output: numbers.output_token_count.or_zero(),
+        reasoning: numbers.reasoning_token_count.or_zero(),
     }
 }
 

@@ -4,12 +4,17 @@ use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
 use serde_json::value::RawValue;
 
 record! {
-    /// A branch around its events, as versions before the journal wrote it.
+    /// A branch around its events, as versions before the journal wrote it; before that, around the
+    /// messages of its history.
     pub(super) struct Document<'a> {
         pub(super) schema: Text<'a>,
         pub(super) session_id: Text<'a> = "sessionId",
         pub(super) branch_id: Text<'a> = "branchId",
         pub(super) events: Option<Vec<&'a RawValue>>,
+        // A saved history.
+        pub(super) id: Text<'a>,
+        pub(super) conversation_id: Text<'a> = "conversationId",
+        pub(super) messages: Option<Vec<Message<'a>>>,
     }
 }
 
@@ -38,6 +43,7 @@ record! {
         pub(super) unlocked_functions: Texts<'a> = "unlockedFunctions",
         pub(super) operation_id: Text<'a> = "operationId",
         pub(super) model_id: Text<'a> = "modelId",
+        pub(super) family: Text<'a>,
         pub(super) usage: Option<Usage<'a>>,
         pub(super) sub_agent_name: Text<'a> = "subAgentName",
         pub(super) parent_session_id: Text<'a> = "parentSessionId",
@@ -71,8 +77,9 @@ record! {
 }
 
 record! {
-    /// A message that takes the place of others.
+    /// A message of a saved history, or one that takes the place of others.
     pub(super) struct Message<'a> {
+        pub(super) created_at: Text<'a> = "createdAt",
         pub(super) role: Text<'a>,
         pub(super) message_id: Text<'a> = "messageId",
         pub(super) contents: Pieces<'a, Content<'a>>,
