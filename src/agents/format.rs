@@ -1,5 +1,6 @@
 //! What is known of a log format before a file of it is read, as plain data.
 
+use super::database::DatabaseSpec;
 use super::registry::Registry;
 use super::{Decoder, Facts, Settings, SidecarSpec, head};
 use crate::model::event::{Billed, Node, Sink};
@@ -206,6 +207,8 @@ pub enum StoreKind {
     Document,
     /// A folder of numbered files, each of them a line.
     Folder(&'static FolderSpec),
+    /// An SQLite database. Each of its sessions is a log of its own, whose lines are rows.
+    Database(&'static DatabaseSpec),
 }
 
 impl StoreKind {
@@ -218,7 +221,10 @@ impl StoreKind {
     pub fn has_part(self, name: &str) -> bool {
         match self {
             StoreKind::Folder(spec) => (spec.number)(name).is_some(),
-            StoreKind::Lines | StoreKind::Chain(_) | StoreKind::Document => false,
+            StoreKind::Lines
+            | StoreKind::Chain(_)
+            | StoreKind::Document
+            | StoreKind::Database(_) => false,
         }
     }
 }
@@ -302,6 +308,16 @@ impl Claim {
         parent: None,
         superseded_by: None,
     };
+
+    /// A database, which contains the ids of its sessions.
+    pub const fn database(spec: &'static DatabaseSpec) -> Claim {
+        Claim {
+            store: StoreKind::Database(spec),
+            id: None,
+            parent: None,
+            superseded_by: None,
+        }
+    }
 
     /// A file of lines of the session with this id.
     pub fn session(id: &str) -> Claim {

@@ -39,6 +39,7 @@ pub mod codex;
 pub mod copilot_cli;
 pub mod cursor;
 pub mod custom;
+pub mod database;
 pub mod droid;
 pub mod facts;
 pub mod format;

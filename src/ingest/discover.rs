@@ -4,7 +4,9 @@ use super::problem;
 use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
 use super::store::bytes::{self, head};
+use super::store::database::{self, Database, SessionRows};
 use super::store::{self, Stamp, Store, zst};
+use crate::agents::database::{DatabaseSpec, MAGIC};
 use crate::agents::{Claim, Format, StoreKind, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
@@ -19,7 +21,7 @@ use std::sync::Arc;
 /// Bytes of a file by which it is recognised.
 pub const HEAD: usize = 64 << 10;
 /// Extensions of files in given folders that are looked into, beside files with an agent's names.
-const LOGS: [&str; 4] = ["jsonl", "ndjson", "json", "yaml"];
+const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
 /// Folders are not searched deeper than this.
 const DEPTH: usize = 48;
 
@@ -34,6 +36,13 @@ pub struct LogFile {
     pub store: Arc<dyn Store>,
     /// The sidecar files of its agent, if there can be any.
     pub sidecar: Option<Arc<SidecarStore>>,
+}
+
+impl LogFile {
+    /// Whether it is a session of a database, so that its path is the path of others too.
+    pub fn is_one_of_several(&self) -> bool {
+        self.store.is_one_of_several()
+    }
 }
 
 /// What a walk has found.
@@ -66,6 +75,8 @@ pub struct Scanner {
     env: Env,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
+    /// Databases, by agent and path.
+    databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
     /// Folders that are logs, by agent and path.
     folders: HashMap<(&'static str, PathBuf), Arc<dyn Store>>,
     /// Sidecar files, by agent and folder.
@@ -94,6 +105,7 @@ impl Scanner {
             formats,
             env,
             opened: HashMap::new(),
+            databases: HashMap::new(),
             folders: HashMap::new(),
             sidecars: HashMap::new(),
         }
@@ -122,7 +134,9 @@ impl Scanner {
 
     /// What is at or below a path, if that is in one of the places.
     pub fn look_below(&mut self, path: &Path) -> Found {
-        self.walk(Some(path))
+        // What is written beside a database is written to it.
+        let database = database::owner(path).filter(|database| database.exists());
+        self.walk(Some(database.as_deref().unwrap_or(path)))
     }
 
     fn walk(&mut self, only: Option<&Path>) -> Found {
@@ -164,7 +178,7 @@ impl Scanner {
             if let Some(folder) = self.folders.get(&key) {
                 return Some((*format, claim, Arc::clone(folder)));
             }
-            let folder = store::open(claim.store, &Arc::new(path.to_path_buf()));
+            let folder = store::open(claim.store, &Arc::new(path.to_path_buf()))?;
             let head = folder.head().ok().filter(|head| !head.is_empty())?;
             let is_log = matches!(root, SearchRoot::Usual(..)) || format.recognise(&head);
             is_log.then_some(())?;
@@ -181,12 +195,41 @@ impl Scanner {
             return Ok(*verdict);
         }
         let head = head_of(path)?;
-        let mut formats = self.formats.iter();
-        let verdict = formats
-            .find(|format| format.recognise(&head))
-            .map(|format| (*format, format.store(&head)));
+        let verdict = match head.starts_with(MAGIC) {
+            true => self.whose_database(path, &head),
+            false => {
+                let mut formats = self.formats.iter();
+                formats
+                    .find(|format| format.recognise(&head))
+                    .map(|format| (*format, format.store(&head)))
+            }
+        };
         self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
+    }
+
+    /// The format whose tables a database has. If there are several, its name counts.
+    fn whose_database(&self, path: &Path, head: &[u8]) -> Option<Seen> {
+        let at = Arc::new(path.to_path_buf());
+        let fits = |format: &&&'static Format| match format.store(head) {
+            Some(StoreKind::Database(spec)) => Database::new(&at, spec).fits(),
+            _ => false,
+        };
+        let is_named = |format: &&&'static Format| format.claims(path).is_some();
+        let mut formats = self.formats.iter().filter(is_named).filter(fits);
+        let format = formats.next().or_else(|| self.formats.iter().find(fits))?;
+        Some((*format, format.store(head)))
+    }
+
+    fn database(
+        &mut self,
+        format: &'static Format,
+        path: &Arc<PathBuf>,
+        spec: &'static DatabaseSpec,
+    ) -> Arc<Database> {
+        let key = (format.id, path.to_path_buf());
+        let new = || Arc::new(Database::new(path, spec));
+        Arc::clone(self.databases.entry(key).or_insert_with(new))
     }
 }
 
@@ -385,7 +428,12 @@ impl Walk<'_> {
             return;
         }
         let at = Arc::new(path.to_path_buf());
-        let store = store.unwrap_or_else(|| store::open(claim.store, &at));
+        if let StoreKind::Database(spec) = claim.store {
+            return self.add_database(&at, file, format, spec);
+        }
+        let Some(store) = store.or_else(|| store::open(claim.store, &at)) else {
+            return;
+        };
         let sidecar = self.scanner.sidecar(format, path);
         self.found.files.push(LogFile {
             facts: FileFacts {
@@ -403,6 +451,47 @@ impl Walk<'_> {
             sidecar,
         });
     }
+
+    /// Adds the sessions of a database.
+    fn add_database(
+        &mut self,
+        path: &Arc<PathBuf>,
+        file: FileId,
+        format: &'static Format,
+        spec: &'static DatabaseSpec,
+    ) {
+        let database = self.scanner.database(format, path, spec);
+        let (sessions, error) = database.sessions();
+        match error.map(|e| (e.kind(), e)) {
+            // Gone since, or at work: the next walk will see.
+            Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}
+            Some((_, e)) => self.problem(path, problem::unreadable(&e, "read it")),
+        }
+        self.found
+            .files
+            .extend(sessions.values().map(|session| LogFile {
+                facts: FileFacts {
+                    file: session_id(file, &session.id),
+                    agent: format.id,
+                    label: format.label,
+                    path: Arc::clone(path),
+                    id: Some(session.id.to_string()),
+                    parent: session.parent.as_deref().map(ToOwned::to_owned),
+                    len: 0,
+                    modified: session.stamp.modified(),
+                },
+                format,
+                store: Arc::new(SessionRows::new(&database, &session.id)),
+                sidecar: None,
+            }));
+    }
+}
+
+/// The id of a session of a database.
+fn session_id(database: FileId, session: &str) -> FileId {
+    let mut hasher = DefaultHasher::new();
+    (database.0, session).hash(&mut hasher);
+    FileId(hasher.finish())
 }
 
 /// Whether a path is claimed as a file.

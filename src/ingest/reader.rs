@@ -217,9 +217,7 @@ pub fn read_whole(
                 std::thread::sleep(Duration::from_millis(20));
             }
             _ => {
-                if reading.cursor.is_incomplete() {
-                    reading.settle_now(measure)?;
-                }
+                reading.settle_now(measure)?;
                 return Ok(reading.finish().0);
             }
         }

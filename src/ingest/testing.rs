@@ -4,6 +4,7 @@
 //! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`, a
 //! folder `parts` has one in each file `part-<number>.json`.
 
+use crate::agents::database::{DatabaseSpec, MAGIC, Schema};
 use crate::agents::facts::EACH_LINE;
 use crate::agents::registry::{Registry, RegistryEntry};
 use crate::agents::settings::SettingsFile;
@@ -40,6 +41,10 @@ pub(super) static TOY: Format = Format {
     claims: &claims,
     recognise: &|head| head.starts_with(b"{\"toy\":"),
     decoder: &decoder::<ToyDecoder>,
+    store: &|head| match head.starts_with(MAGIC) {
+        true => Some(StoreKind::Database(&TALKS)),
+        false => Format::DEFAULT.store(head),
+    },
     reset_marks: &["\"reset\""],
     terms: &[],
     // A bare number: the window.
@@ -74,6 +79,31 @@ pub(super) static TOY: Format = Format {
     ..Format::DEFAULT
 };
 
+/// A toy's database.
+pub(super) static TALKS: DatabaseSpec = DatabaseSpec {
+    schemas: &[
+        Schema {
+            sessions: "SELECT id, parent, updated, (SELECT max(id) FROM word WHERE talk = talk.id) FROM talk",
+            header: "SELECT '{\"cwd\":' || json_quote(cwd) || '}' FROM talk WHERE id = ?1",
+            from: "word WHERE talk = ?1",
+            order: "id",
+            line: "line",
+            settled: "done",
+            changed: "mark",
+        },
+        // Before words had marks.
+        Schema {
+            sessions: "SELECT id, NULL, NULL, (SELECT max(id) FROM word WHERE talk = talk.id) FROM talk",
+            header: "SELECT '{\"cwd\":\"/old\"}' WHERE ?1 <> ''",
+            from: "word WHERE talk = ?1",
+            order: "id",
+            line: "line",
+            settled: "1",
+            changed: "0",
+        },
+    ],
+};
+
 /// The folder of a toy's parts.
 pub(super) static PARTS: FolderSpec = FolderSpec {
     number: |name| {
@@ -89,6 +119,7 @@ fn claims(path: &Path) -> Option<Claim> {
         return Some(claim.kept_in(StoreKind::Folder(&PARTS)));
     }
     let store = match path.extension()?.to_str()? {
+        "talks" => return Some(Claim::database(&TALKS)),
         "toy" => StoreKind::Lines,
         "toys" => StoreKind::Document,
         _ => return None,

@@ -278,7 +278,10 @@ impl Worker {
             match self.known.get(&facts.file) {
                 None => {
                     (self.sink)(Update::Found(Box::new(facts.clone())))?;
-                    self.by_path.insert(facts.path.to_path_buf(), facts.file);
+                    // The sessions of a database share a path, and are found by looking into it.
+                    if !log.is_one_of_several() {
+                        self.by_path.insert(facts.path.to_path_buf(), facts.file);
+                    }
                     new.push(facts.file);
                     self.known.insert(
                         facts.file,
@@ -301,7 +304,8 @@ impl Worker {
                 }
                 Some(known) => {
                     let seen = &known.log.facts;
-                    if (seen.len, seen.modified) != (facts.len, facts.modified) {
+                    let is_new = (seen.len, seen.modified) != (facts.len, facts.modified);
+                    if is_new || log.is_one_of_several() {
                         self.check(facts.file)?;
                     }
                 }

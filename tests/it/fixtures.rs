@@ -1,10 +1,12 @@
 //! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, or the
 //! folder `<case>` itself where `base_state.json` is in it, with the report expected of it beside it. A
-//! case is one trap of one format, by name.
+//! case is one trap of one format, by name. A database is written as SQL, `log.sql`: its newest session is
+//! reported.
 
 use crate::support::{json_report, manifest_folder};
 use insta::{Settings, assert_json_snapshot, glob};
 use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 
 #[test]
@@ -14,6 +16,14 @@ fn every_fixture_reports_as_expected() {
     ));
     glob!("../fixtures", "*/*/base_state.json", |path| {
         check(path.parent().unwrap(), path);
+    });
+    glob!("../fixtures", "*/*/log.sql", |path| {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("log.db");
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        let sql = fs::read_to_string(path).unwrap();
+        connection.execute_batch(&sql).unwrap();
+        check(&database, path);
     });
 }
 

@@ -2,13 +2,14 @@
 //!
 //! A file of lines, alone or with what it inherits ([`chain`]), and a folder of numbered files are
 //! [`lines`], a document that is rewritten is a
-//! [`document`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
+//! [`document`], a session of a database is [`database::SessionRows`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
 //! code outside of this module asks for it. Places and cursors are interpreted by the store that made
 //! them.
 
 mod backwards;
 pub mod bytes;
 pub mod chain;
+pub mod database;
 pub mod document;
 pub mod folder;
 pub mod lines;
@@ -39,14 +40,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The store of this kind at a path.
-pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Arc<dyn Store> {
-    match kind {
+/// The store of this kind at a path; `None`: a database, each of whose sessions has a store of its own.
+pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Option<Arc<dyn Store>> {
+    Some(match kind {
         StoreKind::Lines => Arc::new(LineLog::new(bytes::file(path))),
         StoreKind::Chain(spec) => Arc::new(LineLog::new(Arc::new(Chain::new(path, spec)))),
         StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(path, spec)))),
         StoreKind::Document => Arc::new(Document::new(Arc::clone(path))),
-    }
+        StoreKind::Database(_) => return None,
+    })
 }
 
 /// What a log is kept in.
@@ -69,6 +71,11 @@ pub trait Store: Send + Sync {
     ///
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
+
+    /// Whether other logs are kept at the same path.
+    fn is_one_of_several(&self) -> bool {
+        false
+    }
 
     /// Reads as much of the end as a first gauge needs. By default: all.
     ///
@@ -214,6 +221,12 @@ impl Stamp {
         }
     }
 
+    /// The same stamp, with the time of the last write.
+    #[must_use]
+    pub fn at(self, modified: Option<SystemTime>) -> Stamp {
+        Stamp { modified, ..self }
+    }
+
     /// The stamp of the file at a path; symbolic links are followed.
     pub fn of(path: &Path) -> io::Result<Stamp> {
         std::fs::metadata(path).map(|meta| Stamp::from(&meta))
@@ -227,6 +240,11 @@ impl Stamp {
     /// When it was last written.
     pub fn modified(&self) -> Option<Timestamp> {
         Timestamp::try_from(self.modified?).ok()
+    }
+
+    /// Whether both are stamps of the same file.
+    pub fn is_same_file(&self, other: Stamp) -> bool {
+        self.version == other.version
     }
 
     /// How long nothing was written; zero if that is not known.

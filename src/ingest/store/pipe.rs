@@ -57,8 +57,14 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
         }
     };
     let path = Path::new(STDIN);
+    let kind = format.store(&head).unwrap_or(StoreKind::Lines);
+    if let StoreKind::Database(_) = kind {
+        return Ok(Err(
+            "a database cannot be read from a pipe: name its file".to_owned()
+        ));
+    }
     let pipe = Pipe {
-        kind: format.store(&head).unwrap_or(StoreKind::Lines),
+        kind,
         source: Mutex::new(Box::new(io::Cursor::new(head).chain(source))),
     };
     Ok(Ok(LogFile {
@@ -103,7 +109,7 @@ impl Store for Pipe {
                 source,
                 format: log.format,
             }),
-            StoreKind::Lines | StoreKind::Chain(_) | StoreKind::Folder(_) => Box::new(PipedLines {
+            _ => Box::new(PipedLines {
                 source,
                 lines: Lines::at(0, 1, CHUNK as u64),
                 decoder: log.format.decoder(),

@@ -1,0 +1,288 @@
+//! Databases, which agents write while they run: each of their sessions is a log of its own.
+//!
+//! A database is opened in a way that leaves no trace and makes no writer wait; see [`connection`]. What has
+//! changed is noticed by the times of its files, then by the row of each session. SQLite's own
+//! `data_version` would need a connection that is kept open, whose lock keeps the agent from removing its
+//! write-ahead log when it ends. A connection is closed after a second without use.
+
+mod connection;
+mod cursor;
+#[cfg(test)]
+mod fixtures;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use connection::owner;
+
+use super::bytes::head;
+use super::{Cursor, Stamp, Store};
+use crate::agents::database::DatabaseSpec;
+use crate::ingest::discover::LogFile;
+use crate::ingest::lock;
+use crate::ingest::reader::Reading;
+use crate::ingest::text::{self, Pieces};
+use crate::model::event::Measure;
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
+use connection::{Files, Opened};
+use cursor::RowCursor;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tables::{Tables, each_line};
+
+/// A connection without use is closed after so long.
+const IDLE: Duration = Duration::from_secs(1);
+/// The list of sessions is looked at again no earlier than after so long, and after this many times what it took.
+const LOOK: Duration = Duration::from_millis(50);
+const LOOK_SHARE: u32 = 20;
+/// A lock that is held for longer is reported.
+const LOCKED: Duration = Duration::from_secs(2);
+
+/// A database that contains sessions.
+pub struct Database {
+    path: Arc<PathBuf>,
+    spec: &'static DatabaseSpec,
+    state: Mutex<State>,
+}
+
+/// A session of a database, as its list has it.
+#[derive(Clone)]
+pub struct Session {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The id of the session that started it.
+    pub parent: Option<Arc<str>>,
+    /// Changes with every write to the session.
+    pub stamp: Stamp,
+}
+
+/// The sessions, by id.
+type Sessions = Arc<HashMap<Arc<str>, Session>>;
+
+#[derive(Default)]
+struct State {
+    open: Option<(Opened, Option<Tables>)>,
+    used: Option<Instant>,
+    sessions: Sessions,
+    /// The files when the sessions were listed, if a write since is sure to show.
+    seen: Option<Files>,
+    /// The list is not looked at before.
+    next_look: Option<Instant>,
+    locked_since: Option<Instant>,
+}
+
+impl Database {
+    /// The database at a path.
+    pub fn new(path: &Arc<PathBuf>, spec: &'static DatabaseSpec) -> Database {
+        Database {
+            path: Arc::clone(path),
+            spec,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether its tables are those of the spec.
+    pub fn fits(&self) -> bool {
+        let mut state = lock(&self.state);
+        let tables = state.read(self, |_, _| Ok(()));
+        state.open = None;
+        matches!(tables, Ok(Some(())))
+    }
+
+    /// Its sessions. With an error, they are those that were last seen.
+    pub fn sessions(&self) -> (Sessions, Option<io::Error>) {
+        let mut state = lock(&self.state);
+        let error = state.list(self).err();
+        if error
+            .as_ref()
+            .is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
+        {
+            state.sessions = Arc::default();
+        }
+        (Arc::clone(&state.sessions), error)
+    }
+
+    /// The stamp of a session.
+    fn stamp(&self, session: &str) -> io::Result<Stamp> {
+        let (sessions, error) = self.sessions();
+        match (sessions.get(session), error) {
+            (Some(session), _) => Ok(session.stamp),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Reads in one transaction.
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
+    ) -> io::Result<T> {
+        let read = lock(&self.state).read(self, read)?;
+        read.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl State {
+    fn list(&mut self, database: &Database) -> io::Result<()> {
+        let now = Instant::now();
+        if self
+            .used
+            .is_some_and(|used| now.duration_since(used) > IDLE)
+        {
+            self.open = None;
+        }
+        if self.next_look.is_some_and(|next| now < next) {
+            return Ok(());
+        }
+        let files = Files::of(&database.path)?;
+        self.next_look = Some(now + LOOK);
+        if self.seen == Some(files) {
+            return Ok(());
+        }
+        let listed = self.read(database, |connection, tables| tables.sessions(connection))?;
+        let sessions = listed.into_iter().flatten().map(|session| {
+            let id: Arc<str> = session.id.into();
+            let session = Session {
+                id: Arc::clone(&id),
+                parent: session.parent.map(Into::into),
+                stamp: Stamp::exact((session.version, 0)).at(session.updated),
+            };
+            (id, session)
+        });
+        self.sessions = Arc::new(sessions.collect());
+        self.seen = Some(files).filter(Files::is_sure);
+        self.next_look = Some(Instant::now() + LOOK.max(now.elapsed() * LOOK_SHARE));
+        Ok(())
+    }
+
+    /// Reads in one transaction; `None`: the database has no tables yet.
+    fn read<T>(
+        &mut self,
+        database: &Database,
+        read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let result = self.try_read(database, read);
+        let is_locked = matches!(&result, Err(e) if e.kind() == io::ErrorKind::ResourceBusy);
+        if !is_locked {
+            self.locked_since = None;
+            return result;
+        }
+        let since = *self.locked_since.get_or_insert_with(Instant::now);
+        match since.elapsed() < LOCKED {
+            true => Err(io::ErrorKind::WouldBlock.into()),
+            false => result,
+        }
+    }
+
+    fn try_read<T>(
+        &mut self,
+        database: &Database,
+        read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let path = &database.path;
+        let files = Files::of(path)?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        // After an error the connection is not used again.
+        let open = self.open.take().filter(|(open, _)| open.is_of(files));
+        let (open, tables) = match open {
+            Some(open) => open,
+            None => (Opened::new(path, files)?, None),
+        };
+        let tables = match tables {
+            Some(tables) => tables,
+            None => match open.read(|connection| Ok(find_tables(connection, database.spec)))? {
+                Ok(tables) => tables,
+                Err(None) => return Ok(None),
+                Err(Some(why)) => return Err(io::Error::other(why)),
+            },
+        };
+        let result = open.read(|connection| read(connection, tables))?;
+        if !open.is_still_true(path) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.open = Some((open, Some(tables)));
+        self.used = Some(Instant::now());
+        Ok(Some(result))
+    }
+}
+
+/// The tables of a database; otherwise what is wrong with them, or `None`: there are none yet.
+fn find_tables(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, Option<String>> {
+    let why = match Tables::of(connection, spec) {
+        Ok(tables) => return Ok(tables),
+        Err(why) => why,
+    };
+    let count = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
+    let tables = connection.query_row(count, (), |row| row.get::<_, i64>(0));
+    match tables {
+        Ok(0) => Err(None),
+        _ => Err(Some(format!(
+            "its tables are not those of the versions that can be read here ({why}): look for a newer \
+             ctxgauge"
+        ))),
+    }
+}
+
+/// One session of a database.
+pub struct SessionRows {
+    database: Arc<Database>,
+    id: Arc<str>,
+}
+
+impl SessionRows {
+    /// The session with this id.
+    pub fn new(database: &Arc<Database>, id: &Arc<str>) -> SessionRows {
+        SessionRows {
+            database: Arc::clone(database),
+            id: Arc::clone(id),
+        }
+    }
+}
+
+impl Store for SessionRows {
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.database.stamp(&self.id)
+    }
+
+    fn head(&self) -> io::Result<Vec<u8>> {
+        head(&*self.database.path)
+    }
+
+    fn is_one_of_several(&self) -> bool {
+        true
+    }
+
+    fn cursor(&self, log: &LogFile, _: &Arc<Rules>) -> Box<dyn Cursor> {
+        Box::new(RowCursor::new(&self.database, &self.id, log, 0))
+    }
+
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+        let mut line = None;
+        self.database.read(|connection, tables| {
+            let mut rows = tables.rows(connection)?;
+            let skip = wanted.place.line.saturating_sub(1);
+            each_line(&mut rows, &self.id, skip, &mut |row| {
+                line = row.text;
+                false
+            })
+        })?;
+        let line = line.unwrap_or_default();
+        text::in_record(log.format, wanted, line.as_bytes())
+    }
+
+    fn tail(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        cursor::tail(&self.database, &self.id, log, measure, rules)
+    }
+}

@@ -1,0 +1,144 @@
+//! Every hand-written database, followed while it is written, and with other values than expected.
+
+use super::*;
+use crate::agents;
+use crate::ingest::discover::Scanner;
+use crate::ingest::reader::{Progress, Sessions, read_whole, tail_only};
+use crate::ingest::roots::SearchRoot;
+use crate::ingest::store::News;
+use crate::model::event::ByLength;
+use crate::model::fleet::FileId;
+use rusqlite::Batch;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The SQL of all fixtures.
+fn scripts() -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let agents = fs::read_dir(folder).unwrap().flatten();
+    let cases = agents.flat_map(|agent| fs::read_dir(agent.path()).into_iter().flatten());
+    let scripts = cases.flatten().map(|case| case.path().join("log.sql"));
+    scripts
+        .filter_map(|path| {
+            let sql = fs::read_to_string(&path).ok()?;
+            Some((path, sql))
+        })
+        .collect()
+}
+
+fn logs(path: &Path) -> Vec<LogFile> {
+    let root = SearchRoot::Given(path.to_path_buf());
+    Scanner::new(vec![root], agents::ALL.to_vec(), |_| None)
+        .look()
+        .files
+}
+
+fn begin(log: &LogFile) -> (Sessions, Box<dyn Cursor>) {
+    let mut reading = Reading::whole(log, &Arc::default());
+    while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+    reading.finish()
+}
+
+#[test]
+fn following_ends_where_a_fresh_reading_does() {
+    for (script, sql) in scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.db");
+        let writer = Connection::open(&path).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        let mut followed: BTreeMap<FileId, (LogFile, Sessions, Box<dyn Cursor>)> = BTreeMap::new();
+        let mut statements = Batch::new(&writer, &sql);
+        while let Some(mut statement) = statements.next().unwrap() {
+            statement.raw_execute().unwrap();
+            go_on(&path, &mut followed);
+        }
+        // As often as needed, to see what is looked at once in a while.
+        for _ in 0..3 {
+            std::thread::sleep(LOOK);
+            go_on(&path, &mut followed);
+        }
+        let name = script.display();
+        assert!(!followed.is_empty(), "{name}: no session");
+        for (log, sessions, mut cursor) in followed.into_values() {
+            let mut sessions = sessions;
+            if let News::Entries(entries) = cursor.finish(&ByLength).unwrap() {
+                for entry in entries {
+                    sessions[0].1.apply(entry);
+                }
+            }
+            let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+            assert_eq!(sessions.len(), fresh.len(), "{name}");
+            let (a, b) = (&sessions[0].1, &fresh[0].1);
+            assert_eq!(a.context(), b.context(), "{name}");
+            assert_eq!(a.items(), b.items(), "{name}");
+            assert_eq!(a.requests(), b.requests(), "{name}");
+            assert_eq!((&a.skipped, &a.unknown), (&b.skipped, &b.unknown), "{name}");
+            // The gauge needs no more than the end.
+            let tail = tail_only(&log, &Arc::default()).unwrap();
+            assert_eq!(tail[0].1.context().known, b.context().known, "{name}");
+        }
+    }
+}
+
+fn go_on(path: &Path, followed: &mut BTreeMap<FileId, (LogFile, Sessions, Box<dyn Cursor>)>) {
+    for log in logs(path) {
+        let file = log.facts.file;
+        let Some((log, mut sessions, mut cursor)) = followed.remove(&file) else {
+            let (sessions, cursor) = begin(&log);
+            followed.insert(file, (log, sessions, cursor));
+            continue;
+        };
+        match cursor.more(&ByLength) {
+            Ok(News::Entries(entries) | News::Batch(entries)) => {
+                for entry in entries {
+                    sessions[0].1.apply(entry);
+                }
+            }
+            Ok(_) => (sessions, cursor) = begin(&log),
+            Err(e) => assert_eq!(e.kind(), io::ErrorKind::WouldBlock, "{e}"),
+        }
+        followed.insert(file, (log, sessions, cursor));
+    }
+}
+
+#[test]
+fn other_values_than_expected_cost_no_more_than_themselves() {
+    const VALUES: [&str; 8] = [
+        "NULL",
+        "7",
+        "-1e300",
+        "'junk'",
+        "'{\"id\":[]}'",
+        "'[{}]'",
+        "x'00ff28b52ffd'",
+        "9223372036854775807",
+    ];
+    const COLUMNS: &str = "SELECT t.name, c.name FROM sqlite_schema AS t
+         JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'";
+    for (_, sql) in scripts() {
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("original");
+        let writer = Connection::open(&original).unwrap();
+        writer.execute_batch(&sql).unwrap();
+        let mut statement = writer.prepare(COLUMNS).unwrap();
+        let columns = statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)));
+        let columns: Vec<(String, String)> = columns.unwrap().map(Result::unwrap).collect();
+        drop(statement);
+        drop(writer);
+        let path = folder.path().join("log.db");
+        for (table, column) in columns {
+            for value in VALUES {
+                fs::copy(&original, &path).unwrap();
+                let writer = Connection::open(&path).unwrap();
+                let update = format!("UPDATE OR IGNORE \"{table}\" SET \"{column}\" = {value}");
+                // A constraint may be in the way.
+                let _ = writer.execute_batch(&update);
+                drop(writer);
+                for log in logs(&path) {
+                    let _ = read_whole(&log, &ByLength, &Arc::default());
+                }
+            }
+        }
+    }
+}
