@@ -9,6 +9,7 @@ use crate::ingest::store::News;
 use crate::model::event::ByLength;
 use crate::model::fleet::FileId;
 use rusqlite::Batch;
+use rusqlite::fallible_iterator::FallibleIterator;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
