@@ -20,7 +20,7 @@
 mod usage;
 
 use super::format::names;
-use super::lenient::{self, At, Count, Field, Lost, Pieces, Text, record};
+use super::lenient::{self, Count, Lost, Millis, Pieces, Text, record};
 use super::settings::{Layers, Settings, SettingsFile};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
@@ -155,22 +155,6 @@ record! {
 
     struct Info<'a> {
         cwd: Text<'a>,
-    }
-}
-
-/// Milliseconds since 1970.
-#[derive(Debug, Clone, Copy)]
-struct Millis(i64);
-
-impl Field<'_> for Millis {
-    fn read(value: &RawValue, _: At<'_>) -> Option<Millis> {
-        value.get().parse().ok().map(Millis)
-    }
-}
-
-impl Millis {
-    fn time(self) -> Option<Timestamp> {
-        Timestamp::from_millisecond(self.0).ok()
     }
 }
 

@@ -75,6 +75,23 @@ impl Count {
     }
 }
 
+/// A time in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// The time, if there is such a one.
+    pub fn time(self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.0).ok()
+    }
+}
+
+impl Field<'_> for Millis {
+    fn read(value: &RawValue, _: At<'_>) -> Option<Millis> {
+        value.get().parse().ok().map(Millis)
+    }
+}
+
 /// One piece of a content: bare text or an object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece<'a, B> {

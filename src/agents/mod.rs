@@ -35,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 mod anthropic;
 pub mod claude_code;
+pub mod cline;
 pub mod codex;
 pub mod copilot_cli;
 pub mod cursor;
@@ -78,6 +79,7 @@ pub static ALL: &[&Format] = &[
     &droid::DROID,
     &grok::GROK,
     &cursor::CURSOR,
+    &cline::CLINE,
     &otel_genai::OTEL_GENAI,
     &mew::MEW,
     &hpd_agent::HPD_AGENT,

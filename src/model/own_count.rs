@@ -29,6 +29,9 @@ pub struct CountRule {
     /// compaction.
     #[serde(default)]
     pub earlier_reasoning: bool,
+    /// Tokens of its system prompt and tools, for [`Base::Text`], which leaves them out.
+    #[serde(default)]
+    pub prefix: u64,
     /// Bytes a token of all text in the context, which is its count from when it writes its history anew
     /// until the next report; 0: it does not do so.
     #[serde(default)]
@@ -194,7 +197,7 @@ impl Session {
             Base::Prompt | Base::Total => report.or_else(estimate),
             Base::Logged => estimate(),
             Base::O200k => Some((0, From::Nothing)),
-            Base::Text => Some((0, From::NoText)),
+            Base::Text => Some((rule.prefix, From::NoText)),
         }
     }
 

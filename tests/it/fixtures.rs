@@ -1,7 +1,7 @@
-//! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, or the
-//! folder `<case>` itself where `base_state.json` is in it, with the report expected of it beside it. A
-//! case is one trap of one format, by name. A database is written as SQL, `log.sql`: its newest session is
-//! reported.
+//! Every hand-written log, read whole and reported: `tests/fixtures/<agent>/<case>/log.json[l]`, the file
+//! of an agent that finds others by its name, or the folder `<case>` itself where `base_state.json` is in
+//! it, with the report expected of it beside it. A case is one trap of one format, by name. A database is
+//! written as SQL, `log.sql`: its newest session is reported.
 
 use crate::support::{json_report, manifest_folder};
 use insta::{Settings, assert_json_snapshot, glob};
@@ -12,6 +12,9 @@ use std::path::Path;
 #[test]
 fn every_fixture_reports_as_expected() {
     glob!("../fixtures", "*/*/log.{json,jsonl,yaml}", |path| check(
+        path, path
+    ));
+    glob!("../fixtures", "*/*/*.messages.json", |path| check(
         path, path
     ));
     glob!("../fixtures", "*/*/base_state.json", |path| {

@@ -56,7 +56,11 @@ fn every_format_has_hand_written_logs_and_a_report_of_each() {
                 .map(|file| file.unwrap().file_name().into_string().unwrap())
                 .collect();
             let has = |test: fn(&str) -> bool| names.iter().any(|name| test(name));
-            let has_log = has(|name| name.starts_with("log.") || name == "base_state.json");
+            let has_log = has(|name| {
+                name.starts_with("log.")
+                    || name == "base_state.json"
+                    || name.ends_with(".messages.json")
+            });
             let has_report = has(|name| name == "report.snap");
             assert!(has_log && has_report, "{}: {names:?}", case.display());
         }

@@ -60,9 +60,12 @@ fn logs() -> Vec<Log> {
             };
             let read = |path: &PathBuf| fs::read_to_string(path).ok();
             let file = |name: &str| read(&case.join(name));
+            // The files of agents that find others by their names.
+            let is_named = |path: &&PathBuf| path.to_string_lossy().ends_with(".messages.json");
+            let named = files.iter().find(is_named);
             if let Some(text) = file("log.jsonl") {
                 logs.push(log(text.lines().map(Into::into).collect(), false));
-            } else if let Some(text) = file("log.json") {
+            } else if let Some(text) = file("log.json").or_else(|| named.and_then(read)) {
                 logs.push(log(vec![text], true));
             } else {
                 let events = files.iter().find(|path| path.ends_with("events"));
