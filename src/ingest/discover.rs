@@ -1,12 +1,14 @@
 //! Finds logs by walking folders; looks into a file only if its name does not identify its format.
 
+mod databases;
+
 use super::problem;
 use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
 use super::store::bytes::{self, head};
-use super::store::database::{self, Database, SessionRows};
+use super::store::database::{self, Database};
 use super::store::{self, Stamp, Store, zst};
-use crate::agents::database::{DatabaseSpec, MAGIC};
+use crate::agents::database::MAGIC;
 use crate::agents::{Claim, Format, StoreKind, facts};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
@@ -204,32 +206,11 @@ impl Scanner {
                     .map(|format| (*format, format.store(&head)))
             }
         };
-        self.opened.insert(path.to_path_buf(), (len, verdict));
+        // What is written to a database does not show in its length at once.
+        if verdict.is_some() || !head.starts_with(MAGIC) {
+            self.opened.insert(path.to_path_buf(), (len, verdict));
+        }
         Ok(verdict)
-    }
-
-    /// The format whose tables a database has. If there are several, its name counts.
-    fn whose_database(&self, path: &Path, head: &[u8]) -> Option<Seen> {
-        let at = Arc::new(path.to_path_buf());
-        let fits = |format: &&&'static Format| match format.store(head) {
-            Some(StoreKind::Database(spec)) => Database::new(&at, spec).fits(),
-            _ => false,
-        };
-        let is_named = |format: &&&'static Format| format.claims(path).is_some();
-        let mut formats = self.formats.iter().filter(is_named).filter(fits);
-        let format = formats.next().or_else(|| self.formats.iter().find(fits))?;
-        Some((*format, format.store(head)))
-    }
-
-    fn database(
-        &mut self,
-        format: &'static Format,
-        path: &Arc<PathBuf>,
-        spec: &'static DatabaseSpec,
-    ) -> Arc<Database> {
-        let key = (format.id, path.to_path_buf());
-        let new = || Arc::new(Database::new(path, spec));
-        Arc::clone(self.databases.entry(key).or_insert_with(new))
     }
 }
 
@@ -451,47 +432,6 @@ impl Walk<'_> {
             sidecar,
         });
     }
-
-    /// Adds the sessions of a database.
-    fn add_database(
-        &mut self,
-        path: &Arc<PathBuf>,
-        file: FileId,
-        format: &'static Format,
-        spec: &'static DatabaseSpec,
-    ) {
-        let database = self.scanner.database(format, path, spec);
-        let (sessions, error) = database.sessions();
-        match error.map(|e| (e.kind(), e)) {
-            // Gone since, or at work: the next walk will see.
-            Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}
-            Some((_, e)) => self.problem(path, problem::unreadable(&e, "read it")),
-        }
-        self.found
-            .files
-            .extend(sessions.values().map(|session| LogFile {
-                facts: FileFacts {
-                    file: session_id(file, &session.id),
-                    agent: format.id,
-                    label: format.label,
-                    path: Arc::clone(path),
-                    id: Some(session.id.to_string()),
-                    parent: session.parent.as_deref().map(ToOwned::to_owned),
-                    len: 0,
-                    modified: session.stamp.modified(),
-                },
-                format,
-                store: Arc::new(SessionRows::new(&database, &session.id)),
-                sidecar: None,
-            }));
-    }
-}
-
-/// The id of a session of a database.
-fn session_id(database: FileId, session: &str) -> FileId {
-    let mut hasher = DefaultHasher::new();
-    (database.0, session).hash(&mut hasher);
-    FileId(hasher.finish())
 }
 
 /// Whether a path is claimed as a file.

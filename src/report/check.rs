@@ -78,7 +78,7 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let log = find_one(context, path)?;
+    let log = find_one(context, path, None)?;
     let entries = first_records(&log, &Counter::new(), most).with_context(|| unreadable(&log))?;
     let mut records = Records {
         agent: log.format.id,

@@ -2,7 +2,7 @@
 
 use super::{Output, ReportContext, Style, names};
 use crate::ingest::discover::{LogFile, Scanner};
-use crate::ingest::reader::read_whole;
+use crate::ingest::reader::{read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::settings::SettingsReader;
 use crate::ingest::store::pipe::{self, Piped, STDIN};
@@ -70,7 +70,7 @@ pub fn run(
         let sessions = read_whole(&log, &counter, &context.rules)?;
         (log, sessions)
     } else {
-        let log = find_one(context, path)?;
+        let log = find_one(context, path, wanted)?;
         let sessions =
             read_whole(&log, &counter, &context.rules).with_context(|| unreadable(&log))?;
         (log, sessions)
@@ -103,7 +103,7 @@ pub fn follow(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let log = find_one(context, path)?;
+    let log = find_one(context, path, wanted)?;
     let file = log.facts.file;
     let (sender, updates) = sync_channel(UPDATES);
     let sink = move |update| match sender.send(update) {
@@ -188,13 +188,23 @@ fn find_session(fleet: &Fleet, file: FileId, wanted: Option<&str>) -> Result<Ses
     }
 }
 
-/// The log at a path; in a folder, the newest that does not belong to a sub-agent.
-pub(super) fn find_one(context: &ReportContext, path: &Path) -> Result<LogFile> {
+/// The log at a path; in a folder, the newest that does not belong to a sub-agent. In a database, the session
+/// that is wanted, or again the newest.
+pub(super) fn find_one(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<LogFile> {
     if !path.exists() {
         bail!("'{}' does not exist; check the path", path.display());
     }
     let roots = vec![context.given(path.to_path_buf())];
     let found = Scanner::new(roots, context.formats.clone(), paths::env).look();
+    if let Some(wanted) = wanted
+        && found.files.iter().any(LogFile::is_one_of_several)
+    {
+        return find_in_database(context, &found.files, wanted);
+    }
     let is_main = |log: &&LogFile| log.facts.parent.is_none();
     let newest = found.files.iter().find(is_main).or(found.files.first());
     match (newest, found.problems.first()) {
@@ -204,6 +214,34 @@ pub(super) fn find_one(context: &ReportContext, path: &Path) -> Result<LogFile> 
             "no log found in '{}'; known agents: {}",
             path.display(),
             names(&context.formats)
+        ),
+    }
+}
+
+/// The session of a database with this id, or whose id begins with `wanted`, or whose name contains it.
+fn find_in_database(context: &ReportContext, logs: &[LogFile], wanted: &str) -> Result<LogFile> {
+    let word = wanted.to_lowercase();
+    let id = |log: &LogFile| log.facts.id.as_deref().unwrap_or_default().to_lowercase();
+    if let Some(log) = logs.iter().find(|log| id(log) == word) {
+        return Ok(log.clone());
+    }
+    let is_named = |log: &&LogFile| {
+        let Ok(sessions) = tail_only(log, &context.rules) else {
+            return false;
+        };
+        let file = log.facts.file;
+        let mut fleet = Fleet::new(Arc::clone(&context.rules));
+        fleet.apply(Update::Found(Box::new(log.facts.clone())));
+        fleet.apply(Update::Rebuilt { file, sessions });
+        find_session(&fleet, file, Some(wanted)).is_ok()
+    };
+    let matching: Vec<&LogFile> = logs.iter().filter(is_named).collect();
+    match matching[..] {
+        [log] => Ok(log.clone()),
+        [] => bail!("the database has no session '{wanted}'; `ctxgauge ls` lists the names"),
+        ref several => bail!(
+            "{} sessions of the database match '{wanted}'; give more of the name, or the id",
+            several.len()
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::agents::database::{DatabaseSpec, Schema};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, Statement};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Statement};
 use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -136,8 +136,8 @@ impl Tables {
     }
 
     /// The statement that selects rows; see [`Lines`].
-    pub fn rows(self, connection: &Connection) -> rusqlite::Result<Statement<'_>> {
-        connection.prepare(&self.rows_sql())
+    pub fn rows(self, connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
+        connection.prepare_cached(&self.rows_sql())
     }
 }
 

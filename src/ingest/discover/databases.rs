@@ -1,0 +1,88 @@
+//! Databases: whose they are, and their sessions.
+
+use super::{LogFile, Scanner, Seen, Walk};
+use crate::agents::database::DatabaseSpec;
+use crate::agents::{Format, StoreKind};
+use crate::ingest::problem;
+use crate::ingest::store::database::{Database, SessionRows};
+use crate::model::fleet::{FileFacts, FileId};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl Scanner {
+    /// The format whose tables a database has. If there are several, its name counts.
+    pub(super) fn whose_database(&self, path: &Path, head: &[u8]) -> Option<Seen> {
+        let at = Arc::new(path.to_path_buf());
+        let fits = |format: &&&'static Format| match format.store(head) {
+            Some(StoreKind::Database(spec)) => Database::new(&at, spec).fits(),
+            _ => false,
+        };
+        let is_named = |format: &&&'static Format| {
+            let claim = format.claims(path);
+            claim.is_some_and(|claim| matches!(claim.store, StoreKind::Database(_)))
+        };
+        let all = || self.formats.iter();
+        let named = all().filter(is_named).find(fits);
+        // If none fits, there is something wrong with it: the agent whose name it has is the one to ask.
+        let format = named
+            .or_else(|| all().find(fits))
+            .or_else(|| all().find(is_named))?;
+        Some((*format, format.store(head)))
+    }
+
+    fn database(
+        &mut self,
+        format: &'static Format,
+        path: &Arc<PathBuf>,
+        spec: &'static DatabaseSpec,
+    ) -> Arc<Database> {
+        let key = (format.id, path.to_path_buf());
+        let new = || Arc::new(Database::new(path, spec));
+        Arc::clone(self.databases.entry(key).or_insert_with(new))
+    }
+}
+
+impl Walk<'_> {
+    /// Adds the sessions of a database.
+    pub(super) fn add_database(
+        &mut self,
+        path: &Arc<PathBuf>,
+        file: FileId,
+        format: &'static Format,
+        spec: &'static DatabaseSpec,
+    ) {
+        let database = self.scanner.database(format, path, spec);
+        let (sessions, error) = database.sessions();
+        match error.map(|e| (e.kind(), e)) {
+            // Gone since, or at work: the next walk will see.
+            Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}
+            Some((_, e)) => self.problem(path, problem::unreadable(&e, "read it")),
+        }
+        self.found
+            .files
+            .extend(sessions.values().map(|session| LogFile {
+                facts: FileFacts {
+                    file: session_id(file, &session.id),
+                    agent: format.id,
+                    label: format.label,
+                    path: Arc::clone(path),
+                    id: Some(session.id.to_string()),
+                    parent: session.parent.as_deref().map(ToOwned::to_owned),
+                    len: 0,
+                    modified: session.stamp.modified(),
+                },
+                format,
+                store: Arc::new(SessionRows::new(&database, &session.id)),
+                sidecar: None,
+            }));
+    }
+}
+
+/// The id of a session of a database.
+fn session_id(database: FileId, session: &str) -> FileId {
+    let mut hasher = DefaultHasher::new();
+    (database.0, session).hash(&mut hasher);
+    FileId(hasher.finish())
+}
