@@ -41,7 +41,7 @@ pub struct Schema {
     pub from: &'static str,
     /// What the rows are ordered by, as after `ORDER BY`. New rows come last.
     pub order: &'static str,
-    /// The text of a row.
+    /// The text of a row. Here and in the pieces that follow, `r` is the row: `r.id`.
     pub line: &'static str,
     /// Whether a row is complete, 0 or 1. Reading waits at the last row for as long as it is not, and is
     /// written to.
