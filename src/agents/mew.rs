@@ -6,7 +6,8 @@
 //! no log of a real space was found:
 //!
 //! * Everybody receives every envelope, so one of them is in the log as often as there are participants,
-//!   and once more. It is known by its id.
+//!   and once more. It is known by its id. One that the gateway rejects is received, then `rejected`:
+//!   what was received counts once another line has followed.
 //! * Each participant has a context of its own: its messages, thinking and calls, and the chat of the
 //!   others. Results go to whoever asked: by the id of the request, or of the proposal that it fulfils. The
 //!   welcome and who comes and goes are not sent to a model.
@@ -14,18 +15,20 @@
 //!   participant itself, so its own estimate and no provider's number. Its status is `near_limit` at 0.9 of it. That is shown
 //!   among the items, and is in nobody's context.
 //! * Above 0.95 of it an agent drops its oldest messages until it is at 0.7, and reports `compacted`. Where
-//!   somebody asked for it, `participant/compact-done` has the number of messages; `participant/clear` and
+//!   somebody asked for it, `participant/compact-done` has the number of messages, before or after that
+//!   report; `participant/clear` and
 //!   `participant/restart` drop all, `participant/forget` some or half, of whoever they are addressed to.
 //! * No envelope names a model or has a provider's numbers.
 //!
 //! Nothing distinguishes people from agents but what they do. The gateway is neither; people go by the name that
-//! the templates give them (`human`), or by `user`; whoever else sends chat, requests or thinking, or is
-//! addressed, is an agent. Tools answer only.
+//! the templates give them (`human`), or by `user`, unless they think aloud or count tokens; whoever else
+//! sends chat, requests or thinking, or is addressed, is an agent. Tools answer only. What was delivered to an
+//! agent before it was known to be one is in its context.
 
+mod participant;
 mod space;
 mod wire;
 
-use super::lenient::{self, Lost};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::Sink;
 use space::Space;
@@ -79,12 +82,7 @@ struct MewDecoder {
 
 impl Decoder for MewDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let lost = Lost::default();
-        match lenient::parse(line, &lost) {
-            Ok(line) => self.space.line(&line, out),
-            Err(why) => out.unreadable(why),
-        }
-        lost.report(out);
+        self.space.line(line, out);
     }
 }
 

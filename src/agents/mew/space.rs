@@ -1,77 +1,14 @@
 //! The participants of a space, and which envelopes each of them has in its context.
 
 use super::MEW;
+use super::participant::{Compacted, Loss, Participant, node, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
-use crate::agents::lenient::{self, Piece};
-use crate::model::event::{
-    Event, ItemBuilder, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage,
-};
+use crate::agents::lenient::{self, Lost, Piece};
+use crate::model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Part, Place, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
-
-/// A participant that has a context.
-struct Participant {
-    id: Box<str>,
-    lane: Lane,
-    /// Envelopes that it holds, in the order in which they came, with their tokens by its own count.
-    held: Vec<(Key, u64)>,
-    /// Envelopes that it has received.
-    received: HashSet<Key>,
-    /// Its own newest count of its context, in tokens.
-    tokens: Option<u64>,
-    /// The count before that.
-    tokens_before: Option<u64>,
-    /// Its count after a compaction on request, held back until it has reported how much was freed.
-    compacted: Option<Usage>,
-}
-
-impl Participant {
-    fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut Sink<'_>) {
-        self.received.insert(key);
-        self.held.push((key, own_tokens(&item)));
-        out.set_lane(self.lane);
-        out.node(node(key, item, part));
-    }
-
-    /// How many of the oldest envelopes hold so many tokens.
-    fn oldest(&self, mut tokens: u64) -> usize {
-        let gone = self.held.iter().take_while(|(_, own)| {
-            let goes = tokens > 0;
-            tokens = tokens.saturating_sub(*own);
-            goes
-        });
-        gone.count()
-    }
-
-    fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut Sink<'_>) {
-        self.held.drain(..loss.oldest.min(self.held.len()));
-        let is_larger = |before: &u64| Some(*before) > self.tokens;
-        out.set_lane(self.lane);
-        out.reset(Reset {
-            key: Some(Key::of_number("reset", key.0)),
-            gone: loss.gone,
-            cause: loss.cause.into(),
-            before: self.tokens_before.filter(is_larger),
-            after: None,
-            kept: Kept::Nodes(self.held.iter().map(|(key, _)| *key).collect()),
-        });
-    }
-
-    /// Emits the count that was held back.
-    fn flush(&mut self, out: &mut Sink<'_>) {
-        out.set_lane(self.lane);
-        self.compacted
-            .take()
-            .into_iter()
-            .for_each(|usage| out.usage(usage));
-    }
-}
-
-/// A message by the participants' own count: four characters a token.
-fn own_tokens(item: &NewItem) -> u64 {
-    item.size.chars.div_ceil(4)
-}
 
 /// All participants of a space.
 #[derive(Default)]
@@ -81,9 +18,28 @@ pub(super) struct Space {
     requests: HashMap<Key, Request>,
     /// Envelopes that were read.
     seen: HashSet<Key>,
-    /// Envelopes from before the first participant had a context.
-    early: Vec<(Key, u64)>,
+    /// Chat from before the first participant had a context.
+    early: Vec<Chat>,
+    /// Chat so far, while somebody may yet turn out to have a context, and who received it.
+    chats: Vec<Chat>,
+    delivered: HashMap<Box<str>, Vec<usize>>,
+    /// Who has the name of a person, and is none.
+    agents: HashSet<Box<str>>,
+    /// Whether lines show what becomes of the envelopes that were received.
+    shows_fates: bool,
+    /// An envelope that was received: its line, where that is, and its id.
+    received: Option<(Place, String, Option<Key>)>,
     id: Option<Box<str>>,
+}
+
+/// A chat message.
+#[derive(Clone)]
+struct Chat {
+    key: Key,
+    from: Box<str>,
+    item: NewItem,
+    place: Place,
+    at: Option<Timestamp>,
 }
 
 /// A request or a proposal.
@@ -93,13 +49,6 @@ struct Request {
     by: Box<str>,
     /// The tool, where it is a call of one.
     tool: Option<Box<str>>,
-}
-
-/// What a context loses: how many of the oldest envelopes, and why.
-struct Loss<'l> {
-    gone: Gone,
-    cause: &'l str,
-    oldest: usize,
 }
 
 /// Whether a participant is a person, by the names that people are given.
@@ -112,7 +61,41 @@ fn is_gateway(id: &str) -> bool {
 }
 
 impl Space {
-    pub(super) fn line(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+    /// Takes in a line. What was received is taken in with the next one: it may say that the gateway
+    /// rejected it.
+    pub(super) fn line(&mut self, text: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        let line: Line<'_> = match lenient::parse(text, &lost) {
+            Ok(line) => line,
+            Err(why) => return out.unreadable(why),
+        };
+        lost.report(out);
+        let id = line
+            .id
+            .key()
+            .or(line.envelope.as_ref().and_then(|e| e.id.key()));
+        let event = line.event.or_empty();
+        self.shows_fates |= matches!(event, "delivered" | "rejected");
+        let place = out.place();
+        if let Some((before, held, held_id)) = self.received.take() {
+            match event == "rejected" && held_id == id {
+                true => self.seen.extend(id),
+                false => {
+                    out.begin(before);
+                    let held = lenient::parse(&held, &Lost::default());
+                    held.into_iter().for_each(|line| self.read(&line, out));
+                    out.begin(place);
+                }
+            }
+        }
+        let may_be_rejected = event == "received" && self.shows_fates && id.is_some();
+        match may_be_rejected && id.is_some_and(|id| !self.seen.contains(&id)) {
+            true => self.received = Some((place, text.to_owned(), id)),
+            false => self.read(&line, out),
+        }
+    }
+
+    fn read(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
         out.set_time(line.timestamp.time());
         let Some(envelope) = &line.envelope else {
             return MEW.pass_over(line.event.get().unwrap_or("(no envelope)"), out);
@@ -125,6 +108,9 @@ impl Space {
         let id = envelope.id.key().or(line.id.key());
         let key = id.unwrap_or(Key::of_number("mew", out.place().id()));
         self.envelope(key, envelope, out);
+        if let ("delivered", Some(to)) = (line.event.or_empty(), line.participant.get()) {
+            self.deliver(key, to);
+        }
     }
 
     fn envelope(&mut self, key: Key, envelope: &Envelope<'_>, out: &mut Sink<'_>) {
@@ -140,6 +126,11 @@ impl Space {
             "participant/status" => payload.max_tokens.or_zero() > 0,
             _ => false,
         };
+        // People neither think aloud nor count tokens.
+        let is_agent = matches!(kind, "reasoning/thought" | "participant/status");
+        if is_participant && is_agent && is_person(from) {
+            self.agents.insert(from.into());
+        }
         if is_participant {
             self.participant(from, out);
         }
@@ -160,27 +151,23 @@ impl Space {
             "mcp/response" => self.result(key, envelope, out),
             "participant/status" if is_new => self.status(key, envelope, out),
             "participant/compact-done" if is_new => {
-                let freed = payload.freed_messages.or_zero();
-                let loss = Loss {
-                    gone: Gone::Compaction,
-                    cause: "manual",
-                    oldest: usize::try_from(freed).unwrap_or(usize::MAX),
-                };
                 if let Some(participant) = self.participant(from, out) {
                     if payload.skipped != Some(true) {
-                        participant.reset(&loss, key, out);
+                        participant.compact(payload, key, out);
                     }
                     participant.flush(out);
                 }
             }
             "participant/clear" | "participant/restart" if is_new => {
-                let loss = Loss {
-                    gone: Gone::Clear,
-                    cause: kind.trim_start_matches("participant/"),
-                    oldest: usize::MAX,
-                };
                 for name in envelope.to.iter() {
                     if let Some(participant) = self.participant(name, out) {
+                        let loss = Loss {
+                            gone: Gone::Clear,
+                            cause: kind.trim_start_matches("participant/"),
+                            oldest: usize::MAX,
+                            before: participant.tokens,
+                            after: None,
+                        };
                         participant.reset(&loss, key, out);
                     }
                 }
@@ -198,7 +185,7 @@ impl Space {
 
     /// The participant of this name, if it has a context: it begins when it is first seen.
     fn participant(&mut self, id: &str, out: &mut Sink<'_>) -> Option<&mut Participant> {
-        if is_person(id) || is_gateway(id) {
+        if is_gateway(id) || is_person(id) && !self.agents.contains(id) {
             return None;
         }
         let known = self.participants.iter().position(|one| &*one.id == id);
@@ -207,35 +194,63 @@ impl Space {
                 true => Lane::Main,
                 false => Lane::Side(Key::of(id)),
             };
+            let mut new = Participant::new(id, lane);
+            let (place, at) = (out.place(), out.time());
+            // The first one has received what was sent before; that is emitted already, as its own
+            // messages are, but for who wrote them.
+            for chat in std::mem::take(&mut self.early) {
+                new.hold(chat.key, own_tokens(&chat.item));
+                if *chat.from == *id {
+                    chat.emit(&new, out);
+                }
+            }
+            for ix in self.delivered.remove(id).unwrap_or_default() {
+                let chat = &self.chats[ix];
+                if !new.received.contains(&chat.key) {
+                    new.hold(chat.key, own_tokens(&chat.item));
+                    chat.emit(&new, out);
+                }
+            }
+            out.begin(place);
+            out.set_time(at);
             out.set_lane(lane);
-            out.meta(Meta {
-                id: Some(format!("{}/{id}", self.id.as_deref().unwrap_or("space")).into()),
-                title: Some(id.into()),
-                ..Meta::default()
-            });
-            // The first one has received what was sent before.
-            let early = std::mem::take(&mut self.early);
-            self.participants.push(Participant {
-                id: id.into(),
-                lane,
-                received: early.iter().map(|(key, _)| *key).collect(),
-                held: early,
-                tokens: None,
-                tokens_before: None,
-                compacted: None,
-            });
+            out.meta(new.meta(self.id.as_deref().unwrap_or("space")));
+            self.participants.push(new);
             self.participants.len() - 1
         });
         self.participants.get_mut(ix)
     }
 
+    /// Notes who received a chat message, where it is not known yet whether he has a context.
+    fn deliver(&mut self, key: Key, to: &str) {
+        let newest = self.chats.last().filter(|chat| chat.key == key);
+        let is_known = self.participants.iter().any(|one| *one.id == *to);
+        if newest.is_some() && !is_known && !is_gateway(to) {
+            let newest = self.chats.len() - 1;
+            let delivered = self.delivered.entry(to.into()).or_default();
+            if delivered.last() != Some(&newest) {
+                delivered.push(newest);
+            }
+        }
+    }
+
     /// A chat message, which everybody receives.
     fn chat(&mut self, key: Key, from: &str, text: &str, out: &mut Sink<'_>) {
-        if self.participants.is_empty() && self.early.iter().all(|(early, _)| *early != key) {
-            let item = out.item(Role::User, Kind::Text).text(text).done();
-            self.early.push((key, own_tokens(&item)));
-            out.set_lane(Lane::Main);
-            out.node(node(key, item, Part::Input));
+        let is_new = self.chats.last().is_none_or(|chat| chat.key != key);
+        if is_new && self.early.iter().all(|early| early.key != key) {
+            let chat = Chat {
+                key,
+                from: from.into(),
+                item: out.item(Role::User, Kind::Text).text(text).done(),
+                place: out.place(),
+                at: out.time(),
+            };
+            if self.participants.is_empty() {
+                self.early.push(chat.clone());
+                out.set_lane(Lane::Main);
+                out.node(node(key, chat.item.clone(), Part::Input));
+            }
+            self.chats.push(chat);
         }
         for participant in &mut self.participants {
             let (role, part) = match &*participant.id == from {
@@ -335,22 +350,24 @@ impl Space {
         let Some(tokens) = payload.tokens.0 else {
             return;
         };
-        let before = participant.tokens.unwrap_or(0);
-        participant.tokens_before = participant.tokens.replace(tokens);
+        let before = participant.tokens.replace(tokens);
         participant.compacted = None;
         let usage = Usage::estimated(key, tokens);
-        // A compaction on request is reported in an envelope that follows on the new size.
+        // A compaction on request is reported in an envelope that follows on the new size, or comes before.
         let is_requested = envelope.correlation_id().is_some();
         let is_compacted = payload.status.get() == Some("compacted");
-        if is_compacted && is_requested {
-            participant.compacted = Some(usage);
+        if is_compacted && is_requested && before != Some(tokens) {
+            participant.compacted = Some(Compacted { before, usage });
             return;
         }
-        if is_compacted && tokens < before {
+        let freed = before.unwrap_or(0).saturating_sub(tokens);
+        if is_compacted && freed > 0 {
             let loss = Loss {
                 gone: Gone::Compaction,
                 cause: "auto",
-                oldest: participant.oldest(before - tokens),
+                oldest: participant.oldest(freed),
+                before,
+                after: None,
             };
             participant.reset(&loss, key, out);
         }
@@ -385,13 +402,19 @@ impl Space {
     }
 }
 
-fn node(key: Key, item: NewItem, part: Part) -> Node {
-    Node {
-        key: Some(key),
-        part,
-        turn: part == Part::Input,
-        items: vec![item],
-        ..Node::default()
+impl Chat {
+    /// Emits it for a participant that received it before it was known to have a context.
+    fn emit(&self, to: &Participant, out: &mut Sink<'_>) {
+        let mut item = self.item.clone();
+        let part = match *self.from == *to.id {
+            true => Part::Output,
+            false => Part::Input,
+        };
+        if part == Part::Output {
+            item.role = Role::Assistant;
+        }
+        let node = Event::Node(Box::new(node(self.key, item, part)));
+        out.push(to.lane, self.place, self.at, node);
     }
 }
 

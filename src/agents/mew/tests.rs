@@ -24,10 +24,12 @@ fn each_participant_has_a_context_of_its_own() {
         .collect();
     assert_eq!(titles, ["mew", "helper"], "and nobody else");
     let helper = sessions.values().nth(1).unwrap();
-    // It does not receive what came before it took part; it does receive a proposal's result.
+    // It has what was delivered to it before its first word, and a proposal's result.
     assert_eq!(
         previews(helper),
         [
+            "Hello, everybody.",
+            "Hello.",
             "Good morning, how can I help?",
             r#"{"path":"a.txt","content":"x"}"#,
             "Wrote a.txt."
@@ -65,4 +67,51 @@ fn names() {
     let first = case!("an_envelope_counts_once").as_bytes();
     assert!(MEW.recognise(first));
     assert!(!MEW.recognise(b"{\"event\":\"allowed\",\"capability\":{\"kind\":\"chat\"}}\n"));
+}
+
+#[test]
+fn what_was_delivered_before_the_first_word_is_in_the_context() {
+    let sessions = sessions(case!("delivered_before_its_first_word"));
+    let used: Vec<u64> = sessions.values().map(|one| one.context().used).collect();
+    assert_eq!(used[0], used[1], "both received all of it");
+    let taster = sessions.values().nth(1).unwrap();
+    let lines = taster.items().iter().map(|item| item.place.line);
+    assert_eq!(lines.collect::<Vec<_>>(), [1, 5, 9, 13]);
+}
+
+#[test]
+fn who_was_rejected_has_no_context() {
+    let sessions = sessions(case!("rejected_envelopes_are_nobodys"));
+    assert_eq!(sessions.len(), 1);
+    let baker = &sessions[&Lane::Main];
+    assert_eq!(baker.items().len(), 3);
+    assert!(baker.resets().is_empty(), "nor could it clear another's");
+}
+
+#[test]
+fn a_compaction_is_done_before_its_size_is_reported() {
+    let sessions = sessions(case!("compaction_is_done_then_counted"));
+    let sizes = sessions[&Lane::Main].resets().iter();
+    let sizes: Vec<_> = sizes.map(|reset| (reset.before, reset.after)).collect();
+    assert_eq!(sizes, [(2_400, Some(900)), (900, Some(0))]);
+}
+
+#[test]
+fn a_status_makes_an_agent_of_any_name() {
+    let sessions = sessions(case!("agents_named_like_people"));
+    let names = sessions.values().map(|one| one.meta.title.as_deref());
+    assert_eq!(names.collect::<Vec<_>>(), [Some("human-resources")]);
+    let agent = &sessions[&Lane::Main];
+    let own = agent
+        .items()
+        .iter()
+        .filter(|item| item.role == Role::Assistant);
+    assert_eq!((own.count(), agent.context().used), (2, 640));
+}
+
+#[test]
+fn headroom_is_in_the_units_of_the_trigger() {
+    let sessions = sessions(case!("its_trigger_is_in_its_own_units"));
+    let context = sessions[&Lane::Main].context();
+    assert_eq!(context.counted(), 1_906);
 }

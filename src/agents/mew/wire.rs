@@ -10,6 +10,7 @@ record! {
         pub(super) event: Text<'a>,
         pub(super) id: Text<'a>,
         pub(super) space_id: Text<'a>,
+        pub(super) participant: Text<'a>,
         pub(super) envelope: Option<Envelope<'a>>,
     }
 }
@@ -46,6 +47,7 @@ record! {
         pub(super) max_tokens: Count,
         pub(super) status: Text<'a>,
         pub(super) freed_messages: Count,
+        pub(super) freed_tokens: Count,
         pub(super) skipped: Option<bool>,
         pub(super) direction: Text<'a>,
         pub(super) entries: Count,

@@ -1,0 +1,143 @@
+//! A participant that has a context, and what it holds.
+
+use super::wire::Payload;
+use crate::model::Gone;
+use crate::model::event::{Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use std::collections::HashSet;
+
+/// A participant that has a context.
+pub(super) struct Participant {
+    pub(super) id: Box<str>,
+    pub(super) lane: Lane,
+    /// Envelopes that it holds, in the order in which they came, with their tokens by its own count.
+    pub(super) held: Vec<(Key, u64)>,
+    /// Envelopes that it has received.
+    pub(super) received: HashSet<Key>,
+    /// Its own newest count of its context, in tokens.
+    pub(super) tokens: Option<u64>,
+    /// What it reported of a compaction on request before it reported how much was freed.
+    pub(super) compacted: Option<Compacted>,
+}
+
+/// A context after a compaction on request, by the participant's own count.
+pub(super) struct Compacted {
+    /// The count before it.
+    pub(super) before: Option<u64>,
+    /// The count after it.
+    pub(super) usage: Usage,
+}
+
+/// What a context loses, and why.
+pub(super) struct Loss<'l> {
+    pub(super) gone: Gone,
+    pub(super) cause: &'l str,
+    /// How many of the oldest envelopes leave.
+    pub(super) oldest: usize,
+    /// The sizes before and after, by the participant's own count.
+    pub(super) before: Option<u64>,
+    pub(super) after: Option<u64>,
+}
+
+impl Participant {
+    pub(super) fn new(id: &str, lane: Lane) -> Participant {
+        Participant {
+            id: id.into(),
+            lane,
+            held: Vec::new(),
+            received: HashSet::new(),
+            tokens: None,
+            compacted: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, key: Key, item: NewItem, part: Part, out: &mut Sink<'_>) {
+        self.hold(key, own_tokens(&item));
+        out.set_lane(self.lane);
+        out.node(node(key, item, part));
+    }
+
+    /// Notes that it holds this envelope.
+    pub(super) fn hold(&mut self, key: Key, tokens: u64) {
+        self.received.insert(key);
+        self.held.push((key, tokens));
+    }
+
+    /// A compaction on request, of which it reports how much was freed.
+    pub(super) fn compact(&mut self, payload: &Payload<'_>, key: Key, out: &mut Sink<'_>) {
+        let (before, after) = match &self.compacted {
+            Some(compacted) => (compacted.before, Some(compacted.usage.prompt)),
+            None => {
+                let freed = payload.freed_tokens.0;
+                let after = self.tokens.zip(freed);
+                (
+                    self.tokens,
+                    after.map(|(all, freed)| all.saturating_sub(freed)),
+                )
+            }
+        };
+        self.tokens = after.or(self.tokens);
+        let freed = payload.freed_messages.or_zero();
+        let loss = Loss {
+            gone: Gone::Compaction,
+            cause: "manual",
+            oldest: usize::try_from(freed).unwrap_or(usize::MAX),
+            before,
+            after,
+        };
+        self.reset(&loss, key, out);
+    }
+
+    /// How many of the oldest envelopes hold so many tokens.
+    pub(super) fn oldest(&self, mut tokens: u64) -> usize {
+        let gone = self.held.iter().take_while(|(_, own)| {
+            let goes = tokens > 0;
+            tokens = tokens.saturating_sub(*own);
+            goes
+        });
+        gone.count()
+    }
+
+    pub(super) fn reset(&mut self, loss: &Loss<'_>, key: Key, out: &mut Sink<'_>) {
+        self.held.drain(..loss.oldest.min(self.held.len()));
+        out.set_lane(self.lane);
+        out.reset(Reset {
+            key: Some(Key::of_number("reset", key.0)),
+            gone: loss.gone,
+            cause: loss.cause.into(),
+            before: loss.before,
+            after: loss.after,
+            kept: Kept::Nodes(self.held.iter().map(|(key, _)| *key).collect()),
+        });
+    }
+
+    /// Emits the count that was held back.
+    pub(super) fn flush(&mut self, out: &mut Sink<'_>) {
+        out.set_lane(self.lane);
+        let compacted = self.compacted.take().into_iter();
+        compacted.for_each(|compacted| out.usage(compacted.usage));
+    }
+
+    /// Its name and its id in this space.
+    pub(super) fn meta(&self, space: &str) -> Meta {
+        Meta {
+            id: Some(format!("{space}/{}", self.id).into()),
+            title: Some(self.id.clone()),
+            ..Meta::default()
+        }
+    }
+}
+
+/// A message by the participants' own count: four characters a token.
+pub(super) fn own_tokens(item: &NewItem) -> u64 {
+    item.size.chars.div_ceil(4)
+}
+
+pub(super) fn node(key: Key, item: NewItem, part: Part) -> Node {
+    Node {
+        key: Some(key),
+        part,
+        turn: part == Part::Input,
+        items: vec![item],
+        ..Node::default()
+    }
+}
