@@ -3,7 +3,7 @@
 use super::MEW;
 use super::participant::{Compacted, Loss, Participant, node, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
-use crate::agents::lenient::{self, Lost, Piece};
+use crate::agents::lenient::{self, Lost, Piece, Text};
 use crate::model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Part, Place, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
@@ -69,11 +69,10 @@ impl Space {
             Ok(line) => line,
             Err(why) => return out.unreadable(why),
         };
+        out.set_time(line.timestamp.time());
         lost.report(out);
-        let id = line
-            .id
-            .key()
-            .or(line.envelope.as_ref().and_then(|e| e.id.key()));
+        let of_envelope = line.envelope.as_ref().map(|envelope| &envelope.id);
+        let id = line.id.key().or(of_envelope.and_then(Text::key));
         let event = line.event.or_empty();
         self.shows_fates |= matches!(event, "delivered" | "rejected");
         let place = out.place();
