@@ -16,10 +16,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many rows at the end are looked at for changes whenever there are new ones.
-const RECENT: u64 = 64;
-/// A look at all rows for changes takes at most this part of the time.
-const CHECK_SHARE: u32 = 50;
+/// Rows are looked at for changes in blocks of so many: those of the last, unfinished block whenever there is
+/// something new, those of the others in turn, for so long at once.
+const BLOCK: u64 = 512;
+const LOOK: Duration = Duration::from_millis(5);
 /// A last row that is not complete is read as it is when nothing was written for so long: what runs in it may take
 /// minutes.
 const UNFINISHED: Duration = Duration::from_secs(60);
@@ -42,11 +42,7 @@ pub struct RowCursor {
     read: u64,
     /// A hash of the last row of these, to notice another database in the place of this one.
     last: Option<u64>,
-    /// The marks of the last rows of these.
-    recent: Marks,
-    all: Option<Check>,
-    /// Whether all rows are to be looked at as soon as that is due.
-    is_unchecked: bool,
+    marks: MarksRead,
     /// The session when all of it was read.
     seen: Option<Stamp>,
     /// Whether there is a last row that is not complete.
@@ -55,13 +51,17 @@ pub struct RowCursor {
     is_broken: bool,
 }
 
-/// A look at all rows.
-#[derive(Clone, Copy)]
-struct Check {
-    rows: u64,
-    marks: Marks,
-    /// The next look, which takes long in large sessions.
-    next: Instant,
+/// The marks of the rows that were read.
+struct MarksRead {
+    /// Rows before the first of these.
+    skip: u64,
+    blocks: Vec<Marks>,
+    /// The marks of the rows after the blocks.
+    last: Marks,
+    /// How many blocks are to be looked at since the session has changed.
+    due: usize,
+    /// The last block that was.
+    looked_at: usize,
 }
 
 /// How reading ended.
@@ -83,9 +83,13 @@ impl RowCursor {
             has_begun: false,
             read: skip,
             last: None,
-            recent: (0, None, None),
-            all: None,
-            is_unchecked: false,
+            marks: MarksRead {
+                skip,
+                blocks: Vec::new(),
+                last: (0, None, None),
+                due: 0,
+                looked_at: 0,
+            },
             seen: None,
             is_waiting: false,
             is_broken: false,
@@ -181,37 +185,46 @@ impl RowCursor {
 
     /// Whether rows that were read have changed since.
     fn has_changed(&mut self, connection: &Connection, tables: Tables) -> rusqlite::Result<bool> {
-        if self.recent(connection, tables)? != self.recent {
+        let begun = Instant::now();
+        if self.last_marks(connection, tables)? != self.marks.last {
             return Ok(true);
         }
-        let Some(all) = self.all else {
-            return Ok(false);
-        };
-        self.is_unchecked = Instant::now() < all.next;
-        Ok(!self.is_unchecked && tables.marks(connection, &self.id, all.rows, 0)? != all.marks)
+        while self.marks.due > 0 && begun.elapsed() < LOOK {
+            self.marks.due -= 1;
+            let at = (self.marks.looked_at + 1) % self.marks.blocks.len();
+            self.marks.looked_at = at;
+            let skip = self.marks.skip + at as u64 * BLOCK;
+            if tables.marks(connection, &self.id, BLOCK, skip)? != self.marks.blocks[at] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Takes the marks of all rows, unless that was done lately.
+    /// Takes the marks of the rows that were read since.
     fn mark(&mut self, connection: &Connection, tables: Tables) -> rusqlite::Result<()> {
-        self.recent = self.recent(connection, tables)?;
-        let begun = Instant::now();
-        if !tables.only_grows() && self.all.is_none_or(|all| all.next <= begun) {
-            self.all = Some(Check {
-                rows: self.read,
-                marks: tables.marks(connection, &self.id, self.read, 0)?,
-                next: Instant::now() + begun.elapsed() * CHECK_SHARE,
-            });
+        while let skip = self.marks.end()
+            && self.read - skip >= BLOCK
+            && !tables.only_grows()
+        {
+            let block = tables.marks(connection, &self.id, BLOCK, skip)?;
+            self.marks.blocks.push(block);
         }
+        self.marks.last = self.last_marks(connection, tables)?;
         Ok(())
     }
 
-    fn is_due(&self) -> bool {
-        self.is_unchecked && self.all.is_none_or(|all| all.next <= Instant::now())
-    }
-
-    fn recent(&self, connection: &Connection, tables: Tables) -> rusqlite::Result<Marks> {
-        let skip = self.read.saturating_sub(RECENT);
+    /// The marks of the rows after the blocks, now; of the last block's number of them if there are no blocks.
+    fn last_marks(&self, connection: &Connection, tables: Tables) -> rusqlite::Result<Marks> {
+        let skip = self.marks.end().max(self.read.saturating_sub(BLOCK));
         tables.marks(connection, &self.id, self.read - skip, skip)
+    }
+}
+
+impl MarksRead {
+    /// Rows up to the end of the last block.
+    fn end(&self) -> u64 {
+        self.skip + self.blocks.len() as u64 * BLOCK
     }
 }
 
@@ -228,7 +241,9 @@ impl Cursor for RowCursor {
             return Ok(News::Restart);
         }
         let stamp = self.database.stamp(&self.id)?;
-        if self.seen == Some(stamp) && end == End::Open && !self.is_due() {
+        if self.seen != Some(stamp) {
+            self.marks.due = self.marks.blocks.len();
+        } else if end == End::Open && self.marks.due == 0 {
             return Ok(News::Entries(out.entries));
         }
         let database = Arc::clone(&self.database);
@@ -253,7 +268,7 @@ impl Cursor for RowCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        self.is_due() || self.decoder.is_outdated() || self.decoder.has_new_state()
+        self.marks.due > 0 || self.decoder.is_outdated() || self.decoder.has_new_state()
     }
 }
 

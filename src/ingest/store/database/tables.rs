@@ -75,7 +75,9 @@ impl Tables {
 
     fn select(self, what: &str) -> String {
         let Schema { from, order, .. } = self.schema;
-        format!("SELECT {what} FROM (SELECT * FROM {from} ORDER BY {order} LIMIT ?2 OFFSET ?3) AS r")
+        format!(
+            "SELECT {what} FROM (SELECT * FROM {from} ORDER BY {order} LIMIT ?2 OFFSET ?3) AS r"
+        )
     }
 
     fn rows_sql(self) -> String {

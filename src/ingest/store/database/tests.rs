@@ -267,13 +267,13 @@ fn a_checkpoint_and_a_log_that_begins_again_lose_nothing() {
 #[test]
 fn rows_that_are_rewritten_or_deleted_are_read_again() {
     let agent = Agent::new("wal");
-    let lines: Vec<String> = (1..=200).map(|n| format!("{{\"toy\":{n}}}")).collect();
+    let lines: Vec<String> = (1..=2000).map(|n| format!("{{\"toy\":{n}}}")).collect();
     agent.talk("a", &lines.iter().map(String::as_str).collect::<Vec<_>>());
     let mut followed = Followed::begin(agent.log("a"));
-    let mut prompts: Vec<u64> = (1..=200).collect();
+    let mut prompts: Vec<u64> = (1..=2000).collect();
     followed.until(&prompts);
-    // One of the last rows, and an early one: all rows are looked at once in a while.
-    for (id, n) in [(190, 1000), (3, 2000)] {
+    // One of the last rows, and an early one: those are looked at in turn.
+    for (id, n) in [(1990, 10_000), (3, 20_000)] {
         agent.run(&format!(
             "UPDATE word SET line = '{{\"toy\":{n}}}', mark = {n} WHERE id = {id}"
         ));
