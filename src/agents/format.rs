@@ -156,6 +156,8 @@ pub struct Root {
     pub base: Base,
     /// The folder of the logs inside the agent's folder.
     pub logs: &'static str,
+    /// Whether there are no logs in the folders below it, which are then neither searched nor watched.
+    pub is_flat: bool,
 }
 
 impl Root {
@@ -170,6 +172,16 @@ impl Root {
             env: None,
             base,
             logs,
+            is_flat: false,
+        }
+    }
+
+    /// The same, without the folders below.
+    #[must_use]
+    pub const fn flat(self) -> Root {
+        Root {
+            is_flat: true,
+            ..self
         }
     }
 

@@ -168,10 +168,8 @@ impl Scanner {
 
     /// The log that the folder at this path is, if it is one. In an agent's own folder its name is enough.
     fn folder(&mut self, root: &SearchRoot, path: &Path) -> Option<FolderLog> {
-        let formats = match root {
-            SearchRoot::Usual(format, _) => std::slice::from_ref(format),
-            _ => &self.formats,
-        };
+        let own = root.agent();
+        let formats = own.as_ref().map_or(&self.formats[..], std::slice::from_ref);
         formats.iter().find_map(|format| {
             let claim = format
                 .claims(path)
@@ -182,7 +180,7 @@ impl Scanner {
             }
             let folder = store::open(claim.store, &Arc::new(path.to_path_buf()))?;
             let head = folder.head().ok().filter(|head| !head.is_empty())?;
-            let is_log = matches!(root, SearchRoot::Usual(..)) || format.recognise(&head);
+            let is_log = own.is_some() || format.recognise(&head);
             is_log.then_some(())?;
             self.folders.insert(key, Arc::clone(&folder));
             Some((*format, claim, folder))
@@ -305,7 +303,7 @@ impl Walk<'_> {
         }
         if kind.is_dir() {
             let name = entry.file_name();
-            if name != ".git" && name != "node_modules" {
+            if !root.is_flat() && name != ".git" && name != "node_modules" {
                 let real = folder.join(entry.file_name());
                 self.folder(root, &path, real, depth + 1);
             }
@@ -314,7 +312,9 @@ impl Walk<'_> {
                 return;
             };
             match fs::metadata(&real) {
-                Ok(meta) if meta.is_dir() => self.folder(root, &path, real, depth + 1),
+                Ok(meta) if meta.is_dir() && !root.is_flat() => {
+                    self.folder(root, &path, real, depth + 1)
+                }
                 Ok(meta) if meta.is_file() => {
                     self.file(root, &path, id_of_real(&real), || Ok(meta));
                 }
@@ -331,16 +331,16 @@ impl Walk<'_> {
         id: FileId,
         meta: impl FnOnce() -> io::Result<Metadata>,
     ) {
-        let (format, claim, meta) = match root {
-            SearchRoot::Usual(format, _) => {
+        let (format, claim, meta) = match root.agent() {
+            Some(format) => {
                 let claim = format.claims(path).filter(is_file);
                 let Some(claim) = claim else { return };
                 // Gone since: the next walk will not see it.
                 let Ok(meta) = meta() else { return };
-                (*format, claim, meta)
+                (format, claim, meta)
             }
             // Outside of an agent's own folders a name means little: most logs are `*.jsonl`.
-            SearchRoot::Given(_) | SearchRoot::Forced(..) => {
+            None => {
                 let is_log = path
                     .extension()
                     .is_some_and(|ext| LOGS.iter().any(|log| ext == *log));
@@ -556,6 +556,15 @@ mod tests {
             found.files[0].facts.file,
             file_id(&found.files[0].facts.path)
         );
+    }
+
+    #[test]
+    fn the_folders_in_a_flat_place_are_not_entered() {
+        let dir = tempfile::tempdir().unwrap();
+        put(&dir.path().join("one.toy"), "");
+        put(&dir.path().join("below/two.toy"), "");
+        let found = look(vec![SearchRoot::Flat(&TOY, dir.path().to_path_buf())]);
+        assert_eq!(names(&found), ["one.toy"]);
     }
 
     #[test]

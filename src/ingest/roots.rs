@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub enum SearchRoot {
     /// A folder in which an agent keeps its logs. Only logs of this agent count; it need not exist.
     Usual(&'static Format, PathBuf),
+    /// The same, without the folders in it.
+    Flat(&'static Format, PathBuf),
     /// A file or folder that the user named.
     Given(PathBuf),
     /// The same, with the format in which a file there is read, whatever it contains.
@@ -20,15 +22,29 @@ impl SearchRoot {
     /// The file or folder.
     pub fn path(&self) -> &Path {
         match self {
-            SearchRoot::Usual(_, path) | SearchRoot::Given(path) | SearchRoot::Forced(_, path) => {
-                path
-            }
+            SearchRoot::Usual(_, path)
+            | SearchRoot::Flat(_, path)
+            | SearchRoot::Given(path)
+            | SearchRoot::Forced(_, path) => path,
         }
+    }
+
+    /// The agent whose folder it is.
+    pub fn agent(&self) -> Option<&'static Format> {
+        match self {
+            SearchRoot::Usual(format, _) | SearchRoot::Flat(format, _) => Some(format),
+            SearchRoot::Given(_) | SearchRoot::Forced(..) => None,
+        }
+    }
+
+    /// Whether the folders in it do not matter.
+    pub fn is_flat(&self) -> bool {
+        matches!(self, SearchRoot::Flat(..))
     }
 
     /// Whether the user named exactly this path.
     pub fn names(&self, path: &Path) -> bool {
-        !matches!(self, SearchRoot::Usual(..)) && self.path() == path
+        self.agent().is_none() && self.path() == path
     }
 }
 
@@ -51,10 +67,13 @@ pub fn usual(
                 let logs = folder.join(root.logs);
                 // Two roots of an agent may have the same variable.
                 let is_known = found.iter().any(|known| {
-                    matches!(known, SearchRoot::Usual(f, dir) if f.id == format.id && *dir == logs)
+                    known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
                 });
                 if !is_known {
-                    found.push(SearchRoot::Usual(format, logs));
+                    found.push(match root.is_flat {
+                        true => SearchRoot::Flat(format, logs),
+                        false => SearchRoot::Usual(format, logs),
+                    });
                 }
             }
         }

@@ -49,7 +49,10 @@ impl Watch {
         for root in roots {
             let path = root.path();
             let (path, mode) = if path.is_dir() {
-                (path, RecursiveMode::Recursive)
+                match root.is_flat() {
+                    true => (path, RecursiveMode::NonRecursive),
+                    false => (path, RecursiveMode::Recursive),
+                }
             } else if path.is_file() {
                 // The folder's watch survives the file's replacement.
                 let folder = path.parent().filter(|folder| *folder != Path::new(""));

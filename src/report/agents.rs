@@ -4,7 +4,6 @@ use super::{Output, ReportContext, Style};
 use crate::agents::facts::trigger_rule;
 use crate::agents::{Facts, Format};
 use crate::ingest::discover::Found;
-use crate::ingest::roots::SearchRoot;
 use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -61,13 +60,14 @@ pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result
 
 impl Agent {
     fn new(format: &'static Format, context: &ReportContext, found: &Found) -> Agent {
-        let roots = context.roots.iter().filter_map(|spot| match spot {
-            SearchRoot::Usual(of, path) if of.id == format.id => Some(Root {
+        let roots = context.roots.iter().filter_map(|spot| {
+            spot.agent().filter(|of| of.id == format.id)?;
+            let path = spot.path();
+            Some(Root {
                 path: path.display().to_string(),
                 short: context.folders.display(path),
-                exists: path.is_dir(),
-            }),
-            _ => None,
+                exists: path.exists(),
+            })
         });
         let logs = found.files.iter();
         let logs = logs.filter(|log| log.facts.agent == format.id);

@@ -324,14 +324,11 @@ fn place(root: &str) -> Result<Root, String> {
         Some((above, logs)) => (above, logs),
         None => ("", below_home.unwrap_or(folder)),
     };
-    Ok(Root {
-        env: None,
-        base: match below_home {
-            Some(_) => Base::Home(above),
-            None => Base::At(above),
-        },
-        logs,
-    })
+    let base = match below_home {
+        Some(_) => Base::Home(above),
+        None => Base::At(above),
+    };
+    Ok(Root::new(base, logs))
 }
 
 #[cfg(test)]
