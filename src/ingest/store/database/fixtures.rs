@@ -8,6 +8,7 @@ use crate::ingest::roots::SearchRoot;
 use crate::ingest::store::News;
 use crate::model::event::ByLength;
 use crate::model::fleet::FileId;
+use crate::model::text::TextRequest;
 use rusqlite::Batch;
 use rusqlite::fallible_iterator::FallibleIterator;
 use std::collections::BTreeMap;
@@ -75,6 +76,13 @@ fn following_ends_where_a_fresh_reading_does() {
             assert_eq!(a.items(), b.items(), "{name}");
             assert_eq!(a.requests(), b.requests(), "{name}");
             assert_eq!((&a.skipped, &a.unknown), (&b.skipped, &b.unknown), "{name}");
+            for item in b.items() {
+                let Some(wanted) = TextRequest::of(log.facts.file, &item) else {
+                    continue;
+                };
+                let text = log.store.text(&log, wanted).map(|_| ());
+                assert!(text.is_ok(), "{name}: {item:?}: {text:?}");
+            }
             // The gauge needs no more than the end.
             let tail = tail_only(&log, &Arc::default()).unwrap();
             assert_eq!(tail[0].1.context().known, b.context().known, "{name}");
