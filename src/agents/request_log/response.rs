@@ -35,6 +35,7 @@ pub(super) enum Thoughts {
 
 record! {
     struct Reply<'a> {
+        role: Text<'a>,
         id: Text<'a> = "id" | "responseId" | "response_id",
         model: Text<'a> = "model" | "modelVersion" | "model_version" | "modelId",
         choices: Raw<'a>,
@@ -94,7 +95,9 @@ pub(super) fn whole<'a>(json: &'a str, lost: &Lost) -> Option<Response<'a>> {
     let has_content = reply.choices.is_some()
         || reply.output.is_some()
         || reply.candidates.is_some()
-        || reply.sdk_calls.is_some();
+        || reply.sdk_calls.is_some()
+        // Anthropic's message.
+        || reply.content.is_some() && reply.role.get() == Some("assistant");
     if !has_content && reply.usage.is_none() {
         return None;
     }

@@ -25,7 +25,8 @@ pub(super) struct Thread {
     pub(super) responses: u64,
     /// The hash of the newest request's system prompt and tools.
     pub(super) front: u64,
-    model: Option<Box<str>>,
+    /// The model of the newest request.
+    requested: Option<Box<str>>,
 }
 
 impl Thread {
@@ -38,7 +39,7 @@ impl Thread {
             fronts: HashSet::new(),
             responses: 0,
             front: 0,
-            model: None,
+            requested: None,
         }
     }
 
@@ -52,9 +53,11 @@ impl Thread {
     ) {
         out.set_lane(self.lane);
         // Until a response names it, the model is the one that was requested.
-        if let (None, Some(model)) = (&self.model, request.model.as_deref()) {
-            self.model = Some(model.into());
-            out.meta(Meta::of_model(self.model.clone()));
+        if let Some(model) = request.model.as_deref()
+            && self.requested.as_deref() != Some(model)
+        {
+            self.requested = Some(model.into());
+            out.meta(Meta::of_model(self.requested.clone()));
         }
         let prompt = Prompt {
             front: &request.front,
@@ -82,9 +85,6 @@ impl Thread {
             *tokens > 0 && is_new
         });
         let built_in = built_in.map(|tokens| add_built_in(tokens, request, out));
-        if let Some(usage) = &usage {
-            self.model = usage.model.clone().or(self.model.take());
-        }
         let blocks = &response.blocks;
         self.conversation.add_response(request, blocks, usage, out);
         let texts = blocks.iter().flat_map(Block::texts);
