@@ -8,8 +8,8 @@
 //!   `parentToolCallId`) names the sub-agent whose event it is.
 //! * Since 1.0.102 `session.usage_record` contains the provider's numbers of a request; see `usage`. Before,
 //!   no event on disk contains a prompt's size: `assistant.usage` and `session.usage_info` are ephemeral, only
-//!   `outputTokens` is written. The prompts are in the OpenTelemetry file, where the user has one
-//!   written; see `spans`. A response is there by its `apiCallId`, or else by its interaction and turn.
+//!   `outputTokens` is written. The prompts are in a database, see `rows`, and in the OpenTelemetry file,
+//!   where the user has one written; see `spans`. A response is there by its `apiCallId`, or else by its interaction and turn.
 //! * `currentTokens`, and the parts in compactions, are counted by the agent: beside a span with
 //!   22,799 input tokens, it counted 22,526. They are estimates.
 //! * `transformedContent` is what the model gets of a user's message, `content` what he typed.
@@ -29,21 +29,27 @@
 //!   the agent counts them, in nine published logs.
 //! * `session.shutdown`'s other numbers are sums over all resumed runs, no context.
 //!
-//! What it keeps in SQLite (`session-store.db`) is not read.
+//! Of what it keeps in SQLite (`session-store.db`), the requests are read; see `rows`.
 
+mod asides;
 mod events;
 mod media;
 mod resets;
+mod rows;
 mod spans;
 mod usage;
 
 use super::anthropic::ToolNames;
 use super::image::{self, Formula};
 use super::lenient::{self, Count, Piece};
-use super::{Claim, Decoder, Facts, Format, Root, SidecarRecord, decoder, facts, head};
+use super::{
+    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
+};
 use crate::model::event::{Key, Lane, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Kind, Role};
+use asides::Asides;
 use events::{Data, Record, Request};
+use jiff::Timestamp;
 use media::{picture, pictures};
 use std::collections::HashMap;
 use std::path::Path;
@@ -56,8 +62,9 @@ pub static COPILOT_CLI: Format = Format {
     facts: Facts {
         mark: "event `session.start` with a `sessionId`",
         live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning since 1.0.102; before where its OpenTelemetry is written to a \
-                file (`~/.copilot/otel`, `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
+        known: "prompts, outputs, reasoning since 1.0.102; before where `session-store.db` has them, or \
+                its OpenTelemetry is written to a file (`~/.copilot/otel`, \
+                `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
         estimated: "all, elsewhere",
         sub_agents: "in the main file",
         compactions: "yes, truncations too",
@@ -138,6 +145,8 @@ struct Thread {
     summarised: Option<usize>,
     /// The turn that is open, as telemetry names it.
     turn: Option<Key>,
+    /// The request whose numbers were looked for last.
+    asked: Option<Key>,
 }
 
 /// Decodes one session.
@@ -155,31 +164,22 @@ struct CopilotCliDecoder {
     window: Option<u64>,
     /// The numbers of a request whose response has not been read, and its key if it has one.
     unanswered: Option<(Option<Key>, Usage)>,
-    sidecar: Vec<SidecarRecord>,
-    /// The sidecar record of each key; `None`: there are several.
-    by_key: HashMap<Key, Option<usize>>,
+    asides: Asides,
+    /// The time of the event that is being read.
+    at: Option<Timestamp>,
 }
 
 impl Decoder for CopilotCliDecoder {
-    fn read_sidecar(&mut self, records: &[SidecarRecord]) {
-        self.sidecar = records.to_vec();
-        self.by_key.clear();
-        for (ix, record) in records.iter().enumerate() {
-            for key in &record.keys {
-                let same = |other: usize| records[other].usage.request == record.usage.request;
-                self.by_key
-                    .entry(*key)
-                    .and_modify(|slot| *slot = slot.filter(|other| same(*other)).map(|_| ix))
-                    .or_insert(Some(ix));
-            }
-        }
+    fn read_sidecar(&mut self, records: &[SidecarRecord]) -> StateUpdate {
+        self.asides.take(records)
     }
 
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
-        out.set_time(record.timestamp.time());
+        self.at = record.timestamp.time();
+        out.set_time(self.at);
         out.set_lane(lane_of(&record));
         self.event = record.id.key();
         self.begin(&record, out);

@@ -187,8 +187,9 @@ struct GrokDecoder {
 }
 
 impl Decoder for GrokDecoder {
-    fn read_sidecar(&mut self, records: &[SidecarRecord]) {
+    fn read_sidecar(&mut self, records: &[SidecarRecord]) -> StateUpdate {
         self.requests = Requests::of(records);
+        StateUpdate::RereadLog
     }
 
     fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {

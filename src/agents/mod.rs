@@ -25,10 +25,12 @@
 //! [`Event::Unknown`]: crate::model::event::Event::Unknown
 
 use crate::model::event::{Key, Sink, Usage};
+use database::DatabaseSpec;
 pub use facts::Facts;
 pub use format::{
     Base, ChainSpec, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder,
 };
+use jiff::Timestamp;
 pub use settings::Settings;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -109,6 +111,19 @@ pub struct SidecarSpec {
     pub folder: fn(&Path) -> Option<PathBuf>,
     /// Reads a line; `None`: nothing of use. Never fails, whatever the bytes.
     pub read: fn(&[u8]) -> Option<SidecarRecord>,
+    /// A database beside the logs, if the agent keeps one.
+    pub database: Option<&'static SidecarDatabase>,
+}
+
+/// A database that an agent keeps beside its logs, with rows about single requests.
+#[derive(Debug)]
+pub struct SidecarDatabase {
+    /// Its path, from the path of a log.
+    pub path: fn(&Path) -> Option<PathBuf>,
+    /// Its tables. Rows are only added.
+    pub spec: DatabaseSpec,
+    /// Reads the line of a row; `None`: nothing of use. Never fails, whatever the bytes.
+    pub read: fn(&[u8]) -> Option<SidecarRecord>,
 }
 
 /// A line of a sidecar file, about one request.
@@ -118,6 +133,8 @@ pub struct SidecarRecord {
     pub session: Box<str>,
     /// Names that the session's log may have for the request, the most reliable first.
     pub keys: Vec<Key>,
+    /// When the request ended, where no name of it is known: `keys` are those of its conversation.
+    pub at: Option<Timestamp>,
     /// The window at that time, in tokens.
     pub window: Option<u64>,
     /// The numbers. `request` identifies the record; it is replaced by the log's own name for the request
@@ -125,12 +142,12 @@ pub struct SidecarRecord {
     pub usage: Usage,
 }
 
-/// How a decoder took a document beside its log.
+/// How a decoder took what is beside its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateUpdate {
     /// What was read of the log still holds.
     Accepted,
-    /// The document is half written, or none.
+    /// A document is half written, or none.
     Incomplete,
     /// It concerns what was read long before: the log must be read again from its beginning.
     RereadLog,
@@ -155,8 +172,11 @@ pub trait Decoder: Send {
     /// Decodes a whole document.
     fn read_document(&mut self, _document: &str, _out: &mut Sink<'_>) {}
 
-    /// Takes the sidecar records of its session, before it reads anything.
-    fn read_sidecar(&mut self, _records: &[SidecarRecord]) {}
+    /// Takes the sidecar records of its session: before it reads anything, and again when there are more,
+    /// all of them.
+    fn read_sidecar(&mut self, _records: &[SidecarRecord]) -> StateUpdate {
+        StateUpdate::RereadLog
+    }
 
     /// A copy of itself that has read the same, for documents with a [`Format::list`]: they are read on
     /// from the first change. `None`: they are read as a whole whenever they change.

@@ -2,7 +2,8 @@
 //!
 //! A sidecar file is about all sessions. It is read once for all of them, and on as it grows; the decoder
 //! of each session is given its records. When there are new ones, the log is read again from its
-//! beginning, since they concern requests that were read before.
+//! beginning if they concern requests that were read before. The rows of a database are read likewise,
+//! session by session.
 //!
 //! The state files of a log ([`Format::states`]) are given to the decoder, and again whenever they have
 //! changed; the decoder decides whether what it has read still holds.
@@ -18,11 +19,14 @@ use super::store::document;
 use super::store::position::Position;
 use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
 use crate::model::event::Sink;
+use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+
+mod rows;
 
 /// The sidecar files of the logs in one folder.
 pub struct SidecarStore {
@@ -30,6 +34,7 @@ pub struct SidecarStore {
     folder: Option<PathBuf>,
     /// The file that the environment names.
     named: Option<PathBuf>,
+    rows: Option<SidecarRows>,
     files: Mutex<BTreeMap<PathBuf, SidecarFile>>,
 }
 
@@ -55,6 +60,9 @@ impl SidecarStore {
             spec,
             folder: (spec.folder)(log),
             named,
+            rows: spec
+                .database
+                .and_then(|database| SidecarRows::new(database, log)),
             files: Mutex::default(),
         }
     }
@@ -83,6 +91,9 @@ impl SidecarStore {
                 extent.records += records.len();
                 extent.readings += file.readings;
             }
+        }
+        if let Some(rows) = &self.rows {
+            rows.records(session, give, &mut extent);
         }
         extent
     }
@@ -132,10 +143,7 @@ impl DecoderWithSidecar {
         let mut decoder = log.format.decoder();
         let id = log.facts.id.as_deref();
         let sidecar = log.sidecar.clone().zip(id.map(Into::into));
-        let mut records = Vec::new();
-        let given = extent(sidecar.as_ref(), &mut |more| {
-            records.extend_from_slice(more)
-        });
+        let (records, given) = records(sidecar.as_ref());
         if !records.is_empty() {
             decoder.read_sidecar(&records);
         }
@@ -150,6 +158,20 @@ impl DecoderWithSidecar {
     /// Whether there are other sidecar records than the decoder was given.
     pub(super) fn is_outdated(&self) -> bool {
         extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
+    }
+
+    /// Passes the sidecar records to the decoder if there are others than it was given.
+    pub(super) fn read_sidecar(&mut self) -> StateUpdate {
+        if !self.is_outdated() {
+            return StateUpdate::Accepted;
+        }
+        let (records, now) = records(self.sidecar.as_ref());
+        let before = std::mem::replace(&mut self.given, now);
+        let update = self.decoder.read_sidecar(&records);
+        match now.readings == before.readings && now.records >= before.records {
+            true => update,
+            false => StateUpdate::RereadLog,
+        }
     }
 
     /// Whether a state file has changed.
@@ -206,6 +228,13 @@ impl States {
     }
 }
 
+/// All records of a session.
+fn records(sidecar: Option<&(Arc<SidecarStore>, Box<str>)>) -> (Vec<SidecarRecord>, Extent) {
+    let mut records = Vec::new();
+    let extent = extent(sidecar, &mut |more| records.extend_from_slice(more));
+    (records, extent)
+}
+
 fn extent(
     sidecar: Option<&(Arc<SidecarStore>, Box<str>)>,
     give: &mut dyn FnMut(&[SidecarRecord]),
@@ -223,7 +252,7 @@ mod tests {
     use crate::ingest::reader::{Progress, Reading, read_whole};
     use crate::ingest::roots::SearchRoot;
     use crate::ingest::store::{Cursor, News};
-    use crate::model::event::ByLength;
+    use crate::model::event::{ByLength, Lane};
     use crate::model::session::Session;
     use proptest::prelude::*;
     use std::fs::OpenOptions;
@@ -298,6 +327,147 @@ mod tests {
             prop_assert_eq!(&session.items(), &fresh.items());
             prop_assert_eq!(session.context(), fresh.context());
         }
+    }
+
+    const ROWS_LOG: &str =
+        include_str!("../../tests/fixtures/copilot-cli/rows_have_prompts/log.jsonl");
+    const ROWS: &str = include_str!("../../tests/fixtures/copilot-cli/rows_have_prompts/store.sql");
+
+    /// A session with its database, which has these first statements of the script.
+    fn home_with_rows(log: &str, script: &[&str]) -> (tempfile::TempDir, PathBuf, LogFile) {
+        let home = tempfile::tempdir().unwrap();
+        let state = home.path().join("session-state");
+        let folder = state.join("5e000000-0000-4000-8000-000000000012");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("events.jsonl"), log).unwrap();
+        let database = home.path().join("session-store.db");
+        execute(&database, script);
+        let root = SearchRoot::Usual(&COPILOT_CLI, state);
+        let found = Scanner::new(vec![root], vec![], |_| None).look();
+        (home, database, found.files.into_iter().next().unwrap())
+    }
+
+    fn execute(database: &Path, script: &[&str]) {
+        let writer = rusqlite::Connection::open(database).unwrap();
+        writer.execute_batch(&script.join(";\n")).unwrap();
+        drop(writer);
+        pause();
+    }
+
+    /// A database is looked at once in a while, which depends on how long a look takes.
+    fn pause() {
+        std::thread::sleep(std::time::Duration::from_millis(400));
+    }
+
+    fn statements() -> Vec<&'static str> {
+        ROWS.split(";\n").filter(|sql| !sql.is_empty()).collect()
+    }
+
+    #[test]
+    fn rows_of_a_database_have_the_numbers_of_each_conversation() {
+        let (_home, database, log) = home_with_rows(ROWS_LOG, &statements());
+        assert_eq!(prompts(&log), [11_200, 11_900, 12_010, 12_130]);
+        let lanes = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+        let of_agent = lanes[1].1.requests().iter().map(|r| r.prompt);
+        assert_eq!(of_agent.collect::<Vec<_>>(), [8_100, 8_190]);
+        let (_, cursor) = begin(&log);
+        assert!(!cursor.has_news_beside());
+
+        // Another one in its place, and none.
+        fs::remove_file(&database).unwrap();
+        let mut other = statements();
+        let first = other.iter().position(|sql| sql.contains("11200")).unwrap();
+        other.remove(first);
+        execute(&database, &other);
+        assert!(cursor.has_news_beside());
+        assert_eq!(prompts(&log), [11_900, 12_010, 12_130]);
+        fs::remove_file(&database).unwrap();
+        pause();
+        assert_eq!(prompts(&log), [0; 0]);
+    }
+
+    #[test]
+    fn rows_that_come_late_or_early_end_in_the_same_state() {
+        let lines: Vec<&str> = ROWS_LOG.split_inclusive('\n').collect();
+        let all = statements();
+        let tables = all
+            .iter()
+            .position(|sql| sql.contains("assistant_usage_events (session_id, turn"))
+            .unwrap();
+        // How many lines of the log are there at each row.
+        for at in [
+            [0, 0, 0, 0, 0],
+            [2, 4, 7, 10, 14],
+            [3, 6, 8, 11, 19],
+            [19, 19, 19, 19, 19],
+        ] {
+            let (_home, database, log) = home_with_rows("", &all[..tables]);
+            let (mut session, mut cursor) = begin(&log);
+            let mut written = 0;
+            let mut rows = all[tables..].chunks(2);
+            for until in at.into_iter().chain([lines.len()]) {
+                let mut file = OpenOptions::new()
+                    .append(true)
+                    .open(&*log.facts.path)
+                    .unwrap();
+                let until = until.min(lines.len());
+                file.write_all(lines[written..until].concat().as_bytes())
+                    .unwrap();
+                written = until;
+                execute(&database, rows.next().unwrap_or_default());
+                loop {
+                    match cursor.more(&ByLength).unwrap() {
+                        News::Restart => (session, cursor) = begin(&log),
+                        News::Entries(new) | News::Batch(new) if !new.is_empty() => {
+                            for entry in new.into_iter().filter(|entry| entry.lane == Lane::Main) {
+                                session.apply(entry);
+                            }
+                        }
+                        _ => break,
+                    }
+                }
+            }
+            let fresh = begin(&log).0;
+            assert_eq!(fresh.requests().len(), 4);
+            assert_eq!(session.requests(), fresh.requests(), "{at:?}");
+            assert_eq!(session.items(), fresh.items(), "{at:?}");
+        }
+    }
+
+    #[test]
+    fn rows_beside_a_log_with_its_own_numbers_do_not_make_it_be_read_again() {
+        let of_log = include_str!(
+            "../../tests/fixtures/copilot-cli/usage_records_and_background_compaction/log.jsonl"
+        );
+        let id = of_log
+            .split("\"sessionId\":\"")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        let all: Vec<String> = statements()
+            .iter()
+            .map(|sql| sql.replace("5e000000-0000-4000-8000-000000000012", id))
+            .collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let (home, database, _) = home_with_rows("", &all[..all.len() - 1]);
+        let folder = home.path().join("session-state").join(id);
+        fs::create_dir_all(&folder).unwrap();
+        // One response after that has none.
+        let own = of_log.find("\"apiCallId\":\"c9\"").unwrap();
+        let own = &of_log[..of_log[..own].rfind('\n').unwrap() + 1];
+        fs::write(folder.join("events.jsonl"), own).unwrap();
+        let root = SearchRoot::Usual(&COPILOT_CLI, folder);
+        let log = Scanner::new(vec![root], vec![], |_| None)
+            .look()
+            .files
+            .remove(0);
+        let (_, mut cursor) = begin(&log);
+        execute(&database, &all[all.len() - 1..]);
+        assert!(cursor.has_news_beside());
+        assert!(matches!(cursor.more(&ByLength).unwrap(), News::Entries(_)));
+        assert!(!cursor.has_news_beside());
     }
 
     #[test]

@@ -55,6 +55,7 @@ record! {
         pub(super) tool_definitions_tokens: Count = "toolDefinitionsTokens",
         pub(super) compaction_tokens_used: Numbers<'a> = "compactionTokensUsed",
         pub(super) usage: Numbers<'a>,
+        pub(super) output_tokens: Count = "outputTokens",
         pub(super) current_tokens: Count = "currentTokens",
         pub(super) token_limit: Count = "tokenLimit",
         pub(super) messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",

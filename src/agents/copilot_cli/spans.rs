@@ -12,6 +12,7 @@
 //!   its `interactionId` and `turnId`, in older builds all there is to go by.
 //! * The event `github.copilot.session.usage_info` contains the window, and the agent's own count.
 
+use super::rows::DATABASE;
 use super::{response_key, turn_key};
 use crate::agents::lenient::{self, Count, Text, record};
 use crate::agents::{SidecarRecord, SidecarSpec};
@@ -25,6 +26,7 @@ pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
         Some(state.parent()?.join("otel"))
     },
     read,
+    database: Some(&DATABASE),
 };
 
 record! {
@@ -113,6 +115,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     Some(SidecarRecord {
         session,
         keys: keys.into_iter().flatten().collect(),
+        at: None,
         window,
         usage,
     })

@@ -50,6 +50,7 @@ fn aside(response: &str, prompt: u64) -> SidecarRecord {
     SidecarRecord {
         session: "s".into(),
         keys: vec![response_key(response), turn_key("i", "0")],
+        at: None,
         window: None,
         usage: Usage::reported(response_key(response), prompt),
     }

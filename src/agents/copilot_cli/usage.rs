@@ -2,7 +2,7 @@
 //!
 //! Since 1.0.102 the log has them itself: `session.usage_record`, straight before the `assistant.message`
 //! with the same `apiCallId`. `inputTokens` is the whole prompt, what was read from a cache included.
-//! Older builds write them to an OpenTelemetry file only, if at all. Requests that compact have no record;
+//! Older builds write them to a database and an OpenTelemetry file only, if at all. Requests that compact have no record;
 //! `session.compaction_complete` has their sum.
 
 use super::events::{Data, Numbers};
@@ -31,16 +31,17 @@ impl CopilotCliDecoder {
         {
             return out.usage(Usage { request, ..usage });
         }
-        let open = self.thread(out.lane()).turn;
-        let found = |key| self.by_key.get(&key).copied().flatten();
-        let names = [response, turn_of(data), open].into_iter().flatten();
-        let Some(found) = names.filter_map(found).next() else {
+        let thread = self.thread(out.lane());
+        if thread.asked.replace(request) == Some(request) {
             return;
-        };
-        let aside = &self.sidecar[found];
-        let (window, usage) = (aside.window, aside.usage.clone());
+        }
+        let names = [response, turn_of(data), thread.turn];
+        let message = (out.lane(), self.at, data.output_tokens);
+        let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
         self.window(Count(window), out);
-        out.usage(Usage { request, ..usage });
+        if let Some(usage) = usage {
+            out.usage(Usage { request, ..usage });
+        }
     }
 
     /// What a compaction cost: it counts, but holds no part of the conversation.
@@ -59,7 +60,7 @@ impl CopilotCliDecoder {
 
 impl Numbers<'_> {
     /// The numbers as a usage report; `None`: there is no prompt.
-    fn usage(&self, request: Key) -> Option<Usage> {
+    pub(super) fn usage(&self, request: Key) -> Option<Usage> {
         let prompt = self.input_tokens.0.filter(|tokens| *tokens > 0)?;
         let cached = self.cache_read_tokens.or_zero().min(prompt);
         Some(Usage {

@@ -12,6 +12,7 @@ pub(super) static SIDECAR: SidecarSpec = SidecarSpec {
         Some(sessions.parent()?.join("logs"))
     },
     read,
+    database: None,
 };
 
 record! {
@@ -45,6 +46,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     is_done.then_some(SidecarRecord {
         session,
         keys: Vec::new(),
+        at: None,
         window: None,
         usage: Usage {
             cached,

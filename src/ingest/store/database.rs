@@ -117,6 +117,21 @@ impl Database {
         }
     }
 
+    /// Calls `give` with the lines of a session's rows after the first `skip`.
+    ///
+    /// # Errors
+    ///
+    /// A row that cannot be read ends it: the lines before it were given.
+    pub fn lines(&self, session: &str, skip: u64, give: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.read(|connection, tables| {
+            let mut rows = tables.rows(connection)?;
+            each_line(&mut rows, session, skip, &mut |row| {
+                give(row.text.as_deref().unwrap_or_default());
+                true
+            })
+        })
+    }
+
     /// Reads in one transaction.
     fn read<T>(
         &self,

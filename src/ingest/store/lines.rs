@@ -91,7 +91,8 @@ impl Cursor for LineCursor {
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
         let mut out = Sink::new(measure);
-        if self.decoder.is_outdated() || self.decoder.read_state(&mut out) == StateUpdate::RereadLog
+        if self.decoder.read_sidecar() == StateUpdate::RereadLog
+            || self.decoder.read_state(&mut out) == StateUpdate::RereadLog
         {
             return Ok(News::Restart);
         }

@@ -236,7 +236,7 @@ impl Cursor for RowCursor {
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
         let mut out = Sink::new(measure);
-        let is_outdated = self.is_broken || self.decoder.is_outdated();
+        let is_outdated = self.is_broken || self.decoder.read_sidecar() == StateUpdate::RereadLog;
         if is_outdated || self.decoder.read_state(&mut out) == StateUpdate::RereadLog {
             return Ok(News::Restart);
         }

@@ -1,0 +1,105 @@
+//! A database beside the logs, whose rows are about single requests.
+
+use super::Extent;
+use crate::agents::{SidecarDatabase, SidecarRecord};
+use crate::ingest::lock;
+use crate::ingest::store::Stamp;
+use crate::ingest::store::database::Database;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The database of the logs in one folder.
+pub(super) struct SidecarRows {
+    database: Database,
+    read: fn(&[u8]) -> Option<SidecarRecord>,
+    sessions: Mutex<HashMap<Box<str>, SessionRows>>,
+}
+
+/// The rows of a session as far as they were read.
+#[derive(Default)]
+struct SessionRows {
+    /// The session when all of them were.
+    seen: Option<Stamp>,
+    rows: u64,
+    /// A hash of the last, to notice another database in the place of this one.
+    last: Option<u64>,
+    records: Vec<SidecarRecord>,
+    /// How often they were read again from the first.
+    readings: u64,
+}
+
+impl SidecarRows {
+    /// The database of this log, if there can be one.
+    pub(super) fn new(of: &'static SidecarDatabase, log: &Path) -> Option<SidecarRows> {
+        Some(SidecarRows {
+            database: Database::new(&Arc::new((of.path)(log)?), &of.spec),
+            read: of.read,
+            sessions: Mutex::default(),
+        })
+    }
+
+    /// Calls `give` with the present records of a session. A database that cannot be read has those that it
+    /// had, one that is gone has none.
+    pub(super) fn records(
+        &self,
+        session: &str,
+        give: &mut dyn FnMut(&[SidecarRecord]),
+        extent: &mut Extent,
+    ) {
+        let (listed, _) = self.database.sessions();
+        let Some(now) = listed.get(session).map(|session| session.stamp) else {
+            return;
+        };
+        let mut sessions = lock(&self.sessions);
+        let rows = sessions.entry(session.into()).or_default();
+        if rows.seen != Some(now) && rows.read_on(&self.database, session, self.read) {
+            rows.seen = Some(now);
+        }
+        give(&rows.records);
+        extent.records += rows.records.len();
+        extent.readings += rows.readings;
+    }
+}
+
+impl SessionRows {
+    /// Reads the rows that have come; whether all could be read.
+    fn read_on(
+        &mut self,
+        database: &Database,
+        session: &str,
+        read: fn(&[u8]) -> Option<SidecarRecord>,
+    ) -> bool {
+        let mut is_same = self.last.is_none();
+        let mut last = self.last;
+        let mut new = Vec::new();
+        let mut count = 0;
+        let skip = self.rows - u64::from(last.is_some());
+        let outcome = database.lines(session, skip, &mut |line| {
+            let hash = xxh3_64(line.as_bytes());
+            // The first line is the last that was read.
+            if !is_same && count == 0 && last == Some(hash) {
+                is_same = true;
+                return;
+            }
+            last = Some(hash);
+            count += 1;
+            new.extend(read(line.as_bytes()));
+        });
+        if outcome.is_err() {
+            return false;
+        }
+        if !is_same {
+            *self = SessionRows {
+                readings: self.readings + 1,
+                ..SessionRows::default()
+            };
+            return self.read_on(database, session, read);
+        }
+        self.last = last;
+        self.rows += count;
+        self.records.append(&mut new);
+        true
+    }
+}
