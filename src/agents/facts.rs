@@ -104,6 +104,13 @@ fn grouped(number: u64) -> String {
 
 /// The default folders of an agent's logs, as people write them, then the variables that name others.
 pub fn places(format: &Format) -> Vec<String> {
+    if !format.places.is_empty() {
+        return format
+            .places
+            .iter()
+            .map(|place| (*place).to_owned())
+            .collect();
+    }
     let mut places: Vec<String> = Vec::new();
     let mut named: Vec<String> = Vec::new();
     for root in format.roots {

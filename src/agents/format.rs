@@ -16,6 +16,9 @@ pub struct Format {
     pub label: &'static str,
     /// The folders of its logs.
     pub roots: &'static [Root],
+    /// Patterns of the folders of its logs, for formats with too many roots to list them; empty: they are
+    /// listed.
+    pub places: &'static [&'static str],
     /// What its logs contain and what they do not.
     pub facts: Facts,
     /// The newest version whose logs were compared with counts that are known, a whole run of each; empty:
@@ -25,6 +28,9 @@ pub struct Format {
     pub claims: &'static (dyn Fn(&Path) -> Option<Claim> + Sync),
     /// See [`Format::recognise`].
     pub recognise: &'static (dyn Fn(&[u8]) -> bool + Sync),
+    /// What the formats have in common whose logs only differ in their paths; empty: no other is like this
+    /// one.
+    pub family: &'static str,
     /// See [`Format::decoder`]; mostly [`decoder`].
     pub decoder: &'static (dyn Fn() -> Box<dyn Decoder> + Sync),
     /// See [`Format::store`]. The default is a file of lines or a document, by how the file begins.
@@ -76,10 +82,12 @@ impl Format {
         id: "",
         label: "",
         roots: &[],
+        places: &[],
         facts: Facts::NONE,
         proven: "",
         claims: &|_| None,
         recognise: &|_| false,
+        family: "",
         decoder: &decoder::<Nothing>,
         store: &head::lines_or_document,
         list: None,
@@ -107,6 +115,11 @@ impl Format {
     /// Whether a file that begins with these bytes is such a log. The bytes may end anywhere.
     pub fn recognise(&self, head: &[u8]) -> bool {
         (self.recognise)(head)
+    }
+
+    /// Whether only the path of a log shows which of the two formats it has.
+    pub fn is_kin(&self, other: &Format) -> bool {
+        !self.family.is_empty() && self.family == other.family
     }
 
     /// The store of a log that begins with these bytes; `None`: its path decides.

@@ -65,6 +65,7 @@ pub mod qwen_code;
 pub mod registry;
 pub mod request_log;
 pub mod settings;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod vscode_gateway;
@@ -82,6 +83,9 @@ pub static ALL: &[&Format] = &[
     &grok::GROK,
     &cursor::CURSOR,
     &cline::CLINE,
+    &tasks::ROO_CODE,
+    &tasks::KILO_CODE,
+    &tasks::CLINE_TASKS,
     &otel_genai::OTEL_GENAI,
     &mew::MEW,
     &hpd_agent::HPD_AGENT,

@@ -199,9 +199,13 @@ impl Scanner {
             true => self.whose_database(path, &head),
             false => {
                 let mut formats = self.formats.iter();
-                formats
+                let format = formats
                     .find(|format| format.recognise(&head))
-                    .map(|format| (*format, format.store(&head)))
+                    .map(|format| {
+                        let mut kin = self.formats.iter().filter(|other| other.is_kin(format));
+                        kin.find(|kin| kin.claims(path).is_some()).unwrap_or(format)
+                    });
+                format.map(|format| (*format, format.store(&head)))
             }
         };
         // What is written to a database does not show in its length at once.

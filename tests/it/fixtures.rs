@@ -14,9 +14,11 @@ fn every_fixture_reports_as_expected() {
     glob!("../fixtures", "*/*/log.{json,jsonl,yaml}", |path| check(
         path, path
     ));
-    glob!("../fixtures", "*/*/*.messages.json", |path| check(
-        path, path
-    ));
+    glob!(
+        "../fixtures",
+        "*/*/{*.messages,api_conversation_history}.json",
+        |path| check(path, path)
+    );
     glob!("../fixtures", "*/*/base_state.json", |path| {
         check(path.parent().unwrap(), path);
     });

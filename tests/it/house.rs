@@ -60,6 +60,7 @@ fn every_format_has_hand_written_logs_and_a_report_of_each() {
                 name.starts_with("log.")
                     || name == "base_state.json"
                     || name.ends_with(".messages.json")
+                    || name == "api_conversation_history.json"
             });
             let has_report = has(|name| name == "report.snap");
             assert!(has_log && has_report, "{}: {names:?}", case.display());

@@ -61,7 +61,10 @@ fn logs() -> Vec<Log> {
             let read = |path: &PathBuf| fs::read_to_string(path).ok();
             let file = |name: &str| read(&case.join(name));
             // The files of agents that find others by their names.
-            let is_named = |path: &&PathBuf| path.to_string_lossy().ends_with(".messages.json");
+            let is_named = |path: &&PathBuf| {
+                let path = path.to_string_lossy();
+                path.ends_with(".messages.json") || path.ends_with("api_conversation_history.json")
+            };
             let named = files.iter().find(is_named);
             if let Some(text) = file("log.jsonl") {
                 logs.push(log(text.lines().map(Into::into).collect(), false));
