@@ -1,14 +1,17 @@
-//! tiktoken-rs behind one type: o200k counts with a cache and guards.
+//! tiktoken-rs behind one type: o200k counts, and cl100k counts beside them where an estimator needs them,
+//! with a cache and guards.
 //!
 //! Measured on one core, `o200k_base`: 100 ms and 45 MB to begin with, then 20 to 25 MB of code, JSON or
 //! English a second, 15 MB of base64. So nothing is loaded before the first count is asked for, and
 //! no text is counted twice while its count is remembered.
 
+use crate::model::estimators::Estimator;
 use crate::model::event::{ByLength, Measure, Size};
 use std::collections::HashMap;
+use std::ops::Add;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use tiktoken_rs::{CoreBPE, o200k_base_singleton};
+use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The most bytes that the tokenizer gets at once. tiktoken-rs 0.12 panics on 1,000,000 spaces in a row
@@ -25,18 +28,39 @@ const GENERATION: usize = 32 << 10;
 #[derive(Default)]
 pub struct Counter {
     bpe: OnceLock<&'static CoreBPE>,
+    /// Whether cl100k tokens are counted too.
+    with_cl100k: bool,
     seen: Mutex<Seen>,
+}
+
+/// The tokens of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    o200k: u32,
+    /// The same as `o200k` where it is not counted.
+    cl100k: u32,
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            o200k: self.o200k.saturating_add(other.o200k),
+            cl100k: self.cl100k.saturating_add(other.cl100k),
+        }
+    }
 }
 
 /// Counts by hash of the text, in two generations: when the young one is full, the old one is dropped.
 #[derive(Default)]
 struct Seen {
-    young: HashMap<u64, u64>,
-    old: HashMap<u64, u64>,
+    young: HashMap<u64, Counts>,
+    old: HashMap<u64, Counts>,
 }
 
 impl Seen {
-    fn get(&mut self, hash: u64) -> Option<u64> {
+    fn get(&mut self, hash: u64) -> Option<Counts> {
         if let Some(count) = self.young.get(&hash) {
             return Some(*count);
         }
@@ -45,7 +69,7 @@ impl Seen {
         Some(count)
     }
 
-    fn put(&mut self, hash: u64, count: u64) {
+    fn put(&mut self, hash: u64, count: Counts) {
         if self.young.len() >= GENERATION {
             self.old = std::mem::take(&mut self.young);
         }
@@ -59,6 +83,22 @@ impl Counter {
         Counter::default()
     }
 
+    /// One that counts cl100k tokens too, which takes twice the time.
+    pub fn with_cl100k() -> Counter {
+        Counter {
+            with_cl100k: true,
+            ..Counter::default()
+        }
+    }
+
+    /// One that counts what this estimator needs.
+    pub fn for_estimator(estimator: Estimator) -> Counter {
+        match estimator.counts_cl100k() {
+            true => Counter::with_cl100k(),
+            false => Counter::new(),
+        }
+    }
+
     /// Whether the vocabulary is loaded, so that a count costs microseconds.
     pub fn is_warm(&self) -> bool {
         self.bpe.get().is_some()
@@ -67,6 +107,10 @@ impl Counter {
     /// The o200k tokens of a text, in 64 KiB pieces: a piece's end may add one token where it has to
     /// cut a word. `None`: the tokenizer failed on it.
     pub fn count(&self, text: &str) -> Option<u64> {
+        Some(self.counts(text)?.o200k.into())
+    }
+
+    fn counts(&self, text: &str) -> Option<Counts> {
         if text.len() < WORTH_REMEMBERING {
             return self.encode(text);
         }
@@ -77,35 +121,46 @@ impl Counter {
         if known.is_some() {
             return known;
         }
-        let count = pieces(text)
-            .map(|piece| self.encode(piece))
-            .sum::<Option<u64>>()?;
-        seen().put(hash, count);
-        Some(count)
+        let mut parts = pieces(text).map(|piece| self.encode(piece));
+        let counts = parts.try_fold(Counts::default(), |sum, part| Some(sum + part?))?;
+        seen().put(hash, counts);
+        Some(counts)
     }
 
-    fn encode(&self, piece: &str) -> Option<u64> {
-        // The last resort: a panic's message would be drawn over the screen, so `pieces` avoids all
-        // known causes.
-        let tokens = catch_unwind(AssertUnwindSafe(|| {
-            let bpe = self.bpe.get_or_init(o200k_base_singleton);
-            bpe.encode_ordinary(piece).len()
-        }));
-        tokens.ok().map(|tokens| tokens as u64)
+    fn encode(&self, piece: &str) -> Option<Counts> {
+        let o200k = tokens(self.bpe.get_or_init(o200k_base_singleton), piece)?;
+        let cl100k = match self.with_cl100k {
+            true => tokens(cl100k_base_singleton(), piece)?,
+            false => o200k,
+        };
+        Some(Counts { o200k, cl100k })
     }
+}
+
+fn tokens(bpe: &CoreBPE, piece: &str) -> Option<u32> {
+    // The last resort: a panic's message would be drawn over the screen, so `pieces` avoids all known
+    // causes.
+    let tokens = catch_unwind(AssertUnwindSafe(|| bpe.encode_ordinary(piece).len()));
+    u32::try_from(tokens.ok()?).ok()
 }
 
 impl Measure for Counter {
     fn text(&self, text: &str) -> Size {
         let guess = ByLength.text(text);
-        match self.count(text) {
-            Some(local) => Size {
-                local,
+        match self.counts(text) {
+            Some(Counts { o200k, cl100k }) => Size {
+                local: o200k.into(),
+                cl100k_more: i32::try_from(i64::from(cl100k) - i64::from(o200k)).unwrap_or(0),
                 counted: true,
                 ..guess
             },
             None => guess,
         }
+    }
+
+    fn call_id(&self, id: &str) -> u16 {
+        let counts = self.with_cl100k.then(|| self.encode(id)).flatten();
+        counts.map_or(0, |counts| u16::try_from(counts.cl100k).unwrap_or(0))
     }
 }
 
@@ -174,6 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn cl100k_is_counted_beside_o200k_where_it_is_asked_for() {
+        let text = "größe 漢字, and again: größe 漢字, with some more words to be remembered";
+        let (plain, both) = (Counter::new(), Counter::with_cl100k());
+        assert_eq!(plain.text(text).cl100k(), whole(text));
+        let cl100k = cl100k_base_singleton().encode_ordinary(text).len() as u64;
+        for size in [both.text(text), both.text(text)] {
+            assert_eq!((size.local, size.cl100k()), (whole(text), cl100k));
+        }
+        assert!(cl100k > whole(text));
+        assert_eq!(plain.call_id("toolu_01"), 0);
+        assert!(both.call_id("toolu_01") > 2);
+    }
+
+    #[test]
     fn a_million_spaces_do_not_panic() {
         let counter = Counter::new();
         for c in [' ', '\n', '\t', 'a', '=', '我'] {
@@ -201,12 +270,16 @@ mod tests {
         assert_eq!(counter.seen.lock().unwrap().young.len(), 1);
         assert_eq!(counter.count(&text), first);
         let mut seen = Seen::default();
+        let counts = |hash: u64| Counts {
+            o200k: hash as u32,
+            cl100k: 0,
+        };
         for hash in 0..(5 * GENERATION as u64) {
-            seen.put(hash, hash);
+            seen.put(hash, counts(hash));
             assert!(seen.young.len() + seen.old.len() <= 2 * GENERATION);
         }
         let newest = 5 * GENERATION as u64 - 1;
-        assert_eq!(seen.get(newest), Some(newest));
+        assert_eq!(seen.get(newest), Some(counts(newest)));
         assert_eq!(seen.get(0), None);
     }
 

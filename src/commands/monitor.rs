@@ -48,7 +48,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     let looked_in = roots.map(|root| setup.folders.display(root.path()));
     let looked_in: Vec<String> = looked_in.collect();
     let rules = Arc::clone(&context.rules);
-    let counter = Arc::new(Counter::new());
+    let counter = Arc::new(Counter::for_estimator(rules.estimator));
     let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
     if let (Some(file), Some(Some(what))) = (&state_file, problem) {
         let path = file.path().to_owned();

@@ -5,20 +5,23 @@
 //! the requests whose prompts held it, so sums over all prompts take one walk through the items.
 
 use super::context::{Basis, Content, Context, Share};
-use super::event::Size;
 use super::past::Unlogged;
-use super::session::{Item, RequestIx, Session};
+use super::session::{Item, Request, RequestIx, Session};
 use super::{Kind, Role};
-use derive_more::{AddAssign, SubAssign};
 use std::collections::HashSet;
 use std::str::FromStr;
 use strum::{Display, EnumProperty, IntoStaticStr};
 
+mod decisions;
+mod measure;
 mod replay;
+mod rfc029;
 #[cfg(test)]
 mod tests;
 
-pub use replay::{Prediction, between, predictions};
+pub use decisions::Decision;
+use measure::{Sums, schema_framing};
+pub use replay::{Prediction, Replay, between, predictions, replay};
 
 /// A way to estimate the size of a prompt.
 #[derive(
@@ -29,15 +32,33 @@ pub enum Estimator {
     /// Reported outputs and nothing else.
     #[strum(props(rule = "reported outputs only, tools count 0", from = "HPD-Agent"))]
     Outputs,
-    /// Characters of all text by 4.
+    /// Reported outputs, and tool results by their characters.
     #[strum(props(
-        rule = "characters of all text / 4",
-        from = "MEW before a8c, Gemini CLI"
+        rule = "reported outputs + characters of tool results / 3.5",
+        from = "HPD option B"
     ))]
+    OutputsTools,
+    /// All reports added up.
+    #[strum(props(
+        rule = "prompts and outputs of all reports, added up",
+        from = "HPD solution 3"
+    ))]
+    Cumulative,
+    /// Characters of all text by 4.
+    #[strum(props(rule = "characters of all text / 4", from = "MEW before a8c"))]
     Chars4,
     /// Characters of all text by 3.5.
-    #[strum(props(rule = "characters of all text / 3.5", from = "HPD option B"))]
+    #[strum(props(rule = "characters of all text / 3.5", from = "ouro before RFC 010"))]
     Chars35,
+    /// Characters of the messages' JSON by 4.
+    #[strum(props(rule = "characters of the messages' JSON / 4", from = "Gemini CLI"))]
+    Json4,
+    /// cl100k tokens of all text.
+    #[strum(props(
+        rule = "cl100k over all text, + 4 a message",
+        from = "tiktoken decision, option 2a"
+    ))]
+    Cl100k,
     /// o200k tokens of all text.
     #[strum(props(
         rule = "o200k over all text, + 4 a message",
@@ -53,8 +74,17 @@ pub enum Estimator {
     /// The last report alone.
     #[strum(props(rule = "last prompt + output, nothing in between", from = "MEW a8c"))]
     LastTotal,
+    /// The last prompt, and tokens of what is new, the response included.
+    #[strum(props(
+        rule = "last prompt + cl100k of the new messages (GPT-4o, o1: o200k)",
+        from = "RFC 029"
+    ))]
+    Rfc029,
     /// The last report and o200k tokens of what is new.
-    #[strum(props(rule = "last report + o200k of the new messages", from = "RFC 029"))]
+    #[strum(props(
+        rule = "last report + o200k of the new messages",
+        from = "RFC 029, outputs as reported"
+    ))]
     Delta,
     /// Learned from the session's own reports; see [`super::calibration`].
     #[default]
@@ -66,17 +96,22 @@ pub enum Estimator {
 }
 
 /// How many estimators there are.
-pub const ESTIMATORS: usize = 8;
+pub const ESTIMATORS: usize = 13;
 
 impl Estimator {
     /// All of them, from the crudest to the best.
     pub const ALL: [Estimator; ESTIMATORS] = [
         Estimator::Outputs,
+        Estimator::OutputsTools,
+        Estimator::Cumulative,
         Estimator::Chars4,
         Estimator::Chars35,
+        Estimator::Json4,
+        Estimator::Cl100k,
         Estimator::O200k,
         Estimator::O200kTools,
         Estimator::LastTotal,
+        Estimator::Rfc029,
         Estimator::Delta,
         Estimator::Calibrated,
     ];
@@ -100,8 +135,18 @@ impl Estimator {
     pub const fn builds_on_report(self) -> bool {
         matches!(
             self,
-            Estimator::LastTotal | Estimator::Delta | Estimator::Calibrated
+            Estimator::LastTotal | Estimator::Rfc029 | Estimator::Delta | Estimator::Calibrated
         )
+    }
+
+    /// Whether it takes outputs from reports. RFC 029 counts each response as a new message.
+    pub const fn knows_outputs(self) -> bool {
+        !matches!(self, Estimator::Rfc029)
+    }
+
+    /// Whether it counts by cl100k, see [`super::event::Measure`].
+    pub const fn counts_cl100k(self) -> bool {
+        matches!(self, Estimator::Cl100k | Estimator::Rfc029)
     }
 }
 
@@ -117,44 +162,6 @@ impl FromStr for Estimator {
     }
 }
 
-/// What the rules measure of a prompt.
-#[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
-struct Sums {
-    chars: i128,
-    /// o200k tokens with framing.
-    o200k: i128,
-    /// Images and documents, by formula.
-    fixed: i128,
-    /// What definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
-    /// they are not.
-    schemas: i128,
-    /// Definitions of tools.
-    tools: i128,
-    /// Reported outputs.
-    outputs: i128,
-    /// What [`Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
-    fresh: i128,
-}
-
-/// What an item adds to each measure.
-fn measure(size: &Size) -> Sums {
-    let (local, fixed) = (i128::from(size.local), i128::from(size.fixed));
-    let is_shown = local > 0 || fixed > 0;
-    let o200k = local + if is_shown { PER_MESSAGE } else { 0 };
-    Sums {
-        chars: i128::from(size.chars),
-        o200k,
-        fixed,
-        schemas: match size.tools {
-            0 => 0,
-            _ => local / 10 - PER_MESSAGE,
-        },
-        tools: i128::from(size.tools),
-        outputs: 0,
-        fresh: o200k + fixed,
-    }
-}
-
 /// The request whose reported output an item is part of.
 fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {
     let request = session.ledger().request_of(item.output_of?)?;
@@ -165,20 +172,9 @@ fn has_reported_output(session: &Session, item: &Item) -> bool {
     reported_output(session, item).is_some()
 }
 
-/// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
-/// the least that was.
-fn schema_framing(offered: i128, called: i128) -> i128 {
-    PER_SCHEMAS + PER_SCHEMA * offered.max(called)
-}
-
 fn capped(tokens: i128) -> u64 {
     u64::try_from(tokens.max(0)).unwrap_or(u64::MAX)
 }
-
-/// The framing of a message, of all schemas, and of each: the numbers of RFC 029.
-const PER_MESSAGE: i128 = 4;
-const PER_SCHEMAS: i128 = 16;
-const PER_SCHEMA: i128 = 8;
 
 impl Session {
     /// The estimator of context sizes.
@@ -197,19 +193,24 @@ impl Session {
     ) -> Context {
         let anchor = content.inputs.anchor();
         let anchor = anchor.filter(|_| estimator.builds_on_report());
+        let facts = self.past().facts_at(&content.inputs);
         let mut roles = [Share::default(); 5];
+        let mut before = None;
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
             let share = &mut roles[item.role.index()];
             share.items += 1;
-            let is_known = source.is_known();
+            let is_known = source.is_known() && self.holds(estimator, item, anchor);
             if is_known && self.is_anchored(item, anchor) {
                 share.known += tokens;
             } else {
-                let reported = reported_output(self, item)
-                    .filter(|request| is_known && *request < content.inputs.requests as usize);
-                share.estimated += price(estimator, item, reported.map(|_| *tokens));
+                let reported = reported_output(self, item).filter(|request| {
+                    source.is_known() && *request < content.inputs.requests as usize
+                });
+                let sums = Sums::of(item, before, facts.model.as_deref());
+                share.estimated += price(estimator, &sums, anchor, reported.map(|_| *tokens));
             }
+            before = Some(item);
         }
         let system = &mut roles[Role::System.index()];
         match (anchor, content.inputs.unlogged) {
@@ -234,6 +235,12 @@ impl Session {
         }
     }
 
+    /// Whether an estimator takes an item's tokens from the anchor's report.
+    fn holds(&self, estimator: Estimator, item: &Item, anchor: Option<RequestIx>) -> bool {
+        estimator.knows_outputs()
+            || anchor.is_some_and(|anchor| self.ledger().was_sent(item, anchor))
+    }
+
     /// What an estimator adds to the items where it has no report to build on.
     fn unlogged_by(&self, estimator: Estimator, content: &Content) -> u64 {
         match estimator {
@@ -247,11 +254,14 @@ impl Session {
             }
             Estimator::LastTotal => {
                 let so_far = &self.requests()[..content.inputs.requests as usize];
-                so_far.last().map_or(0, |last| {
-                    last.prompt
-                        .saturating_add(last.output_as_billed())
-                        .min(MOST)
-                })
+                so_far.last().map_or(0, |last| last.total().min(MOST))
+            }
+            Estimator::Cumulative => {
+                let reset = (content.inputs.resets as usize).checked_sub(1);
+                let start = reset.map_or(0, |ix| self.resets()[ix].request);
+                let requests = self.requests().get(start..content.inputs.requests as usize);
+                let totals = requests.unwrap_or_default().iter().map(Request::total);
+                totals.fold(0, u64::saturating_add).min(MOST)
             }
             _ => 0,
         }
@@ -260,15 +270,22 @@ impl Session {
 
 /// What an item that is not part of the anchor's report costs by an estimator's rule. `output` is its
 /// part of a reported output.
-fn price(estimator: Estimator, item: &Item, output: Option<u64>) -> u64 {
-    let sums = measure(&item.size);
+fn price(estimator: Estimator, sums: &Sums, anchor: Option<RequestIx>, output: Option<u64>) -> u64 {
+    let reported = output.map_or(0, i128::from);
     let tokens = match estimator {
-        Estimator::Outputs => output.map_or(0, i128::from),
+        Estimator::Outputs => reported,
+        Estimator::OutputsTools => reported + sums.results * 2 / 7,
         Estimator::Chars4 => sums.chars / 4,
         Estimator::Chars35 => sums.chars * 2 / 7,
+        Estimator::Json4 => sums.json / 4,
+        Estimator::Cl100k => sums.cl100k,
         Estimator::O200k => sums.o200k,
-        Estimator::O200kTools | Estimator::Delta => sums.o200k + sums.fixed + sums.schemas,
-        Estimator::LastTotal | Estimator::Calibrated => 0,
+        Estimator::O200kTools | Estimator::Delta => sums.with_schemas(),
+        Estimator::Rfc029 => match anchor {
+            Some(_) => sums.rfc029.messages,
+            None => sums.rfc029.all(),
+        },
+        Estimator::Cumulative | Estimator::LastTotal | Estimator::Calibrated => 0,
     };
     capped(tokens).min(MOST)
 }

@@ -191,9 +191,17 @@ pub struct Counted {
     pub at: u64,
     /// At the last request before, at which it did not.
     pub not_at: u64,
+    /// At which it compacted, as counted here by its rule, whatever its log says; `None`: nothing to
+    /// count from.
+    pub ours: Option<u64>,
 }
 
 impl Request {
+    /// The prompt and the output as the provider itself counts it.
+    pub(super) fn total(&self) -> u64 {
+        self.prompt.saturating_add(self.output_as_billed())
+    }
+
     /// The output as the provider itself counts it: some leave the reasoning out, which they do not get
     /// back either.
     pub(super) fn output_as_billed(&self) -> u64 {

@@ -32,6 +32,16 @@ impl Session {
         self.limits_from(&facts, requests, &self.resets()[..resets], 0)
     }
 
+    /// The window and the trigger with a model of this session, as all of the session shows them.
+    pub(super) fn limits_with(&self, model: Option<&str>) -> Limits {
+        let model = model.map(Arc::from);
+        let facts = Facts {
+            model,
+            ..self.facts()
+        };
+        self.limits_from(&facts, self.requests(), self.resets(), 0)
+    }
+
     /// The window and the trigger as they were known when this was the context.
     pub(super) fn limits_at(&self, content: &Content) -> Limits {
         let inputs = &content.inputs;

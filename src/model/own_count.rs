@@ -124,6 +124,7 @@ impl Session {
         Some(Counted {
             at: reset.before.or(own.map(|own| own.tokens))?,
             not_at: self.counted_before(rule, &content, reasoning),
+            ours: own.map(|own| own.tokens),
         })
     }
 

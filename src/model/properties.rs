@@ -313,7 +313,10 @@ fn holds(session: &mut Session) {
         assert_eq!(context.known, 0, "nothing is known without an anchor");
         return;
     };
-    let reported = anchor.prompt + anchor.output.unwrap_or(0);
+    let output = anchor
+        .output
+        .filter(|_| session.rules().estimator.knows_outputs());
+    let reported = anchor.prompt + output.unwrap_or(0);
     assert!(context.known <= reported, "known is never above the anchor");
     let ix = session.requests().iter().position(|r| r.key == anchor.key);
     let left_since = session

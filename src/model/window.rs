@@ -266,7 +266,7 @@ impl PastSize {
                 (at as f64) < trigger * (1.0 - COUNT_ERROR)
             }
             PastSize::Context(at) => (at as f64) < trigger || at as f64 > trigger * OVERSHOOT,
-            PastSize::Counted(Counted { at, not_at }) => {
+            PastSize::Counted(Counted { at, not_at, .. }) => {
                 (at as f64) < trigger * (1.0 - COUNT_ERROR)
                     || not_at as f64 > trigger * (1.0 + COUNT_ERROR)
             }

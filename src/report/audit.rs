@@ -5,15 +5,16 @@ mod progress;
 mod summary;
 mod worst;
 
-pub use summary::{Errors, Summary, Width};
+pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{Miss, Piece};
 
 use super::{Output, ReportContext, Style, names, print_problems};
 use crate::ingest::discover::LogFile;
 use crate::ingest::reader::read_whole;
-use crate::model::estimators::{Estimator, Prediction, predictions};
+use crate::model::estimators::{self, Decision, Estimator, Prediction};
 use crate::model::event::{Key, Lane};
 use crate::model::forecast::{BacktestSummary, Point, backtest};
+use crate::model::session::RequestIx;
 use crate::model::window::Rules;
 use crate::render::text::inert;
 use crate::tokens::Counter;
@@ -107,6 +108,7 @@ pub fn run(
 struct Replayed {
     is_main: bool,
     requests: Vec<(Key, String, Prediction)>,
+    decisions: Vec<(Key, String, Decision)>,
     points: Vec<Point>,
     worst: Vec<Miss>,
 }
@@ -122,7 +124,7 @@ fn replay(
     worst: usize,
     mut take: impl FnMut(&LogFile, Outcome) -> io::Result<()>,
 ) -> io::Result<()> {
-    let counter = Counter::new();
+    let counter = Counter::with_cl100k();
     let next = AtomicUsize::new(0);
     let work = |sender: SyncSender<(usize, Outcome)>| {
         while let ix = next.fetch_add(1, Ordering::Relaxed)
@@ -163,17 +165,26 @@ fn replay_one(
 ) -> Outcome {
     let sessions = read_whole(log, counter, rules)?;
     let replayed = sessions.iter().map(|(lane, session)| {
-        let predictions = predictions(session);
-        let worst = Miss::worst(log, session, &predictions, by, worst);
-        let named = |prediction: Prediction| {
-            let request = &session.requests()[prediction.request];
+        let replay = estimators::replay(session);
+        let worst = Miss::worst(log, session, &replay.predictions, by, worst);
+        let name = |request: RequestIx| {
+            let request = &session.requests()[request];
             let model = request.model.as_deref().unwrap_or("unknown");
-            (request.key, model.to_owned(), prediction)
+            (request.key, model.to_owned())
         };
+        let predicted = replay.predictions.into_iter().map(|prediction| {
+            let (key, model) = name(prediction.request);
+            (key, model, prediction)
+        });
+        let decided = replay.decisions.into_iter().map(|decision| {
+            let (key, model) = name(decision.request);
+            (key, model, decision)
+        });
         Replayed {
             is_main: session.meta.parent.is_none()
                 && (*lane == Lane::Main || log.format.holds_several),
-            requests: predictions.into_iter().map(named).collect(),
+            requests: predicted.collect(),
+            decisions: decided.collect(),
             points: backtest(session),
             worst,
         }
@@ -191,6 +202,8 @@ struct Results {
     most: usize,
     /// Every request counts once: forks and resumed sessions repeat the log that they continue.
     seen: HashSet<(&'static str, Key)>,
+    /// So does every decision: by its request, and whether it is about the compaction after it.
+    decided: HashSet<(&'static str, Key, bool)>,
     tallies: BTreeMap<Group, Tally>,
     points: Vec<Point>,
     worst: Vec<Miss>,
@@ -208,6 +221,12 @@ impl Results {
                     self.tallies.entry(group).or_default().add(&prediction);
                 }
             }
+            for (key, model, decision) in session.decisions {
+                if self.decided.insert((agent, key, decision.is_compaction)) {
+                    let group = (agent, model, session.is_main);
+                    self.tallies.entry(group).or_default().decide(&decision);
+                }
+            }
             for point in session.points {
                 // A fork repeats compactions, with exactly the same forecasts.
                 if !self.points.contains(&point) {
@@ -223,7 +242,9 @@ impl Results {
         self.worst.truncate(self.most);
     }
 
-    fn close(self, logs: usize) -> Audit {
+    fn close(mut self, logs: usize) -> Audit {
+        // A fork may compact after a request that another log had first.
+        self.tallies.retain(|_, tally| tally.requests() > 0);
         let groups = self.tallies.keys();
         let agents = groups.clone().map(|(agent, ..)| *agent);
         let models = groups.clone().map(|(_, model, _)| model.clone());

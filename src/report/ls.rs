@@ -51,7 +51,7 @@ pub fn run(
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut totals = (sums == Sums::Totals).then(Totals::default);
     let mut settings = SettingsReader::new(paths::env);
-    let counter = Counter::new();
+    let counter = Counter::for_estimator(context.rules.estimator);
     for log in found.files {
         let file = log.facts.file;
         let read = gauges(&log, &context.rules, &counter).and_then(|sessions| {

@@ -56,7 +56,7 @@ pub fn run(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let counter = Counter::new();
+    let counter = Counter::for_estimator(context.rules.estimator);
     let (log, sessions) = if path == Path::new(STDIN) {
         let piped = Piped {
             source: Box::new(std::io::stdin()),
@@ -115,7 +115,7 @@ pub fn follow(
         roots: vec![SearchRoot::Forced(log.format, log.facts.path.to_path_buf())],
         stdin: None,
         rules: Arc::clone(&context.rules),
-        counter: Arc::new(Counter::new()),
+        counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
     };
     let handle = ingest::start(options, sink)?;
     handle.look_at(file);

@@ -6,13 +6,18 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const ESTIMATORS: [&str; 8] = [
+const ESTIMATORS: [&str; 13] = [
     "outputs",
+    "outputs-tools",
+    "cumulative",
     "chars4",
     "chars35",
+    "json4",
+    "cl100k",
     "o200k",
     "o200k-tools",
     "last-total",
+    "rfc029",
     "delta",
     "calibrated",
 ];
@@ -128,6 +133,10 @@ fn an_audit_has_a_row_for_each_estimator_and_each_model() {
                 let error = &group["estimators"][name][number];
                 assert!(error.is_f64(), "{name} {number}: {error}");
             }
+            let number = |of: &Value, name: &str| of[name].as_u64().unwrap();
+            let (of, decisions) = (&group["estimators"][name], &group["decisions"]);
+            assert!(number(of, "false_alarms") <= number(decisions, "not_due"));
+            assert!(number(of, "missed") <= number(decisions, "due"));
         }
         assert_eq!(
             group["estimators"].as_object().unwrap().len(),
@@ -246,6 +255,45 @@ fn the_forecast_is_held_against_compactions_that_took_place() {
     assert_eq!(audit(&[], folder.path())["forecast"], forecast);
     let text = run(&["audit"], &[folder.path()]);
     assert!(text.contains("straight line"), "{text}");
+}
+
+#[test]
+fn what_each_estimator_would_have_decided_stands_beside_its_error() {
+    let folder = tempfile::tempdir().unwrap();
+    // A window of 200,000, of which the agent compacts 33,000 before the end.
+    let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-haiku-4-5");
+    let boundary = json!({
+        "parentUuid": null, "isSidechain": false, "type": "system", "subtype": "compact_boundary",
+        "content": "Conversation compacted", "uuid": "b0", "sessionId": "5e55",
+        "timestamp": "2026-09-20T11:00:00.000Z", "version": "2.1.219",
+        "compactMetadata": { "trigger": "auto", "preTokens": 60_000 },
+    });
+    write(folder.path(), "a.jsonl", &format!("{log}{boundary}\n"));
+    let report = audit(&[], folder.path());
+    // 59 requests, and the compaction, which shows that the trigger is 60,000 here.
+    assert_eq!(report["decisions"], json!({ "due": 1, "not_due": 59 }));
+    let wrong = |name: &str| {
+        let of = &report["estimators"][name];
+        (
+            of["false_alarms"].as_u64().unwrap(),
+            of["missed"].as_u64().unwrap(),
+        )
+    };
+    assert_eq!(wrong("outputs"), (0, 1));
+    assert_eq!(wrong("last-total"), (0, 1));
+    let (false_alarms, missed) = wrong("cumulative");
+    assert!(false_alarms > 50 && missed == 0, "{false_alarms}");
+    // A fork that repeats it adds nothing.
+    let fork = format!("{log}{boundary}\n{{\"type\":\"summary\"}}\n");
+    write(folder.path(), "b.jsonl", &fork);
+    assert_eq!(audit(&[], folder.path())["decisions"], report["decisions"]);
+    let text = run(&["audit"], &[folder.path()]);
+    assert!(text.contains("1 at the trigger, 59 below it"), "{text}");
+    let wide: Vec<&str> = text
+        .lines()
+        .filter(|line| line.chars().count() > 80)
+        .collect();
+    assert!(wide.is_empty(), "{wide:#?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What each estimator would have predicted before each report of a session that was read whole.
 
+use super::decisions::{self, Decision};
 use super::{
-    ESTIMATORS, Estimator, Sums, capped, has_reported_output, measure, reported_output,
-    schema_framing,
+    ESTIMATORS, Estimator, Sums, capped, has_reported_output, reported_output, schema_framing,
 };
 use crate::model::context::Basis;
 use crate::model::session::{Item, ItemIx, RequestIx, Session};
@@ -47,52 +47,29 @@ impl Prediction {
     }
 }
 
-/// The predictions of a session that was read whole: of those requests that
-/// [`Estimator::Calibrated`] predicted, so that all rows compare.
+/// What each estimator would have said of a session that was read whole.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Replay {
+    /// The predictions of those requests that [`Estimator::Calibrated`] predicted, so that all compare.
+    pub predictions: Vec<Prediction>,
+    /// What they would have decided at these requests, and where the agent compacted by itself.
+    pub decisions: Vec<Decision>,
+}
+
+/// [`Replay::predictions`] alone.
 pub fn predictions(session: &Session) -> Vec<Prediction> {
+    replay(session).predictions
+}
+
+/// Replays a session that was read whole.
+pub fn replay(session: &Session) -> Replay {
     let held = Held::of(session);
-    let mut last_of_family: HashMap<String, RequestIx> = HashMap::new();
-    let mut predictions = Vec::new();
-    for (ix, request) in session.requests().iter().enumerate() {
-        if request.generation.is_none() {
-            continue; // a late report: no request's predecessor
-        }
-        let family = request.model.as_deref().map(family).unwrap_or_default();
-        let before = last_of_family.insert(family, ix);
-        let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
-            continue;
-        };
-        if request.prompt == 0 {
-            continue;
-        }
-        let (delta, basis) = held.delta(session, before, ix);
-        let sums = &held.prompts[ix];
-        let last = &session.requests()[previous];
-        let expected = Estimator::ALL.map(|estimator| match estimator {
-            Estimator::Outputs => capped(sums.outputs),
-            Estimator::Chars4 => capped(sums.chars / 4),
-            Estimator::Chars35 => capped(sums.chars * 2 / 7),
-            Estimator::O200k => capped(sums.o200k),
-            Estimator::O200kTools => capped(held.with_tools(ix)),
-            Estimator::LastTotal => last.prompt.saturating_add(last.output_as_billed()),
-            Estimator::Delta => delta,
-            Estimator::Calibrated => own.tokens,
-        });
-        let comparable = last.generation == request.generation;
-        predictions.push(Prediction {
-            request: ix,
-            prompt: request.prompt,
-            expected,
-            interval: (own.low, own.high),
-            delta: basis,
-            growth: request.prompt.saturating_sub(last.prompt),
-            unlogged: match comparable {
-                true => request.system.saturating_sub(last.system),
-                false => 0,
-            },
-        });
+    let predictions = held.predictions(session);
+    let decisions = decisions::decisions(session, &held, &predictions);
+    Replay {
+        predictions,
+        decisions,
     }
-    predictions
 }
 
 /// The items that came between a request and the report it was settled against, the output of that one
@@ -112,32 +89,49 @@ pub fn between(session: &Session, request: RequestIx) -> (Vec<ItemIx>, Vec<ItemI
 }
 
 /// What each prompt of a session held.
-struct Held {
+pub(super) struct Held {
     prompts: Vec<Sums>,
+    /// What was in the context before each reset.
+    before_resets: Vec<Sums>,
     /// Distinct tools that were called before each request.
     called: Vec<i128>,
+    /// The totals of the reports before each request, since the last reset.
+    totals: Vec<u64>,
     /// For each request: the earliest request that held one of the items which left before it.
     losses: Vec<Option<RequestIx>>,
+    /// For each request: the one before it by a model of the same family.
+    of_family: Vec<Option<RequestIx>>,
+}
+
+/// A prompt: of a request, or the one that a compaction came before.
+#[derive(Clone, Copy)]
+pub(super) enum At {
+    Request(RequestIx),
+    Reset(usize),
 }
 
 impl Held {
     fn of(session: &Session) -> Held {
         let n = session.requests().len();
         let mut held = Held {
-            prompts: vec![Sums::default(); n],
-            called: vec![0; n],
-            losses: vec![None; n],
+            // One more than there are: what has not been sent.
+            prompts: vec![Sums::default(); n + 1],
+            before_resets: vec![Sums::default(); session.resets().len() + 1],
+            called: vec![0; n + 1],
+            totals: totals(session),
+            losses: vec![None; n + 1],
+            of_family: of_family(session),
         };
         let outputs = representative_outputs(session);
         let mut called: HashSet<&str> = HashSet::new();
+        let mut before = None;
         for (ix, item) in session.items().iter().enumerate() {
-            let Some(entered) = item.entered.filter(|at| *at < n) else {
-                continue;
-            };
-            let mut sums = measure(&item.size);
+            let entered = item.entered.unwrap_or(n).min(n);
+            let model = session.requests().get(entered);
+            let model = model.and_then(|request| request.model.as_deref());
+            let mut sums = Sums::of(item, before, model.or(session.model()));
             if outputs.contains_key(&ix) || has_reported_output(session, item) {
-                sums.outputs = outputs.get(&ix).copied().map_or(0, i128::from);
-                sums.fresh = sums.outputs;
+                sums = sums.reported(outputs.get(&ix).copied().unwrap_or(0));
             }
             if item.kind == Kind::ToolCall
                 && let Some(tool) = item.tool.as_deref()
@@ -145,14 +139,136 @@ impl Held {
             {
                 held.called[entered] += 1;
             }
-            held.add(item, entered, sums);
+            held.add_before_resets(session, item, sums);
+            if entered < n {
+                held.add(item, entered, sums);
+            }
+            before = Some(item);
         }
-        for ix in 1..n {
+        for ix in 1..=n {
             let before = held.prompts[ix - 1];
             held.prompts[ix] += before;
             held.called[ix] += held.called[ix - 1];
         }
+        for ix in 1..held.before_resets.len() {
+            let before = held.before_resets[ix - 1];
+            held.before_resets[ix] += before;
+        }
         held
+    }
+
+    fn predictions(&self, session: &Session) -> Vec<Prediction> {
+        let mut predictions = Vec::new();
+        for (ix, request) in session.requests().iter().enumerate() {
+            if request.generation.is_none() {
+                continue; // a late report: no request's predecessor
+            }
+            let (Some(own), Some(previous)) = (request.predicted, request.previous) else {
+                continue;
+            };
+            if request.prompt == 0 {
+                continue;
+            }
+            let last = &session.requests()[previous];
+            let (expected, delta) = self.expected(session, At::Request(ix), previous, own.tokens);
+            let comparable = last.generation == request.generation;
+            predictions.push(Prediction {
+                request: ix,
+                prompt: request.prompt,
+                expected,
+                interval: (own.low, own.high),
+                delta,
+                growth: request.prompt.saturating_sub(last.prompt),
+                unlogged: match comparable {
+                    true => request.system.saturating_sub(last.system),
+                    false => 0,
+                },
+            });
+        }
+        predictions
+    }
+
+    /// What each estimator expects of a prompt after the request `previous`, `own` being what the session
+    /// expected; and how the number of [`Estimator::Delta`] is known.
+    pub(super) fn expected(
+        &self,
+        session: &Session,
+        at: At,
+        previous: RequestIx,
+        own: u64,
+    ) -> ([u64; ESTIMATORS], Basis) {
+        let (sums, end) = match at {
+            At::Request(ix) => (&self.prompts[ix], ix),
+            At::Reset(ix) => (&self.before_resets[ix], session.resets()[ix].request),
+        };
+        let (total, until) = match at {
+            At::Request(ix) => (self.totals[ix], ix + 1),
+            // What the reset itself took away was there until then.
+            At::Reset(_) => {
+                let total = session.requests()[previous].total();
+                (self.totals[previous].saturating_add(total), end)
+            }
+        };
+        let goes_on = |last: &RequestIx| {
+            let mut lost = self.losses[last + 1..until].iter().flatten();
+            !lost.any(|entered| entered <= last)
+        };
+        let last = self.of_family[end].filter(goes_on);
+        let known = last.map(|last| {
+            let prompt = i128::from(session.requests()[last].prompt);
+            (prompt, &self.prompts[last])
+        });
+        let with_tools = sums.with_schemas() + schema_framing(sums.tools, self.called[end]);
+        let (rfc029, delta, basis) = match known {
+            Some((prompt, held)) => {
+                let fresh = sums.fresh - held.fresh;
+                let messages = sums.rfc029.messages - held.rfc029.messages;
+                let basis = Basis::of(last, u64::from(fresh != 0));
+                (prompt + messages, prompt + fresh, basis)
+            }
+            None => (sums.rfc029.all(), with_tools, Basis::Estimated),
+        };
+        let expected = Estimator::ALL.map(|estimator| match estimator {
+            Estimator::Outputs => capped(sums.outputs),
+            Estimator::OutputsTools => capped(sums.outputs + sums.results * 2 / 7),
+            Estimator::Cumulative => total,
+            Estimator::Chars4 => capped(sums.chars / 4),
+            Estimator::Chars35 => capped(sums.chars * 2 / 7),
+            Estimator::Json4 => capped(sums.json / 4),
+            Estimator::Cl100k => capped(sums.cl100k),
+            Estimator::O200k => capped(sums.o200k),
+            Estimator::O200kTools => capped(with_tools),
+            Estimator::LastTotal => session.requests()[previous].total(),
+            Estimator::Rfc029 => capped(rfc029),
+            Estimator::Delta => capped(delta),
+            Estimator::Calibrated => own,
+        });
+        (expected, basis)
+    }
+
+    /// Adds an item to the resets before which it was in the context.
+    fn add_before_resets(&mut self, session: &Session, item: &Item, sums: Sums) {
+        let resets = session.resets();
+        if resets.is_empty() {
+            return;
+        }
+        // A reset's own record is the last at which what it takes away is still there.
+        let after = |record: u32| resets.partition_point(|reset| reset.record <= record);
+        let mut from = after(item.record);
+        let gone = item.left.map(|left| left.record);
+        let away = item.away.iter().map(|away| (away.gone, Some(away.back)));
+        let away = away.map(|(gone, back)| (Some(gone), back));
+        for (gone, back) in away.chain([(gone, None)]) {
+            let to = gone.map_or(resets.len(), after);
+            if from < to {
+                self.before_resets[from] += sums;
+                self.before_resets[to] -= sums;
+            }
+            if back.is_none() && item.left.is_some_and(|left| left.why == Gone::Stripped) {
+                self.before_resets[to].fresh += sums.fresh; // as in `add`
+            }
+            from = back.map_or(to, after).max(to);
+        }
     }
 
     /// Adds an item to where it entered, takes it away where it left; the sums are run up afterwards.
@@ -189,31 +305,37 @@ impl Held {
         let slot = &mut self.losses[at];
         *slot = Some(slot.map_or(entered, |known| known.min(entered)));
     }
+}
 
-    fn with_tools(&self, ix: RequestIx) -> i128 {
-        let sums = &self.prompts[ix];
-        sums.o200k + sums.fixed + sums.schemas + schema_framing(sums.tools, self.called[ix])
-    }
-
-    /// [`Estimator::Delta`]: keeps the last report of each model family; falls back to a count of
-    /// everything where the conversation since then is not a mere continuation.
-    fn delta(&self, session: &Session, last: Option<RequestIx>, ix: RequestIx) -> (u64, Basis) {
-        let goes_on = |last: &RequestIx| {
-            !self.losses[last + 1..=ix]
-                .iter()
-                .flatten()
-                .any(|entered| entered <= last)
-        };
-        match last.filter(goes_on) {
-            Some(last) => {
-                let fresh = self.prompts[ix].fresh - self.prompts[last].fresh;
-                let known = i128::from(session.requests()[last].prompt);
-                let basis = Basis::of(Some(last), u64::from(fresh != 0));
-                (capped(known + fresh), basis)
-            }
-            None => (capped(self.with_tools(ix)), Basis::Estimated),
+/// The totals of the reports before each request, since the last reset.
+fn totals(session: &Session) -> Vec<u64> {
+    let mut resets = session.resets().iter().peekable();
+    let mut sum = 0_u64;
+    let mut totals = Vec::with_capacity(session.requests().len() + 1);
+    for (ix, request) in session.requests().iter().enumerate() {
+        while resets.next_if(|reset| reset.request <= ix).is_some() {
+            sum = 0;
         }
+        totals.push(sum);
+        sum = sum.saturating_add(request.total());
     }
+    totals
+}
+
+/// For each request, and for the next one: the newest one before it by a model of the same family.
+fn of_family(session: &Session) -> Vec<Option<RequestIx>> {
+    let mut last: HashMap<String, RequestIx> = HashMap::new();
+    let requests = session.requests().iter().enumerate();
+    let mut before: Vec<Option<RequestIx>> = requests
+        .map(|(ix, request)| {
+            request.generation?; // a late report: no request's predecessor
+            let family = request.model.as_deref().map(family).unwrap_or_default();
+            last.insert(family, ix)
+        })
+        .collect();
+    let now = session.model().map(family).unwrap_or_default();
+    before.push(last.get(&now).copied());
+    before
 }
 
 /// For each request with a reported output: the item that represents the output, and the output.

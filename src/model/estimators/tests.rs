@@ -2,12 +2,13 @@
 
 use super::super::context::Basis;
 use super::super::event::{
-    Billed, Entry, Event, Key, Lane, NewItem, Node, Parent, Part, Place, Size, Usage,
+    Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Parent, Part, Place, Reset, Size,
+    Usage,
 };
 use super::super::session::Session;
 use super::super::window::Rules;
-use super::super::{Kind, Role, Source};
-use super::{Estimator, Prediction, predictions};
+use super::super::{Gone, Kind, Role, Source};
+use super::{Decision, Estimator, Prediction, predictions, replay};
 use std::sync::Arc;
 
 const RULES: &str = r#"
@@ -22,6 +23,11 @@ per_token = 1.2
 per_item = 20.0
 spread = 0.3
 spread_floor = 50.0
+
+[[policy]]
+agent = "test"
+name = "0.9 of the window"
+share = 0.9
 "#;
 
 /// A made-up conversation, told event by event.
@@ -143,6 +149,141 @@ fn a_hundred_kilobytes_of_tool_result_between_two_reports() {
     let o200k = 50 + 150 + 25_000 + 3 * 4;
     assert_eq!(said(&last, Estimator::O200k), o200k);
     assert_eq!(said(&last, Estimator::O200kTools), o200k + 16);
+}
+
+#[test]
+fn the_rules_that_the_documents_argue_about() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 50);
+    talk.response(1, "m-1", 60, 150);
+    talk.item(Role::Tool, Kind::ToolResult, 700);
+    talk.response(2, "m-1", 1_000, 100);
+    talk.item(Role::User, Kind::Text, 20);
+    talk.response(3, "m-1", 1_200, 30);
+    let last = talk.last();
+    // HPD-Agent's option B: two outputs, and a result of 2,800 characters.
+    assert_eq!(said(&last, Estimator::OutputsTools), 150 + 100 + 800);
+    assert_eq!(said(&last, Estimator::Cumulative), 60 + 150 + 1_000 + 100);
+    // Five messages of 37 characters of JSON each.
+    let tokens = 50 + 150 + 700 + 100 + 20;
+    assert_eq!(said(&last, Estimator::Json4), tokens + 5 * 37 / 4);
+    assert_eq!(said(&last, Estimator::Cl100k), tokens + 5 * 4);
+    // The response is a new message, of which its report says nothing.
+    assert_eq!(said(&last, Estimator::Rfc029), 1_000 + 104 + 24);
+    assert_eq!(said(&last, Estimator::Delta), 1_000 + 100 + 24);
+}
+
+#[test]
+fn after_a_reset_the_sums_begin_anew() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 50);
+    talk.response(1, "m-1", 9_000, 150);
+    let reset = Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing);
+    talk.tell(Event::Reset(Box::new(reset)));
+    talk.item(Role::Container, Kind::Summary, 80);
+    talk.response(2, "m-1", 2_000, 10);
+    talk.item(Role::User, Kind::Text, 30);
+    talk.response(3, "m-1", 2_100, 10);
+    assert_eq!(said(&talk.last(), Estimator::Cumulative), 2_010);
+    assert_eq!(said(&talk.last(), Estimator::Chars4), 80 + 10 + 30);
+}
+
+#[test]
+fn rfc029_frames_messages_calls_prompts_and_schemas() {
+    let mut talk = Talk::new();
+    talk.item(Role::Container, Kind::Prompt, 1_000);
+    talk.item(Role::Container, Kind::ToolList, 500);
+    talk.item(Role::User, Kind::Text, 10);
+    // One message: its text, and two calls.
+    talk.node(Role::Assistant, Kind::Text, 20, Some(1));
+    talk.node(Role::Assistant, Kind::ToolCall, 30, Some(1));
+    talk.node(Role::Assistant, Kind::ToolCall, 40, Some(1));
+    talk.report(1, "m-1", 2_000, 95);
+    // Another one: both results.
+    talk.item(Role::Tool, Kind::ToolResult, 300);
+    talk.item(Role::Tool, Kind::ToolResult, 400);
+    let response = (20 + 4) + (30 + 4) + (40 + 4);
+    let results = 4 + (300 + 4) + (400 + 4);
+    talk.response(2, "m-1", 2_900, 10);
+    assert_eq!(
+        said(&talk.last(), Estimator::Rfc029),
+        2_000 + response + results
+    );
+    talk.item(Role::User, Kind::Text, 11);
+    talk.response(3, "m-1", 3_000, 10);
+    talk.tell(Event::Rollback { turns: 1 });
+    talk.item(Role::User, Kind::Text, 12);
+    talk.response(4, "m-1", 3_000, 10);
+    // The known prompt does not go on: 1.1 times the schemas of three tools, and 28 for the prompt.
+    let schemas = ((16 + 3 * 8 + 500) * 11_u64).div_ceil(10);
+    let messages = (10 + 4) + response + results + (10 + 4) + (12 + 4);
+    assert_eq!(
+        said(&talk.last(), Estimator::Rfc029),
+        1_028 + schemas + messages
+    );
+}
+
+#[test]
+fn decisions_are_false_alarms_and_missed_compactions() {
+    // The trigger is 180,000.
+    let decided = |talk: &Talk| replay(&talk.0).decisions;
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 1_000);
+    talk.response(1, "m-1", 150_000, 100);
+    talk.item(Role::Tool, Kind::ToolResult, 20_000);
+    talk.response(2, "m-1", 170_100, 100);
+    let below = decided(&talk).pop().expect("a decision");
+    assert!(!below.is_due && !below.is_compaction);
+    let compacts = |decision: &Decision| {
+        let all = Estimator::ALL.into_iter().zip(decision.compacts);
+        let names = all.filter(|(_, compacts)| *compacts);
+        names
+            .map(|(estimator, _)| estimator.name())
+            .collect::<Vec<_>>()
+    };
+    assert!(compacts(&below).is_empty());
+    talk.item(Role::Tool, Kind::ToolResult, 15_000);
+    talk.response(3, "m-1", 188_000, 100);
+    let at = decided(&talk).pop().expect("a decision");
+    assert!(at.is_due);
+    assert_eq!(
+        compacts(&at),
+        ["cumulative", "rfc029", "delta", "calibrated"]
+    );
+}
+
+#[test]
+fn a_compaction_is_a_decision_too() {
+    let mut talk = Talk::new();
+    talk.item(Role::User, Kind::Text, 1_000);
+    talk.response(1, "m-1", 149_900, 50);
+    talk.item(Role::User, Kind::Text, 40);
+    talk.response(2, "m-1", 150_000, 100);
+    talk.item(Role::Tool, Kind::ToolResult, 29_800);
+    let reset = Reset {
+        before: Some(185_900),
+        ..Reset::new(Gone::Compaction, Cause::Automatic, Kept::Nothing)
+    };
+    talk.tell(Event::Reset(Box::new(reset)));
+    talk.response(3, "m-1", 8_000, 100);
+    let decisions = replay(&talk.0).decisions;
+    let [sent, decision] = decisions.as_slice() else {
+        panic!("{decisions:?}");
+    };
+    assert!(!sent.is_due && !sent.is_compaction);
+    assert!(decision.is_due && decision.is_compaction);
+    assert_eq!(decision.request, 1, "the last one before it");
+    let compacts = |estimator: Estimator| decision.compacts[estimator as usize];
+    // The context was there until then: 150,100 known, 29,800 counted.
+    assert!(compacts(Estimator::Calibrated));
+    assert!(!compacts(Estimator::Delta), "179,904");
+    assert!(!compacts(Estimator::LastTotal) && !compacts(Estimator::O200k));
+    // One that the user asked for is none.
+    let mut talk = Talk::new();
+    talk.response(1, "m-1", 150_000, 100);
+    let reset = Reset::new(Gone::Compaction, Cause::Manual, Kept::Nothing);
+    talk.tell(Event::Reset(Box::new(reset)));
+    assert!(replay(&talk.0).decisions.is_empty());
 }
 
 #[test]
@@ -285,7 +426,13 @@ fn rules_without_reports_know_nothing() {
         );
         let used = match estimator {
             Estimator::Outputs => 100,
+            Estimator::OutputsTools => 100 + 571,
+            Estimator::Cumulative => 9_100,
             Estimator::Chars4 => 1_600,
+            Estimator::Json4 => 1_600 + 3 * 9,
+            Estimator::Cl100k => 1_600 + 12,
+            // A result that is a message of its own; the response is counted anew.
+            Estimator::Rfc029 => 9_000 + 104 + 508,
             Estimator::Chars35 => 1_142 + 114 + 571,
             Estimator::O200k => 1_600 + 12,
             Estimator::O200kTools => 1_600 + 12 + 16,

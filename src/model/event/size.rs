@@ -27,12 +27,23 @@ pub struct Size {
     pub reported: u64,
     /// Definitions of tools in it.
     pub tools: u32,
+    /// Characters that its text is longer by as a JSON string.
+    pub escapes: u32,
+    /// How many more cl100k tokens than `local` its text has; 0 where they were not counted.
+    pub cl100k_more: i32,
+    /// cl100k tokens of its call's id; 0: not counted.
+    pub call_id: u16,
     /// Bytes that the agent itself counts for this item; `None`: those of its text, and four for each
     /// token by formula. See [`crate::model::own_count`].
     pub own_bytes: Option<u32>,
 }
 
 impl Size {
+    /// cl100k tokens of its text; o200k tokens where they were not counted.
+    pub fn cl100k(&self) -> u64 {
+        self.local.saturating_add_signed(self.cl100k_more.into())
+    }
+
     /// The size of text of which only the length is known, in bytes.
     pub(super) fn unseen(bytes: u64) -> Size {
         Size {
@@ -58,6 +69,8 @@ impl std::ops::AddAssign for Size {
         self.opaque += other.opaque;
         self.reported += other.reported;
         self.tools = self.tools.saturating_add(other.tools);
+        self.escapes = self.escapes.saturating_add(other.escapes);
+        self.cl100k_more = self.cl100k_more.saturating_add(other.cl100k_more);
         self.counted &= other.counted;
     }
 }
@@ -66,6 +79,11 @@ impl std::ops::AddAssign for Size {
 pub trait Measure {
     /// The size of a text.
     fn text(&self, text: &str) -> Size;
+
+    /// The cl100k tokens of a tool call's id; 0 unless the chosen estimator counts them.
+    fn call_id(&self, _id: &str) -> u16 {
+        0
+    }
 }
 
 /// Estimates tokens from bytes: used until a text is counted, and for files that are not on screen.
@@ -96,7 +114,13 @@ impl Measure for ByLength {
             digits,
             wide,
             marks,
+            escapes: u32::try_from(count(is_escaped)).unwrap_or(u32::MAX),
             ..Size::default()
         }
     }
+}
+
+/// Whether a byte is written as two in a JSON string. Other control characters take six: they are rare.
+fn is_escaped(byte: &u8) -> bool {
+    matches!(byte, b'"' | b'\\' | 0..=0x1f)
 }

@@ -1,10 +1,11 @@
 //! Summaries of many predictions.
 
-use crate::model::estimators::{ESTIMATORS, Estimator, Prediction};
+use crate::model::estimators::{Decision, ESTIMATORS, Estimator, Prediction};
+use derive_more::AddAssign;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Predictions, reduced to what a summary needs: 44 bytes each.
+/// Predictions, reduced to what a summary needs: 56 bytes each; and decisions.
 #[derive(Debug, Default)]
 pub struct Tally {
     errors: [Vec<f32>; ESTIMATORS],
@@ -12,9 +13,32 @@ pub struct Tally {
     covered: usize,
     growth: u64,
     unlogged: u64,
+    decisions: Decisions,
+    wrong: [Wrong; ESTIMATORS],
 }
 
 impl Tally {
+    /// How many predictions there are.
+    pub fn requests(&self) -> usize {
+        self.half_widths.len()
+    }
+
+    /// Adds a decision.
+    pub fn decide(&mut self, decision: &Decision) {
+        let Decisions { due, not_due } = &mut self.decisions;
+        *match decision.is_due {
+            true => due,
+            false => not_due,
+        } += 1;
+        for (wrong, compacts) in self.wrong.iter_mut().zip(decision.compacts) {
+            match (compacts, decision.is_due) {
+                (true, false) => wrong.false_alarms += 1,
+                (false, true) => wrong.missed += 1,
+                _ => {}
+            }
+        }
+    }
+
     /// Adds a prediction.
     pub fn add(&mut self, prediction: &Prediction) {
         for (errors, estimator) in self.errors.iter_mut().zip(Estimator::ALL) {
@@ -34,6 +58,8 @@ pub struct Summary {
     pub requests: usize,
     /// Each estimator's errors, by its name.
     pub estimators: BTreeMap<&'static str, Errors>,
+    /// The decisions that there were to make.
+    pub decisions: Decisions,
     /// The share of reports inside the 90 % interval of `calibrated`.
     pub covered: f64,
     /// Half the width of that interval, as a share of the prompt.
@@ -43,7 +69,23 @@ pub struct Summary {
     pub unexplained: f64,
 }
 
-/// Errors as shares of the reported prompt.
+/// How often there was to decide whether to compact: see [`crate::model::estimators::Decision`].
+#[derive(Debug, Clone, Copy, Default, Serialize, AddAssign)]
+pub struct Decisions {
+    /// The trigger was reached.
+    pub due: usize,
+    /// It was not.
+    pub not_due: usize,
+}
+
+/// How often an estimator would have decided otherwise.
+#[derive(Debug, Clone, Copy, Default, AddAssign)]
+struct Wrong {
+    false_alarms: usize,
+    missed: usize,
+}
+
+/// Errors as shares of the reported prompt, and wrong decisions.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Errors {
     /// Percentiles of the errors' sizes.
@@ -58,6 +100,14 @@ pub struct Errors {
     pub bias: f64,
     /// The largest error's size.
     pub worst: f64,
+    /// How often it would have compacted below the trigger.
+    pub false_alarms: usize,
+    /// The same as a share of all that were not due; NaN of none.
+    pub false_alarm_rate: f64,
+    /// How often it would not have compacted although the trigger was reached.
+    pub missed: usize,
+    /// The same as a share of all that were due; NaN of none.
+    pub missed_rate: f64,
 }
 
 /// Percentiles of half the width of intervals.
@@ -72,13 +122,20 @@ pub struct Width {
 impl Summary {
     /// The summary of all these together.
     pub fn of<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> Summary {
-        let requests: usize = tallies.clone().map(|tally| tally.half_widths.len()).sum();
+        let requests: usize = tallies.clone().map(Tally::requests).sum();
         let all = |part: &dyn Fn(&'t Tally) -> &'t [f32]| -> Vec<f32> {
             tallies.clone().flat_map(part).copied().collect()
         };
+        let mut decisions = Decisions::default();
+        tallies
+            .clone()
+            .for_each(|tally| decisions += tally.decisions);
         let estimators = Estimator::ALL.map(|estimator| {
             let errors = all(&|tally| &tally.errors[estimator as usize]);
-            (estimator.name(), Errors::of(errors))
+            let mut wrong = Wrong::default();
+            let each = tallies.clone();
+            each.for_each(|tally| wrong += tally.wrong[estimator as usize]);
+            (estimator.name(), Errors::of(errors, wrong, decisions))
         });
         let mut widths = all(&|tally| &tally.half_widths);
         widths.sort_by(f32::total_cmp);
@@ -91,6 +148,7 @@ impl Summary {
         Summary {
             requests,
             estimators: estimators.into(),
+            decisions,
             covered: covered as f64 / requests as f64,
             width: Width {
                 p50: quantile(&widths, 0.5),
@@ -110,7 +168,11 @@ impl Summary {
 }
 
 impl Errors {
-    fn of(errors: Vec<f32>) -> Errors {
+    fn of(errors: Vec<f32>, wrong: Wrong, decisions: Decisions) -> Errors {
+        let Wrong {
+            false_alarms,
+            missed,
+        } = wrong;
         let sum: f64 = errors.iter().copied().map(f64::from).sum();
         let bias = sum / errors.len() as f64;
         let mut sizes: Vec<f32> = errors.into_iter().map(f32::abs).collect();
@@ -122,6 +184,10 @@ impl Errors {
             p99: quantile(&sizes, 0.99),
             bias,
             worst: quantile(&sizes, 1.0),
+            false_alarms,
+            false_alarm_rate: false_alarms as f64 / decisions.not_due as f64,
+            missed,
+            missed_rate: missed as f64 / decisions.due as f64,
         }
     }
 }

@@ -5,9 +5,17 @@ use crate::model::forecast::{BacktestSummary, Fit};
 use crate::render::number::tokens;
 use crate::render::text::inert;
 use crate::render::{NONE, or_none};
-use crate::report::audit::{Audit, Miss, Piece, Summary};
+use crate::report::audit::{Audit, Decisions, Miss, Piece, Summary};
 use std::io::{self, Write};
 
+/// What the tables show.
+const LEGEND: &str = "\
+error: |predicted - reported| in % of the reported prompt
+false: would have compacted below the agent's trigger; missed: not at it.
+Decided at each request and where the agent compacted by itself: by its own
+count in sessions in which it did, else by the reported prompt";
+/// Columns of a line of the tables.
+const WIDTH: usize = 80;
 /// How many items of one request are listed, the largest first.
 const SHOWN: usize = 20;
 
@@ -19,10 +27,8 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
             "nothing to compare: no usage report follows another one ({logs} logs read)"
         );
     }
-    writeln!(
-        out,
-        "|predicted - reported| as a share of the reported prompt: {requests} requests, {logs} logs"
-    )?;
+    writeln!(out, "{requests} requests, {logs} logs")?;
+    writeln!(out, "{}", LEGEND)?;
     write_group(out, "all", &audit.all)?;
     if audit.main.requests != requests {
         write_group(out, "without sub-agents", &audit.main)?;
@@ -46,7 +52,12 @@ pub(super) fn write(out: &mut dyn Write, audit: &Audit) -> io::Result<()> {
     writeln!(out, "\nthe estimators")?;
     for estimator in Estimator::ALL {
         let (name, rule, from) = (estimator.name(), estimator.rule(), estimator.from());
-        writeln!(out, "  {name:<12} {rule} ({from})")?;
+        let line = format!("  {name:<13} {rule}");
+        let room = WIDTH.saturating_sub(line.chars().count() + 3);
+        match from.chars().count() <= room {
+            true => writeln!(out, "{line} ({from})")?,
+            false => writeln!(out, "{line}\n  {:<13} ({from})", "")?,
+        }
     }
     Ok(())
 }
@@ -56,9 +67,13 @@ fn write_group(out: &mut dyn Write, name: &str, summary: &Summary) -> io::Result
     if summary.requests == 0 {
         return Ok(());
     }
+    let Decisions { due, not_due } = summary.decisions;
     writeln!(
         out,
-        "  estimator         p50      p90      p95      p99      bias    worst"
+        "  decisions: {due} at the trigger, {not_due} below it\n\
+         {:<15}{:^43}{:>12}{:>10}\n  \
+         estimator        p50    p90    p95    p99    bias  worst     n     %    n    %",
+        "", "error, %", "false", "missed"
     )?;
     for estimator in Estimator::ALL {
         let Some(errors) = summary.errors(estimator) else {
@@ -66,24 +81,28 @@ fn write_group(out: &mut dyn Write, name: &str, summary: &Summary) -> io::Result
         };
         let (name, bias) = (estimator.name(), signed(errors.bias));
         let [p50, p90, p95, p99, worst] =
-            [errors.p50, errors.p90, errors.p95, errors.p99, errors.worst].map(share);
+            [errors.p50, errors.p90, errors.p95, errors.p99, errors.worst].map(digits);
+        let [false_rate, missed_rate] = [errors.false_alarm_rate, errors.missed_rate].map(rate);
+        let (false_alarms, missed) = (errors.false_alarms, errors.missed);
         writeln!(
             out,
-            "  {name:<12} {p50:>8} {p90:>8} {p95:>8} {p99:>8} {bias:>9} {worst:>8}"
+            "  {name:<13} {p50:>6} {p90:>6} {p95:>6} {p99:>6} {bias:>7} {worst:>6} \
+             {false_alarms:>5} {false_rate:>5} {missed:>4} {missed_rate:>4}"
         )?;
     }
     let (width, p95) = (share(summary.width.p50), share(summary.width.p95));
     let (covered, unexplained) = (share(summary.covered), share(summary.unexplained));
     writeln!(
         out,
-        "  {covered} of the reports are inside the 90 % interval of ±{width} (p95 ±{p95}); {unexplained} of all growth is unexplained"
+        "  {covered} of the reports are inside the 90 % interval of ±{width}\n  \
+         (p95 ±{p95}); {unexplained} of all growth is unexplained"
     )
 }
 
 fn write_forecast(out: &mut dyn Write, backtest: &BacktestSummary) -> io::Result<()> {
     writeln!(
         out,
-        "\nforecast of compactions: |requests forecast - actual requests| as a share of the actual ones"
+        "\nforecast of compactions: |requests forecast - actual ones| in % of the latter"
     )?;
     writeln!(
         out,
@@ -143,9 +162,14 @@ fn write_piece(out: &mut dyn Write, sign: char, piece: &Piece) -> io::Result<()>
 
 /// A share in percent, to three digits and to whole percents.
 fn share(share: f64) -> String {
+    format!("{} %", digits(share))
+}
+
+/// The same without the sign.
+fn digits(share: f64) -> String {
     let percent = share * 100.0;
     let decimals = match percent.abs() {
-        1_000_000.0.. => return format!("{percent:.0e} %"),
+        1_000_000.0.. => return format!("{percent:.0e}"),
         99.95.. => 0,
         9.995.. => 1,
         0.9995.. => 2,
@@ -153,12 +177,22 @@ fn share(share: f64) -> String {
         0.0 => 0,
         _ => 4,
     };
-    format!("{percent:.decimals$} %")
+    format!("{percent:.decimals$}")
 }
 
 fn signed(share_of: f64) -> String {
     let sign = if share_of > 0.0 { "+" } else { "" };
-    format!("{sign}{}", share(share_of))
+    format!("{sign}{}", digits(share_of))
+}
+
+/// A share in percent, to a tenth of one where it is not all.
+fn rate(share: f64) -> String {
+    match share {
+        _ if share.is_nan() => NONE.to_owned(),
+        0.0 => "0".to_owned(),
+        0.9995.. => "100".to_owned(),
+        _ => format!("{:.1}", share * 100.0),
+    }
 }
 
 #[cfg(test)]
@@ -175,6 +209,11 @@ mod tests {
             "0 %", "0.0123 %", "0.123 %", "1.23 %", "12.3 %", "-123 %", "12345 %",
         ];
         assert_eq!(written, percent);
-        assert_eq!([signed(0.5), signed(-0.5)], ["+50.0 %", "-50.0 %"]);
+        assert_eq!([signed(0.5), signed(-0.5)], ["+50.0", "-50.0"]);
+        assert_eq!(
+            [0.0, 0.0123, 0.9994, 1.0].map(rate),
+            ["0", "1.2", "99.9", "100"]
+        );
+        assert_eq!(rate(f64::NAN), NONE);
     }
 }

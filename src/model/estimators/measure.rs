@@ -1,0 +1,102 @@
+//! What an item adds to a prompt by each rule.
+
+use super::rfc029;
+use crate::model::session::Item;
+use crate::model::{Kind, Role};
+use derive_more::{AddAssign, SubAssign};
+
+/// The framing of a message, of all schemas, and of each: the numbers of RFC 029.
+const PER_MESSAGE: i128 = 4;
+const PER_SCHEMAS: i128 = 16;
+const PER_SCHEMA: i128 = 8;
+/// `{"role":"user","parts":[{"text":""}]}`, as Gemini CLI writes a message.
+const JSON_OF_A_MESSAGE: i128 = 37;
+
+/// What the rules measure of a prompt.
+#[derive(Debug, Clone, Copy, Default, AddAssign, SubAssign)]
+pub(super) struct Sums {
+    pub(super) chars: i128,
+    /// Characters of the messages' JSON.
+    pub(super) json: i128,
+    /// Characters of tool results.
+    pub(super) results: i128,
+    /// o200k tokens with framing.
+    pub(super) o200k: i128,
+    /// cl100k tokens with framing.
+    pub(super) cl100k: i128,
+    /// Images and documents, by formula.
+    pub(super) fixed: i128,
+    /// What definitions of tools add to their o200k tokens: a tenth, less the framing of a message, which
+    /// they are not.
+    pub(super) schemas: i128,
+    /// Definitions of tools.
+    pub(super) tools: i128,
+    /// Reported outputs.
+    pub(super) outputs: i128,
+    /// What [`super::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
+    pub(super) fresh: i128,
+    /// By RFC 029.
+    pub(super) rfc029: rfc029::Sums,
+}
+
+impl Sums {
+    /// Of all text in an item. `before`: the item before it in the prompt; `model`: the one that gets it.
+    pub(super) fn of(item: &Item, before: Option<&Item>, model: Option<&str>) -> Sums {
+        let size = &item.size;
+        let (chars, fixed) = (i128::from(size.chars), i128::from(size.fixed));
+        let (local, cl100k) = (i128::from(size.local), i128::from(size.cl100k()));
+        let framing = match local > 0 || fixed > 0 {
+            true => PER_MESSAGE,
+            false => 0,
+        };
+        let escapes = match item.kind {
+            // JSON in JSON as it is.
+            Kind::ToolCall | Kind::ToolList => 0,
+            _ => i128::from(size.escapes),
+        };
+        Sums {
+            chars,
+            json: match chars > 0 {
+                true => chars + escapes + JSON_OF_A_MESSAGE,
+                false => 0,
+            },
+            results: match item.role {
+                Role::Tool => chars,
+                _ => 0,
+            },
+            o200k: local + framing,
+            cl100k: cl100k + framing,
+            fixed,
+            schemas: match size.tools {
+                0 => 0,
+                _ => local / 10 - PER_MESSAGE,
+            },
+            tools: i128::from(size.tools),
+            outputs: 0,
+            fresh: local + framing + fixed,
+            rfc029: rfc029::Sums::of(item, before, model),
+        }
+    }
+
+    /// The same with a reported output of so many tokens in place of its text. 0: another item of the
+    /// same output stands for all of it.
+    pub(super) fn reported(self, output: u64) -> Sums {
+        let outputs = i128::from(output);
+        Sums {
+            outputs,
+            fresh: outputs,
+            ..self
+        }
+    }
+
+    /// By [`super::Estimator::O200kTools`], without the framing of schemas.
+    pub(super) fn with_schemas(&self) -> i128 {
+        self.o200k + self.fixed + self.schemas
+    }
+}
+
+/// Tool schemas without their text. Where the log lacks the tools on offer, those that were `called` are
+/// the least that was.
+pub(super) fn schema_framing(offered: i128, called: i128) -> i128 {
+    PER_SCHEMAS + PER_SCHEMA * offered.max(called)
+}
