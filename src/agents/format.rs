@@ -130,7 +130,11 @@ impl Format {
     /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
     /// otherwise as unknown.
     pub(super) fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
-        match self.harmless.split_whitespace().any(|name| name == kind) {
+        match self
+            .harmless
+            .split_ascii_whitespace()
+            .any(|name| name == kind)
+        {
             true => out.skip(kind),
             false => out.unknown(kind),
         }

@@ -46,7 +46,7 @@ impl Decoder for CodexDecoder {
     fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
         if let Some((time, kind)) = irrelevant_event(text) {
             out.set_time(time.parse().ok());
-            return out.skip(record_name("event_msg", kind));
+            return CODEX.pass_over(&record_name("event_msg", kind), out);
         }
         let Some(line) = lenient::object::<Line<'_>>(text, out) else {
             return;

@@ -187,6 +187,24 @@ fn broken_lines_are_counted_and_the_rest_is_read() {
 }
 
 #[test]
+fn an_event_of_a_new_type_is_unknown_though_its_body_is_not_read() {
+    let event = |kind: &str| {
+        let line = format!(
+            r#"{{"timestamp":"2026-09-20T10:00:00Z","type":"event_msg","payload":{{"type":"{kind}"}}}}"#
+        );
+        decode(line.as_bytes())[0].event.clone()
+    };
+    assert_eq!(
+        event("moon_phase"),
+        Event::Unknown("event_msg/moon_phase".into())
+    );
+    assert_eq!(
+        event("agent_message"),
+        Event::Skipped("event_msg/agent_message".into())
+    );
+}
+
+#[test]
 fn an_output_is_cut_in_its_middle_as_the_model_gets_it() {
     assert_eq!(size_of(&output_of(&"x".repeat(48_000))).bytes, 48_000);
     assert_eq!(size_of(&output_of(&"x".repeat(48_001))).bytes, 48_000);
