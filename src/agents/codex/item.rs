@@ -93,7 +93,7 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
         _ if item.is_summary() => {
             let summary = out
                 .item(Role::Container, Kind::Summary)
-                .opaque(full_len(&item.encrypted_content))
+                .opaque(full_len(item.encrypted_content.or_empty()))
                 .label("[encrypted summary]");
             Piece::new(Part::Injected, vec![summary.done()])
         }
@@ -168,7 +168,7 @@ fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Pi
 fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
     let thinking = out
         .item(Role::Assistant, Kind::Thinking)
-        .opaque(full_len(&item.encrypted_content));
+        .opaque(full_len(item.encrypted_content.or_empty()));
     let thinking = add_all(thinking, &item.content.0);
     match item.summary.0.first() {
         Some(first) => thinking.label(split_elided(first.text.or_empty()).0).done(),
@@ -183,7 +183,7 @@ fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> 
         false => (Part::Result, out.tool_result(Some("agent_message"), None)),
     };
     let message = add_all(message, &item.content.0)
-        .opaque(full_len(&item.encrypted_content))
+        .opaque(full_len(item.encrypted_content.or_empty()))
         .label(item.author.or_empty());
     Piece {
         part,
@@ -231,7 +231,7 @@ fn add_other<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'
     match (part.image_url.get(), part.encrypted_content.get()) {
         (Some(url), _) => item.fixed(image_tokens(url, part.detail.or_empty()), "[image]"),
         (None, _) if part.is_image_file() => item.fixed(image::DEFAULT, "[image]"),
-        (None, Some(_)) => item.opaque(full_len(&part.encrypted_content)),
+        (None, Some(_)) => item.opaque(full_len(part.encrypted_content.or_empty())),
         (None, None) => item,
     }
 }

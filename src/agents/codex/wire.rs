@@ -264,8 +264,8 @@ impl<'a> Field<'a> for Parts<'a> {
 }
 
 /// The length of a text in the log, including what the reader cut.
-pub(super) fn full_len(text: &Text<'_>) -> u64 {
-    let (shown, cut) = split_elided(text.or_empty());
+pub(super) fn full_len(text: &str) -> u64 {
+    let (shown, cut) = split_elided(text);
     shown.len() as u64 + cut
 }
 
