@@ -187,31 +187,25 @@ impl History {
     pub(super) fn take(&mut self) -> Pool {
         let slots = std::mem::take(&mut self.slots);
         self.replace(Vec::new());
-        Pool::of(slots.into_iter().map(Some))
+        Pool::of(slots)
     }
 }
 
 impl Pool {
-    fn of(slots: impl Iterator<Item = Option<Slot>>) -> Pool {
+    fn of(slots: Vec<Slot>) -> Pool {
         let mut pool = Pool::default();
-        for (ix, slot) in slots.enumerate() {
-            if let Some(slot) = &slot {
-                match &slot.print {
-                    Print::Notice => {}
-                    Print::Empty => {
-                        pool.empty.extend(slot.message.map(|message| (message, ix)));
-                    }
-                    Print::Said { hashes, .. } => {
-                        let first = hashes.first().copied().unwrap_or_default();
-                        pool.said.entry(first).or_default().push_back(ix);
-                    }
-                    Print::Call(call) => pool.calls.entry(*call).or_default().push_back(ix),
-                    Print::Result { call, .. } => {
-                        pool.results.entry(*call).or_default().push_back(ix);
-                    }
+        for (ix, slot) in slots.into_iter().enumerate() {
+            match &slot.print {
+                Print::Notice => {}
+                Print::Empty => pool.empty.extend(slot.message.map(|message| (message, ix))),
+                Print::Said { hashes, .. } => {
+                    let first = hashes.first().copied().unwrap_or_default();
+                    pool.said.entry(first).or_default().push_back(ix);
                 }
+                Print::Call(call) => pool.calls.entry(*call).or_default().push_back(ix),
+                Print::Result { call, .. } => pool.results.entry(*call).or_default().push_back(ix),
             }
-            pool.slots.push(slot);
+            pool.slots.push(Some(slot));
         }
         pool
     }
