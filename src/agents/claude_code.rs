@@ -185,9 +185,11 @@ impl ClaudeCodeDecoder {
     }
 
     fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+        // The requests of newer versions contain it.
+        if self.requests.has_shape() && attachment::is_snapshot(record) {
+            return out.skip(record.attachment_name());
+        }
         match attachment::snapshot(record, out) {
-            // The requests of newer versions contain it.
-            Some(_) if self.requests.has_shape() => out.skip(record.attachment_name()),
             Some(items) => out.node(requests::front(items)),
             None => {
                 if !attachment::read(record, node, out) {

@@ -251,9 +251,14 @@ fn queued(record: &Record<'_>, attachment: &Attachment<'_>, out: &mut Sink<'_>) 
 /// held: it is written at a cold start, once more with the tools when the response is there, and again
 /// after a compaction.
 pub(super) fn snapshot(record: &Record<'_>, out: &mut Sink<'_>) -> Option<Vec<NewItem>> {
-    let attachment = record.attachment.as_ref()?;
-    (attachment.kind.get() == Some("prompt_snapshot"))
-        .then(|| front(&attachment.system_prompt, &attachment.tools, out))
+    let attachment = record.attachment.as_ref().filter(|_| is_snapshot(record))?;
+    Some(front(&attachment.system_prompt, &attachment.tools, out))
+}
+
+/// Whether a record is a `prompt_snapshot`.
+pub(super) fn is_snapshot(record: &Record<'_>) -> bool {
+    let attachment = record.attachment.as_ref();
+    attachment.is_some_and(|attachment| attachment.kind.get() == Some("prompt_snapshot"))
 }
 
 /// The items of a system prompt and of each tool's definition.

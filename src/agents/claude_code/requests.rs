@@ -160,11 +160,14 @@ impl Requests {
 
     /// Notes the version that wrote the records that follow.
     pub(super) fn version(&mut self, version: &str) {
+        if self.is_on {
+            return;
+        }
         let mut parts = version
             .split('.')
             .map_while(|part| part.parse::<u32>().ok());
         let parts: [u32; 3] = std::array::from_fn(|_| parts.next().unwrap_or(0));
-        self.is_on |= parts >= FIRST_VERSION;
+        self.is_on = parts >= FIRST_VERSION;
     }
 
     /// Takes in the items of a record of the conversation.

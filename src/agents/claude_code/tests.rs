@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::agents::testing;
-use crate::model::event::Entry;
+use crate::model::event::{ByLength, Entry, Measure, Size};
+use std::cell::Cell;
 
 fn entries(log: &str) -> Vec<Entry> {
     testing::read(&CLAUDE_CODE, log.lines())
@@ -99,4 +100,32 @@ fn reminders_are_split_from_the_text_they_stand_in() {
         .map(|item| item.role)
         .collect();
     assert_eq!(roles, [Role::User, Role::Container]);
+}
+
+#[test]
+fn a_snapshot_of_what_a_request_has_shown_is_not_measured() {
+    struct Counting(Cell<u32>);
+
+    impl Measure for Counting {
+        fn text(&self, text: &str) -> Size {
+            self.0.set(self.0.get() + 1);
+            ByLength.text(text)
+        }
+    }
+
+    let shape = r#"{"type":"api-request-shape","shapeHash":"s","shape":{"system":[{"type":"text","text":"You tend the shop."}],"tools":[]}}"#;
+    let snapshot = r#"{"parentUuid":null,"isSidechain":false,"type":"attachment","attachment":{"type":"prompt_snapshot","systemPrompt":["You tend the shop."]},"uuid":"u1","sessionId":"5e55","version":"2.1.300"}"#;
+    let measured = |lines: &[&str]| {
+        let counting = Counting(Cell::new(0));
+        let mut out = Sink::new(&counting);
+        let mut decoder = CLAUDE_CODE.decoder();
+        lines
+            .iter()
+            .for_each(|line| decoder.read_line(line, &mut out));
+        drop(out);
+        counting.0.get()
+    };
+    assert_eq!(measured(&[snapshot]), 1);
+    assert_eq!(measured(&[shape]), 1);
+    assert_eq!(measured(&[shape, snapshot, snapshot]), 1);
 }
