@@ -33,7 +33,7 @@
 //!
 //! * Semantic Kernel (microsoft/semantic-kernel, `ModelDiagnostics.cs`, `model_diagnostics/
 //!   decorators.py`): operations `chat.completions`, `chat.streaming_completions`, `text.completions`.
-//!   Its tools' messages do not name the call they answer. At first its numbers were
+//!   Its tools' messages do not name the call they answer. Its log has the numbers alone (`kernel`). At first its numbers were
 //!   `gen_ai.response.prompt_tokens` and -1 where it had none, and its content no JSON.
 //! * LangChain and LangGraph through LangSmith (langchain-ai/langsmith-sdk, `otel/_otel_exporter.py`):
 //!   each run is a span, `langsmith.span.kind` is its kind; templates are `chat` as well. All input and
@@ -50,17 +50,23 @@
 //!   its loop repeat the messages and are no calls.
 //! * Copilot CLI: `gen_ai.input.messages` contains only what is new since the call before; a part of the type
 //!   `compaction` is the summary that takes the place of what came before. Its metrics are in the same file.
+//! * LangSmith's own exports hold runs (`run`), LangChain's saved histories messages (`history`): both are
+//!   read as calls, too.
 //! * ADK (google/adk-python): requests and responses whole, in `gcp.vertex.agent.llm_…`.
 
 mod body;
 mod content;
+mod history;
+mod kernel;
+mod run;
 mod span;
 
 use super::lenient::Lost;
 use super::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::Kind;
-use crate::model::event::{Key, Lane, Meta, Sink};
+use crate::model::event::{Key, Lane, Meta, Place, Sink};
+use history::History;
 use jiff::Timestamp;
 use serde_json::Value;
 use span::{Call, Record};
@@ -74,7 +80,7 @@ pub static OTEL_GENAI: Format = Format {
     // Exporters write wherever they are configured to; this is a folder to configure.
     roots: &[Root::new(Base::XdgData("ctxgauge"), "spans")],
     facts: Facts {
-        mark: "`resourceSpans`, `resourceLogs`, or a span with `gen_ai.` attributes",
+        mark: "`resourceSpans`, `resourceLogs`, a span with `gen_ai.` attributes, a LangSmith run or LangChain's messages",
         live: facts::EACH_LINE,
         known: "prompts, outputs, reasoning where it is reported",
         estimated: "calls whose span has no usage",
@@ -109,7 +115,10 @@ fn recognise(head: &[u8]) -> bool {
     // The first lines of Python's exporters may be of anything.
     let of_python = [r#""trace_id""#, r#""span_id""#, r#""resource""#];
     let is_of_python = || of_python.iter().all(|mark| head::has(line, mark));
-    start.starts_with(br#"{"resourceSpans"#)
+    history::is_like_messages(head)
+        || kernel::is_like_a_log(head)
+        || run::is_like_a_run(line)
+        || start.starts_with(br#"{"resourceSpans"#)
         || start.starts_with(br#"{"resourceLogs""#)
         || start.starts_with(b"{")
             && head::has(line, r#""attributes""#)
@@ -140,26 +149,104 @@ struct OtelGenAiDecoder {
     waiting: HashMap<Key, (Lane, Vec<Block<'static>>)>,
     /// Calls of which log records showed the response.
     answered: HashMap<Key, Lane>,
+    /// Messages that were saved one after another.
+    history: History,
+    /// Whether it is the log of a program, of which a few lines are about calls.
+    is_program_log: bool,
 }
 
 impl Decoder for OtelGenAiDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
-        let (place, lost) = (out.place(), Lost::default());
-        let line = serde_json::from_str::<Value>(line).map_err(|error| error.to_string().into());
-        match line.and_then(|line| span::records(&line, &lost)) {
-            Ok(records) => {
-                for record in records {
-                    out.begin(place);
-                    self.record(record, out);
+        let lost = Lost::default();
+        match serde_json::from_str::<Value>(line) {
+            Ok(line) => self.value(&line, &lost, out),
+            Err(_) if self.text(line, out) => {}
+            Err(error) => out.unreadable(error.to_string()),
+        }
+        lost.report(out);
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match serde_json::from_str::<Value>(document) {
+            Ok(Value::Array(list)) => {
+                for (line, one) in (1..).zip(&list) {
+                    out.begin(Place {
+                        line,
+                        ..Place::default()
+                    });
+                    self.value(one, &lost, out);
                 }
             }
-            Err(why) => out.unreadable(why),
+            Ok(value) => self.value(&value, &lost, out),
+            Err(error) => out.unreadable(error.to_string()),
         }
         lost.report(out);
     }
 }
 
 impl OtelGenAiDecoder {
+    /// What a line or a document holds.
+    fn value(&mut self, value: &Value, lost: &Lost, out: &mut Sink<'_>) {
+        let place = out.place();
+        match value {
+            Value::Array(list) if !list.is_empty() && list.iter().all(history::is_message) => {
+                let known = self.history.known(list);
+                if known.is_none() {
+                    self.history.clear();
+                }
+                for message in &list[known.unwrap_or(0)..] {
+                    self.message(message, out);
+                }
+            }
+            Value::Array(list) if list.iter().any(Value::is_object) => {
+                for one in list.iter().filter(|one| one.is_object()) {
+                    out.begin(place);
+                    self.value(one, lost, out);
+                }
+            }
+            message if history::is_message(message) => self.message(message, out),
+            line if let Some(call) = kernel::of_json(line) => {
+                self.is_program_log = true;
+                self.call(call, out);
+            }
+            line => match span::records(line, lost) {
+                Ok(records) => {
+                    for record in records {
+                        out.begin(place);
+                        self.record(record, out);
+                    }
+                }
+                Err(_) if self.is_program_log => out.skip("log line"),
+                Err(why) => out.unreadable(why),
+            },
+        }
+    }
+
+    /// A line of text; `false`: it should have been JSON.
+    fn text(&mut self, line: &str, out: &mut Sink<'_>) -> bool {
+        let call = kernel::of_text(line);
+        self.is_program_log |= call.is_some();
+        match call {
+            Some(call) => self.call(call, out),
+            None if self.is_program_log => out.skip("log line"),
+            None => return false,
+        }
+        true
+    }
+
+    /// A message of a saved history.
+    fn message(&mut self, message: &Value, out: &mut Sink<'_>) {
+        let mut call = history::read(message);
+        out.set_lane(Lane::Main);
+        let thread = self.threads.entry(Lane::Main).or_insert_with(Thread::new);
+        if call.model.is_some() {
+            thread.emit_meta(&call, out);
+        }
+        self.history
+            .add(message, &mut thread.conversation, &mut call, out);
+    }
+
     fn record(&mut self, record: Record, out: &mut Sink<'_>) {
         match record {
             Record::Call(call) => self.call(*call, out),

@@ -43,6 +43,7 @@ use super::prompts::Block;
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts};
 use crate::model::event::{Billed, Key, Sink, Usage};
 use crate::model::{Kind, Source};
+pub(super) use envelope::time_before;
 use envelope::{Bodies, Exchange};
 use response::{Response, Thoughts};
 use std::path::Path;
@@ -104,7 +105,7 @@ impl Decoder for RequestLogDecoder {
         }
         match (bodies.read(&lost), bodies.kind()) {
             (Some(exchange), _) => {
-                out.set_time(envelope::time_before(before).or(exchange.at));
+                out.set_time(time_before(before).or(exchange.at));
                 self.exchange(json, exchange, out);
             }
             (None, "") => out.unreadable("neither a request nor a response of a model"),

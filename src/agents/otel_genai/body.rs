@@ -83,7 +83,7 @@ pub(super) fn tools(attributes: &Attributes<'_>) -> Option<Block<'static>> {
 }
 
 /// Tools as the JSON that the model gets of them, each of them perhaps in a string.
-fn tool_list(tools: &Value) -> Option<Block<'static>> {
+pub(super) fn tool_list(tools: &Value) -> Option<Block<'static>> {
     let text = match tools {
         Value::Null => return None,
         Value::String(text) => text.clone(),

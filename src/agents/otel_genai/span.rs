@@ -1,6 +1,6 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
-use super::content;
+use super::{content, run};
 use crate::agents::lenient::{Lost, model_name};
 use crate::agents::prompts::Block;
 use crate::model::event::{Billed, Key, Usage};
@@ -44,11 +44,11 @@ pub(super) struct Call {
     pub(super) output: Vec<Block<'static>>,
     /// Whether `input` contains only what is new since the call before.
     pub(super) is_increment: bool,
-    prompt: Option<u64>,
-    answered: Option<u64>,
-    reasoning: Option<u64>,
-    cache_read: u64,
-    cache_creation: u64,
+    pub(super) prompt: Option<u64>,
+    pub(super) answered: Option<u64>,
+    pub(super) reasoning: Option<u64>,
+    pub(super) cache_read: u64,
+    pub(super) cache_creation: u64,
 }
 
 impl Call {
@@ -204,7 +204,7 @@ fn list<'v>(of: &'v Value, name: &'static str, lost: &Lost) -> impl Iterator<Ite
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 /// A number of tokens, bare or as the string that OTLP makes of 64 bits.
-fn number(value: &Value) -> Option<u64> {
+pub(super) fn number(value: &Value) -> Option<u64> {
     let number = match value {
         Value::String(text) => text.parse().ok()?,
         Value::Number(number) => match number.as_u64() {
@@ -267,6 +267,9 @@ pub(super) fn records(line: &Value, lost: &Lost) -> Result<Vec<Record>, Box<str>
         first(line, &["attributes"], lost, container).is_some()
     };
     let is_log_record = || first(line, &["severity_text"], lost, Value::as_str).is_some();
+    if run::is_run(line) {
+        return Ok(run::records(line, lost));
+    }
     let mut found = Vec::new();
     if has_list("resourceSpans") {
         for resource in list(line, "resourceSpans", lost) {

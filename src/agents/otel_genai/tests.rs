@@ -138,8 +138,41 @@ fn content_that_a_reader_cut_is_left_out_and_the_numbers_stay() {
 }
 
 #[test]
+fn runs_of_langsmith_are_calls_and_chains_are_sums() {
+    let sessions = sessions(case!("langsmith_exports_of_runs").lines());
+    assert_eq!(sessions.len(), 1);
+    let session = &sessions[&Lane::Main];
+    assert_eq!(session.meta.id.as_deref(), Some("night-12"));
+    let requests = session.requests().iter();
+    let requests: Vec<_> = requests.map(|one| (one.prompt, one.cached)).collect();
+    assert_eq!(requests, [(212, 0), (498, 128)]);
+    assert_eq!(session.context().known, 498 + 13);
+}
+
+#[test]
+fn a_saved_history_is_the_same_in_any_file() {
+    let document = include_str!(
+        "../../../tests/fixtures/otel-genai/langchain_messages_saved_as_a_document/log.json"
+    );
+    let document = testing::document(&OTEL_GENAI, document);
+    let lines = sessions(case!("langchain_histories_one_a_line").lines());
+    let lines = &lines[&Lane::Main];
+    assert_eq!(previews(lines), previews(&document));
+    assert_eq!(lines.context().known, document.context().known);
+    // What is said twice is there twice.
+    let asked = previews(lines).into_iter();
+    assert_eq!(asked.filter(|text| *text == "Is the gate shut?").count(), 2);
+    let last = document.items().last();
+    assert_eq!(last.map(|item| item.place.line), Some(8));
+}
+
+#[test]
 fn recognised_by_what_a_line_holds() {
     let format = &OTEL_GENAI;
+    assert!(format.recognise(case!("langsmith_exports_of_runs").as_bytes()));
+    assert!(format.recognise(case!("langchain_messages_one_a_line").as_bytes()));
+    assert!(format.recognise(b"[\n  {\n    \"type\": \"human\",\n \"data\": {\n"));
+    assert!(!format.recognise(b"{\"type\":\"human\",\"text\":\"x\"}\n"));
     assert!(format.recognise(b"{ \"resourceSpans\" : ["));
     assert!(format.recognise(case!("flat_span_lines").as_bytes()));
     assert!(!format.recognise(b"{\"attributes\":{\"http.method\":\"GET\"},\"name\":\"x\"}\n"));

@@ -240,7 +240,7 @@ fn created(body: &str, lost: &Lost) -> Option<Timestamp> {
 
 /// When a line was written, by the words that a log handler put before its JSON: Python's begin with
 /// `2026-10-01 09:00:00,250`.
-pub(super) fn time_before(words: &str) -> Option<Timestamp> {
+pub(in crate::agents) fn time_before(words: &str) -> Option<Timestamp> {
     let words = words.trim_start_matches(['[', ' ']);
     let first = words.split([' ', ']']).next().unwrap_or(words);
     if let Ok(with_zone) = first.parse() {
