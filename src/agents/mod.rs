@@ -56,6 +56,7 @@ pub mod kimi;
 mod lenient;
 pub mod mew;
 pub mod openclaw;
+pub mod opencode;
 pub mod openhands;
 pub mod otel_genai;
 pub mod ouro;
@@ -90,6 +91,8 @@ pub static ALL: &[&Format] = &[
     &mew::MEW,
     &hpd_agent::HPD_AGENT,
     &openhands::OPENHANDS,
+    &opencode::KILO, // before OpenCode, whose tables it has
+    &opencode::OPENCODE,
     &vscode_gateway::VSCODE_GATEWAY, // before raw requests, which it may contain
     &request_log::REQUEST_LOG,
     &ouro::OURO,

@@ -1,0 +1,416 @@
+//! The messages of 1.x: what each adds to the context, and what it takes away.
+
+use super::OPENCODE;
+use super::wire::{Info, Part as Piece, State, Tokens, time};
+use crate::agents::image::{self, Formula};
+use crate::agents::lenient::{self, Pieces};
+use crate::model::event::{
+    Billed, Cause, Event, Kept, Key, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What is sent in place of a result that never came.
+const INTERRUPTED: &str = "[Tool execution was interrupted]";
+/// The text that is sent for a compaction, before its summary.
+const COMPACTED: &str = "What did we do so far?";
+/// The text that is sent for a sub-agent that the user started.
+const SUBTASK: &str = "The following tool was executed by the user";
+
+/// A session's messages so far, as far as later ones depend on them.
+#[derive(Default, Clone)]
+pub(super) struct History {
+    messages: Vec<Key>,
+    /// The newest message that asks for a compaction.
+    asked: Option<Asked>,
+    /// The newest summary.
+    summary: Option<Key>,
+    /// Results that are left out from a later time on.
+    pruned: Vec<(Timestamp, Key)>,
+    /// The message and the part from which on nothing is sent.
+    hidden_from: Option<(Option<Key>, Option<Key>)>,
+    is_hidden: bool,
+}
+
+/// A message that asks for a compaction.
+#[derive(Clone)]
+struct Asked {
+    message: Key,
+    cause: Cause,
+    /// The first message that stays.
+    tail: Option<Key>,
+}
+
+impl History {
+    /// From this message on, or from this part of it, nothing is sent.
+    pub(super) fn hide_from(&mut self, from: Option<(Option<Key>, Option<Key>)>) {
+        self.hidden_from = from;
+        self.is_hidden = false;
+    }
+
+    /// Takes a message in.
+    pub(super) fn message(
+        &mut self,
+        id: &str,
+        info: &Info<'_>,
+        parts: &Pieces<'_, Piece<'_>>,
+        out: &mut Sink<'_>,
+    ) {
+        let key = Key::of(id);
+        self.prune(info.time.begun(), out);
+        self.is_hidden |= self.hidden_from == Some((Some(key), None));
+        if !self.is_hidden {
+            self.messages.push(key);
+        }
+        let parts: Vec<&Piece<'_>> = parts.parts().collect();
+        match info.role.or_empty() {
+            "user" => self.user(key, &parts, info, out),
+            "assistant" if info.is_summary() => self.summary(id, info, &parts, out),
+            "assistant" => self.answer(id, info, &parts, out),
+            "" => out.unreadable("no role"),
+            other => out.unknown(format!("{other} message")),
+        }
+    }
+
+    /// Everything has been read.
+    pub(super) fn end(&mut self, out: &mut Sink<'_>) {
+        self.prune(None, out);
+    }
+
+    /// Takes away the results that were left out before this time; `None`: all.
+    fn prune(&mut self, before: Option<Timestamp>, out: &mut Sink<'_>) {
+        let is_due = |at: &Timestamp| before.is_none_or(|before| *at <= before);
+        let due = self.pruned.extract_if(.., |(at, _)| is_due(at));
+        let calls: Vec<Key> = due.map(|(_, call)| call).collect();
+        if !calls.is_empty() {
+            out.emit(Event::cleared_calls(calls));
+        }
+    }
+
+    /// Whether a part is hidden, and with it all that follow.
+    fn hides(&mut self, part: &Piece<'_>) -> bool {
+        let from = self.hidden_from.and_then(|(_, part)| part);
+        self.is_hidden |= from.is_some() && part.id.key() == from;
+        self.is_hidden
+    }
+
+    fn user(&mut self, key: Key, parts: &[&Piece<'_>], info: &Info<'_>, out: &mut Sink<'_>) {
+        let model = info.model();
+        let formula = formula(model.as_deref());
+        let mut items = Vec::new();
+        for part in parts {
+            if self.hides(part) {
+                out.skip("hidden part");
+                continue;
+            }
+            let (role, kind) = match part.synthetic {
+                Some(true) => (Role::Container, Kind::Reminder),
+                _ => (Role::User, Kind::Text),
+            };
+            match part.kind.or_empty() {
+                "text" if part.ignored == Some(true) => out.skip("ignored text"),
+                "text" => items.push(out.text(role, kind, part.text.or_empty())),
+                "subtask" => items.push(out.text(Role::Container, Kind::Reminder, SUBTASK)),
+                "file" => match media(part.mime.or_empty(), part.url.or_empty(), formula) {
+                    Some((tokens, label)) => {
+                        items.push(out.item(role, kind).fixed(tokens, &label).done());
+                    }
+                    // Its text is in a part of its own.
+                    None => out.skip("file"),
+                },
+                "compaction" => {
+                    self.asked = Some(Asked {
+                        message: key,
+                        cause: match part.auto {
+                            Some(true) => Cause::Automatic,
+                            _ => Cause::Manual,
+                        },
+                        tail: part.tail.key(),
+                    });
+                }
+                other => OPENCODE.pass_over(other, out),
+            }
+        }
+        let is_typed = items.iter().any(|item| item.role == Role::User);
+        let part = if is_typed {
+            Part::Input
+        } else {
+            Part::Injected
+        };
+        out.node(Node::new(Some(key), part, items));
+    }
+
+    /// An answer that is a summary: its request is not the conversation's.
+    fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
+        let numbers = info.tokens.unwrap_or_default();
+        if numbers.prompt() > 0 {
+            out.emit(Event::Billed {
+                request: Key::of_parts(&["opencode", id]),
+                billed: numbers.billed(),
+            });
+        }
+        if info.error.is_some() || info.finish.get().is_none() || self.is_hidden {
+            return out.skip("compaction that came to nothing");
+        }
+        let asked = self.asked.take();
+        let asked = asked.filter(|asked| info.parent_id.key() == Some(asked.message));
+        let tail = asked.as_ref().and_then(|asked| asked.tail);
+        // A message that was not read is older than every message that was.
+        let tail = tail.and_then(|tail| match self.messages.contains(&tail) {
+            true => Some(tail),
+            false => self.messages.first().copied(),
+        });
+        let key = Key::of(id);
+        out.reset(Reset {
+            key: Some(Key::of_parts(&["reset", id])),
+            ..Reset::new(
+                Gone::Compaction,
+                asked.map_or(Cause::Unlogged, |asked| asked.cause),
+                Kept::from(tail),
+            )
+        });
+        // What stays may reach back beyond the summary before this one, which never does.
+        if let Some(old) = self.summary.replace(key) {
+            out.emit(Event::cleared_node(old));
+        }
+        let mut items = vec![out.text(Role::Container, Kind::Reminder, COMPACTED)];
+        for part in parts {
+            match part.kind.or_empty() {
+                "text" => {
+                    items.push(out.text(Role::Container, Kind::Summary, part.text.or_empty()));
+                }
+                "reasoning" => out.skip("reasoning of a compaction"),
+                other => OPENCODE.pass_over(other, out),
+            }
+        }
+        out.node(Node::new(Some(key), Part::Injected, items));
+    }
+
+    /// An answer: one request, or several in the oldest versions.
+    fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
+        let step_tokens = |part: &&Piece<'_>| match part.kind.or_empty() {
+            "step-finish" => part.tokens.filter(|tokens| tokens.prompt() > 0),
+            _ => None,
+        };
+        let steps = parts.iter().filter_map(step_tokens).count();
+        let is_sent = is_sent(info, parts);
+        let mut step = Step::default();
+        for part in parts {
+            if self.hides(part) {
+                out.skip("hidden part");
+                continue;
+            }
+            if is_sent {
+                step.add(part, out);
+            }
+            if let Some(tokens) = step_tokens(part).filter(|_| steps > 1) {
+                self.finish(id, info, Some(tokens), &mut step, out);
+            }
+        }
+        let numbers = info.tokens.filter(|tokens| tokens.prompt() > 0);
+        let numbers = numbers.or_else(|| parts.iter().find_map(step_tokens));
+        if steps <= 1 || !step.is_empty() {
+            self.finish(id, info, numbers.filter(|_| steps <= 1), &mut step, out);
+        }
+    }
+
+    /// Emits a step of an answer: what the model wrote, its numbers, what its tools returned.
+    fn finish(
+        &mut self,
+        id: &str,
+        info: &Info<'_>,
+        numbers: Option<Tokens>,
+        step: &mut Step<'_>,
+        out: &mut Sink<'_>,
+    ) {
+        let (nth, step) = (step.nth, std::mem::replace(step, Step::after(step)));
+        let (key, request) = match nth {
+            0 => (Key::of(id), Key::of_parts(&["opencode", id])),
+            nth => {
+                let nth = nth.to_string();
+                let key = Key::of_parts(&["step", id, &nth]);
+                (key, Key::of_parts(&["opencode", id, &nth]))
+            }
+        };
+        let request = numbers.map(|_| request);
+        let is_hidden = self.is_hidden && step.is_empty();
+        if !is_hidden {
+            out.node(Node::output(Some(key), request, step.output));
+        }
+        match (numbers, request) {
+            (Some(numbers), Some(request)) if is_hidden => out.emit(Event::Billed {
+                request,
+                billed: numbers.billed(),
+            }),
+            (Some(numbers), Some(request)) => out.usage(Usage {
+                model: info.model(),
+                cached: numbers.cache.read.or_zero(),
+                output: numbers.whole_output().filter(|_| info.error.is_none()),
+                reasoning: numbers.reasoning.0.filter(|reasoning| *reasoning > 0),
+                billed: numbers.billed(),
+                ..Usage::reported(request, numbers.prompt())
+            }),
+            _ => {}
+        }
+        for part in step.calls {
+            self.result(part, info, out);
+        }
+    }
+
+    /// Emits what a tool returned.
+    fn result(&mut self, part: &Piece<'_>, info: &Info<'_>, out: &mut Sink<'_>) {
+        let (tool, call) = (part.tool.get(), part.call.get());
+        let Some(state) = &part.state else { return };
+        let Some(text) = result_text(state, info) else {
+            return;
+        };
+        let formula = formula(info.model_id.get());
+        let files = state.attachments.iter();
+        let files =
+            files.filter_map(|file| media(file.mime.or_empty(), file.url.or_empty(), formula));
+        let item = out.tool_result(tool, call).text(text);
+        let item = files.fold(item, |item, (tokens, label)| item.fixed(tokens, &label));
+        let key = call.map(|call| Key::of_parts(&["result", call]));
+        let items = vec![item.done()];
+        out.node(Node::new(key, Part::Result, items));
+        let left_out = time(state.time.compacted);
+        self.pruned.extend(left_out.zip(part.call.key()));
+    }
+}
+
+/// What belongs to one request.
+#[derive(Default)]
+struct Step<'p> {
+    nth: u32,
+    output: Vec<NewItem>,
+    calls: Vec<&'p Piece<'p>>,
+}
+
+impl<'p> Step<'p> {
+    fn after(step: &Step<'_>) -> Step<'p> {
+        Step {
+            nth: step.nth + 1,
+            ..Step::default()
+        }
+    }
+
+    /// Adds a part.
+    fn add(&mut self, part: &'p Piece<'p>, out: &mut Sink<'_>) {
+        match part.kind.or_empty() {
+            "text" => {
+                let text = part.text.or_empty();
+                self.output
+                    .push(out.text(Role::Assistant, Kind::Text, text));
+            }
+            "reasoning" => self.output.push(
+                out.item(Role::Assistant, Kind::Thinking)
+                    .text(part.text.or_empty())
+                    .opaque(part.metadata.map_or(0, hidden_bytes))
+                    .done(),
+            ),
+            "tool" => {
+                let (tool, call) = (part.tool.get(), part.call.get());
+                let item = out.tool_call(tool, call).text(part.tool.or_empty());
+                let input = part.state.as_ref().and_then(|state| state.input);
+                let item = match input {
+                    Some(input) => lenient::raw(item, input),
+                    None => item,
+                };
+                self.output.push(item.done());
+                self.calls.push(part);
+            }
+            other => OPENCODE.pass_over(other, out),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.output.is_empty()
+    }
+}
+
+impl Tokens {
+    pub(super) fn prompt(self) -> u64 {
+        self.billed().prompt()
+    }
+
+    /// The output with its reasoning, which the field for the output may lack.
+    pub(super) fn whole_output(self) -> Option<u64> {
+        let rest = self
+            .total
+            .0
+            .and_then(|total| total.checked_sub(self.prompt()));
+        rest.or(self.output.0)
+    }
+
+    pub(super) fn billed(self) -> Billed {
+        let rest = |prompt| self.total.0.and_then(|total| total.checked_sub(prompt));
+        let billed = Billed {
+            input: self.input.or_zero(),
+            cache_creation: self.cache.write.or_zero(),
+            cache_read: self.cache.read.or_zero(),
+            output: self.output.or_zero(),
+            reasoning: self.reasoning.or_zero(),
+        };
+        Billed {
+            output: rest(billed.prompt()).unwrap_or(billed.output),
+            ..billed
+        }
+    }
+}
+
+/// Whether an answer is sent with later requests.
+fn is_sent(info: &Info<'_>, parts: &[&Piece<'_>]) -> bool {
+    let Some(error) = &info.error else {
+        return true;
+    };
+    let mut kinds = parts.iter().map(|part| part.kind.or_empty());
+    error.name.get() == Some("MessageAbortedError")
+        && kinds.any(|kind| !matches!(kind, "step-start" | "reasoning"))
+}
+
+/// What a tool returned, as it is sent; `None`: it still runs.
+fn result_text<'s>(state: &'s State<'_>, info: &Info<'_>) -> Option<&'s str> {
+    match state.status.or_empty() {
+        "completed" => Some(state.output.or_empty()),
+        "error" => Some(state.error.or_empty()),
+        _ => {
+            let is_over = info.time.completed.is_some() || info.error.is_some();
+            is_over.then_some(INTERRUPTED)
+        }
+    }
+}
+
+/// Bytes of the longest text in what the provider wants back with its reasoning.
+fn hidden_bytes(metadata: &RawValue) -> u64 {
+    fn longest(value: &Value) -> usize {
+        match value {
+            Value::String(text) => text.len(),
+            Value::Array(list) => list.iter().map(longest).max().unwrap_or(0),
+            Value::Object(map) => map.values().map(longest).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+    let value = serde_json::from_str(metadata.get()).unwrap_or_default();
+    longest(&value) as u64
+}
+
+/// How a model counts images.
+fn formula(model: Option<&str>) -> Formula {
+    match lenient::model_name(model.unwrap_or_default()) {
+        name if name.starts_with("claude") => image::claude,
+        name if name.starts_with("gemini") => image::gemini,
+        _ => image::openai,
+    }
+}
+
+/// The tokens of a file that is sent as it is, and its label; `None`: it is sent as text.
+fn media(mime: &str, url: &str, formula: Formula) -> Option<(u64, String)> {
+    if mime == "text/plain" || mime == "application/x-directory" {
+        return None;
+    }
+    let data = url.split_once(',').map_or("", |(_, data)| data);
+    let tokens = image::tokens(data, formula, image::DEFAULT);
+    Some((tokens, format!("[{mime}]")))
+}

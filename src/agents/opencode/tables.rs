@@ -1,0 +1,78 @@
+//! The tables of a database.
+//!
+//! `event_sequence` has a number for each session that grows with every write; before it was there, the newest
+//! message and its newest part show most writes.
+
+use crate::agents::database::{DatabaseSpec, Schema};
+
+/// The tables of all versions.
+pub(super) static SPEC: DatabaseSpec = DatabaseSpec {
+    schemas: &[V1_EVENTS, V1],
+};
+
+/// Kilo's, by a table that only it has.
+pub(super) static KILO: DatabaseSpec = DatabaseSpec {
+    schemas: &[Schema {
+        sessions: "SELECT id, parent_id, time_updated, revert,
+            (SELECT seq FROM event_sequence WHERE aggregate_id = session.id),
+            (SELECT id || time_updated FROM message WHERE session_id = session.id
+                ORDER BY time_created DESC, id DESC LIMIT 1),
+            (SELECT count(*) FROM kilo_board WHERE root_session_id = session.id)
+            FROM session",
+        ..V1_EVENTS
+    }],
+};
+
+/// Since `event_sequence`, which 1.18 has.
+const V1_EVENTS: Schema = Schema {
+    sessions: "SELECT id, parent_id, time_updated, revert,
+        (SELECT seq FROM event_sequence WHERE aggregate_id = session.id),
+        (SELECT id || time_updated FROM message WHERE session_id = session.id
+            ORDER BY time_created DESC, id DESC LIMIT 1)
+        FROM session",
+    header: "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
+        || ',\"title\":' || json_quote(CAST(title AS TEXT))
+        || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
+        || ',\"version\":' || json_quote(CAST(version AS TEXT))
+        || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
+        || ',\"model\":' || coalesce(model, 'null')
+        || ',\"revert\":' || coalesce(revert, 'null')
+        || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
+        FROM session WHERE id = ?1",
+    ..V1
+};
+
+/// 1.2, the first with a database.
+const V1: Schema = Schema {
+    sessions: "SELECT id, parent_id, time_updated, revert,
+        (SELECT id || time_updated || '/' || coalesce((SELECT max(time_updated) || count(*) FROM part
+                WHERE message_id = message.id), '') FROM message
+            WHERE session_id = session.id ORDER BY time_created DESC, id DESC LIMIT 1)
+        FROM session",
+    header: "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
+        || ',\"title\":' || json_quote(CAST(title AS TEXT))
+        || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
+        || ',\"version\":' || json_quote(CAST(version AS TEXT))
+        || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
+        || ',\"revert\":' || coalesce(revert, 'null')
+        || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
+        FROM session WHERE id = ?1",
+    from: "(SELECT id AS message, time_created AS made, time_updated AS written, data AS info
+        FROM message WHERE session_id = ?1)",
+    order: "made, message",
+    line: "'{\"id\":' || json_quote(CAST(message AS TEXT)) || ',\"info\":' || coalesce(info, 'null')
+        || ',\"parts\":[' || coalesce((SELECT group_concat(CASE substr(data, 1, 2)
+                WHEN '{\"' THEN '{\"id\":' || json_quote(CAST(id AS TEXT)) || ',' || substr(data, 2)
+                ELSE coalesce(data, 'null') END, ',' ORDER BY id) FROM part
+            WHERE message_id = message), '') || ']}'",
+    // A message of the user's is written before its parts.
+    settled: "CASE
+        WHEN NOT json_valid(info) THEN 1
+        WHEN info ->> '$.role' = 'assistant'
+            THEN (info ->> '$.time.completed') IS NOT NULL OR (info ->> '$.error') IS NOT NULL
+        ELSE EXISTS (SELECT 1 FROM part WHERE message_id = message) END",
+    // The row of a user's message is written anew after every answer, with a list of files.
+    changed: "CAST(coalesce((SELECT max(time_updated) + count(*) FROM part WHERE message_id = message), 0)
+        + (SELECT revert IS NULL FROM session WHERE id = ?1)
+        + CASE WHEN json_valid(info) AND info ->> '$.role' = 'assistant' THEN written ELSE 0 END AS INTEGER)",
+};
