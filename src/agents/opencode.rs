@@ -25,7 +25,7 @@ mod wire;
 
 use super::database::MAGIC;
 use super::lenient;
-use super::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head};
+use super::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
 use crate::model::event::{Meta, Sink};
 use message::History;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub static OPENCODE: Format = Format {
     roots: &[Root::new(Base::XdgData("opencode"), "").flat()],
     facts: Facts {
         mark: "tables `session`, `message` and `part`, or a document of `info` and `messages`",
-        live: facts::EACH_LINE,
+        live: "each answer",
         known: "prompts, outputs, reasoning",
         estimated: "",
         sub_agents: "yes",
@@ -67,10 +67,10 @@ pub static OPENCODE: Format = Format {
 pub static KILO: Format = Format {
     id: "kilo",
     label: "kilo",
-    proven: "",
+    proven: "7.7.7",
     roots: &[Root::new(Base::XdgData("kilo"), "").flat()],
     facts: Facts {
-        tried: "invented databases; its tables are OpenCode's",
+        tried: "whole runs of 7.7",
         ..OPENCODE.facts
     },
     claims: &|path| claims(path, "kilo"),
