@@ -69,6 +69,7 @@ pub mod settings;
 pub mod tasks;
 #[cfg(test)]
 mod testing;
+pub mod trajectories;
 pub mod vscode_gateway;
 
 /// All built-in formats, in the order in which they are tried on a file.
@@ -84,6 +85,8 @@ pub static ALL: &[&Format] = &[
     &grok::GROK,
     &cursor::CURSOR,
     &cline::CLINE,
+    &trajectories::MINI_SWE_AGENT,
+    &trajectories::SWE_AGENT,
     &tasks::ROO_CODE,
     &tasks::KILO_CODE,
     &tasks::CLINE_TASKS,
