@@ -1,7 +1,8 @@
 //! mini-SWE-agent and SWE-agent: trajectories.
 //!
-//! A run is one JSON document, written anew as a whole with every step, wherever its user wants it. After
-//! their sources (SWE-agent/mini-swe-agent, `agents/default.py` and `models`; SWE-agent/SWE-agent,
+//! A run is one JSON document, written anew as a whole with every step, wherever its user wants it: by
+//! default mini-SWE-agent keeps the last one alone, SWE-agent all of them in its own copy. After their
+//! sources (SWE-agent/mini-swe-agent, `agents/default.py` and `models`; SWE-agent/SWE-agent,
 //! `sweagent/agent`), checked on whole runs of mini-SWE-agent 2.4.6 and on three runs of SWE-agent:
 //!
 //! * mini-SWE-agent's `messages` are OpenAI's, and all of them are sent every time. An answer has the whole
@@ -53,6 +54,7 @@ pub static MINI_SWE_AGENT: Format = Format {
 pub static SWE_AGENT: Format = Format {
     id: "swe-agent",
     label: "swe",
+    roots: &[Root::home("SWE-agent/trajectories", "").env("SWE_AGENT_TRAJECTORY_DIR")],
     facts: Facts {
         mark: "`environment` and `trajectory` of a document",
         live: facts::EACH_REWRITE,
