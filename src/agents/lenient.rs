@@ -92,6 +92,14 @@ impl Field<'_> for Millis {
     }
 }
 
+/// A number of tokens, 0 where it is too large to be true.
+pub fn plausible(tokens: u64) -> u64 {
+    match tokens <= MAX_TOKENS {
+        true => tokens,
+        false => 0,
+    }
+}
+
 /// One piece of a content: bare text or an object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece<'a, B> {

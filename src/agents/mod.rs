@@ -24,7 +24,7 @@
 //! [`Event::Skipped`]: crate::model::event::Event::Skipped
 //! [`Event::Unknown`]: crate::model::event::Event::Unknown
 
-use crate::model::event::{Key, Sink, Usage};
+use crate::model::event::{Key, Meta, Sink, Usage};
 use database::DatabaseSpec;
 pub use facts::Facts;
 pub use format::{
@@ -36,6 +36,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 mod anthropic;
+pub mod antigravity;
 pub mod claude_code;
 pub mod cline;
 pub mod codex;
@@ -62,6 +63,7 @@ pub mod otel_genai;
 pub mod ouro;
 pub mod pi;
 mod prompts;
+mod protobuf;
 pub mod qwen_code;
 pub mod registry;
 pub mod request_log;
@@ -78,6 +80,7 @@ pub static ALL: &[&Format] = &[
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &gemini_cli::GEMINI_CLI,
+    &antigravity::ANTIGRAVITY,
     &openclaw::OPENCLAW, // before pi, whose format it writes
     &pi::PI,
     &copilot_cli::COPILOT_CLI,
@@ -130,8 +133,10 @@ pub struct SidecarSpec {
 pub struct SidecarDatabase {
     /// Its path, from the path of a log.
     pub path: fn(&Path) -> Option<PathBuf>,
-    /// Its tables. Rows are only added.
+    /// Its tables. Rows are only added, or the last one is written anew.
     pub spec: DatabaseSpec,
+    /// Whether it is of one session, whatever its id there.
+    pub holds_one: bool,
     /// Reads the line of a row; `None`: nothing of use. Never fails, whatever the bytes.
     pub read: fn(&[u8]) -> Option<SidecarRecord>,
 }
@@ -147,6 +152,8 @@ pub struct SidecarRecord {
     pub at: Option<Timestamp>,
     /// The window at that time, in tokens.
     pub window: Option<u64>,
+    /// What is known of the session.
+    pub about: Option<Meta>,
     /// The numbers. `request` identifies the record; it is replaced by the log's own name for the request
     /// when the numbers are passed on.
     pub usage: Usage,

@@ -92,3 +92,54 @@ fn the_gauge_moves_when_telemetry_comes_late() {
     }
     terminal.wait_for_text("23.");
 }
+
+#[test]
+fn a_conversation_in_lines_has_the_numbers_of_its_database() {
+    let home = tempfile::tempdir().unwrap();
+    let cases = manifest_folder().join("tests/fixtures/antigravity");
+    let folder = home.path().join(".gemini/antigravity-cli");
+    let id = "a6000000-0000-4000-8000-000000000001";
+    let lines = folder.join(format!(
+        "brain/{id}/.system_generated/logs/transcript.jsonl"
+    ));
+    let database = folder.join(format!("conversations/{id}.db"));
+    for path in [&lines, &database] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+    }
+    fs::copy(
+        cases.join("checkpoint_in_place_of_history/log.jsonl"),
+        &lines,
+    )
+    .unwrap();
+    let all = || {
+        let output = ctxgauge(home.path())
+            .args(["ls", "--json"])
+            .output()
+            .unwrap();
+        let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+        list["sessions"].as_array().unwrap().clone()
+    };
+    assert_eq!(all()[0]["context"]["known"], 0);
+
+    let sql = fs::read_to_string(cases.join("numbers_of_the_database_alone/log.sql")).unwrap();
+    let writer = rusqlite::Connection::open(&database).unwrap();
+    writer.execute_batch(&sql).unwrap();
+    drop(writer);
+    let sessions = all();
+    assert_eq!(sessions.len(), 1, "one conversation, kept twice");
+    assert_eq!(sessions[0]["project"], "harbour");
+    assert_eq!(sessions[0]["model"], "gemini-3-pro");
+    assert_eq!(sessions[0]["context"]["known"], 10_256 + 33);
+    let report = report(home.path(), &lines, None);
+    let calls = report["calls"].as_array().unwrap().iter();
+    let inputs: Vec<u64> = calls.filter_map(|call| call["input"].as_u64()).collect();
+    assert_eq!(inputs, [9_200, 9_916, 10_256]);
+    assert_eq!(report["session"]["cwd"], "/home/dev/harbour");
+
+    // The database is the log where there are no lines.
+    fs::remove_file(&lines).unwrap();
+    let sessions = all();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0]["context"]["known"], 10_504 + 20);
+    assert_eq!(sessions[0]["project"], "harbour");
+}

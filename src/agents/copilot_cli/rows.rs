@@ -26,6 +26,7 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
         let state = log.ancestors().find(|dir| dir.ends_with("session-state"))?;
         Some(state.parent()?.join("session-store.db"))
     },
+    holds_one: false,
     spec: DatabaseSpec {
         schemas: &[Schema {
             sessions: "SELECT id, NULL, NULL, \
@@ -82,6 +83,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         keys,
         at: Some(at),
         window: None,
+        about: None,
         usage: row.usage.usage(request)?,
     })
 }

@@ -117,6 +117,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         keys: keys.into_iter().flatten().collect(),
         at: None,
         window,
+        about: None,
         usage,
     })
 }

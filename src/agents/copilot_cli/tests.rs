@@ -52,6 +52,7 @@ fn aside(response: &str, prompt: u64) -> SidecarRecord {
         keys: vec![response_key(response), turn_key("i", "0")],
         at: None,
         window: None,
+        about: None,
         usage: Usage::reported(response_key(response), prompt),
     }
 }

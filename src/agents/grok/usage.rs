@@ -48,6 +48,7 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
         keys: Vec::new(),
         at: None,
         window: None,
+        about: None,
         usage: Usage {
             cached,
             output: numbers.output.0,

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The database of the logs in one folder.
 pub(super) struct SidecarRows {
     database: Database,
-    read: fn(&[u8]) -> Option<SidecarRecord>,
+    of: &'static SidecarDatabase,
     sessions: Mutex<HashMap<Box<str>, SessionRows>>,
 }
 
@@ -35,7 +35,7 @@ impl SidecarRows {
     pub(super) fn new(of: &'static SidecarDatabase, log: &Path) -> Option<SidecarRows> {
         Some(SidecarRows {
             database: Database::new(&Arc::new((of.path)(log)?), &of.spec),
-            read: of.read,
+            of,
             sessions: Mutex::default(),
         })
     }
@@ -49,12 +49,16 @@ impl SidecarRows {
         extent: &mut Extent,
     ) {
         let (listed, _) = self.database.sessions();
-        let Some(now) = listed.get(session).map(|session| session.stamp) else {
+        let found = match self.of.holds_one {
+            true => listed.values().next(),
+            false => listed.get(session),
+        };
+        let Some((id, now)) = found.map(|session| (&*session.id, session.stamp)) else {
             return;
         };
         let mut sessions = lock(&self.sessions);
         let rows = sessions.entry(session.into()).or_default();
-        if rows.seen != Some(now) && rows.read_on(&self.database, session, self.read) {
+        if rows.seen != Some(now) && rows.read_on(&self.database, id, self.of.read) {
             rows.seen = Some(now);
         }
         give(&rows.records);
