@@ -369,3 +369,35 @@ fn family(id: &str) -> String {
         false => words.join("-"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{Entry, Lane, Place};
+    use crate::model::properties::{events, session};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn before_a_reset_is_what_was_in_the_context(events in events()) {
+            let mut session = session(Estimator::Calibrated);
+            let mut before = Vec::new();
+            for (line, event) in (1..).zip(events) {
+                let here = session.in_context().map(|(ix, ..)| session.items()[ix].size.chars);
+                let chars: u64 = here.sum();
+                session.apply(Entry {
+                    lane: Lane::Main,
+                    place: Place { line, ..Place::default() },
+                    at: None,
+                    event,
+                });
+                before.resize(session.resets().len(), chars);
+            }
+            let held = Held::of(&session);
+            let sums = held.before_resets.iter().map(|sums| sums.chars);
+            let sums: Vec<i128> = sums.take(before.len()).collect();
+            let before: Vec<i128> = before.into_iter().map(i128::from).collect();
+            prop_assert_eq!(sums, before);
+        }
+    }
+}
