@@ -59,6 +59,7 @@ mod content;
 mod history;
 mod kernel;
 mod run;
+mod shape;
 mod span;
 
 use super::lenient::Lost;
@@ -191,12 +192,10 @@ impl OtelGenAiDecoder {
         let place = out.place();
         match value {
             Value::Array(list) if !list.is_empty() && list.iter().all(history::is_message) => {
-                let known = self.history.known(list);
-                if known.is_none() {
-                    self.history.clear();
-                }
-                for message in &list[known.unwrap_or(0)..] {
-                    self.message(message, out);
+                let calls = list.iter().map(|message| history::read(message, lost));
+                let mut calls: Vec<Call> = calls.collect();
+                for call in &mut calls.split_off(self.history.known(&calls)) {
+                    self.message(call, out);
                 }
             }
             Value::Array(list) if list.iter().any(Value::is_object) => {
@@ -205,8 +204,10 @@ impl OtelGenAiDecoder {
                     self.value(one, lost, out);
                 }
             }
-            message if history::is_message(message) => self.message(message, out),
-            line if let Some(call) = kernel::of_json(line) => {
+            message if history::is_message(message) => {
+                self.message(&mut history::read(message, lost), out);
+            }
+            line if let Some(call) = kernel::of_json(line, lost) => {
                 self.is_program_log = true;
                 self.call(call, out);
             }
@@ -236,15 +237,13 @@ impl OtelGenAiDecoder {
     }
 
     /// A message of a saved history.
-    fn message(&mut self, message: &Value, out: &mut Sink<'_>) {
-        let mut call = history::read(message);
+    fn message(&mut self, message: &mut Call, out: &mut Sink<'_>) {
         out.set_lane(Lane::Main);
         let thread = self.threads.entry(Lane::Main).or_insert_with(Thread::new);
-        if call.model.is_some() {
-            thread.emit_meta(&call, out);
+        if message.model.is_some() {
+            thread.emit_meta(message, out);
         }
-        self.history
-            .add(message, &mut thread.conversation, &mut call, out);
+        self.history.add(message, &mut thread.conversation, out);
     }
 
     fn record(&mut self, record: Record, out: &mut Sink<'_>) {

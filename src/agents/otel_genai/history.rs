@@ -4,13 +4,15 @@
 
 use super::content::messages;
 use super::run;
+use super::shape;
 use super::span::Call;
 use crate::agents::head;
-use crate::agents::lenient::model_name;
+use crate::agents::lenient::{Lost, model_name};
 use crate::agents::prompts::{Block, Conversation, Prompt, Step, mark_turns};
 use crate::model::event::{Key, Sink};
 use crate::model::{Kind, Role};
 use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Whether a value is a message.
 pub(super) fn is_message(value: &Value) -> bool {
@@ -41,31 +43,24 @@ pub(super) struct History {
 }
 
 impl History {
-    /// How many messages of a list were read already; `None`: it is another history than before.
-    pub(super) fn known(&self, list: &[Value]) -> Option<usize> {
+    /// How many messages of a list were read already. Where it is another history, it begins anew.
+    pub(super) fn known(&mut self, list: &[Call]) -> usize {
         let hashes = list.iter().map(hash);
         let same = hashes.zip(&self.seen).take_while(|(a, b)| a == *b).count();
-        (same == self.seen.len()).then_some(same)
-    }
-
-    /// Forgets what was read.
-    pub(super) fn clear(&mut self) {
-        *self = History::default();
+        if same < self.seen.len() {
+            *self = History::default();
+            return 0;
+        }
+        same
     }
 
     /// Adds a message to a conversation.
-    pub(super) fn add(
-        &mut self,
-        value: &Value,
-        to: &mut Conversation,
-        call: &mut Call,
-        out: &mut Sink<'_>,
-    ) {
+    pub(super) fn add(&mut self, call: &mut Call, to: &mut Conversation, out: &mut Sink<'_>) {
         let step = match self.seen.is_empty() {
             true => Step::Replace,
             false => Step::Continue,
         };
-        self.seen.push(hash(value));
+        self.seen.push(hash(call));
         let place = out.place();
         let number = place.id().wrapping_add(self.seen.len() as u64);
         let request = call.key.unwrap_or(Key::of_number("langchain", number));
@@ -94,12 +89,16 @@ impl History {
     }
 }
 
-fn hash(message: &Value) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(message.to_string().as_bytes())
+fn hash(message: &Call) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let blocks = message.input.iter().chain(&message.output);
+    blocks.for_each(|block| block.fingerprint().hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Reads a message as what a call carried or answered.
-pub(super) fn read(message: &Value) -> Call {
+pub(super) fn read(message: &Value, lost: &Lost) -> Call {
+    shape::check(message, lost);
     let data = message.get("data").unwrap_or(&Value::Null);
     let class = message.get("type").and_then(Value::as_str);
     let is_answer = class.is_some_and(|class| class.to_ascii_lowercase().starts_with("ai"));

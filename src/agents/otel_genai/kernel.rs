@@ -6,7 +6,8 @@
 //! with the message or its template beside the values. Neither the model nor the conversation is in it: all
 //! calls of a file are taken for one conversation.
 
-use super::span::{Call, number};
+use super::span::{Call, first, number};
+use crate::agents::lenient::Lost;
 use crate::agents::request_log::time_before;
 use serde_json::Value;
 
@@ -31,23 +32,24 @@ pub(super) fn of_text(line: &str) -> Option<Call> {
 }
 
 /// The call of a line of JSON.
-pub(super) fn of_json(line: &Value) -> Option<Call> {
-    let text = |names: &[&str]| names.iter().find_map(|name| line.get(*name)?.as_str());
-    let message = text(&["Message", "message", "@m", "RenderedMessage", "@mt"])?;
+pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
+    const MESSAGES: [&str; 5] = ["Message", "message", "@m", "RenderedMessage", "@mt"];
+    let message = MESSAGES.iter().find_map(|name| line.get(*name)?.as_str())?;
     let of_message = of_message(message.get(message.find(WORDS[0])?..)?);
     let call = of_message.or_else(|| {
         let values = ["State", "Properties"]
             .iter()
             .find_map(|name| line.get(*name));
         let values = values.unwrap_or(line);
-        let count = |names: [&str; 2]| names.iter().find_map(|name| number(values.get(*name)?));
+        let count = |names: &[&'static str]| first(values, names, lost, number);
         Some(Call {
-            prompt: Some(count(["InputTokenCount", "PromptTokens"])?),
-            answered: count(["OutputTokenCount", "CompletionTokens"]),
+            prompt: Some(count(&["InputTokenCount", "PromptTokens"])?),
+            answered: count(&["OutputTokenCount", "CompletionTokens"]),
             ..Call::default()
         })
     })?;
-    let at = text(&["Timestamp", "@t", "timestamp", "time"]);
+    let times = ["Timestamp", "@t", "timestamp", "time"];
+    let at = first(line, &times, lost, Value::as_str);
     Some(Call {
         at: at.and_then(time_before),
         ..call

@@ -14,6 +14,7 @@
 
 use super::body;
 use super::content;
+use super::shape;
 use super::span::{Call, Record, number};
 use crate::agents::lenient::{Lost, model_name};
 use crate::model::event::Key;
@@ -26,7 +27,7 @@ const DEPTH: usize = 32;
 /// Whether a line is a run.
 pub(super) fn is_run(line: &Value) -> bool {
     let is_text = |name| line.get(name).is_some_and(Value::is_string);
-    is_text("run_type") && (is_text("trace_id") || is_text("dotted_order") || is_text("id"))
+    is_text("dotted_order") || is_text("run_type") && (is_text("trace_id") || is_text("id"))
 }
 
 /// Whether a line that begins so is one.
@@ -38,6 +39,7 @@ pub(super) fn is_like_a_run(line: &[u8]) -> bool {
 
 /// A run and those inside of it, in their order.
 pub(super) fn records(run: &Value, lost: &Lost) -> Vec<Record> {
+    shape::check(run, lost);
     let mut found = Vec::new();
     collect(run, DEPTH, lost, &mut found);
     found
@@ -49,15 +51,11 @@ fn collect(run: &Value, depth: usize, lost: &Lost, found: &mut Vec<Record>) {
         Some("llm") => Record::Call(Box::new(call(run, lost))),
         other => Record::Other(other.unwrap_or("run").to_owned()),
     });
-    let below = run.get("child_runs").filter(|below| !below.is_null());
-    match below.map(|below| (below.as_array(), depth.checked_sub(1))) {
-        Some((Some(below), Some(depth))) => {
-            for run in below.iter().filter(|run| run.is_object()) {
-                collect(run, depth, lost, found);
-            }
+    let below = run.get("child_runs").and_then(Value::as_array);
+    if let (Some(below), Some(depth)) = (below, depth.checked_sub(1)) {
+        for run in below.iter().filter(|run| run.is_object()) {
+            collect(run, depth, lost, found);
         }
-        Some(_) => lost.note("child_runs"),
-        None => {}
     }
 }
 
@@ -73,13 +71,11 @@ fn call(run: &Value, lost: &Lost) -> Call {
     };
     let (inputs, outputs) = (side("inputs"), side("outputs"));
     let answer = answer(&outputs);
-    let model = ["/response_metadata/model_name", "/response_metadata/model"]
-        .iter()
-        .find_map(|path| answer.pointer(path))
-        .or_else(|| outputs.pointer("/llm_output/model_name"))
-        .or_else(|| outputs.get("model"))
-        .and_then(Value::as_str)
-        .map(str::to_owned);
+    let model_of = |of: &Value, path: &str| of.pointer(path)?.as_str().map(str::to_owned);
+    let model = model_of(answer, "/response_metadata/model_name")
+        .or_else(|| model_of(answer, "/response_metadata/model"))
+        .or_else(|| model_of(&outputs, "/llm_output/model_name"))
+        .or_else(|| model_of(&outputs, "/model"));
     let model = model.or_else(|| {
         first_text(&[
             "/extra/metadata/ls_model_name",

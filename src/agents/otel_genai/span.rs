@@ -172,7 +172,7 @@ impl<'l> Attributes<'l> {
 
 /// The first of these fields that `read` can read. Others that are there, null and empty text aside, are
 /// noted as lost.
-fn first<'v, T>(
+pub(super) fn first<'v, T>(
     of: &'v Value,
     names: &[&'static str],
     lost: &Lost,
