@@ -20,6 +20,7 @@
 //! * A title is asked for with a request that is not recorded. System prompt and tools are not recorded either.
 
 mod message;
+mod settings;
 mod tables;
 mod wire;
 
@@ -59,6 +60,7 @@ pub static OPENCODE: Format = Format {
         ("output", |b| b.output),
         ("reasoning", |b| b.reasoning),
     ],
+    settings: Some(&settings::OPENCODE),
     harmless: "step-start step-finish snapshot patch agent retry",
     ..Format::DEFAULT
 };
@@ -76,6 +78,7 @@ pub static KILO: Format = Format {
     claims: &|path| claims(path, "kilo"),
     recognise: &|_| false,
     store: &|_| Some(StoreKind::Database(&tables::KILO)),
+    settings: Some(&settings::KILO),
     ..OPENCODE
 };
 

@@ -70,6 +70,12 @@ impl Layers {
         layers.find_map(|layer| read(layer.pointer(path)?))
     }
 
+    /// Calls `with` for every readable value at this path, the strongest first.
+    pub(crate) fn each(&self, path: &str, with: impl FnMut(&Value)) {
+        let values = self.0.iter().filter_map(|layer| layer.pointer(path));
+        values.for_each(with);
+    }
+
     /// Whether the agent compacts by itself, by the first truth value at this path.
     pub(crate) fn compaction(&self, path: &str) -> Compaction {
         match self.find(path, Value::as_bool) {

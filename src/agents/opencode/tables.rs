@@ -57,22 +57,21 @@ const V1: Schema = Schema {
         || ',\"revert\":' || coalesce(revert, 'null')
         || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
         FROM session WHERE id = ?1",
-    from: "(SELECT id AS message, time_created AS made, time_updated AS written, data AS info
-        FROM message WHERE session_id = ?1)",
-    order: "made, message",
-    line: "'{\"id\":' || json_quote(CAST(message AS TEXT)) || ',\"info\":' || coalesce(info, 'null')
-        || ',\"parts\":[' || coalesce((SELECT group_concat(CASE substr(data, 1, 2)
-                WHEN '{\"' THEN '{\"id\":' || json_quote(CAST(id AS TEXT)) || ',' || substr(data, 2)
-                ELSE coalesce(data, 'null') END, ',' ORDER BY id) FROM part
-            WHERE message_id = message), '') || ']}'",
+    from: "message WHERE session_id = ?1",
+    order: "time_created, id",
+    line: "'{\"id\":' || json_quote(CAST(r.id AS TEXT)) || ',\"info\":' || coalesce(r.data, 'null')
+        || ',\"parts\":[' || coalesce((SELECT group_concat(CASE substr(p.data, 1, 2)
+                WHEN '{\"' THEN '{\"id\":' || json_quote(CAST(p.id AS TEXT)) || ',' || substr(p.data, 2)
+                ELSE coalesce(p.data, 'null') END, ',' ORDER BY p.id)
+            FROM part AS p WHERE p.message_id = r.id), '') || ']}'",
     // A message of the user's is written before its parts.
     settled: "CASE
-        WHEN NOT json_valid(info) THEN 1
-        WHEN info ->> '$.role' = 'assistant'
-            THEN (info ->> '$.time.completed') IS NOT NULL OR (info ->> '$.error') IS NOT NULL
-        ELSE EXISTS (SELECT 1 FROM part WHERE message_id = message) END",
+        WHEN NOT json_valid(r.data) THEN 1
+        WHEN r.data ->> '$.role' = 'assistant'
+            THEN (r.data ->> '$.time.completed') IS NOT NULL OR (r.data ->> '$.error') IS NOT NULL
+        ELSE EXISTS (SELECT 1 FROM part WHERE message_id = r.id) END",
     // The row of a user's message is written anew after every answer, with a list of files.
-    changed: "CAST(coalesce((SELECT max(time_updated) + count(*) FROM part WHERE message_id = message), 0)
+    changed: "CAST(coalesce((SELECT max(time_updated) + count(*) FROM part WHERE message_id = r.id), 0)
         + (SELECT revert IS NULL FROM session WHERE id = ?1)
-        + CASE WHEN json_valid(info) AND info ->> '$.role' = 'assistant' THEN written ELSE 0 END AS INTEGER)",
+        + CASE WHEN instr(r.data, '\"role\":\"assistant\"') THEN r.time_updated ELSE 0 END AS INTEGER)",
 };

@@ -48,6 +48,8 @@ pub struct ModelWindow {
     pub window: Option<u64>,
     /// The window that compaction uses, in tokens.
     pub compact_window: Option<u64>,
+    /// The most output per request, in tokens, as in [`Overrides::output`].
+    pub output: Option<u64>,
     /// The trigger is no higher than this, in tokens.
     pub limit: Option<u64>,
     /// The file or variable that they are from.
@@ -77,6 +79,7 @@ impl Overrides {
             if set.window.is_none() && row.window.is_some() {
                 (set.window, set.window_from) = (row.window, row.from);
             }
+            set.output = set.output.or(row.output);
             if set.compact_window.is_none() && row.compact_window.is_some() {
                 (set.compact_window, set.trigger_from) = (row.compact_window, row.from);
             }
