@@ -19,6 +19,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 /// One session, and what is shown beside it.
 pub struct Report<'a> {
@@ -103,7 +104,7 @@ pub fn follow(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let log = find_one(context, path, wanted)?;
+    let log = wait_for_one(context, path, wanted)?;
     let file = log.facts.file;
     let (sender, updates) = sync_channel(UPDATES);
     let sink = move |update| match sender.send(update) {
@@ -195,6 +196,35 @@ pub(super) fn find_one(
     path: &Path,
     wanted: Option<&str>,
 ) -> Result<LogFile> {
+    match look_for_one(context, path, wanted)? {
+        Some(log) => Ok(log),
+        None => bail!(
+            "no log found in '{}'; known agents: {}",
+            path.display(),
+            names(&context.formats)
+        ),
+    }
+}
+
+/// The same, of a database as soon as it has a session.
+fn wait_for_one(context: &ReportContext, path: &Path, wanted: Option<&str>) -> Result<LogFile> {
+    while path.is_file() {
+        if let Some(log) = look_for_one(context, path, wanted)? {
+            return Ok(log);
+        }
+        std::thread::sleep(WAIT);
+    }
+    find_one(context, path, wanted)
+}
+
+/// How often a database is looked at until it has a session.
+const WAIT: Duration = Duration::from_millis(100);
+
+fn look_for_one(
+    context: &ReportContext,
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<Option<LogFile>> {
     if !path.exists() {
         bail!("'{}' does not exist; check the path", path.display());
     }
@@ -203,18 +233,13 @@ pub(super) fn find_one(
     if let Some(wanted) = wanted
         && found.files.iter().any(LogFile::is_one_of_several)
     {
-        return find_in_database(context, &found.files, wanted);
+        return find_in_database(context, &found.files, wanted).map(Some);
     }
     let is_main = |log: &&LogFile| log.facts.parent.is_none();
     let newest = found.files.iter().find(is_main).or(found.files.first());
     match (newest, found.problems.first()) {
-        (Some(log), _) => Ok(log.clone()),
         (None, Some((at, what))) => bail!("'{}': {what}", at.display()),
-        (None, None) => bail!(
-            "no log found in '{}'; known agents: {}",
-            path.display(),
-            names(&context.formats)
-        ),
+        (log, _) => Ok(log.cloned()),
     }
 }
 
