@@ -17,9 +17,11 @@
 //!   goes by the hashes of the system prompt and of the first message.
 //! * `input_tokens` includes the cached ones, as with OpenAI's Responses; where more is cached than that,
 //!   it does not.
+//! * Its output channel, saved as text, has the provider's number for each prompt (`channel`).
 //! * A summarization is a request beside the conversation: with its success the history is replaced.
 
 mod capture;
+mod channel;
 mod wire;
 
 use super::lenient::{self, Lost, Text};
@@ -27,6 +29,7 @@ use super::prompts::{Conversation, Losses, Prompt};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
 use crate::model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
 use crate::model::{Gone, Source};
+use channel::Channel;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use wire::{Actual, Line, Model};
@@ -37,7 +40,7 @@ pub static VSCODE_GATEWAY: Format = Format {
     label: "gateway",
     roots: &[Root::home("", ".vscode-ai-gateway")],
     facts: Facts {
-        mark: "`captureVersion` of a capture, or `conversationId` beside `chatId`",
+        mark: "`captureVersion` of a capture, `conversationId` beside `chatId`, or lines of its `[Estimator]`",
         live: facts::EACH_LINE,
         known: "prompts, outputs, reasoning in investigations",
         estimated: "captures, beside its own estimate",
@@ -70,9 +73,10 @@ fn claims(path: &Path) -> Option<Claim> {
 
 fn recognise(head: &[u8]) -> bool {
     let has = |mark: &str| head::has(head, mark);
-    head::is_object(head)
+    let is_json = head::is_object(head)
         && (has("\"captureVersion\"") && has("\"contentSummary\"")
-            || has("\"conversationId\"") && has("\"chatId\""))
+            || has("\"conversationId\"") && has("\"chatId\""));
+    is_json || channel::is_channel(head)
 }
 
 /// A conversation of the file.
@@ -91,6 +95,7 @@ struct VscodeGatewayDecoder {
     emitted: HashSet<Key>,
     /// Whether contents follow on numbers in this file.
     has_contents: bool,
+    channel: Channel,
 }
 
 impl Decoder for VscodeGatewayDecoder {
@@ -98,6 +103,7 @@ impl Decoder for VscodeGatewayDecoder {
         let lost = Lost::default();
         match lenient::parse(line, &lost) {
             Ok(line) => self.line(&line, out),
+            Err(_) if self.channel.read(line, out) => {}
             Err(why) => out.unreadable(why),
         }
         lost.report(out);
