@@ -281,8 +281,11 @@ impl Store for SessionRows {
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
         let mut line = None;
         self.database.read(|connection, tables| {
+            let Some(skip) = wanted.place.line.checked_sub(1) else {
+                line = tables.header(connection, &self.id)?;
+                return Ok(());
+            };
             let mut rows = tables.rows(connection)?;
-            let skip = wanted.place.line.saturating_sub(1);
             each_line(&mut rows, &self.id, skip, &mut |row| {
                 line = row.text;
                 false
