@@ -163,6 +163,9 @@ struct Nothing;
 
 impl Decoder for Nothing {}
 
+/// Reads folders from a list that an agent keeps.
+pub type Listing = fn(&[u8]) -> Vec<PathBuf>;
+
 /// A folder in which an agent keeps its logs.
 #[derive(Debug, Clone, Copy)]
 pub struct Root {
@@ -175,6 +178,8 @@ pub struct Root {
     pub logs: &'static str,
     /// Whether there are no logs in the folders below it, which are then neither searched nor watched.
     pub is_flat: bool,
+    /// `logs` is a file that lists the folders, which are then searched as if they were flat. It is read once.
+    pub listing: Option<Listing>,
 }
 
 impl Root {
@@ -190,6 +195,7 @@ impl Root {
             base,
             logs,
             is_flat: false,
+            listing: None,
         }
     }
 
@@ -198,6 +204,16 @@ impl Root {
     pub const fn flat(self) -> Root {
         Root {
             is_flat: true,
+            ..self
+        }
+    }
+
+    /// The same, of a file that lists folders. `read` returns them, whatever the bytes.
+    #[must_use]
+    pub const fn listing(self, read: Listing) -> Root {
+        Root {
+            is_flat: true,
+            listing: Some(read),
             ..self
         }
     }

@@ -41,6 +41,7 @@ pub mod claude_code;
 pub mod cline;
 pub mod codex;
 pub mod copilot_cli;
+pub mod crush;
 pub mod cursor;
 pub mod custom;
 pub mod database;
@@ -49,8 +50,10 @@ pub mod facts;
 pub mod format;
 pub mod gemini_cli;
 mod genai;
+pub mod goose;
 pub mod grok;
 mod head;
+pub mod hermes;
 pub mod hpd_agent;
 pub(crate) mod image;
 pub mod kimi;
@@ -73,6 +76,7 @@ pub mod tasks;
 mod testing;
 pub mod trajectories;
 pub mod vscode_gateway;
+pub mod zed;
 
 /// All built-in formats, in the order in which they are tried on a file.
 pub static ALL: &[&Format] = &[
@@ -86,6 +90,10 @@ pub static ALL: &[&Format] = &[
     &copilot_cli::COPILOT_CLI,
     &droid::DROID,
     &grok::GROK,
+    &crush::CRUSH,
+    &goose::GOOSE,
+    &hermes::HERMES,
+    &zed::ZED,
     &cursor::CURSOR,
     &cline::CLINE,
     &trajectories::MINI_SWE_AGENT,

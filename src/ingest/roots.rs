@@ -65,15 +65,21 @@ pub fn usual(
             };
             for folder in agents {
                 let logs = folder.join(root.logs);
-                // Two roots of an agent may have the same variable.
-                let is_known = found.iter().any(|known| {
-                    known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
+                let listed = root.listing.map(|read| {
+                    let list = std::fs::read(&logs).unwrap_or_default();
+                    read(&list)
                 });
-                if !is_known {
-                    found.push(match root.is_flat {
-                        true => SearchRoot::Flat(format, logs),
-                        false => SearchRoot::Usual(format, logs),
+                for logs in listed.unwrap_or_else(|| vec![logs]) {
+                    // Two roots of an agent may have the same variable.
+                    let is_known = found.iter().any(|known| {
+                        known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
                     });
+                    if !is_known {
+                        found.push(match root.is_flat {
+                            true => SearchRoot::Flat(format, logs),
+                            false => SearchRoot::Usual(format, logs),
+                        });
+                    }
                 }
             }
         }
@@ -132,5 +138,29 @@ mod tests {
             ["/a/logs", "/b/logs", "/h/.local/share/toy/logs"]
         );
         assert_eq!(paths(&Folders::default(), ""), [""; 0]);
+    }
+
+    #[test]
+    fn folders_that_an_agent_lists() {
+        let data = tempfile::tempdir().unwrap();
+        let folders = Folders {
+            xdg_data: Some(data.path().to_owned()),
+            ..Folders::default()
+        };
+        let paths = || -> Vec<PathBuf> {
+            let roots = usual(&[&crate::agents::crush::CRUSH], &folders, &|_| None);
+            roots.iter().map(|root| root.path().to_owned()).collect()
+        };
+        let here = PathBuf::from("./.crush");
+        assert_eq!(paths(), [here.as_path()], "there is no list");
+        std::fs::create_dir(data.path().join("crush")).unwrap();
+        let list = data.path().join("crush/projects.json");
+        let projects =
+            r#"{"projects":[{"path":"/shop","data_dir":"/shop/.crush"},7,{"path":"/fair"}]}"#;
+        std::fs::write(list, projects).unwrap();
+        assert_eq!(
+            paths(),
+            [Path::new("/shop/.crush"), Path::new("/fair/.crush"), &here]
+        );
     }
 }
