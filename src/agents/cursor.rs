@@ -1,12 +1,11 @@
 //! Cursor's agent, in the editor and on the command line.
 //!
-//! It reads its transcripts: JSON Lines of `{"role", "message": {"content": […]}}`. Public
+//! Two kinds of logs are read: the databases of the command line, see `chat`, and transcripts: JSON Lines of `{"role", "message": {"content": […]}}`. Public
 //! readers of them agree (jazzyalex/agent-sessions, `CursorSessionParser.swift`; getagentseal/codeburn,
 //! `docs/providers/cursor-agent.md`):
 //!
 //! * No record contains a request's usage, time or model, or a summary of the conversation: all is
-//!   estimated here, and the window is guessed. Cursor's own numbers are in databases of a format of its
-//!   own, and on its server.
+//!   estimated here, and the window is guessed. The editor's own numbers are on its server.
 //! * The content is Anthropic's blocks. What the user typed is in `<user_query>`; the rest of his
 //!   message is the harness's. Calls have no ids, and most builds leave out the results of tools and
 //!   the thinking, which then are missing from the estimate too.
@@ -14,9 +13,11 @@
 //!
 //! The older transcripts, plain text, are not read.
 
+mod chat;
+
 use super::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
 use super::lenient::{self, Piece, Text, record};
-use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use super::{Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, head};
 use crate::model::event::{NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
@@ -28,27 +29,39 @@ const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 pub static CURSOR: Format = Format {
     id: "cursor",
     label: "cursor",
-    roots: &[Root::home(".cursor", "projects")],
+    roots: &[
+        Root::home(".cursor", "projects"),
+        Root::home(".cursor", "chats"),
+    ],
     facts: Facts {
         mark: "first line with a `role` and a `message`",
-        live: facts::EACH_LINE,
+        live: "each message",
         known: "",
-        estimated: "the system prompt, the tools and what tools returned",
+        estimated: "the system prompt, the tools and what tools returned, except in chats of the command line",
         sub_agents: "yes",
-        compactions: "none logged",
+        compactions: "none logged; chats hold what is left",
         tried: "invented logs after public readers",
     },
     claims: &claims,
     recognise: &recognise,
+    store: &|head| match head.starts_with(database::MAGIC) {
+        true => Some(StoreKind::Database(&chat::CHATS)),
+        false => Format::DEFAULT.store(head),
+    },
     decoder: &decoder::<CursorDecoder>,
     terms: &[],
+    // A chat may have a transcript too, whose name comes before `store.db`.
+    one_log_a_session: true,
     harmless: "turn_ended",
     ..Format::DEFAULT
 };
 
 /// `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
-/// `agent-transcripts/<parent>/subagents/<id>.jsonl`.
+/// `agent-transcripts/<parent>/subagents/<id>.jsonl`; `chats/<folder>/<id>/store.db`.
 fn claims(path: &Path) -> Option<Claim> {
+    if path.ends_with("store.db") {
+        return Some(Claim::database(&chat::CHATS));
+    }
     let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
     let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
     let transcripts = folders
@@ -78,6 +91,10 @@ record! {
         kind: Text<'a> = "type",
         role: Text<'a>,
         message: Option<Message<'a>>,
+        blob: Text<'a>,
+        chat: Option<chat::Message<'a>>,
+        root: Text<'a>,
+        about: chat::About<'a>,
     }
 
     struct Message<'a> {
@@ -85,10 +102,11 @@ record! {
     }
 }
 
-/// Decodes one transcript.
+/// Decodes one transcript, or one chat.
 #[derive(Default)]
 struct CursorDecoder {
     tools: ToolNames,
+    root: chat::Root,
 }
 
 impl Decoder for CursorDecoder {
@@ -96,6 +114,12 @@ impl Decoder for CursorDecoder {
         let Some(record) = lenient::object::<Record<'_>>(line, out) else {
             return;
         };
+        if let Some(message) = &record.chat {
+            return chat::add(record.blob.or_empty(), message, &mut self.tools, out);
+        }
+        if let Some(root) = record.root.get() {
+            return self.root.read(root, &record.about, out);
+        }
         let content = record.message.and_then(|message| message.content);
         let (part, items) = match (record.role.or_empty(), content) {
             ("user", Some(content)) => {
@@ -114,6 +138,10 @@ impl Decoder for CursorDecoder {
             (other, _) => return out.unknown(format!("{other} message")),
         };
         out.node(Node::new(None, part, items));
+    }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.root.end(out);
     }
 }
 
@@ -169,6 +197,34 @@ fn query(text: &str) -> (&str, &str, &str) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_chat_and_its_transcript_are_one_session() {
+        use crate::ingest::discover::Scanner;
+        use crate::ingest::roots::SearchRoot;
+        let home = tempfile::tempdir().unwrap();
+        let id = "c0000000-0000-4000-8000-000000000001";
+        let chat = home.path().join("chats/f/c/store.db");
+        let transcript = home
+            .path()
+            .join(format!("projects/p/agent-transcripts/{id}.jsonl"));
+        for path in [&chat, &transcript] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        let sql = include_str!("../../tests/fixtures/cursor/chat_with_own_sizes/log.sql");
+        let writer = rusqlite::Connection::open(&chat).unwrap();
+        writer.execute_batch(sql).unwrap();
+        drop(writer);
+        std::fs::write(
+            &transcript,
+            "{\"role\":\"user\",\"message\":{\"content\":[]}}\n",
+        )
+        .unwrap();
+        let root = SearchRoot::Usual(&CURSOR, home.path().to_path_buf());
+        let found = Scanner::new(vec![root], vec![], |_| None).look().files;
+        assert_eq!(found.len(), 1);
+        assert!(found[0].facts.path.ends_with("store.db"));
+    }
 
     #[test]
     fn transcripts_are_told_by_name_and_by_content() {

@@ -351,12 +351,15 @@ mod tests {
         let writer = rusqlite::Connection::open(database).unwrap();
         writer.execute_batch(&script.join(";\n")).unwrap();
         drop(writer);
-        pause();
     }
 
-    /// A database is looked at once in a while, which depends on how long a look takes.
-    fn pause() {
-        std::thread::sleep(std::time::Duration::from_millis(400));
+    /// Waits for something: a database is looked at once in a while, which depends on how long a look takes.
+    fn eventually(mut is_so: impl FnMut() -> bool) {
+        let start = std::time::Instant::now();
+        while !is_so() {
+            assert!(start.elapsed().as_secs() < 20);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 
     fn statements() -> Vec<&'static str> {
@@ -379,11 +382,25 @@ mod tests {
         let first = other.iter().position(|sql| sql.contains("11200")).unwrap();
         other.remove(first);
         execute(&database, &other);
-        assert!(cursor.has_news_beside());
+        eventually(|| cursor.has_news_beside());
         assert_eq!(prompts(&log), [11_900, 12_010, 12_130]);
         fs::remove_file(&database).unwrap();
-        pause();
-        assert_eq!(prompts(&log), [0; 0]);
+        eventually(|| prompts(&log).is_empty());
+    }
+
+    /// Reads the main conversation on.
+    fn follow(log: &LogFile, (session, cursor): (&mut Session, &mut Box<dyn Cursor>)) {
+        loop {
+            match cursor.more(&ByLength).unwrap() {
+                News::Restart => (*session, *cursor) = begin(log),
+                News::Entries(new) | News::Batch(new) if !new.is_empty() => {
+                    for entry in new.into_iter().filter(|entry| entry.lane == Lane::Main) {
+                        session.apply(entry);
+                    }
+                }
+                _ => break,
+            }
+        }
     }
 
     #[test]
@@ -415,18 +432,12 @@ mod tests {
                     .unwrap();
                 written = until;
                 execute(&database, rows.next().unwrap_or_default());
-                loop {
-                    match cursor.more(&ByLength).unwrap() {
-                        News::Restart => (session, cursor) = begin(&log),
-                        News::Entries(new) | News::Batch(new) if !new.is_empty() => {
-                            for entry in new.into_iter().filter(|entry| entry.lane == Lane::Main) {
-                                session.apply(entry);
-                            }
-                        }
-                        _ => break,
-                    }
-                }
+                follow(&log, (&mut session, &mut cursor));
             }
+            eventually(|| {
+                follow(&log, (&mut session, &mut cursor));
+                session.requests().len() == 4
+            });
             let fresh = begin(&log).0;
             assert_eq!(fresh.requests().len(), 4);
             assert_eq!(session.requests(), fresh.requests(), "{at:?}");
@@ -465,7 +476,7 @@ mod tests {
             .remove(0);
         let (_, mut cursor) = begin(&log);
         execute(&database, &all[all.len() - 1..]);
-        assert!(cursor.has_news_beside());
+        eventually(|| cursor.has_news_beside());
         assert!(matches!(cursor.more(&ByLength).unwrap(), News::Entries(_)));
         assert!(!cursor.has_news_beside());
     }
