@@ -221,8 +221,10 @@ impl Session {
             self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
         }
         let (place, at) = (entry.place, entry.at);
-        // One record may bring several events, all of the same place.
-        if self.last_place.replace(place) != Some(place) {
+        // One record may bring several events, all of the same place. What is known of a session from outside
+        // of its records has none, and may come again.
+        let is_of_record = place != Place::default() || self.records == 0;
+        if is_of_record && self.last_place.replace(place) != Some(place) {
             self.records += 1;
             let record = u32::try_from(self.records).unwrap_or(u32::MAX);
             self.ledger.items_mut().begin_record(record);
