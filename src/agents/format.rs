@@ -250,7 +250,7 @@ pub enum StoreKind {
     Chain(&'static ChainSpec),
     /// A document that is rewritten; see [`Format::list`].
     Document,
-    /// A folder of numbered files, each of them a line.
+    /// A folder of numbered files, each of them a line or several.
     Folder(&'static FolderSpec),
     /// An SQLite database. Each of its sessions is a log of its own, whose lines are rows.
     Database(&'static DatabaseSpec),
@@ -307,6 +307,8 @@ impl Eq for ChainSpec {}
 pub struct FolderSpec {
     /// The number of a file, from its name; `None`: it is not part of the log.
     pub number: fn(&str) -> Option<u64>,
+    /// Whether a file holds lines that are added to it. Otherwise it is written once, and is one line.
+    pub has_lines: bool,
 }
 
 impl PartialEq for FolderSpec {

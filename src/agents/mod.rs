@@ -59,6 +59,7 @@ pub(crate) mod image;
 pub mod kimi;
 mod lenient;
 pub mod mew;
+pub mod mistral_vibe;
 pub mod openclaw;
 pub mod opencode;
 pub mod openhands;
@@ -105,6 +106,7 @@ pub static ALL: &[&Format] = &[
     &mew::MEW,
     &hpd_agent::HPD_AGENT,
     &openhands::OPENHANDS,
+    &mistral_vibe::MISTRAL_VIBE,
     &opencode::KILO, // before OpenCode, whose tables it has
     &opencode::OPENCODE,
     &vscode_gateway::VSCODE_GATEWAY, // before raw requests, which it may contain

@@ -76,7 +76,10 @@ pub static OPENHANDS: Format = Format {
 };
 
 /// The folder of a conversation's events.
-static EVENTS: FolderSpec = FolderSpec { number };
+static EVENTS: FolderSpec = FolderSpec {
+    number,
+    has_lines: false,
+};
 
 /// `<conversation>/events`; those of sub-agents in `<conversation>/subagents/<id>/events`.
 fn claims(path: &Path) -> Option<Claim> {

@@ -110,6 +110,7 @@ pub(super) static PARTS: FolderSpec = FolderSpec {
         let number = name.strip_prefix("part-")?.strip_suffix(".json")?;
         number.parse().ok()
     },
+    has_lines: false,
 };
 
 fn claims(path: &Path) -> Option<Claim> {

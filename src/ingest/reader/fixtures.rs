@@ -181,7 +181,8 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 40),
         told in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
-        let logs: Vec<&LogFile> = LOGS.iter().filter(|log| is_folder(log)).collect();
+        let has_state = |log: &&LogFile| log.facts.path.join("../base_state.json").exists();
+        let logs: Vec<&LogFile> = LOGS.iter().filter(has_state).collect();
         let log = logs[which.index(logs.len())];
         let folder = log.facts.path.as_path();
         let mut names: Vec<PathBuf> = fs::read_dir(folder)

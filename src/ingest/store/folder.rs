@@ -4,6 +4,8 @@
 //!
 //! Files are written once: one that was not written to lately is not looked at again. The newest
 //! is followed by a newline once it is complete; it may still be being written.
+//!
+//! Where files hold lines ([`FolderSpec::has_lines`]), they are read as they are, one after the other.
 
 use super::Stamp;
 use super::bytes::{Bytes, Open, sought};
@@ -67,6 +69,7 @@ impl Folder {
         let (parts, stamp) = self.look()?;
         let joined = Joined {
             folder: Arc::clone(&self.path),
+            has_lines: self.spec.has_lines,
             parts,
             len: stamp.len,
             at: 0,
@@ -99,7 +102,8 @@ impl Folder {
             return Ok((Arc::clone(&listing.parts), Stamp { len: 0, ..folder }));
         };
         if listing.newest != Some(stamp) {
-            listing.newline = u64::from(is_whole(&self.path.join(&part.name))?);
+            let is_line = !self.spec.has_lines;
+            listing.newline = u64::from(is_line && is_whole(&self.path.join(&part.name))?);
             listing.newest = Some(stamp).filter(Stamp::is_sure);
         }
         let stamp = Stamp {
@@ -184,6 +188,7 @@ fn changed(error: io::Error) -> io::Error {
 /// The bytes of a folder's files, one after the other.
 pub struct Joined {
     folder: Arc<PathBuf>,
+    has_lines: bool,
     parts: Arc<[Part]>,
     len: u64,
     at: u64,
@@ -219,6 +224,9 @@ impl Joined {
         let read = file.read(&mut buffer[..most])?;
         if read == 0 {
             return Err(changed(io::ErrorKind::NotFound.into()));
+        }
+        if self.has_lines {
+            return Ok(read);
         }
         for byte in &mut buffer[..read] {
             if matches!(byte, b'\n' | b'\r') {

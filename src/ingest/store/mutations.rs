@@ -71,9 +71,17 @@ fn logs() -> Vec<Log> {
             } else if let Some(text) = file("log.json").or_else(|| named.and_then(read)) {
                 logs.push(log(vec![text], true));
             } else {
-                let events = files.iter().find(|path| path.ends_with("events"));
-                let events = events.map(|path| folder(path)).unwrap_or_default();
-                logs.push(log(events.iter().filter_map(read).collect(), false));
+                let parts = |name: &str| {
+                    let parts = files.iter().find(|path| path.ends_with(name));
+                    let parts = parts.map(|path| folder(path)).unwrap_or_default();
+                    parts.iter().filter_map(read).collect::<Vec<String>>()
+                };
+                let journal = parts("journal");
+                let lines = journal.iter().flat_map(|part| part.lines().map(Into::into));
+                logs.push(log(
+                    parts("events").into_iter().chain(lines).collect(),
+                    false,
+                ));
             }
         }
     }
@@ -246,10 +254,11 @@ fn is_counted(original: &[Entry], odd: &[Entry]) -> bool {
 /// Formats of which a record's names, numbers or texts say what becomes of other records: pieces of one
 /// message, envelopes of one exchange, events about other events, requests and checkpoints that repeat the
 /// history.
-const LINKED: [&str; 7] = [
+const LINKED: [&str; 8] = [
     "gemini-cli",
     "hpd-agent",
     "mew",
+    "mistral-vibe",
     "openhands",
     "otel-genai",
     "request-log",
