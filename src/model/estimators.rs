@@ -140,7 +140,7 @@ impl Estimator {
     }
 
     /// Whether it takes outputs from reports. RFC 029 counts each response as a new message.
-    pub const fn knows_outputs(self) -> bool {
+    pub const fn takes_outputs(self) -> bool {
         !matches!(self, Estimator::Rfc029)
     }
 
@@ -237,7 +237,7 @@ impl Session {
 
     /// Whether an estimator takes an item's tokens from the anchor's report.
     fn holds(&self, estimator: Estimator, item: &Item, anchor: Option<RequestIx>) -> bool {
-        estimator.knows_outputs()
+        estimator.takes_outputs()
             || anchor.is_some_and(|anchor| self.ledger().was_sent(item, anchor))
     }
 

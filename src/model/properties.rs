@@ -315,7 +315,7 @@ fn holds(session: &mut Session) {
     };
     let output = anchor
         .output
-        .filter(|_| session.rules().estimator.knows_outputs());
+        .filter(|_| session.rules().estimator.takes_outputs());
     let reported = anchor.prompt + output.unwrap_or(0);
     assert!(context.known <= reported, "known is never above the anchor");
     let ix = session.requests().iter().position(|r| r.key == anchor.key);

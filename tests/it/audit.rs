@@ -258,7 +258,7 @@ fn the_forecast_is_held_against_compactions_that_took_place() {
 }
 
 #[test]
-fn what_each_estimator_would_have_decided_stands_beside_its_error() {
+fn decisions_are_counted_beside_the_errors() {
     let folder = tempfile::tempdir().unwrap();
     // A window of 200,000, of which the agent compacts 33,000 before the end.
     let log = made_up("5e55", 60).replace("claude-opus-4-8", "claude-haiku-4-5");

@@ -47,7 +47,7 @@ impl Prediction {
     }
 }
 
-/// What each estimator would have said of a session that was read whole.
+/// The predictions and decisions of each estimator for a session that was read whole.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replay {
     /// The predictions of those requests that [`Estimator::Calibrated`] predicted, so that all compare.

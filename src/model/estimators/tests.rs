@@ -168,7 +168,7 @@ fn the_rules_that_the_documents_argue_about() {
     let tokens = 50 + 150 + 700 + 100 + 20;
     assert_eq!(said(&last, Estimator::Json4), tokens + 5 * 37 / 4);
     assert_eq!(said(&last, Estimator::Cl100k), tokens + 5 * 4);
-    // The response is a new message, of which its report says nothing.
+    // The response is a new message, counted whatever was reported for it.
     assert_eq!(said(&last, Estimator::Rfc029), 1_000 + 104 + 24);
     assert_eq!(said(&last, Estimator::Delta), 1_000 + 100 + 24);
 }
