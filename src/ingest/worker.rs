@@ -254,7 +254,13 @@ impl Worker {
             ));
         }
         let found = self.scanner.look_below(path);
-        self.take_in(found)
+        // The list of a database's sessions may be late.
+        let shared = found.files.iter().filter(|log| log.is_one_of_several());
+        let shared: HashSet<FileId> = shared.map(|log| log.facts.file).collect();
+        self.take_in(found)?;
+        let live = self.live.iter().copied();
+        let live: Vec<FileId> = live.filter(|file| shared.contains(file)).collect();
+        live.into_iter().try_for_each(|file| self.check(file))
     }
 
     /// The log that is the folder of this file.
@@ -304,8 +310,11 @@ impl Worker {
                 }
                 Some(known) => {
                     let seen = &known.log.facts;
-                    let is_new = (seen.len, seen.modified) != (facts.len, facts.modified);
-                    if is_new || log.is_one_of_several() {
+                    let is_new = match log.store.listed() {
+                        Some(stamp) => known.stamp != Some(stamp),
+                        None => (seen.len, seen.modified) != (facts.len, facts.modified),
+                    };
+                    if is_new {
                         self.check(facts.file)?;
                     }
                 }

@@ -33,11 +33,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tables::{Tables, each_line};
+use tables::{Listed, Tables, each_line};
 
 /// A connection without use is closed after so long.
 const IDLE: Duration = Duration::from_secs(1);
-/// The list of sessions is looked at again no earlier than after so long, and after this many times what it took.
+/// The list of sessions, or one of them, is looked at again no earlier than after so long, and after this many times
+/// what it took.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOK_SHARE: u32 = 20;
 /// A lock that is held for longer is reported.
@@ -73,7 +74,19 @@ struct State {
     seen: Option<Files>,
     /// The list is not looked at before.
     next_look: Option<Instant>,
+    /// Sessions that were looked at since.
+    looks: HashMap<Arc<str>, Look>,
     locked_since: Option<Instant>,
+}
+
+/// A look at one session, which takes less than the list.
+#[derive(Clone, Copy)]
+struct Look {
+    stamp: Stamp,
+    /// The files then, if a write since is sure to show.
+    seen: Option<Files>,
+    /// It is not looked at before.
+    next: Instant,
 }
 
 impl Database {
@@ -107,14 +120,14 @@ impl Database {
         (Arc::clone(&state.sessions), error)
     }
 
+    /// The stamp of a session when the list was looked at.
+    fn listed(&self, session: &str) -> Option<Stamp> {
+        Some(lock(&self.state).sessions.get(session)?.stamp)
+    }
+
     /// The stamp of a session.
-    fn stamp(&self, session: &str) -> io::Result<Stamp> {
-        let (sessions, error) = self.sessions();
-        match (sessions.get(session), error) {
-            (Some(session), _) => Ok(session.stamp),
-            (None, Some(error)) => Err(error),
-            (None, None) => Err(io::ErrorKind::NotFound.into()),
-        }
+    fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
+        lock(&self.state).look(self, session)
     }
 
     /// Calls `give` with the lines of a session's rows after the first `skip`.
@@ -161,18 +174,50 @@ impl State {
         }
         let listed = self.read(database, |connection, tables| tables.sessions(connection))?;
         let sessions = listed.into_iter().flatten().map(|session| {
-            let id: Arc<str> = session.id.into();
+            let id: Arc<str> = session.id.as_str().into();
             let session = Session {
                 id: Arc::clone(&id),
+                stamp: stamp(&session),
                 parent: session.parent.map(Into::into),
-                stamp: Stamp::exact((session.version, 0)).at(session.updated),
             };
             (id, session)
         });
         self.sessions = Arc::new(sessions.collect());
+        self.looks.clear();
         self.seen = Some(files).filter(Files::is_sure);
         self.next_look = Some(Instant::now() + LOOK.max(now.elapsed() * LOOK_SHARE));
         Ok(())
+    }
+
+    fn look(&mut self, database: &Database, id: &Arc<str>) -> io::Result<Stamp> {
+        let now = Instant::now();
+        let files = Files::of(&database.path)?;
+        let listed = self.sessions.get(id).filter(|_| self.seen == Some(files));
+        if let Some(session) = listed {
+            return Ok(session.stamp);
+        }
+        if let Some(look) = self.looks.get(id)
+            && (now < look.next || look.seen == Some(files))
+        {
+            return Ok(look.stamp);
+        }
+        let last = self.looks.get(id).map(|look| look.stamp);
+        let last = last.or_else(|| Some(self.sessions.get(id)?.stamp));
+        let found = self.read(database, |connection, tables| {
+            tables.session(connection, id)
+        });
+        let session = match found {
+            Ok(found) => found.flatten().ok_or(io::ErrorKind::NotFound)?,
+            // What is wrong with the database shows when its sessions are listed.
+            Err(e) => return last.ok_or(e),
+        };
+        let look = Look {
+            stamp: stamp(&session),
+            seen: Some(files).filter(Files::is_sure),
+            next: Instant::now() + LOOK.max(now.elapsed() * LOOK_SHARE),
+        };
+        self.looks.insert(Arc::clone(id), look);
+        Ok(look.stamp)
     }
 
     /// Reads in one transaction; `None`: the database has no tables yet.
@@ -228,6 +273,10 @@ impl State {
     }
 }
 
+fn stamp(session: &Listed) -> Stamp {
+    Stamp::exact((session.version, 0)).at(session.updated)
+}
+
 /// The tables of a database; otherwise what is wrong with them, or `None`: there are none yet.
 fn find_tables(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, Option<String>> {
     let why = match Tables::of(connection, spec) {
@@ -264,6 +313,10 @@ impl SessionRows {
 impl Store for SessionRows {
     fn stamp(&self) -> io::Result<Stamp> {
         self.database.stamp(&self.id)
+    }
+
+    fn listed(&self) -> Option<Stamp> {
+        self.database.listed(&self.id)
     }
 
     fn head(&self) -> io::Result<Vec<u8>> {

@@ -59,6 +59,11 @@ pub trait Store: Send + Sync {
     /// What can be seen of the log without reading it.
     fn stamp(&self) -> io::Result<Stamp>;
 
+    /// If the log is one of several at a path: its stamp when that was last looked at as a whole.
+    fn listed(&self) -> Option<Stamp> {
+        None
+    }
+
     /// The first bytes, enough to recognise the format; empty: it contains nothing yet.
     fn head(&self) -> io::Result<Vec<u8>>;
 

@@ -105,6 +105,24 @@ impl Tables {
         Ok(sessions)
     }
 
+    /// One session.
+    pub fn session(self, connection: &Connection, id: &str) -> rusqlite::Result<Option<Listed>> {
+        let all = self.schema.sessions;
+        // SQLite applies the condition where the sessions are selected.
+        let named = connection
+            .prepare_cached(all)?
+            .column_name(ID)?
+            .replace('"', "\"\"");
+        let one = format!("SELECT * FROM ({all}) WHERE \"{named}\" = ?1");
+        let mut statement = connection.prepare_cached(&one)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([id])?;
+        match rows.next()? {
+            Some(row) => listed(row, columns),
+            None => Ok(None),
+        }
+    }
+
     /// The line about a session.
     pub fn header(self, connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
         let mut statement = connection.prepare_cached(self.schema.header)?;
