@@ -62,9 +62,8 @@ pub static COPILOT_CLI: Format = Format {
     facts: Facts {
         mark: "event `session.start` with a `sessionId`",
         live: facts::EACH_LINE,
-        known: "prompts, outputs, reasoning since 1.0.102; before where `session-store.db` has them, or \
-                its OpenTelemetry is written to a file (`~/.copilot/otel`, \
-                `$COPILOT_OTEL_FILE_EXPORTER_PATH`)",
+        known: "prompts, outputs, reasoning; before 1.0.102 where `session-store.db` or OpenTelemetry \
+                (`~/.copilot/otel`, `$COPILOT_OTEL_FILE_EXPORTER_PATH`) has them",
         estimated: "all, elsewhere",
         sub_agents: "in the main file",
         compactions: "yes, truncations too",

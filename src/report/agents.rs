@@ -1,9 +1,9 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
 use super::{Output, ReportContext, Style};
-use crate::agents::facts::trigger_rule;
+use crate::agents::facts::{places, trigger_rule};
 use crate::agents::{Facts, Format};
-use crate::ingest::discover::Found;
+use crate::ingest::discover::{Found, LogFile};
 use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -17,6 +17,9 @@ pub struct Agent {
     pub id: &'static str,
     /// The folders of its logs.
     pub roots: Vec<Root>,
+    /// The same as people write them, whatever is there.
+    #[serde(skip)]
+    pub places: Vec<String>,
     /// How many sessions were found.
     pub sessions: usize,
     /// When the newest was written to.
@@ -41,39 +44,57 @@ pub struct Root {
     pub short: String,
     /// Whether it exists.
     pub exists: bool,
+    /// How many sessions were found in it.
+    pub sessions: usize,
 }
 
-/// Lists the agents: those with sessions first, the most recently active on top.
+/// Lists the agents: those with sessions first, the most recently active on top; then those with a folder;
+/// then the others. If the user names one, only that.
 ///
 /// # Errors
 ///
 /// If `out` cannot be written to.
 pub fn run(context: &ReportContext, style: Style, out: &mut dyn Write) -> Result<()> {
     let found = context.find();
-    let formats = context.formats.iter();
+    let wanted = |format: &&&'static Format| match context.forced {
+        Some(forced) => forced.id == format.id,
+        None => true,
+    };
+    let formats = context.formats.iter().filter(wanted);
     let mut agents: Vec<Agent> = formats
         .map(|format| Agent::new(format, context, &found))
         .collect();
-    agents.sort_by_key(|agent| (agent.sessions == 0, Reverse(agent.newest), agent.id));
+    agents.sort_by_key(|agent| {
+        let is_absent = (agent.sessions == 0, !agent.is_installed());
+        (is_absent, Reverse(agent.newest), agent.id)
+    });
     style.print(Output::Agents(&agents), out)
 }
 
 impl Agent {
+    /// Whether it has sessions, or a folder for them.
+    pub fn is_installed(&self) -> bool {
+        self.sessions > 0 || self.roots.iter().any(|root| root.exists)
+    }
+
     fn new(format: &'static Format, context: &ReportContext, found: &Found) -> Agent {
+        let logs = found.files.iter();
+        let logs = logs.filter(|log| log.facts.agent == format.id);
         let roots = context.roots.iter().filter_map(|spot| {
             spot.agent().filter(|of| of.id == format.id)?;
             let path = spot.path();
+            let inside = |log: &&LogFile| log.facts.path.starts_with(path);
             Some(Root {
                 path: path.display().to_string(),
                 short: context.folders.display(path),
                 exists: path.exists(),
+                sessions: logs.clone().filter(inside).count(),
             })
         });
-        let logs = found.files.iter();
-        let logs = logs.filter(|log| log.facts.agent == format.id);
         Agent {
             id: format.id,
             roots: roots.collect(),
+            places: places(format),
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),

@@ -99,8 +99,24 @@ fn agents_are_listed_with_what_is_found() {
     assert_eq!(codex["roots"][0]["exists"], false);
     let told = ctxgauge(home.path()).arg("agents").output().unwrap();
     let told = text(&told.stdout);
-    assert!(told.contains("~/.pi/agent/sessions\n"), "{told}");
-    assert!(told.contains("~/.codex/sessions (missing)"), "{told}");
+    assert!(told.starts_with("pi · 1 session, 2"), "{told}");
+    assert!(told.contains("~/.pi/agent/sessions (1)\n"), "{told}");
+    assert!(
+        told.contains("\n  codex           prompts, outputs, reasoning\n"),
+        "{told}"
+    );
+    assert!(
+        told.lines().all(|line| line.chars().count() <= 80),
+        "{told}"
+    );
+    let mut command = ctxgauge(home.path());
+    let told = command
+        .args(["agents", "--agent", "codex"])
+        .output()
+        .unwrap();
+    let told = text(&told.stdout);
+    assert!(told.starts_with("codex · no sessions\n"), "{told}");
+    assert!(told.contains("logs         ~/.codex/sessions, "), "{told}");
 }
 
 /// The code in a block of the documentation.

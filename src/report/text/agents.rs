@@ -1,14 +1,54 @@
-//! The agents for people.
+//! The agents for people, in lines of 80 columns.
 
-use crate::render::text::inert;
-use crate::report::agents::Agent;
+use super::widest;
+use crate::render::text::{cut, inert, left};
+use crate::report::agents::{Agent, Root};
 use std::io::{self, Write};
+use textwrap::{Options, WordSplitter};
+
+const COLUMNS: usize = 80;
+/// The columns before what is said of an agent, with two spaces on each side.
+const NAMES: usize = 15;
 
 pub(super) fn write(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
-    agents.iter().try_for_each(|agent| write_one(out, agent))
+    if let [agent] = agents {
+        write_head(out, agent)?;
+        write_knowledge(out, agent)?;
+        return write_rest(out, agent);
+    }
+    let installed = agents.iter().filter(|agent| agent.is_installed()).count();
+    let (installed, others) = agents.split_at(installed);
+    for agent in installed {
+        write_head(out, agent)?;
+        write_knowledge(out, agent)?;
+        writeln!(out)?;
+    }
+    write_others(out, others)?;
+    writeln!(
+        out,
+        "`ctxgauge agents --agent NAME` shows all that is known of one."
+    )
 }
 
-fn write_one(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
+/// The agents of which nothing was found, a line each.
+fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
+    if agents.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "not found here; the provider's numbers in their logs:")?;
+    let names = widest(agents.iter().map(|agent| agent.id.to_owned()));
+    for agent in agents {
+        let known = match agent.facts.known {
+            "" => "none, all is estimated",
+            known => known,
+        };
+        let known = cut(known, COLUMNS.saturating_sub(names + 4));
+        writeln!(out, "  {}  {known}", left(agent.id, names))?;
+    }
+    writeln!(out)
+}
+
+fn write_head(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     let newest = agent.newest.map(|at| at.strftime("%Y-%m-%d"));
     let sessions = match (agent.sessions, newest) {
         (0, _) => "no sessions".to_owned(),
@@ -16,34 +56,64 @@ fn write_one(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
         (n, Some(day)) => format!("{n} sessions, newest {day}"),
         (n, None) => format!("{n} sessions"),
     };
-    writeln!(out, "{} · {sessions}", inert(agent.id))?;
-    let roots = agent.roots.iter().map(|root| {
-        let missing = if root.exists { "" } else { " (missing)" };
-        format!("{}{missing}", root.short)
-    });
-    let mut roots = roots.collect::<Vec<_>>().join(", ");
-    if roots.is_empty() {
-        roots = "no default folder: name files or folders".to_owned();
+    writeln!(out, "{} · {sessions}", inert(agent.id))
+}
+
+/// Where its logs are, what is known, and when it compacts.
+fn write_knowledge(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
+    let here = agent.roots.iter().filter(|root| root.exists);
+    let here: Vec<String> = here.map(place).collect();
+    let logs = match (here.is_empty(), agent.places.is_empty()) {
+        (false, _) => here.join(", "),
+        (true, false) => format!("{} (missing)", agent.places.join(", ")),
+        (true, true) => "no default folder: name files or folders".to_owned(),
+    };
+    let (known, estimated) = match (agent.facts.known, agent.facts.estimated) {
+        ("", "") => ("nothing", "all".to_owned()),
+        ("", unseen) => ("nothing", format!("all, without {unseen}")),
+        (known, "") => (known, "only what came after these".to_owned()),
+        (known, estimated) => (known, estimated.to_owned()),
+    };
+    entry(out, "logs", &logs)?;
+    entry(out, "known", known)?;
+    entry(out, "estimated", &estimated)?;
+    entry(out, "compacts at", &agent.compacts_at)
+}
+
+/// A folder, and what is in it.
+fn place(root: &Root) -> String {
+    match root.sessions {
+        0 => format!("{} (empty)", root.short),
+        n => format!("{} ({n})", root.short),
     }
-    for (name, what) in [
-        ("logs", roots.as_str()),
-        ("recognised", &format!("by {}", agent.facts.mark)),
-        ("updated", agent.facts.live),
-        ("known", &agent.facts.knowledge()),
-        ("sub-agents", agent.facts.sub_agents),
-        ("compactions", agent.facts.compactions),
-        ("compacts at", &agent.compacts_at),
-        ("tested with", agent.facts.tried),
-    ] {
-        writeln!(out, "  {name:<12} {}", inert(what))?;
-    }
-    if !agent.proven.is_empty() {
-        let proven = agent.proven;
-        writeln!(
+}
+
+/// What else is known of an agent.
+fn write_rest(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
+    let facts = agent.facts;
+    entry(out, "compactions", facts.compactions)?;
+    entry(out, "sub-agents", facts.sub_agents)?;
+    entry(out, "updated", facts.live)?;
+    entry(out, "recognised", &format!("by {}", facts.mark))?;
+    entry(out, "tested with", facts.tried)?;
+    match agent.proven {
+        "" => Ok(()),
+        proven => entry(
             out,
-            "  {:<12} against known counts, up to {proven}",
-            "proven"
-        )?;
+            "proven",
+            &format!("against known counts, up to {proven}"),
+        ),
+    }
+}
+
+/// A line, or several if it is long.
+fn entry(out: &mut dyn Write, name: &str, what: &str) -> io::Result<()> {
+    let options = Options::new(COLUMNS - NAMES).word_splitter(WordSplitter::NoHyphenation);
+    let what = inert(what);
+    let mut name = name;
+    for line in textwrap::wrap(&what, options.break_words(false)) {
+        writeln!(out, "  {name:<11}  {line}")?;
+        name = "";
     }
     Ok(())
 }
