@@ -18,10 +18,13 @@
 //! * `revert` of a session names the message or the part from which on everything is hidden; the rows are deleted
 //!   when the conversation goes on.
 //! * A title is asked for with a request that is not recorded. System prompt and tools are not recorded either.
+//! * 2.x has tables of its own, to which it copies what there was; see [`v2`]. They alone are read then.
 
+mod media;
 mod message;
 mod settings;
 mod tables;
+mod v2;
 mod wire;
 
 use super::database::MAGIC;
@@ -39,20 +42,24 @@ pub static OPENCODE: Format = Format {
     proven: "1.18.33",
     roots: &[Root::new(Base::XdgData("opencode"), "").flat()],
     facts: Facts {
-        mark: "tables `session`, `message` and `part`, or a document of `info` and `messages`",
+        mark: "tables `session_message`, or `message` and `part`, or a document of `info` and `messages`",
         live: "each answer",
         known: "prompts, outputs, reasoning",
         estimated: "",
         sub_agents: "yes",
         compactions: "yes",
-        tried: "whole runs of 1.18, real databases and exports of 1.2 to 1.18",
+        tried: "whole runs of 1.18, real databases and exports of 1.2 to 1.18; 2.x: invented after its sources",
     },
     claims: &|path| claims(path, "opencode"),
     recognise: &recognise,
     decoder: &decoder::<OpenCodeDecoder>,
     store: &store,
     list: Some(List::Json("messages")),
-    reset_marks: &[r#""summary":true"#, r#""summary": true"#],
+    reset_marks: &[
+        r#""summary":true"#,
+        r#""summary": true"#,
+        r#""type":"compaction""#,
+    ],
     terms: &[
         ("input", |b| b.input),
         ("cache_read", |b| b.cache_read),
@@ -61,7 +68,7 @@ pub static OPENCODE: Format = Format {
         ("reasoning", |b| b.reasoning),
     ],
     settings: Some(&settings::OPENCODE),
-    harmless: "step-start step-finish snapshot patch agent retry",
+    harmless: "step-start step-finish snapshot patch agent retry idle agent-switched model-switched location-switched",
     ..Format::DEFAULT
 };
 
@@ -116,16 +123,23 @@ impl Decoder for OpenCodeDecoder {
         let Some(line) = lenient::object::<Line<'_>>(line, out) else {
             return;
         };
-        match (&line.session, &line.info) {
-            (Some(session), _) => self.header(session, out),
-            (None, Some(info)) => {
-                let Some(id) = line.id.get().or(info.id.get()) else {
-                    return out.unreadable("a message without an id");
-                };
+        if let Some(session) = &line.session {
+            return self.header(session, out);
+        }
+        let own = line.info.as_ref().and_then(|info| info.id.get());
+        let Some(id) = line.id.get().or(own) else {
+            return out.unreadable("a message without an id");
+        };
+        match (&line.info, &line.data) {
+            (Some(info), _) => {
                 out.set_time(info.time.begun());
                 let meta = Meta::of_model(info.model());
                 out.meta(meta.changes(&mut self.meta));
                 self.history.message(id, info, &line.parts, out);
+            }
+            (None, Some(data)) => {
+                let kind = line.kind.or_empty();
+                v2::row(id, kind, data, &mut self.history, &mut self.meta, out);
             }
             (None, None) => out.unreadable("no message"),
         }

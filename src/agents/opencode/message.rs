@@ -1,16 +1,14 @@
 //! The messages of 1.x: what each adds to the context, and what it takes away.
 
 use super::OPENCODE;
+use super::media::{hidden_bytes, media, picture_formula};
 use super::wire::{Info, Part as Piece, State, Tokens, time};
-use crate::agents::image::{self, Formula};
 use crate::agents::lenient::{self, Pieces};
 use crate::model::event::{
-    Billed, Cause, Event, Kept, Key, NewItem, Node, Part, Reset, Sink, Usage,
+    Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::Value;
-use serde_json::value::RawValue;
 
 /// What is sent in place of a result that never came.
 const INTERRUPTED: &str = "[Tool execution was interrupted]";
@@ -32,6 +30,8 @@ pub(super) struct History {
     /// The message and the part from which on nothing is sent.
     hidden_from: Option<(Option<Key>, Option<Key>)>,
     is_hidden: bool,
+    /// The place of the newest message.
+    place: Place,
 }
 
 /// A message that asks for a compaction.
@@ -59,9 +59,9 @@ impl History {
         out: &mut Sink<'_>,
     ) {
         let key = Key::of(id);
+        self.place = out.place();
         self.prune(info.time.begun(), out);
-        self.is_hidden |= self.hidden_from == Some((Some(key), None));
-        if !self.is_hidden {
+        if !self.hides_message(key) {
             self.messages.push(key);
         }
         let parts: Vec<&Piece<'_>> = parts.parts().collect();
@@ -76,7 +76,11 @@ impl History {
 
     /// Everything has been read.
     pub(super) fn end(&mut self, out: &mut Sink<'_>) {
-        self.prune(None, out);
+        if let Some(newest) = self.pruned.iter().map(|(at, _)| *at).max() {
+            out.begin(self.place);
+            out.set_time(Some(newest));
+            self.prune(None, out);
+        }
     }
 
     /// Takes away the results that were left out before this time; `None`: all.
@@ -89,6 +93,12 @@ impl History {
         }
     }
 
+    /// Whether a message is hidden, and with it all that follow.
+    pub(super) fn hides_message(&mut self, key: Key) -> bool {
+        self.is_hidden |= self.hidden_from == Some((Some(key), None));
+        self.is_hidden
+    }
+
     /// Whether a part is hidden, and with it all that follow.
     fn hides(&mut self, part: &Piece<'_>) -> bool {
         let from = self.hidden_from.and_then(|(_, part)| part);
@@ -98,7 +108,7 @@ impl History {
 
     fn user(&mut self, key: Key, parts: &[&Piece<'_>], info: &Info<'_>, out: &mut Sink<'_>) {
         let model = info.model();
-        let formula = formula(model.as_deref());
+        let formula = picture_formula(model.as_deref());
         let mut items = Vec::new();
         for part in parts {
             if self.hides(part) {
@@ -266,7 +276,7 @@ impl History {
         let Some(text) = result_text(state, info) else {
             return;
         };
-        let formula = formula(info.model_id.get());
+        let formula = picture_formula(info.model_id.get());
         let files = state.attachments.iter();
         let files =
             files.filter_map(|file| media(file.mime.or_empty(), file.url.or_empty(), formula));
@@ -330,36 +340,6 @@ impl<'p> Step<'p> {
     }
 }
 
-impl Tokens {
-    pub(super) fn prompt(self) -> u64 {
-        self.billed().prompt()
-    }
-
-    /// The output with its reasoning, which the field for the output may lack.
-    pub(super) fn whole_output(self) -> Option<u64> {
-        let rest = self
-            .total
-            .0
-            .and_then(|total| total.checked_sub(self.prompt()));
-        rest.or(self.output.0)
-    }
-
-    pub(super) fn billed(self) -> Billed {
-        let rest = |prompt| self.total.0.and_then(|total| total.checked_sub(prompt));
-        let billed = Billed {
-            input: self.input.or_zero(),
-            cache_creation: self.cache.write.or_zero(),
-            cache_read: self.cache.read.or_zero(),
-            output: self.output.or_zero(),
-            reasoning: self.reasoning.or_zero(),
-        };
-        Billed {
-            output: rest(billed.prompt()).unwrap_or(billed.output),
-            ..billed
-        }
-    }
-}
-
 /// Whether an answer is sent with later requests.
 fn is_sent(info: &Info<'_>, parts: &[&Piece<'_>]) -> bool {
     let Some(error) = &info.error else {
@@ -380,37 +360,4 @@ fn result_text<'s>(state: &'s State<'_>, info: &Info<'_>) -> Option<&'s str> {
             is_over.then_some(INTERRUPTED)
         }
     }
-}
-
-/// Bytes of the longest text in what the provider wants back with its reasoning.
-fn hidden_bytes(metadata: &RawValue) -> u64 {
-    fn longest(value: &Value) -> usize {
-        match value {
-            Value::String(text) => text.len(),
-            Value::Array(list) => list.iter().map(longest).max().unwrap_or(0),
-            Value::Object(map) => map.values().map(longest).max().unwrap_or(0),
-            _ => 0,
-        }
-    }
-    let value = serde_json::from_str(metadata.get()).unwrap_or_default();
-    longest(&value) as u64
-}
-
-/// How a model counts images.
-fn formula(model: Option<&str>) -> Formula {
-    match lenient::model_name(model.unwrap_or_default()) {
-        name if name.starts_with("claude") => image::claude,
-        name if name.starts_with("gemini") => image::gemini,
-        _ => image::openai,
-    }
-}
-
-/// The tokens of a file that is sent as it is, and its label; `None`: it is sent as text.
-fn media(mime: &str, url: &str, formula: Formula) -> Option<(u64, String)> {
-    if mime == "text/plain" || mime == "application/x-directory" {
-        return None;
-    }
-    let data = url.split_once(',').map_or("", |(_, data)| data);
-    let tokens = image::tokens(data, formula, image::DEFAULT);
-    Some((tokens, format!("[{mime}]")))
 }

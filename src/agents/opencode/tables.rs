@@ -7,7 +7,7 @@ use crate::agents::database::{DatabaseSpec, Schema};
 
 /// The tables of all versions.
 pub(super) static SPEC: DatabaseSpec = DatabaseSpec {
-    schemas: &[V1_EVENTS, V1],
+    schemas: &[V2, V1_EVENTS, V1],
 };
 
 /// Kilo's, by a table that only it has.
@@ -21,6 +21,36 @@ pub(super) static KILO: DatabaseSpec = DatabaseSpec {
             FROM session",
         ..V1_EVENTS
     }],
+};
+
+/// 2.x. It leaves the tables of 1.x as they were, with messages that it has copied. `session_v2.time_updated` does
+/// not change with messages; most writes are to the newest rows.
+const V2: Schema = Schema {
+    sessions: "SELECT id, parent_id,
+        max(coalesce(time_updated, 0), coalesce((SELECT time_updated FROM session_message
+            WHERE session_id = session_v2.id ORDER BY seq DESC LIMIT 1), 0)),
+        revert,
+        (SELECT group_concat(seq || '/' || time_updated) FROM (SELECT seq, time_updated FROM session_message
+            WHERE session_id = session_v2.id ORDER BY seq DESC LIMIT 4))
+        FROM session_v2",
+    header: "SELECT '{\"session\":{\"id\":' || json_quote(CAST(id AS TEXT))
+        || ',\"title\":' || json_quote(CAST(title AS TEXT))
+        || ',\"directory\":' || json_quote(CAST(directory AS TEXT))
+        || ',\"version\":' || json_quote(CAST(version AS TEXT))
+        || ',\"parentID\":' || json_quote(CAST(parent_id AS TEXT))
+        || ',\"model\":' || coalesce(model, 'null')
+        || ',\"revert\":' || coalesce(revert, 'null')
+        || ',\"time\":{\"created\":' || json_quote(CAST(time_created AS INTEGER)) || '}}}'
+        FROM session_v2 WHERE id = ?1",
+    from: "session_message WHERE session_id = ?1",
+    order: "seq",
+    line: "'{\"id\":' || json_quote(CAST(r.id AS TEXT)) || ',\"type\":' || json_quote(CAST(r.type AS TEXT))
+        || ',\"data\":' || coalesce(r.data, 'null') || '}'",
+    settled: "CASE
+        WHEN r.type NOT IN ('assistant', 'compaction') OR NOT json_valid(r.data) THEN 1
+        WHEN r.type = 'compaction' THEN coalesce(r.data ->> '$.status', 'completed') IN ('completed', 'failed')
+        ELSE (r.data ->> '$.time.completed') IS NOT NULL OR (r.data ->> '$.error') IS NOT NULL END",
+    changed: "CAST(r.time_updated + (SELECT revert IS NULL FROM session_v2 WHERE id = ?1) AS INTEGER)",
 };
 
 /// Since `event_sequence`, which 1.18 has.

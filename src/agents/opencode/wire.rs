@@ -1,16 +1,20 @@
 //! The records of sessions, messages and parts.
 
 use crate::agents::lenient::{Count, Pieces, Text, record};
+use crate::model::event::Billed;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
 record! {
-    /// A row, or an element of an export: about the session, or a message and its parts.
+    /// A row, or an element of an export: about the session, or a message and its parts, which are one in 2.x.
     pub(super) struct Line<'a> {
         pub(super) session: Option<Info<'a>>,
         pub(super) id: Text<'a>,
         pub(super) info: Option<Info<'a>>,
         pub(super) parts: Pieces<'a, Part<'a>>,
+        /// Of a row of 2.x.
+        pub(super) kind: Text<'a> = "type",
+        pub(super) data: Option<&'a RawValue>,
     }
 
     /// An export, without its messages.
@@ -119,6 +123,38 @@ impl Info<'_> {
 
     pub(super) fn is_summary(&self) -> bool {
         self.summary.is_some_and(|summary| summary.get() == "true")
+    }
+}
+
+impl Tokens {
+    /// All input, cached or not.
+    pub(super) fn prompt(self) -> u64 {
+        self.billed().prompt()
+    }
+
+    /// The output with its reasoning, which the field for the output may lack.
+    pub(super) fn whole_output(self) -> Option<u64> {
+        let rest = self
+            .total
+            .0
+            .and_then(|total| total.checked_sub(self.prompt()));
+        rest.or(self.output.0)
+    }
+
+    /// The numbers in the provider's own terms, but for the output: what `total` leaves for it, if there is one.
+    pub(super) fn billed(self) -> Billed {
+        let rest = |prompt| self.total.0.and_then(|total| total.checked_sub(prompt));
+        let billed = Billed {
+            input: self.input.or_zero(),
+            cache_creation: self.cache.write.or_zero(),
+            cache_read: self.cache.read.or_zero(),
+            output: self.output.or_zero(),
+            reasoning: self.reasoning.or_zero(),
+        };
+        Billed {
+            output: rest(billed.prompt()).unwrap_or(billed.output),
+            ..billed
+        }
     }
 }
 
