@@ -4,6 +4,7 @@
 //! sources document (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
 //! `compaction/compressor.py`):
 //!
+//! * Its trace of a run, if that is asked for, has each call of the model (`trace`). Of a session:
 //! * No usage is written, and no model: all is estimated here, and the window is guessed.
 //! * Messages are OpenAI's: `role`, `content`, `tool_calls`, `tool_call_id`, `name`. System messages
 //!   are in a list of their own, before the others.
@@ -19,12 +20,14 @@
 //! for a list that it holds twice, is passed over and counted. See `tree`.
 
 mod settings;
+mod trace;
 mod tree;
 
-use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head, image};
+use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head, image};
 use crate::model::event::{Key, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
+use trace::Trace;
 use tree::Tree;
 
 /// What a summary begins with.
@@ -39,10 +42,10 @@ pub static OURO: Format = Format {
         Root::home(".ouro", "bot/sessions"),
     ],
     facts: Facts {
-        mark: "`id`, `created_at` and `system_messages` of a session.yaml",
-        live: facts::EACH_REWRITE,
-        known: "",
-        estimated: "the tools",
+        mark: "`id`, `created_at` and `system_messages` of a session.yaml, or `run_id` and `span_id` of a trace",
+        live: "each rewrite; traces each line",
+        known: "prompts, outputs in traces",
+        estimated: "sessions, without the tools",
         sub_agents: "none logged",
         compactions: "by the summary that takes the messages' place",
         tried: "invented documents after its sources",
@@ -50,9 +53,8 @@ pub static OURO: Format = Format {
     claims: &claims,
     recognise: &recognise,
     decoder: &decoder::<OuroDecoder>,
-    store: &|_| Some(StoreKind::Document),
+    store: &store,
     list: Some(List::Yaml("messages")),
-    terms: &[],
     settings: Some(&settings::SETTINGS),
     ..Format::DEFAULT
 };
@@ -64,18 +66,30 @@ fn claims(path: &Path) -> Option<Claim> {
 
 fn recognise(head: &[u8]) -> bool {
     let marks = ["\ncreated_at: ", "\nsystem_messages:"];
-    head.starts_with(b"id: ") && marks.iter().all(|mark| head::has(head, mark))
+    trace::is_trace(head::first_line(head))
+        || head.starts_with(b"id: ") && marks.iter().all(|mark| head::has(head, mark))
+}
+
+fn store(head: &[u8]) -> Option<StoreKind> {
+    Some(match head::is_object(head) {
+        true => StoreKind::Lines,
+        false => StoreKind::Document,
+    })
 }
 
 /// Decodes one session.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct OuroDecoder {
     /// Messages before the list.
     before: u64,
+    trace: Trace,
 }
 
 impl Decoder for OuroDecoder {
     fn read_line(&mut self, element: &str, out: &mut Sink<'_>) {
+        if element.starts_with('{') {
+            return self.trace.read(element, out);
+        }
         let line = self.before + out.place().line;
         begin(line, out);
         let text = tree::with_todays_breaks(element);
@@ -102,7 +116,10 @@ impl Decoder for OuroDecoder {
     }
 
     fn copy(&self) -> Option<Box<dyn Decoder>> {
-        Some(Box::new(self.clone()))
+        Some(Box::new(OuroDecoder {
+            before: self.before,
+            trace: Trace::default(),
+        }))
     }
 }
 

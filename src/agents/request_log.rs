@@ -45,6 +45,7 @@ use crate::model::event::{Billed, Key, Sink, Usage};
 use crate::model::{Kind, Source};
 pub(super) use envelope::time_before;
 use envelope::{Bodies, Exchange};
+pub(super) use message::{blocks, calls};
 use response::{Response, Thoughts};
 use std::path::Path;
 use threads::{Names, Threads};

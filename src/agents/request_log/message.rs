@@ -88,7 +88,7 @@ record! {
 }
 
 /// The blocks of a prompt: a list of messages, one of them, or bare text of the user.
-pub(super) fn blocks<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
+pub(in crate::agents) fn blocks<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     messages(raw, at, &mut all);
     all
@@ -102,7 +102,7 @@ pub(super) fn output<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
 }
 
 /// Tool calls that a response lists beside its text.
-pub(super) fn calls<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
+pub(in crate::agents) fn calls<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
     list(raw).into_iter().map(|one| call(one, at)).collect()
 }
 

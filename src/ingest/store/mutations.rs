@@ -261,6 +261,7 @@ const LINKED: [&str; 8] = [
     "mistral-vibe",
     "openhands",
     "otel-genai",
+    "ouro",
     "request-log",
     "vscode-gateway",
 ];
