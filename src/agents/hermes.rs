@@ -7,8 +7,8 @@
 //! * `sessions` has the sums of a session's requests and how many there were, rewritten after each; those of
 //!   compactions are not in them. So a request is known if the sums were read before and after it, or if it
 //!   is the only one. `input_tokens` is without the cache.
-//! * A compaction adds all messages that stay, and the summary, again. They come within milliseconds; the
-//!   summary begins with a mark. Older rows are then `compacted`. A rewind leaves rows that are neither
+//! * A compaction adds all messages that stay once more, and the summary, which begins with a mark. Their times
+//!   are the same to a millisecond, or the old ones. Older rows are then `compacted`. A rewind leaves rows that are neither
 //!   `compacted` nor `active`.
 //! * The system prompt is in `sessions`, the tools are nowhere.
 //! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
@@ -16,10 +16,12 @@
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::{self, Count, Text, record};
+use super::settings::{Settings, SettingsFile};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
+use crate::model::window::{Compaction, Overrides};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -48,15 +50,47 @@ pub static HERMES: Format = Format {
         head.starts_with(MAGIC)
             .then_some(StoreKind::Database(&STORE))
     },
+    settings: Some(&Settings::new(
+        &[SettingsFile::Agent("config.yaml")],
+        overrides,
+    )),
     ..Format::DEFAULT
 };
 
+/// What `config.yaml` says, which is read as the lines that Hermes itself writes.
+fn overrides(files: &[&[u8]]) -> Overrides {
+    let text = files.first().map(|file| String::from_utf8_lossy(file));
+    let mut overrides = Overrides::default();
+    let mut section = "";
+    for line in text.as_deref().unwrap_or_default().lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        let value = value.split('#').next().unwrap_or_default().trim();
+        match (section, name.trim()) {
+            _ if !line.starts_with(' ') => section = name,
+            ("model", "context_length") => overrides.window = value.parse().ok(),
+            // Half, the default, is not for windows below 512,000.
+            ("compression", "threshold") => {
+                overrides.share = value
+                    .parse()
+                    .ok()
+                    .filter(|share| (0.75..=1.0).contains(share));
+            }
+            ("compression", "enabled") if value == "false" => {
+                overrides.compaction = Compaction::Off;
+            }
+            _ => {}
+        }
+    }
+    overrides
+}
+
 static STORE: DatabaseSpec = DatabaseSpec {
     schemas: &[Schema {
-        sessions: "SELECT id, parent_session_id, coalesce(ended_at, started_at) * 1000,
-            api_call_count, input_tokens, output_tokens, title,
-            (SELECT max(id) FROM messages INDEXED BY idx_messages_session WHERE session_id = s.id AND timestamp =
-                (SELECT max(timestamp) FROM messages WHERE session_id = s.id))
+        sessions: "SELECT id, parent_session_id, (SELECT max(timestamp) FROM messages WHERE session_id = s.id) * 1000,
+            api_call_count, input_tokens, output_tokens, title, message_count,
+            (SELECT id FROM messages WHERE session_id = s.id ORDER BY timestamp DESC LIMIT 1)
             FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
         header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(title AS TEXT), 'cwd', CAST(cwd AS TEXT),
             'model', CAST(model AS TEXT), 'parent', CAST(parent_session_id AS TEXT),
@@ -64,8 +98,9 @@ static STORE: DatabaseSpec = DatabaseSpec {
             'input', CAST(input_tokens AS INTEGER), 'output', CAST(output_tokens AS INTEGER),
             'read', CAST(cache_read_tokens AS INTEGER), 'written', CAST(cache_write_tokens AS INTEGER),
             'reasoning', CAST(reasoning_tokens AS INTEGER)) FROM sessions WHERE id = ?1",
-        from: "messages WHERE session_id = ?1",
-        order: "timestamp, id",
+        // There is no index of a session's rows in their order.
+        from: "messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1)",
+        order: "id",
         line: r#"'{"id":' || r.id || ',"role":' || json_quote(CAST(r.role AS TEXT))
             || ',"at":' || coalesce(CAST(r.timestamp AS REAL), 'null')
             || ',"rewound":' || iif(r.active = 0 AND r.compacted = 0, 'true', 'false')
@@ -134,10 +169,13 @@ struct HermesDecoder {
     /// The newest request: the sums are written before its response.
     pending: Option<Billed>,
     tools: ToolNames,
-    /// When the row before was written, in seconds since 1970.
+    /// The time of the row before, and the latest of any, in seconds since 1970.
     last: f64,
-    /// The first of the rows that were written together with it, and whether there was a summary among them.
-    together: Option<(Key, bool)>,
+    latest: f64,
+    /// The first of the rows that were written together with it.
+    first: Option<Key>,
+    /// Whether a row is new since the last compaction.
+    is_fresh: bool,
 }
 
 impl Decoder for HermesDecoder {
@@ -195,17 +233,20 @@ impl HermesDecoder {
         if row.rewound == Some(true) {
             return out.skip_node("rewound", Node::new(Some(key), Part::Link, Vec::new()));
         }
-        if (at - self.last).abs() > TOGETHER {
-            self.together = None;
-        }
-        self.last = at;
-        let (first, has_summary) = *self.together.get_or_insert((key, false));
         let text = row.content.or_empty();
         let is_summary = SUMMARY.iter().any(|mark| text.starts_with(mark));
-        if is_summary && !has_summary {
-            self.together = Some((first, true));
-            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::from(Some(first)));
-            out.reset(reset);
+        // Rows that are written again have their old times, or all the same. A second summary among them has any.
+        if !is_summary || self.is_fresh {
+            let is_new = at > self.latest + TOGETHER;
+            if is_new || at < self.last - TOGETHER {
+                self.first = Some(key);
+            }
+            self.is_fresh |= is_new;
+            (self.last, self.latest) = (at, self.latest.max(at));
+        }
+        if is_summary && std::mem::take(&mut self.is_fresh) {
+            let kept = Kept::from(self.first);
+            out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, kept));
         }
         let mut usage = None;
         let node = match row.role.or_empty() {
@@ -226,14 +267,9 @@ impl HermesDecoder {
                 let items = self.output(row, text, out);
                 let id = self.meta.id.as_deref().unwrap_or_default();
                 let request = Key::of_parts(&["hermes", id, &row.id.or_zero().to_string()]);
-                // Written again, it is no response.
-                let request = Some(request).filter(|_| first == key);
-                if let Some(request) = request
-                    && let Some(billed) = self.pending.take()
-                {
-                    usage = Some(report(request, billed));
-                }
-                Node::output(Some(key), request, items)
+                let billed = self.pending.take();
+                usage = billed.map(|billed| report(request, billed));
+                Node::output(Some(key), Some(request), items)
             }
             other => return out.unknown(format!("{other} message")),
         };
@@ -272,5 +308,60 @@ fn report(request: Key, billed: Billed) -> Usage {
         reasoning: Some(billed.reasoning),
         billed,
         ..Usage::reported(request, billed.prompt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{ByLength, Event, Place};
+
+    #[test]
+    fn settings() {
+        let read = |text: &str| overrides(&[text.as_bytes()]);
+        let file = "model:\n  default: glm-5\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
+        assert_eq!(read(file).window, Some(64_000));
+        assert_eq!(read(file).share, Some(0.8));
+        assert!(read("compression:\n  threshold: 0.5\nother:\n  threshold: 0.9").is_empty());
+        let off = read("compression:\n  enabled: false");
+        assert_eq!(off.compaction, Compaction::Off);
+    }
+
+    #[test]
+    fn a_request_is_the_difference_of_the_sums_before_and_after_it() {
+        let sums = |calls: u64, input: u64, read: u64| {
+            format!(
+                r#"{{"id":"s","calls":{calls},"input":{input},"output":{calls},"read":{read}}}"#
+            )
+        };
+        let answer =
+            |id: u64| format!(r#"{{"id":{id},"role":"assistant","at":{id},"content":"."}}"#);
+        let moments = [
+            (0, sums(2, 300, 0)),
+            (1, answer(1)),
+            (2, answer(2)),
+            (0, sums(3, 350, 200)),
+            (3, answer(3)),
+            // Two at once.
+            (0, sums(5, 400, 700)),
+            (4, answer(4)),
+            (5, answer(5)),
+            (0, sums(6, 410, 1000)),
+            (6, answer(6)),
+        ];
+        let mut decoder = HermesDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        for (line, text) in moments {
+            out.begin(Place {
+                line,
+                ..Place::default()
+            });
+            decoder.read_line(&text, &mut out);
+        }
+        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.cached)),
+            _ => None,
+        });
+        assert_eq!(usages.collect::<Vec<_>>(), [(3, 250, 200), (6, 310, 300)]);
     }
 }
