@@ -35,6 +35,7 @@ pub use settings::Settings;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+pub mod amp;
 mod anthropic;
 pub mod antigravity;
 pub mod claude_code;
@@ -105,6 +106,7 @@ pub static ALL: &[&Format] = &[
     &otel_genai::OTEL_GENAI,
     &mew::MEW,
     &hpd_agent::HPD_AGENT,
+    &amp::AMP,
     &openhands::OPENHANDS,
     &mistral_vibe::MISTRAL_VIBE,
     &opencode::KILO, // before OpenCode, whose tables it has
