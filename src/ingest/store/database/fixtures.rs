@@ -30,9 +30,12 @@ fn scripts() -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-fn logs(path: &Path) -> Vec<LogFile> {
-    let root = SearchRoot::Given(path.to_path_buf());
-    Scanner::new(vec![root], agents::ALL.to_vec(), |_| None)
+/// The sessions of the database at a path, of the agent whose fixture the script is.
+fn logs(script: &Path, path: &Path) -> Vec<LogFile> {
+    let agent = script.ancestors().nth(2).and_then(Path::file_name);
+    let format = agents::by_id(agent.unwrap().to_str().unwrap()).unwrap();
+    let root = SearchRoot::Forced(format, path.to_path_buf());
+    Scanner::new(vec![root], vec![format], |_| None)
         .look()
         .files
 }
@@ -50,16 +53,17 @@ fn following_ends_where_a_fresh_reading_does() {
         let path = folder.path().join("log.db");
         let writer = Connection::open(&path).unwrap();
         writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        writer.pragma_update(None, "synchronous", "off").unwrap();
         let mut followed: BTreeMap<FileId, (LogFile, Sessions, Box<dyn Cursor>)> = BTreeMap::new();
         let mut statements = Batch::new(&writer, &sql);
         while let Some(mut statement) = statements.next().unwrap() {
             statement.raw_execute().unwrap();
-            go_on(&path, &mut followed);
+            go_on((&script, &path), &mut followed);
         }
         // As often as needed, to see what is looked at once in a while.
         for _ in 0..3 {
             std::thread::sleep(LOOK);
-            go_on(&path, &mut followed);
+            go_on((&script, &path), &mut followed);
         }
         let name = script.display();
         assert!(!followed.is_empty(), "{name}: no session");
@@ -103,8 +107,11 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
     (items.collect(), requests.collect())
 }
 
-fn go_on(path: &Path, followed: &mut BTreeMap<FileId, (LogFile, Sessions, Box<dyn Cursor>)>) {
-    for log in logs(path) {
+fn go_on(
+    (script, path): (&Path, &Path),
+    followed: &mut BTreeMap<FileId, (LogFile, Sessions, Box<dyn Cursor>)>,
+) {
+    for log in logs(script, path) {
         let file = log.facts.file;
         let Some((log, mut sessions, mut cursor)) = followed.remove(&file) else {
             let (sessions, cursor) = begin(&log);
@@ -138,7 +145,7 @@ fn other_values_than_expected_cost_no_more_than_themselves() {
     ];
     const COLUMNS: &str = "SELECT t.name, c.name FROM sqlite_schema AS t
          JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'";
-    for (_, sql) in scripts() {
+    for (script, sql) in scripts() {
         let folder = tempfile::tempdir().unwrap();
         let original = folder.path().join("original");
         let writer = Connection::open(&original).unwrap();
@@ -153,11 +160,12 @@ fn other_values_than_expected_cost_no_more_than_themselves() {
             for value in VALUES {
                 fs::copy(&original, &path).unwrap();
                 let writer = Connection::open(&path).unwrap();
+                writer.pragma_update(None, "synchronous", "off").unwrap();
                 let update = format!("UPDATE OR IGNORE \"{table}\" SET \"{column}\" = {value}");
                 // A constraint may be in the way.
                 let _ = writer.execute_batch(&update);
                 drop(writer);
-                for log in logs(&path) {
+                for log in logs(&script, &path) {
                     let _ = read_whole(&log, &ByLength, &Arc::default());
                 }
             }
