@@ -254,7 +254,7 @@ fn is_counted(original: &[Entry], odd: &[Entry]) -> bool {
 /// Formats of which a record's names, numbers or texts say what becomes of other records: pieces of one
 /// message, envelopes of one exchange, events about other events, requests and checkpoints that repeat the
 /// history.
-const LINKED: [&str; 8] = [
+const LINKED: [&str; 9] = [
     "gemini-cli",
     "hpd-agent",
     "mew",
