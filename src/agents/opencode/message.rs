@@ -9,6 +9,7 @@ use crate::model::event::{
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
+use std::collections::HashSet;
 
 /// What is sent in place of a result that never came.
 const INTERRUPTED: &str = "[Tool execution was interrupted]";
@@ -20,7 +21,9 @@ const SUBTASK: &str = "The following tool was executed by the user";
 /// A session's messages so far, as far as later ones depend on them.
 #[derive(Default, Clone)]
 pub(super) struct History {
-    messages: Vec<Key>,
+    messages: HashSet<Key>,
+    /// The first one that was read.
+    first: Option<Key>,
     /// The newest message that asks for a compaction.
     asked: Option<Asked>,
     /// The newest summary.
@@ -58,11 +61,17 @@ impl History {
         parts: &Pieces<'_, Piece<'_>>,
         out: &mut Sink<'_>,
     ) {
-        let key = Key::of(id);
         self.place = out.place();
         self.prune(info.time.begun(), out);
+        // Exports that were made public may have one id for several messages.
+        let id = match self.messages.contains(&Key::of(id)) {
+            true => &format!("{id}/{}", out.place().line),
+            false => id,
+        };
+        let key = Key::of(id);
         if !self.hides_message(key) {
-            self.messages.push(key);
+            self.messages.insert(key);
+            self.first.get_or_insert(key);
         }
         let parts: Vec<&Piece<'_>> = parts.parts().collect();
         match info.role.or_empty() {
@@ -87,9 +96,10 @@ impl History {
     fn prune(&mut self, before: Option<Timestamp>, out: &mut Sink<'_>) {
         let is_due = |at: &Timestamp| before.is_none_or(|before| *at <= before);
         let due = self.pruned.extract_if(.., |(at, _)| is_due(at));
-        let calls: Vec<Key> = due.map(|(_, call)| call).collect();
-        if !calls.is_empty() {
-            out.emit(Event::cleared_calls(calls));
+        let nodes: Vec<Key> = due.map(|(_, result)| result).collect();
+        if !nodes.is_empty() {
+            let calls = Vec::new();
+            out.emit(Event::Cleared { nodes, calls });
         }
     }
 
@@ -170,7 +180,7 @@ impl History {
         // A message that was not read is older than every message that was.
         let tail = tail.and_then(|tail| match self.messages.contains(&tail) {
             true => Some(tail),
-            false => self.messages.first().copied(),
+            false => self.first,
         });
         let key = Key::of(id);
         out.reset(Reset {
@@ -235,7 +245,10 @@ impl History {
         step: &mut Step<'_>,
         out: &mut Sink<'_>,
     ) {
-        let (nth, step) = (step.nth, std::mem::replace(step, Step::after(step)));
+        let (nth, step) = (
+            u64::from(step.nth),
+            std::mem::replace(step, Step::after(step)),
+        );
         let (key, request) = match nth {
             0 => (Key::of(id), Key::of_parts(&["opencode", id])),
             nth => {
@@ -264,13 +277,14 @@ impl History {
             }),
             _ => {}
         }
-        for part in step.calls {
-            self.result(part, info, out);
+        for (call, part) in step.calls.into_iter().enumerate() {
+            let key = Key::of_parts(&["result", id, &format!("{nth}/{call}")]);
+            self.result(key, part, info, out);
         }
     }
 
     /// Emits what a tool returned.
-    fn result(&mut self, part: &Piece<'_>, info: &Info<'_>, out: &mut Sink<'_>) {
+    fn result(&mut self, key: Key, part: &Piece<'_>, info: &Info<'_>, out: &mut Sink<'_>) {
         let (tool, call) = (part.tool.get(), part.call.get());
         let Some(state) = &part.state else { return };
         let Some(text) = result_text(state, info) else {
@@ -282,11 +296,10 @@ impl History {
             files.filter_map(|file| media(file.mime.or_empty(), file.url.or_empty(), formula));
         let item = out.tool_result(tool, call).text(text);
         let item = files.fold(item, |item, (tokens, label)| item.fixed(tokens, &label));
-        let key = call.map(|call| Key::of_parts(&["result", call]));
         let items = vec![item.done()];
-        out.node(Node::new(key, Part::Result, items));
+        out.node(Node::new(Some(key), Part::Result, items));
         let left_out = time(state.time.compacted);
-        self.pruned.extend(left_out.zip(part.call.key()));
+        self.pruned.extend(left_out.map(|at| (at, key)));
     }
 }
 

@@ -205,8 +205,7 @@ fn answer(
     }
     for (content, call) in calls {
         if let Some(item) = result(content, &call, formula, out) {
-            let key = content.id.get().map(|id| Key::of_parts(&["result", id]));
-            out.node(Node::new(key, Part::Result, vec![item]));
+            out.node(Node::new(None, Part::Result, vec![item]));
         }
     }
 }
