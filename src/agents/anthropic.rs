@@ -47,6 +47,23 @@ impl ToolNames {
         }
     }
 
+    /// The item of a call, whose tool is remembered.
+    pub(super) fn call(
+        &mut self,
+        id: Option<&str>,
+        tool: Option<&str>,
+        arguments: Option<&RawValue>,
+        out: &mut Sink<'_>,
+    ) -> NewItem {
+        let name = tool.unwrap_or_default();
+        self.insert(id, name);
+        let item = out.tool_call(tool, id).text(name);
+        match arguments {
+            Some(arguments) => lenient::raw(item, arguments).done(),
+            None => item.done(),
+        }
+    }
+
     /// The tool of a call.
     pub(super) fn get(&self, call: Option<&str>) -> Option<&str> {
         self.names.get(&Key::of(call?)).map(|tool| &**tool)

@@ -247,12 +247,7 @@ impl CrushDecoder {
     }
 
     fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
-        let at = match row.at.or_zero() {
-            ms @ 100_000_000_000.. => ms / 1000,
-            seconds => seconds,
-        };
-        let time = i64::try_from(at).ok();
-        out.set_time(time.and_then(|at| Timestamp::from_second(at).ok()));
+        out.set_time(row.at.time());
         let key = row.id.key();
         let role = row.role.or_empty();
         let is_summary = row.summary == Some(true);

@@ -283,9 +283,8 @@ impl GooseDecoder {
     }
 
     fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
-        let at = seconds(row.at);
-        let time = i64::try_from(at).ok();
-        out.set_time(time.and_then(|at| Timestamp::from_second(at).ok()));
+        let at = row.at.seconds();
+        out.set_time(row.at.time());
         let key = Key::of_number("goose", row.id.or_zero());
         let is_of_harness = row.metadata.user_visible == Some(false);
         let (role, kind) = match is_of_harness {
@@ -361,7 +360,7 @@ impl GooseDecoder {
             // Before schema 15 there is no time, and only the newest request.
             let has_time = numbers.at.0.is_some();
             let is_later = if has_time {
-                seconds(numbers.at) >= newest.at
+                numbers.at.seconds() >= newest.at
             } else {
                 is_end
             };
@@ -410,13 +409,8 @@ impl GooseDecoder {
                 }
                 (_, Some(call), _) => {
                     let function = call.value.clone().unwrap_or_default();
-                    self.tools.insert(id, function.name.or_empty());
-                    let item = out.tool_call(function.name.get(), id);
-                    let item = item.text(function.name.or_empty());
-                    match function.arguments {
-                        Some(arguments) => lenient::raw(item, arguments).done(),
-                        None => item.done(),
-                    }
+                    self.tools
+                        .call(id, function.name.get(), function.arguments, out)
                 }
                 (_, _, Some(result)) => {
                     let item = out.tool_result(self.tools.get(id), id);
@@ -435,14 +429,6 @@ impl GooseDecoder {
 fn after(ledger: &[Numbers], id: u64) -> impl Iterator<Item = &Numbers> {
     let from = ledger.partition_point(|numbers| numbers.id.or_zero() <= id);
     ledger.get(from..).unwrap_or_default().iter()
-}
-
-/// Some versions write milliseconds.
-fn seconds(at: Count) -> u64 {
-    match at.or_zero() {
-        ms @ 100_000_000_000.. => ms / 1000,
-        seconds => seconds,
-    }
 }
 
 fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Pieces<'_, Block<'_>>) -> ItemBuilder<'s, 'm> {

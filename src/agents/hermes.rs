@@ -289,13 +289,8 @@ impl HermesDecoder {
         }
         for call in &row.calls {
             let function = call.function.clone().unwrap_or_default();
-            self.tools.insert(call.id.get(), function.name.or_empty());
-            let item = out.tool_call(function.name.get(), call.id.get());
-            let item = item.text(function.name.or_empty());
-            items.push(match function.arguments {
-                Some(arguments) => lenient::raw(item, arguments).done(),
-                None => item.done(),
-            });
+            let (name, arguments) = (function.name.get(), function.arguments);
+            items.push(self.tools.call(call.id.get(), name, arguments, out));
         }
         items
     }

@@ -73,6 +73,19 @@ impl Count {
     pub fn or_zero(self) -> u64 {
         self.0.unwrap_or(0)
     }
+
+    /// The number as seconds since 1970, where it is either that or milliseconds.
+    pub fn seconds(self) -> u64 {
+        match self.or_zero() {
+            ms @ 100_000_000_000.. => ms / 1000,
+            seconds => seconds,
+        }
+    }
+
+    /// The same as a time.
+    pub fn time(self) -> Option<Timestamp> {
+        Timestamp::from_second(i64::try_from(self.seconds()).ok()?).ok()
+    }
 }
 
 /// A time in milliseconds since 1970.

@@ -310,13 +310,8 @@ impl ZedDecoder {
                 let tokens = image::tokens(image.source.or_empty(), image::claude, IMAGE);
                 items.push(out.item(role, Kind::Text).fixed(tokens, "[image]").done());
             } else if let Some(call) = &piece.call {
-                self.tools.insert(call.id.get(), call.name.or_empty());
-                let item = out.tool_call(call.name.get(), call.id.get());
-                let item = item.text(call.name.or_empty());
-                items.push(match call.input {
-                    Some(input) => lenient::raw(item, input).done(),
-                    None => item.done(),
-                });
+                let (id, name) = (call.id.get(), call.name.get());
+                items.push(self.tools.call(id, name, call.input, out));
             } else {
                 let thinking = piece.thinking.clone().unwrap_or_default();
                 let hidden = thinking.signature.or_empty().len() + piece.redacted.or_empty().len();
