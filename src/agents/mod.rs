@@ -61,6 +61,7 @@ pub mod kimi;
 mod lenient;
 pub mod mew;
 pub mod mistral_vibe;
+pub mod mistral_vibe_2;
 pub mod openclaw;
 pub mod opencode;
 pub mod openhands;
@@ -109,6 +110,7 @@ pub static ALL: &[&Format] = &[
     &amp::AMP,
     &openhands::OPENHANDS,
     &mistral_vibe::MISTRAL_VIBE,
+    &mistral_vibe_2::MISTRAL_VIBE_2,
     &opencode::KILO, // before OpenCode, whose tables it has
     &opencode::OPENCODE,
     &vscode_gateway::VSCODE_GATEWAY, // before raw requests, which it may contain

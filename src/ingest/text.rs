@@ -16,15 +16,16 @@ use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE, read_some};
 use super::reader::Unmeasured;
 use super::store::bytes::Bytes;
-use crate::agents::{self, Format};
+use crate::agents::{self, Decoder, Format};
 use crate::model::event::Sink;
 use crate::model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
-/// An item's text, from the line that begins at `offset`.
+/// An item's text, from the line that begins at `offset`. The decoder has read what is beside the log, and
+/// nothing of the log itself.
 pub(super) fn in_line(
     mut source: Bytes,
-    format: &Format,
+    decoder: Box<dyn Decoder>,
     wanted: TextRequest,
     offset: u64,
 ) -> io::Result<Pieces> {
@@ -34,7 +35,7 @@ pub(super) fn in_line(
     if len <= LONG_LINE as u64 {
         let mut line = Vec::new();
         rest.read_to_end(&mut line)?;
-        return in_record(format, wanted, &line);
+        return captured(wanted, |out| read(decoder, wanted, &line, out));
     }
     let mut elider = Elider::default();
     let mut chunk = vec![0; CHUNK];
@@ -42,14 +43,14 @@ pub(super) fn in_line(
         elider.feed(&chunk[..n]);
     }
     let line = elider.line().ok_or_else(rewritten)?;
-    let text = capture(wanted, |out| read(format, wanted, line, out))?;
+    let text = capture(wanted, |out| read(decoder, wanted, line, out))?;
     let pieces = pieces::split(text, line, elider.cuts(), offset);
     Ok(Pieces::new(source, pieces))
 }
 
 /// An item's text, from its record.
 pub(super) fn in_record(format: &Format, wanted: TextRequest, record: &[u8]) -> io::Result<Pieces> {
-    captured(wanted, |out| read(format, wanted, record, out))
+    captured(wanted, |out| read(format.decoder(), wanted, record, out))
 }
 
 /// An item's text, from a log that is decoded again.
@@ -60,9 +61,14 @@ pub(super) fn captured(
     capture(wanted, decode).map(Pieces::held)
 }
 
-fn read(format: &Format, wanted: TextRequest, record: &[u8], out: &mut Sink<'_>) -> io::Result<()> {
+fn read(
+    mut decoder: Box<dyn Decoder>,
+    wanted: TextRequest,
+    record: &[u8],
+    out: &mut Sink<'_>,
+) -> io::Result<()> {
     out.begin(wanted.place);
-    format.decoder().read_line(&agents::text(record), out);
+    decoder.read_line(&agents::text(record), out);
     Ok(())
 }
 

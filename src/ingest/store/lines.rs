@@ -6,8 +6,8 @@ use super::{Cursor, End, News, Stamp, Store, backwards};
 use crate::agents::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines::OnLine;
-use crate::ingest::reader::{Progress, Reading, decode};
-use crate::ingest::sidecar::DecoderWithSidecar;
+use crate::ingest::reader::{Progress, Reading, Unmeasured, decode};
+use crate::ingest::sidecar::{DecoderWithSidecar, States};
 use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Measure, Sink};
 use crate::model::text::TextRequest;
@@ -60,7 +60,9 @@ impl Store for LineLog {
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
         let (bytes, _) = self.open()?;
-        text::in_line(bytes, log.format, wanted, wanted.place.offset)
+        let mut decoder = log.format.decoder();
+        States::new(log).give(decoder.as_mut(), &mut Sink::new(&Unmeasured));
+        text::in_line(bytes, decoder, wanted, wanted.place.offset)
     }
 
     fn tail(
