@@ -14,6 +14,7 @@
 //! tokenizer or about thinking: then all since the last reset is settled again (`again`).
 
 mod again;
+mod by_agent;
 mod explained;
 #[cfg(test)]
 mod tests;
@@ -65,6 +66,8 @@ pub(super) struct Ledger {
     is_open: bool,
     /// How often that was done.
     revisions: u32,
+    /// Items that share the agent's own number.
+    by_agent: Vec<ItemIx>,
 }
 
 impl Ledger {
@@ -210,6 +213,7 @@ impl Ledger {
 
     /// Settles what a request's prompt held.
     fn settle(&mut self, ix: RequestIx, chain: &Chain, coverage: Coverage) {
+        self.take_back_agents();
         let start = self.requests[ix].start;
         let fresh = self.items.send(ix, start);
         let older = self.settled.partition_point(|(request, _)| *request < ix);

@@ -350,11 +350,13 @@ impl Session {
 
     /// Takes in the agent's own number for its context.
     fn record_agent_estimate(&mut self, usage: &Usage) {
+        self.ledger.take_back_agents();
         let (logged, prefix) = self.ledger.items_mut().tokens_in_context();
         let (unlogged, _) = self.expected_prefix(&self.inputs(), logged, prefix);
         let used = logged.saturating_add(unlogged);
         self.agent_estimate = Some(Logged::new(usage, used, logged, &self.ledger));
         self.ledger.set_size_after_reset(usage.prompt);
+        self.ledger.share_agents(usage.prompt, &self.chain);
     }
 
     fn add_node(&mut self, node: Node, place: Place, at: Option<Timestamp>) {

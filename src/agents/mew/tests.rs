@@ -115,3 +115,15 @@ fn headroom_is_in_the_units_of_the_trigger() {
     let context = sessions[&Lane::Main].context();
     assert_eq!(context.counted(), 1_906);
 }
+
+#[test]
+fn its_own_number_takes_the_place_of_what_was_counted() {
+    let log = case!("own_number_below_what_was_counted");
+    let whole = sessions(log);
+    let context = whole[&Lane::Main].context();
+    let end = log.find("And the newest one?").unwrap();
+    let before = sessions(&log[..log[..end].rfind('\n').unwrap()]);
+    assert_eq!(before[&Lane::Main].context().used, 600);
+    assert!((600..640).contains(&context.used), "{}", context.used);
+    assert_eq!((context.known, context.role(Role::Tool).items), (0, 1));
+}

@@ -2,30 +2,47 @@
 
 use super::Timeline;
 use crate::model::session::Session;
+use std::collections::HashMap;
 
 impl Timeline {
-    /// The size of the context at each moment, in tokens, as items are known today. Linear in moments
+    /// The size of the context at each moment, in tokens, as items were known then. Linear in moments
     /// and items. For sessions without a usage report; those of others have the sizes in them.
     pub fn sizes(&self, session: &Session) -> Vec<u64> {
         // What comes and goes with each moment: all of it, and what of it is system prompt and tools.
         let mut changes = vec![(0_i128, 0_i128); self.moments.len()];
+        let older = older_sizes(session);
         for (ix, item) in session.items().iter().enumerate() {
-            let tokens = i128::from(session.tokens(ix).0);
-            let shown = if item.is_prefix() { tokens } else { 0 };
-            let mut at = |record: u32, sign: i128| {
+            // Its sizes, each with the record that changed it.
+            let mut sizes: Vec<(u32, u64)> = older.get(&ix).cloned().unwrap_or_default();
+            sizes.extend(item.previous.map(|size| (size.until, size.tokens)));
+            sizes.sort_unstable();
+            let size_at = |record: u32| {
+                let then = sizes.iter().find(|(until, _)| *until > record);
+                then.map_or(session.tokens(ix).0, |(_, tokens)| *tokens)
+            };
+            let mut at = |record: u32, sign: i128, tokens: u64| {
+                let tokens = sign * i128::from(tokens);
                 let moment = self.at_record(record).unwrap_or(self.moments.len());
                 if let Some(change) = changes.get_mut(moment) {
-                    change.0 += sign * tokens;
-                    change.1 += sign * shown;
+                    change.0 += tokens;
+                    change.1 += if item.is_prefix() { tokens } else { 0 };
                 }
             };
-            at(item.record, 1);
-            for away in &item.away {
-                at(away.gone, -1);
-                at(away.back, 1);
-            }
-            if let Some(left) = item.left {
-                at(left.record, -1);
+            let ends = item.away.iter().map(|away| away.gone);
+            let ends = ends.chain([item.left.map_or(u32::MAX, |left| left.record)]);
+            let begins = item.away.iter().map(|away| away.back);
+            for (begin, end) in [item.record].into_iter().chain(begins).zip(ends) {
+                at(begin, 1, size_at(begin));
+                let mut last = begin;
+                for (until, _) in sizes
+                    .iter()
+                    .filter(|(until, _)| (begin + 1..end).contains(until))
+                {
+                    at(*until, -1, size_at(last));
+                    at(*until, 1, size_at(*until));
+                    last = *until;
+                }
+                at(end, -1, size_at(last));
             }
         }
         let whole = |tokens: i128| u64::try_from(tokens).unwrap_or(0);
@@ -40,4 +57,14 @@ impl Timeline {
         });
         sizes.collect()
     }
+}
+
+/// The sizes of items before their previous size, by item, each with the record that changed it.
+fn older_sizes(session: &Session) -> HashMap<usize, Vec<(u32, u64)>> {
+    let mut sizes: HashMap<usize, Vec<(u32, u64)>> = HashMap::new();
+    for (ix, size) in session.ledger().items().older_sizes() {
+        let of_item = sizes.entry(*ix as usize).or_default();
+        of_item.push((size.until, size.tokens));
+    }
+    sizes
 }

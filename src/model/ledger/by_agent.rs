@@ -1,0 +1,31 @@
+//! The agent's own number where nothing was reported: what is in the context shares it.
+
+use super::{Ledger, alive};
+use crate::model::Source;
+use crate::model::chain::Chain;
+use crate::model::history::ItemIx;
+
+impl Ledger {
+    /// The agent's own number for the whole context is less than what was counted, and nothing was reported:
+    /// the items share it. A larger number leaves them as they are, and a part of it unlogged.
+    pub(in crate::model) fn share_agents(&mut self, tokens: u64, chain: &Chain) {
+        if self.anchor.is_some() || self.prefix.is_some() {
+            return;
+        }
+        let items: Vec<ItemIx> = alive(chain, &self.items).collect();
+        let sizes = self.sizes(&items);
+        if sizes.iter().sum::<f64>() > tokens as f64 {
+            self.apportion(&items, &sizes, tokens, Source::Agent);
+            self.by_agent = items;
+        }
+    }
+
+    /// Takes back what items have of the agent's own number: another one came, or a report.
+    pub(in crate::model) fn take_back_agents(&mut self) {
+        for ix in std::mem::take(&mut self.by_agent) {
+            if let Some((_, Source::Agent)) = self.items.all()[ix].settled {
+                self.items.set_settled(ix, None);
+            }
+        }
+    }
+}
