@@ -10,7 +10,8 @@
 //!   response at the top, tools in `model_parameters`, `prompt_tokens` always all of the input. Its
 //!   `trace_id` is one of a request and its retries unless the caller sets a session's.
 //! * AutoGen's events (microsoft/autogen, `autogen_core/logging.py`): `LLMCall` with messages and
-//!   response, `LLMStreamStart` and `LLMStreamEnd` with one each; a log handler may put words before
+//!   response, `LLMStreamStart` and `LLMStreamEnd` with one each, and the database of older versions, see
+//!   `databases`; a log handler may put words before
 //!   the JSON. `agent_id` names the agent whose context it is.
 //! * claude-trace (badlogic/lemmy): pairs of request and response, streams as text in `body_raw`.
 //! * Recorded streams: a list of chunks, or the text of server-sent events; usage is in the last.
@@ -27,6 +28,7 @@
 //! output) and in no later prompt: it is known, in this one prompt, and leaves. Items that a Responses
 //! request only refers to are not followed. Of several choices the first counts.
 
+mod databases;
 mod envelope;
 mod message;
 mod recognise;
@@ -40,7 +42,7 @@ mod usage;
 
 use super::lenient::{Lost, model_name};
 use super::prompts::Block;
-use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts};
+use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, facts};
 use crate::model::event::{Billed, Key, Sink, Usage};
 use crate::model::{Kind, Source};
 pub(super) use envelope::time_before;
@@ -67,6 +69,10 @@ pub static REQUEST_LOG: Format = Format {
     },
     claims: &claims,
     recognise: &recognise::is_request_log,
+    store: &|head| match head.starts_with(database::MAGIC) {
+        true => Some(StoreKind::Database(&databases::REQUESTS)),
+        false => Format::DEFAULT.store(head),
+    },
     decoder: &decoder::<RequestLogDecoder>,
     // Nothing marks the line: a compaction shows in what the next request no longer holds.
     terms: &[
@@ -81,6 +87,9 @@ pub static REQUEST_LOG: Format = Format {
 };
 
 fn claims(path: &Path) -> Option<Claim> {
+    if path.file_name()? == "logs.db" {
+        return Some(Claim::database(&databases::REQUESTS));
+    }
     (path.extension()? == "jsonl").then_some(Claim::LINES)
 }
 
