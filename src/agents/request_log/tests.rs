@@ -253,7 +253,9 @@ fn models_lose_the_names_of_those_who_pass_them_on() {
 fn logs_are_recognised_by_what_they_hold() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/request-log");
     for case in std::fs::read_dir(folder).unwrap().flatten() {
-        let text = std::fs::read(case.path().join("log.jsonl")).unwrap();
+        let Ok(text) = std::fs::read(case.path().join("log.jsonl")) else {
+            continue; // A database is recognised by its tables.
+        };
         let id = agents::recognise(&text).map(|format| format.id);
         assert_eq!(id, Some("request-log"), "{}", case.path().display());
     }

@@ -6,7 +6,7 @@ use crate::ingest::discover::Scanner;
 use crate::ingest::reader::{Progress, Sessions, read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::store::News;
-use crate::model::event::ByLength;
+use crate::model::event::{ByLength, Entry};
 use crate::model::fleet::FileId;
 use crate::model::session::Session;
 use crate::model::text::TextRequest;
@@ -70,9 +70,7 @@ fn following_ends_where_a_fresh_reading_does() {
         for (log, sessions, mut cursor) in followed.into_values() {
             let mut sessions = sessions;
             if let News::Entries(entries) = cursor.finish(&ByLength).unwrap() {
-                for entry in entries {
-                    sessions[0].1.apply(entry);
-                }
+                let _ = apply(&mut sessions, entries);
             }
             let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap();
             assert_eq!(sessions.len(), fresh.len(), "{name}");
@@ -107,6 +105,14 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
     (items.collect(), requests.collect())
 }
 
+/// Whether no entry is of a conversation that was not there before.
+fn apply(sessions: &mut Sessions, entries: Vec<Entry>) -> bool {
+    entries.into_iter().all(|entry| {
+        let of_it = sessions.iter_mut().find(|(lane, _)| *lane == entry.lane);
+        of_it.map(|(_, session)| session.apply(entry)).is_some()
+    })
+}
+
 fn go_on(
     (script, path): (&Path, &Path),
     followed: &mut BTreeMap<FileId, (LogFile, Sessions, Box<dyn Cursor>)>,
@@ -120,8 +126,8 @@ fn go_on(
         };
         match cursor.more(&ByLength) {
             Ok(News::Entries(entries) | News::Batch(entries)) => {
-                for entry in entries {
-                    sessions[0].1.apply(entry);
+                if !apply(&mut sessions, entries) {
+                    (sessions, cursor) = begin(&log);
                 }
             }
             Ok(_) => (sessions, cursor) = begin(&log),
