@@ -23,6 +23,7 @@ mod settings;
 mod trace;
 mod tree;
 
+use super::database::MAGIC;
 use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head, image};
 use crate::model::event::{Key, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
@@ -40,10 +41,11 @@ pub static OURO: Format = Format {
     roots: &[
         Root::home(".ouro", "sessions"),
         Root::home(".ouro", "bot/sessions"),
+        Root::home(".ouro", "").flat(),
     ],
     facts: Facts {
         mark: "`id`, `created_at` and `system_messages` of a session.yaml, or `run_id` and `span_id` of a trace",
-        live: "each rewrite; traces each line",
+        live: "each rewrite; traces each event",
         known: "prompts, outputs in traces",
         estimated: "sessions, without the tools",
         sub_agents: "none logged",
@@ -59,8 +61,11 @@ pub static OURO: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<date>_<beginning of the id>/session.yaml`.
+/// `<date>_<beginning of the id>/session.yaml`, and `trace.db`.
 fn claims(path: &Path) -> Option<Claim> {
+    if path.file_name()? == "trace.db" {
+        return Some(Claim::database(&trace::DATABASE));
+    }
     (path.file_name()? == "session.yaml").then_some(Claim::LINES.kept_in(StoreKind::Document))
 }
 
@@ -71,6 +76,9 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 fn store(head: &[u8]) -> Option<StoreKind> {
+    if head.starts_with(MAGIC) {
+        return Some(StoreKind::Database(&trace::DATABASE));
+    }
     Some(match head::is_object(head) {
         true => StoreKind::Lines,
         false => StoreKind::Document,

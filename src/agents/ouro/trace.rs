@@ -1,10 +1,10 @@
 //! ouro's trace of a run: an event a line, of which each call of the model has two, when it begins and when
 //! it ends.
 //!
-//! Where its `--trace` writes lines (`trace_events` in its database has the same fields, the attributes in
-//! `attributes_json`). `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
+//! Its `--trace` writes them to a database, `trace.db`, the attributes in `attributes_json`, or to lines. `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
+use crate::agents::database::{DatabaseSpec, Schema};
 use crate::agents::lenient::{self, At, Count, Field, Lost, Text, model_name, record};
 use crate::agents::prompts::{Block, Content, Conversation, Prompt, Step};
 use crate::agents::request_log::{blocks, calls};
@@ -12,6 +12,27 @@ use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
 use crate::model::{Kind, Role};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+
+/// The database of traces: an event a row. A run is a session.
+pub(super) static DATABASE: DatabaseSpec = DatabaseSpec {
+    schemas: &[Schema {
+        sessions: "SELECT CAST(run_id AS TEXT), NULL, \
+                   CAST(strftime('%s', max(timestamp)) AS INTEGER) * 1000, max(rowid) \
+                   FROM trace_events GROUP BY run_id",
+        header: "SELECT NULL WHERE ?1 IS NULL",
+        from: "trace_events WHERE run_id = ?1",
+        order: "rowid",
+        line: "'{\"event_type\":' || json_quote(CAST(coalesce(r.event_type, '') AS TEXT)) || \
+               ',\"event_id\":' || json_quote(CAST(r.event_id AS TEXT)) || \
+               ',\"run_id\":' || json_quote(CAST(r.run_id AS TEXT)) || \
+               ',\"span_id\":' || json_quote(CAST(r.span_id AS TEXT)) || \
+               ',\"agent_id\":' || json_quote(CAST(r.agent_id AS TEXT)) || \
+               ',\"timestamp\":' || json_quote(CAST(r.timestamp AS TEXT)) || \
+               ',\"attributes\":' || CAST(coalesce(r.attributes_json, '{}') AS TEXT) || '}'",
+        settled: "1",
+        changed: "0",
+    }],
+};
 
 record! {
     /// An event of a run.

@@ -60,6 +60,11 @@ impl Walk<'_> {
             Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}
             Some((_, e)) => self.problem(path, problem::unreadable(&e, "read it")),
         }
+        // What is written to it is written to its only session.
+        let of_all = match sessions.len() {
+            1 => database.modified(),
+            _ => None,
+        };
         self.found
             .files
             .extend(sessions.values().map(|session| LogFile {
@@ -71,7 +76,7 @@ impl Walk<'_> {
                     id: Some(session.id.to_string()),
                     parent: session.parent.as_deref().map(ToOwned::to_owned),
                     len: 0,
-                    modified: session.stamp.modified(),
+                    modified: session.stamp.modified().or(of_all),
                 },
                 format,
                 store: Arc::new(SessionRows::new(&database, &session.id)),

@@ -27,6 +27,7 @@ use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use connection::{Files, Opened};
 use cursor::RowCursor;
+use jiff::Timestamp;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io;
@@ -123,6 +124,11 @@ impl Database {
     /// The stamp of a session when the list was looked at.
     fn listed(&self, session: &str) -> Option<Stamp> {
         Some(lock(&self.state).sessions.get(session)?.stamp)
+    }
+
+    /// When it was last written to.
+    pub fn modified(&self) -> Option<Timestamp> {
+        Files::of(&self.path).ok()?.modified()
     }
 
     /// The stamp of a session.

@@ -13,6 +13,7 @@
 
 use crate::agents::database::MAGIC;
 use crate::ingest::store::Stamp;
+use jiff::Timestamp;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
@@ -64,6 +65,12 @@ impl Files {
     /// Whether the database has no bytes yet.
     pub fn is_empty(&self) -> bool {
         self.main.bytes() == 0
+    }
+
+    /// When one of them was last written to.
+    pub fn modified(&self) -> Option<Timestamp> {
+        let wal = self.wal.and_then(|wal| wal.modified());
+        self.main.modified().max(wal)
     }
 
     fn bytes(&self) -> u64 {
