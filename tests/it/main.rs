@@ -7,6 +7,7 @@ mod beside;
 mod conversation;
 mod custom;
 mod disorder;
+mod faces;
 mod fixtures;
 mod forecast;
 mod house;

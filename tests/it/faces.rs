@@ -1,0 +1,104 @@
+//! `ls`, the report and what the screens show are the same for a log whose size is final.
+
+use crate::support::{ctxgauge, manifest_folder};
+use ctxgauge::ingest::roots::SearchRoot;
+use ctxgauge::ingest::{self, Options};
+use ctxgauge::model::fleet::Fleet;
+use ctxgauge::tokens::Counter;
+use ctxgauge::{agents, config};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// Runs the program and reads what it prints.
+fn printed(home: &Path, arguments: &[&str], log: &Path) -> Value {
+    let mut command = ctxgauge(home);
+    let output = command.args(arguments).arg(log).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The numbers that all of them have: used, known, percent, own count, trigger, headroom.
+fn numbers(context: &Value, limits: &Value) -> Value {
+    json!([
+        context["used"],
+        context["known"],
+        context["percent"],
+        context["own_count"],
+        limits["trigger"],
+        limits["headroom"]
+    ])
+}
+
+/// What the screens are given: by id, used, known and headroom.
+fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
+    let rules = Arc::new(config::rules().unwrap());
+    let (sender, updates) = channel();
+    let options = Options {
+        formats: agents::ALL.to_vec(),
+        roots: vec![SearchRoot::Given(log.to_owned())],
+        stdin: None,
+        rules: Arc::clone(&rules),
+        counter: Arc::new(Counter::new()),
+    };
+    let handle = ingest::start(options, move |update| match sender.send(update) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    });
+    let handle = handle.unwrap();
+    let mut fleet = Fleet::new(rules);
+    let is_final = |fleet: &Fleet| {
+        let mut sessions = fleet.sessions();
+        sessions.all(|(_, session)| session.is_final(&session.context()))
+    };
+    while !fleet.caught_up || !is_final(&fleet) {
+        let update = updates.recv_timeout(Duration::from_secs(20));
+        fleet.apply(update.unwrap());
+    }
+    drop(handle);
+    let rows = fleet.sessions().map(|(_, session)| {
+        let context = session.context();
+        let headroom = session.limits().trigger.map(|at| context.headroom(at));
+        let id = session.meta.id.as_deref().unwrap_or_default().to_owned();
+        (id, (context.used, context.known, headroom))
+    });
+    rows.collect()
+}
+
+#[test]
+fn the_list_the_report_and_the_screens_show_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = manifest_folder().join("tests/fixtures/mew");
+    let mut compared = 0;
+    for case in std::fs::read_dir(folder).unwrap() {
+        // A log that was just written is counted while it is watched.
+        let log = home.path().join("log.jsonl");
+        let text = std::fs::read(case.unwrap().path().join("log.jsonl")).unwrap();
+        std::fs::write(&log, text).unwrap();
+        let list = printed(home.path(), &["ls", "--json"], &log);
+        let watched = watched(&log);
+        for row in list["sessions"].as_array().unwrap() {
+            let Some(id) = row["id"].as_str() else {
+                continue;
+            };
+            assert_eq!(row["final"], true, "{log:?} {id}");
+            let report = printed(home.path(), &["report", "--json", "--session", id], &log);
+            let of_report = numbers(&report["context"], &report["compaction"]);
+            assert_eq!(numbers(&row["context"], row), of_report, "{log:?} {id}");
+            let (used, known, headroom) = watched[id];
+            let shown = json!([used, known, headroom]);
+            let listed = json!([
+                row["context"]["used"],
+                row["context"]["known"],
+                row["headroom"]
+            ]);
+            assert_eq!(shown, listed, "{log:?} {id}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 12, "{compared}");
+}
