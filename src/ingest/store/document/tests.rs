@@ -226,3 +226,45 @@ proptest! {
         }
     }
 }
+
+/// A document of Cline's with so many messages of the user's.
+fn cline(count: usize) -> String {
+    let message = |n| format!(r#"{{"id":"m{n}","role":"user","content":"text {n}","ts":{n}}}"#);
+    let messages: Vec<String> = (0..count).map(message).collect();
+    format!(
+        r#"{{"version":1,"updated_at":"","agent":"lead","sessionId":"17","messages":[{}]}}"#,
+        messages.join(",")
+    )
+}
+
+#[test]
+fn a_document_beside_it_that_comes_later_is_taken_in() {
+    let log = Written::new("17/17.messages.json", &cline(20));
+    let mut cursor = log.cursor();
+    let read = |cursor: &mut DocumentCursor| {
+        let news = cursor.rewritten(&ByLength).unwrap();
+        let sessions = news.map(Lanes::into_sessions);
+        sessions.inspect(|sessions| same(sessions, &log.fresh()))
+    };
+    assert!(read(&mut cursor).unwrap()[0].1.resets().is_empty());
+    assert!(!cursor.has_news_beside());
+
+    let beside = log.path.with_file_name("17.compaction.json");
+    let compaction = |count| {
+        format!(
+            r#"{{"source_message_count":{count},"messages":[{{"role":"user","content":"all"}}]}}"#
+        )
+    };
+    for (count, resets) in [(12, 1), (20, 1), (30, 0)] {
+        fs::write(&beside, compaction(count)).unwrap();
+        assert!(cursor.has_news_beside());
+        let session = &read(&mut cursor).unwrap()[0].1;
+        assert_eq!(session.resets().len(), resets, "{count}");
+    }
+    // With its messages comes the place of the compaction.
+    log.write(&cline(31));
+    assert_eq!(read(&mut cursor).unwrap()[0].1.resets().len(), 1);
+    // Half written, it says nothing yet.
+    fs::write(&beside, "{\"source").unwrap();
+    assert!(read(&mut cursor).unwrap()[0].1.resets().is_empty());
+}
