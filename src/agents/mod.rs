@@ -47,6 +47,7 @@ pub mod cursor;
 pub mod custom;
 pub mod database;
 pub mod droid;
+pub mod electron_ai_starter;
 pub mod facts;
 pub mod format;
 pub mod gemini_cli;
@@ -116,6 +117,7 @@ pub static ALL: &[&Format] = &[
     &vscode_gateway::VSCODE_GATEWAY, // before raw requests, which it may contain
     &request_log::REQUEST_LOG,
     &ouro::OURO,
+    &electron_ai_starter::ELECTRON_AI_STARTER,
     &kimi::KIMI,
 ];
 
