@@ -171,7 +171,9 @@ impl History {
                 billed: numbers.billed(),
             });
         }
-        if info.error.is_some() || info.finish.get().is_none() || self.is_hidden {
+        // The oldest versions have no reason for the end.
+        let is_over = info.finish.get().is_some() || info.time.completed.is_some();
+        if info.error.is_some() || !is_over || self.is_hidden {
             return out.skip("compaction that came to nothing");
         }
         let asked = self.asked.take();

@@ -1,4 +1,6 @@
 use super::*;
+use crate::agents::testing::read;
+use crate::model::event::{Event, Usage};
 
 #[test]
 fn databases_are_recognised_by_name() {
@@ -9,4 +11,52 @@ fn databases_are_recognised_by_name() {
     assert!(!claims(&OPENCODE, "/d/opencode/opencoder.db"));
     assert!(claims(&KILO, "/d/kilo/kilo.db"));
     assert!(!claims(&KILO, "/d/opencode/opencode.db"));
+}
+
+#[test]
+fn exports_are_recognised_by_their_beginning() {
+    let export = b"{\n  \"info\": {\n    \"id\": \"ses_1\",\n    \"directory\": \"/d\"";
+    assert!(OPENCODE.recognise(export));
+    assert!(!OPENCODE.recognise(b"{\"info\":{\"title\":\"x\"}}"));
+    assert!(!KILO.recognise(export));
+    assert_eq!(OPENCODE.store(export), Some(StoreKind::Document));
+}
+
+/// The reports of an answer with these tokens.
+fn usages(tokens: &str) -> Vec<Usage> {
+    let line = format!(
+        r#"{{"id":"m","info":{{"role":"assistant","modelID":"x","time":{{"completed":1}},"tokens":{tokens}}},"parts":[]}}"#
+    );
+    let entries = read(&OPENCODE, [line]).into_iter();
+    let usages = entries.filter_map(|entry| match entry.event {
+        Event::Usage(usage) => Some(*usage),
+        _ => None,
+    });
+    usages.collect()
+}
+
+#[test]
+fn the_output_is_what_the_prompt_leaves_of_the_total() {
+    let numbers = |tokens: &str| {
+        let usages = usages(tokens).into_iter();
+        let numbers: Vec<_> = usages
+            .map(|usage| (usage.prompt, usage.cached, usage.output, usage.reasoning))
+            .collect();
+        numbers
+    };
+    let newer =
+        r#"{"total":160,"input":20,"output":30,"reasoning":10,"cache":{"read":70,"write":30}}"#;
+    assert_eq!(numbers(newer), [(120, 70, Some(40), Some(10))]);
+    let older =
+        r#"{"total":120,"input":20,"output":30,"reasoning":10,"cache":{"read":70,"write":0}}"#;
+    assert_eq!(numbers(older), [(90, 70, Some(30), Some(10))]);
+    let oldest = r#"{"input":20,"output":30,"reasoning":10,"cache":{"read":70,"write":0}}"#;
+    assert_eq!(numbers(oldest), [(90, 70, Some(30), Some(10))]);
+    // A total below its parts is none; an answer that is being written has 0 everywhere.
+    let odd = r#"{"total":5,"input":20,"output":30,"cache":{"read":"many"}}"#;
+    assert_eq!(numbers(odd), [(20, 0, Some(30), None)]);
+    assert_eq!(
+        numbers(r#"{"input":0,"output":0,"reasoning":0,"cache":{}}"#),
+        []
+    );
 }
