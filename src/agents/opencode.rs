@@ -151,6 +151,9 @@ impl Decoder for OpenCodeDecoder {
                 Some(info) => self.header(info, out),
                 None => out.unreadable("no session"),
             }
+            for message in &document.messages {
+                self.read_line(message.get(), out);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::OPENCODE;
 use super::media::{hidden_bytes, media, picture_formula};
 use super::wire::{Info, Part as Piece, State, Tokens, time};
-use crate::agents::lenient::{self, Pieces};
+use crate::agents::lenient;
 use crate::model::event::{
     Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -58,7 +58,7 @@ impl History {
         &mut self,
         id: &str,
         info: &Info<'_>,
-        parts: &Pieces<'_, Piece<'_>>,
+        parts: &[Piece<'_>],
         out: &mut Sink<'_>,
     ) {
         self.place = out.place();
@@ -73,7 +73,7 @@ impl History {
             self.messages.insert(key);
             self.first.get_or_insert(key);
         }
-        let parts: Vec<&Piece<'_>> = parts.parts().collect();
+        let parts: Vec<&Piece<'_>> = parts.iter().collect();
         match info.role.or_empty() {
             "user" => self.user(key, &parts, info, out),
             "assistant" if info.is_summary() => self.summary(id, info, &parts, out),

@@ -1,6 +1,6 @@
 //! The records of sessions, messages and parts.
 
-use crate::agents::lenient::{Count, Pieces, Text, record};
+use crate::agents::lenient::{Count, Text, record};
 use crate::model::event::Billed;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -11,15 +11,17 @@ record! {
         pub(super) session: Option<Info<'a>>,
         pub(super) id: Text<'a>,
         pub(super) info: Option<Info<'a>>,
-        pub(super) parts: Pieces<'a, Part<'a>>,
+        pub(super) parts: Vec<Part<'a>>,
         /// Of a row of 2.x.
         pub(super) kind: Text<'a> = "type",
         pub(super) data: Option<&'a RawValue>,
     }
 
-    /// An export, without its messages.
+    /// An export.
     pub(super) struct Document<'a> {
         pub(super) info: Option<Info<'a>>,
+        /// Mostly taken out, and read as lines.
+        pub(super) messages: Vec<&'a RawValue>,
     }
 
     /// Facts of a session or of a message.
