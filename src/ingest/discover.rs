@@ -187,6 +187,20 @@ impl Scanner {
         })
     }
 
+    /// What a file of this format is kept in, by its first bytes. Databases are remembered: on POSIX systems, to
+    /// open and close one is to lose the locks that a reader of this program has on it.
+    fn forced(&mut self, format: &'static Format, path: &Path, len: u64) -> io::Result<Seen> {
+        if let Some((_, Some(seen))) = self.opened.get(path) {
+            return Ok(*seen);
+        }
+        let head = head_of(path)?;
+        let seen = (format, format.store(&head));
+        if let (_, Some(StoreKind::Database(_))) = seen {
+            self.opened.insert(path.to_path_buf(), (len, Some(seen)));
+        }
+        Ok(seen)
+    }
+
     /// The format by a file's first bytes, remembered.
     fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<Seen>> {
         if let Some((at, verdict)) = self.opened.get(path)
@@ -376,7 +390,7 @@ impl Walk<'_> {
         len: u64,
     ) -> io::Result<Result<(&'static Format, Claim), String>> {
         let recognised = match root {
-            SearchRoot::Forced(format, _) => Some((*format, format.store(&head_of(path)?))),
+            SearchRoot::Forced(format, _) => Some(self.scanner.forced(format, path, len)?),
             _ => self.scanner.recognise(path, len)?,
         };
         if let Some((format, store)) = recognised {

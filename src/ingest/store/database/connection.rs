@@ -10,6 +10,9 @@
 //! | a write-ahead log without its index | from a private copy: only a writer can make the index |
 //! | no use of write-ahead logs | read-only: shared locks, for as long as a query takes |
 //! | a journal that only a writer can roll back | from a private copy |
+//!
+//! On POSIX systems a process loses its locks on a file when it closes any descriptor of it, also one that was
+//! opened elsewhere. So a connection is used only as long as the files are those that it was opened with.
 
 use crate::agents::database::MAGIC;
 use crate::ingest::store::Stamp;
@@ -177,9 +180,12 @@ impl Opened {
     /// Whether this connection shows the files as they are now.
     pub fn is_of(&self, files: Files) -> bool {
         match self.how {
+            // Another log under the same name is not the one that was opened.
             How::Shared => {
+                let wals = self.files.wal.zip(files.wal);
+                let is_same_wal = wals.map(|(ours, now)| ours.is_same_file(now));
                 self.files.main.is_same_file(files.main)
-                    && files.wal.is_some() == self.files.wal.is_some()
+                    && is_same_wal.unwrap_or(self.files.wal.is_none() && files.wal.is_none())
             }
             How::Unchanged | How::Copied => self.files == files && files.is_sure(),
         }
