@@ -20,7 +20,7 @@
 mod generation;
 
 use super::format::names;
-use super::lenient::{self, Count, Text, Texts, record};
+use super::lenient::{self, Count, Text, record};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind,
     database, decoder, facts, head,
@@ -116,7 +116,7 @@ record! {
         at: Text<'a> = "created_at",
         content: Text<'a>,
         calls: Vec<Call<'a>> = "tool_calls",
-        truncated: Texts<'a> = "truncated_fields",
+        truncated: Vec<Text<'a>> = "truncated_fields",
         generation: Text<'a>,
         trajectory: Text<'a>,
     }
@@ -257,7 +257,9 @@ impl Step<'_> {
     }
 
     fn is_truncated(&self) -> bool {
-        self.truncated.iter().any(|field| field == "content")
+        self.truncated
+            .iter()
+            .any(|field| field.get() == Some("content"))
     }
 }
 
