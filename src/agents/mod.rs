@@ -35,6 +35,7 @@ pub use settings::Settings;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+pub mod aider;
 pub mod amp;
 mod anthropic;
 pub mod antigravity;
@@ -118,6 +119,7 @@ pub static ALL: &[&Format] = &[
     &request_log::REQUEST_LOG,
     &ouro::OURO,
     &electron_ai_starter::ELECTRON_AI_STARTER,
+    &aider::AIDER,
     &kimi::KIMI,
 ];
 
