@@ -203,6 +203,8 @@ impl Scanner {
 
     /// The format by a file's first bytes, remembered.
     fn recognise(&mut self, path: &Path, len: u64) -> io::Result<Option<Seen>> {
+        // What is written to a database does not show in its own length at once.
+        let len = len + database::log_bytes(path);
         if let Some((at, verdict)) = self.opened.get(path)
             && (*at == len || verdict.is_some())
         {
@@ -222,10 +224,7 @@ impl Scanner {
                 format.map(|format| (*format, format.store(&head)))
             }
         };
-        // What is written to a database does not show in its length at once.
-        if verdict.is_some() || !head.starts_with(MAGIC) {
-            self.opened.insert(path.to_path_buf(), (len, verdict));
-        }
+        self.opened.insert(path.to_path_buf(), (len, verdict));
         Ok(verdict)
     }
 }

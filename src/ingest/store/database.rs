@@ -13,7 +13,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use connection::owner;
+pub use connection::{log_bytes, owner};
 
 use super::bytes::head;
 use super::{Cursor, Stamp, Store};
@@ -73,6 +73,8 @@ struct State {
     sessions: Sessions,
     /// The files when the sessions were listed, if a write since is sure to show.
     seen: Option<Files>,
+    /// What was wrong with the files, which a look at the same files would find again.
+    failed: Option<(Files, io::ErrorKind, String)>,
     /// The list is not looked at before.
     next_look: Option<Instant>,
     /// Sessions that were looked at since.
@@ -178,7 +180,18 @@ impl State {
         if self.seen == Some(files) {
             return Ok(());
         }
-        let listed = self.read(database, |connection, tables| tables.sessions(connection))?;
+        let failed = self.failed.as_ref().filter(|(seen, ..)| *seen == files);
+        if let Some((_, kind, what)) = failed {
+            return Err(io::Error::new(*kind, what.clone()));
+        }
+        let listed = self.read(database, |connection, tables| tables.sessions(connection));
+        self.failed = match &listed {
+            Err(e) if matches!(e.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData) => {
+                Some((files, e.kind(), e.to_string())).filter(|_| files.is_sure())
+            }
+            _ => None,
+        };
+        let listed = listed?;
         let sessions = listed.into_iter().flatten().map(|session| {
             let id: Arc<str> = session.id.as_str().into();
             let session = Session {

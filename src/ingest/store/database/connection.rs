@@ -91,6 +91,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Bytes of the write-ahead log of the database at a path.
+pub fn log_bytes(path: &Path) -> u64 {
+    fs::metadata(beside(path, WAL)).map_or(0, |meta| meta.len())
+}
+
 /// The database that this file belongs to, if it is one that SQLite keeps beside it.
 pub fn owner(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
