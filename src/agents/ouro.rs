@@ -9,7 +9,8 @@
 //! * Messages are OpenAI's: `role`, `content`, `tool_calls`, `tool_call_id`, `name`. System messages
 //!   are in a list of their own, before the others.
 //! * A compaction replaces messages by one of the user's that begins with
-//!   `[Previous conversation summary]`, in the next writing of the file: what was there before is gone.
+//!   `[Previous conversation summary]`, in the next writing of the file: what was there before is gone,
+//!   and its size is known only if the file was read then.
 //! * It compacts above `MEMORY_COMPRESSION_THRESHOLD`: 256,000 tokens unless its `config` sets
 //!   another, 60,000 in older versions (`ouro/config.py`), which sessions do not show. It counts
 //!   the tools' schemas too.
@@ -25,7 +26,7 @@ mod tree;
 
 use super::database::MAGIC;
 use super::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head, image};
-use crate::model::event::{Key, Meta, NewItem, Node, Part, Place, Sink};
+use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
 use crate::model::{Kind, Role};
 use std::path::Path;
 use trace::Trace;
@@ -183,6 +184,9 @@ fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
         items,
         ..Node::default()
     });
+    if kind == Kind::Summary {
+        out.emit(Event::Summarised);
+    }
 }
 
 /// The texts of a content: of itself, or of its parts. `None` for a part that is no text.

@@ -5,6 +5,7 @@ use super::reader::read_whole;
 use super::roots::SearchRoot;
 use super::testing::{TOY, toy_log};
 use super::*;
+use crate::agents::ouro::OURO;
 use crate::model::event::{ByLength, Lane, Measure};
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::running::Running;
@@ -489,4 +490,43 @@ fn a_session_in_the_registry_of_a_process_is_running_however_old_its_log_is() {
     watching.until("the entry again", is(Some(Running::Idle)));
     fs::remove_file(&own).unwrap();
     watching.until("no entry", is(None));
+}
+
+#[test]
+fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("session.yaml");
+    let history = include_str!("../../tests/fixtures/ouro/history_before_its_summary/log.yaml");
+    let summary = include_str!("../../tests/fixtures/ouro/summary_in_place_of_history/log.yaml");
+    fs::write(&path, history).unwrap();
+    let mut watching = Watching::new(Options {
+        formats: vec![&OURO],
+        ..options(vec![SearchRoot::Forced(&OURO, path.clone())])
+    });
+    watching.until("the history, counted", |fleet| {
+        fleet.get(key(&path)).is_some_and(|session| {
+            let items = session.items();
+            !items.is_empty() && items.iter().all(|item| item.size.counted)
+        })
+    });
+    let before = watching.session(&path).context().used;
+    fs::write(&path, summary).unwrap();
+    watching.until("the compaction", |fleet| {
+        let session = fleet.get(key(&path));
+        session.is_some_and(|session| !session.resets().is_empty())
+    });
+    let session = watching.session(&path);
+    let after = session.context().used;
+    let reset = &session.resets()[0];
+    assert_eq!((reset.before, reset.after), (before, Some(after)));
+    assert!(reset.at.is_some());
+    // It is still there when the agent writes on.
+    let more = "- role: assistant\n  content: I will read the export.\n  tokens: 0\n";
+    fs::write(&path, format!("{}\n{more}", summary.trim_end())).unwrap();
+    watching.until("the answer", |fleet| {
+        let session = fleet.get(key(&path));
+        session.is_some_and(|session| session.context().used > after)
+    });
+    let resets = watching.session(&path).resets();
+    assert_eq!((resets.len(), resets[0].after), (1, Some(after)));
 }

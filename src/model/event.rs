@@ -140,6 +140,9 @@ pub enum Event {
     /// The log lacks the beginning of its conversation: what its first prompt holds beside the items that
     /// are logged is history, which a compaction takes away.
     BeginningMissing,
+    /// The newest item is a summary that took the place of records that were in the log before. Their sizes
+    /// are known only if the log was read before it was rewritten.
+    Summarised,
     /// The turn is over: what lives only until then leaves.
     TurnEnded,
     /// The contents of these nodes or tool results leave, the conversation goes on.

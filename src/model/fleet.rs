@@ -227,16 +227,19 @@ impl Fleet {
                 self.files.insert(facts.file, *facts);
             }
             Update::Rebuilt { file, sessions } => {
-                let set: BTreeMap<SessionKey, Option<u64>> = self
-                    .sessions
-                    .range(lanes(file))
-                    .map(|(key, session)| (*key, session.set_window_tokens()))
+                let keys: Vec<SessionKey> = self.of_file(file).map(|(key, _)| key).collect();
+                let former: BTreeMap<SessionKey, Session> = keys
+                    .iter()
+                    .filter_map(|key| self.sessions.remove_entry(key))
                     .collect();
-                self.sessions.retain(|key, _| key.file != file);
+                let written = self.files.get(&file).and_then(|facts| facts.modified);
                 for (lane, mut session) in sessions {
                     let key = SessionKey { file, lane };
-                    session.set_window(set.get(&key).copied().flatten());
                     session.set_overrides(self.settings_of(file));
+                    if let Some(former) = former.get(&key) {
+                        session.set_window(former.set_window_tokens());
+                        session.take_over(former, written);
+                    }
                     self.sessions.insert(key, session);
                 }
                 self.note_newest(file);

@@ -479,6 +479,11 @@ impl Ledger {
         self.resets.push(reset);
     }
 
+    /// Takes the resets of an earlier reading, each with its place in this one. There are none so far.
+    pub(super) fn take_over(&mut self, resets: Vec<PastReset>) {
+        self.resets = resets;
+    }
+
     /// There is no anchor until the next report: a reset took place.
     pub(super) fn forget_anchor(&mut self) {
         self.anchor = None;

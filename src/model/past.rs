@@ -131,6 +131,24 @@ impl Past {
         }
     }
 
+    /// There were so many resets more at a record.
+    pub(super) fn add_resets(&mut self, count: usize, record: u32, place: Place) {
+        let from = self.marks.partition_point(|mark| mark.record < record);
+        if self.marks.get(from).is_none_or(|mark| mark.record > record)
+            && let Some(before) = from.checked_sub(1).and_then(|ix| self.marks.get(ix))
+        {
+            let mark = Mark {
+                record,
+                place,
+                ..*before
+            };
+            self.marks.insert(from, mark);
+        }
+        for mark in self.marks.iter_mut().skip(from) {
+            mark.inputs.resets += short(count);
+        }
+    }
+
     /// The inputs after a record; `None`: they are not kept.
     pub(super) fn inputs_at(&self, record: u32) -> Option<&Inputs> {
         let after = self.marks.partition_point(|mark| mark.record <= record);

@@ -4,6 +4,7 @@
 //! The fold never looks back at a log. A [`Session`] passes each event to the parts that keep its state:
 //! `chain` (the tree), `ledger` (items, requests and what reports settled), `past` (earlier states).
 
+mod rewritten;
 mod trim;
 
 use super::agent_estimate::{AgentEstimate, Logged};
@@ -77,6 +78,8 @@ pub struct Session {
     written_anew: Option<usize>,
     /// Whether its first record follows one that is not in the log.
     begins_midway: bool,
+    /// The summary that the log has in the place of earlier records.
+    summary: Option<rewritten::Summary>,
     last_place: Option<Place>,
 }
 
@@ -243,6 +246,7 @@ impl Session {
             }
             Event::RewindTo(key) => self.cut_from(self.chain.position(key).unwrap_or(0)),
             Event::Rollback { turns } => self.cut_from(self.chain.turn_from_end(turns)),
+            Event::Summarised => self.note_summary(),
             Event::BeginningMissing => self.ledger.lacks_beginning(),
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),

@@ -132,6 +132,10 @@ impl Records {
             Event::Billed { .. } => ("cost", "of a response outside the conversation".to_owned()),
             Event::Reset(_) => ("compaction", "earlier items removed".to_owned()),
             Event::Retain { .. } => ("history", "items that are not in it removed".to_owned()),
+            Event::Summarised => (
+                "history",
+                "a summary in the place of earlier records".to_owned(),
+            ),
             Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
             Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
             Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
