@@ -19,7 +19,7 @@ use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::{self, Count, Text, record};
 use super::settings::{Layers, Settings, SettingsFile};
-use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image};
+use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -133,10 +133,6 @@ const AUGUST_2025: Schema = Schema {
 
 record! {
     struct Header<'a> {
-        id: Text<'a>,
-        title: Text<'a>,
-        parent: Text<'a>,
-        cwd: Text<'a>,
         prompt: Count,
         output: Count,
         answer: Text<'a>,
@@ -193,8 +189,9 @@ struct CrushDecoder {
 impl Decoder for CrushDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
             if let Some(header) = lenient::object::<Header<'_>>(line, out) {
-                self.header(&header, out);
+                self.header(&header);
             }
         } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
             self.row(&row, out);
@@ -204,15 +201,7 @@ impl Decoder for CrushDecoder {
 }
 
 impl CrushDecoder {
-    fn header(&mut self, header: &Header<'_>, out: &mut Sink<'_>) {
-        let meta = Meta {
-            id: header.id.boxed(),
-            title: header.title.boxed(),
-            parent: header.parent.boxed(),
-            cwd: header.cwd.boxed(),
-            ..Meta::default()
-        };
-        out.meta(meta.changes(&mut self.meta));
+    fn header(&mut self, header: &Header<'_>) {
         let (prompt, output) = (header.prompt.or_zero(), header.output.or_zero());
         let is_first = header.answers.or_zero() < 2;
         let answer = header.answer.key().filter(|_| prompt > 0);

@@ -19,7 +19,7 @@ use super::anthropic::{ToolNames, part_of};
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::{self, Count, Lost, Piece, Pieces, Text, record};
 use super::settings::{Layers, Settings};
-use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image};
+use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
     Usage,
@@ -140,9 +140,6 @@ const BEFORE_THE_LEDGER: Schema = Schema {
 record! {
     struct Header<'a> {
         id: Text<'a>,
-        title: Text<'a>,
-        cwd: Text<'a>,
-        parent: Text<'a>,
         config: Text<'a>,
         ledger: Vec<Numbers>,
     }
@@ -236,6 +233,7 @@ struct GooseDecoder {
 impl Decoder for GooseDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
             if let Some(header) = lenient::object::<Header<'_>>(line, out) {
                 self.header(header, out);
             }
@@ -257,15 +255,11 @@ impl GooseDecoder {
         let config = header.config.get();
         let config = config.and_then(|json| lenient::parse(json, &Lost::default()).ok());
         let config: Config<'_> = config.unwrap_or_default();
-        let meta = Meta {
-            id: header.id.boxed(),
-            title: header.title.boxed(),
-            cwd: header.cwd.boxed(),
-            parent: header.parent.boxed(),
+        let config = Meta {
             model: config.model_name.boxed(),
             ..Meta::of_window(config.context_limit.0)
         };
-        out.meta(meta.changes(&mut self.meta));
+        out.meta(config.changes(&mut self.meta));
         self.id = header.id.or_empty().into();
         self.ledger = header.ledger;
         for numbers in after(&self.ledger, self.billed) {

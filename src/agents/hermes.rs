@@ -17,7 +17,7 @@ use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::{self, Count, Text, record};
 use super::settings::{Settings, SettingsFile};
-use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
+use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, rows};
 use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
@@ -116,11 +116,6 @@ static STORE: DatabaseSpec = DatabaseSpec {
 
 record! {
     struct Header<'a> {
-        id: Text<'a>,
-        title: Text<'a>,
-        cwd: Text<'a>,
-        model: Text<'a>,
-        parent: Text<'a>,
         prompt: Text<'a>,
         calls: Count,
         input: Count,
@@ -181,6 +176,7 @@ struct HermesDecoder {
 impl Decoder for HermesDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
             if let Some(header) = lenient::object::<Header<'_>>(line, out) {
                 self.header(&header, out);
             }
@@ -192,15 +188,6 @@ impl Decoder for HermesDecoder {
 
 impl HermesDecoder {
     fn header(&mut self, header: &Header<'_>, out: &mut Sink<'_>) {
-        let meta = Meta {
-            id: header.id.boxed(),
-            title: header.title.boxed(),
-            cwd: header.cwd.boxed(),
-            model: header.model.boxed(),
-            parent: header.parent.boxed(),
-            ..Meta::default()
-        };
-        out.meta(meta.changes(&mut self.meta));
         let prompt = header.prompt.or_empty();
         if self.prompt != prompt.len() {
             self.prompt = prompt.len();

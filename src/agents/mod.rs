@@ -75,6 +75,7 @@ mod protobuf;
 pub mod qwen_code;
 pub mod registry;
 pub mod request_log;
+mod rows;
 pub mod settings;
 pub mod tasks;
 #[cfg(test)]

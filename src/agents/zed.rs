@@ -17,7 +17,7 @@ use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::scan::each_field;
 use super::lenient::{self, Count, Text, record};
-use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image};
+use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -102,10 +102,6 @@ const THREADS: Schema = Schema {
 record! {
     struct Header<'a> {
         id: Text<'a>,
-        title: Text<'a>,
-        parent: Text<'a>,
-        cwd: Text<'a>,
-        model: Text<'a>,
         sums: Option<Numbers>,
         usage: Option<&'a RawValue>,
     }
@@ -195,6 +191,7 @@ struct ZedDecoder {
 impl Decoder for ZedDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
             if let Some(header) = lenient::object::<Header<'_>>(line, out) {
                 self.header(&header, out);
             }
@@ -210,15 +207,6 @@ impl Decoder for ZedDecoder {
 
 impl ZedDecoder {
     fn header(&mut self, header: &Header<'_>, out: &mut Sink<'_>) {
-        let meta = Meta {
-            id: header.id.boxed(),
-            title: header.title.boxed(),
-            parent: header.parent.boxed(),
-            cwd: header.cwd.boxed(),
-            model: header.model.boxed(),
-            ..Meta::default()
-        };
-        out.meta(meta.changes(&mut self.meta));
         let lost = lenient::Lost::default();
         let billed = header.sums.unwrap_or_default().billed();
         if billed.prompt() > 0 {
