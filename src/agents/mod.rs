@@ -28,7 +28,7 @@ use crate::model::event::{Key, Meta, Sink, Usage};
 use database::DatabaseSpec;
 pub use facts::Facts;
 pub use format::{
-    Base, ChainSpec, Claim, FolderSpec, Format, List, Root, StoreKind, Term, decoder,
+    Base, ChainSpec, Claim, FolderSpec, Format, List, Root, StoreKind, Term, TreeSpec, decoder,
 };
 use jiff::Timestamp;
 pub use settings::Settings;

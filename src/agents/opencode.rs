@@ -1,6 +1,7 @@
 //! OpenCode, and the Kilo CLI, which is made from it.
 //!
-//! A session is rows of an SQLite database, `opencode.db`; before 1.2 it was a folder of JSON files.
+//! A session is rows of an SQLite database, `opencode.db`; before 1.2 it was JSON files in several folders;
+//! see [`storage`].
 //! `opencode export` writes it as one document. After its sources (anomalyco/opencode, `session/message-v2.ts`,
 //! `session/compaction.ts`, `session/overflow.ts`; for 2.x `packages/core/src/session`) and whole runs of 1.18:
 //!
@@ -23,6 +24,7 @@
 mod media;
 mod message;
 mod settings;
+mod storage;
 mod tables;
 mod v2;
 mod wire;
@@ -40,15 +42,18 @@ pub static OPENCODE: Format = Format {
     id: "opencode",
     label: "opencode",
     proven: "1.18.33",
-    roots: &[Root::new(Base::XdgData("opencode"), "").flat()],
+    roots: &[
+        Root::new(Base::XdgData("opencode"), "").flat(),
+        Root::new(Base::XdgData("opencode"), "storage/session"),
+    ],
     facts: Facts {
-        mark: "tables `session_message`, or `message` and `part`, or a document of `info` and `messages`",
+        mark: "tables `session_message`, or `message` and `part`, a document of `info` and `messages`, or files of sessions, messages and parts",
         live: "each answer",
         known: "prompts, outputs, reasoning",
         estimated: "",
         sub_agents: "each a session of its own",
         compactions: "yes, pruned results too",
-        tried: "whole runs of 1.18, real databases and exports of 1.2 to 1.18; 2.x: invented after its sources",
+        tried: "whole runs of 1.18, real databases and exports of 1.2 to 1.18; before 1.2 and 2.x: invented after its sources",
     },
     claims: &|path| claims(path, "opencode"),
     recognise: &recognise,
@@ -77,35 +82,51 @@ pub static KILO: Format = Format {
     id: "kilo",
     label: "kilo",
     proven: "7.7.7",
-    roots: &[Root::new(Base::XdgData("kilo"), "").flat()],
+    roots: &[
+        Root::new(Base::XdgData("kilo"), "").flat(),
+        Root::new(Base::XdgData("kilo"), "storage/session"),
+    ],
     facts: Facts {
         tried: "whole runs of 7.7",
         ..OPENCODE.facts
     },
     claims: &|path| claims(path, "kilo"),
     recognise: &|_| false,
-    store: &|_| Some(StoreKind::Database(&tables::KILO)),
+    store: &|head| match store(head) {
+        Some(StoreKind::Database(_)) => Some(StoreKind::Database(&tables::KILO)),
+        other => other,
+    },
     settings: Some(&settings::KILO),
     ..OPENCODE
 };
 
-/// `opencode.db`, `opencode-<channel>.db`.
+/// `opencode.db`, `opencode-<channel>.db`, or the file of a session.
 fn claims(path: &Path, agent: &str) -> Option<Claim> {
+    storage::claims(path, agent).or_else(|| database(path, agent))
+}
+
+fn database(path: &Path, agent: &str) -> Option<Claim> {
     let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
     let channel = name.strip_prefix(agent)?;
     let is_its = channel.is_empty() || channel.starts_with('-');
     is_its.then(|| Claim::database(&tables::SPEC))
 }
 
-/// The beginning of an export.
+/// The beginning of an export, or of a session's file.
 fn recognise(head: &[u8]) -> bool {
     let start = head::solid(head, 16);
     start.starts_with(br#"{"info":{"id":"#) && head::has(head, r#""directory""#)
+        || is_session(head) && head::has(head, r#""projectID""#)
+}
+
+fn is_session(head: &[u8]) -> bool {
+    head::solid(head, 16).starts_with(br#"{"id":"ses_"#)
 }
 
 fn store(head: &[u8]) -> Option<StoreKind> {
     Some(match head.starts_with(MAGIC) {
         true => StoreKind::Database(&tables::SPEC),
+        false if is_session(head) => StoreKind::Tree(&storage::STORAGE),
         false => StoreKind::Document,
     })
 }
@@ -126,23 +147,29 @@ impl Decoder for OpenCodeDecoder {
         if let Some(session) = &line.session {
             return self.header(session, out);
         }
-        let own = line.info.as_ref().and_then(|info| info.id.get());
+        let info = line.info.map(|info| {
+            let read = lenient::value::<Info<'_>>(Some(info), "info", out);
+            (info, read)
+        });
+        let own = info.as_ref().and_then(|(_, info)| info.id.get());
         let Some(id) = line.id.get().or(own) else {
             return out.unreadable("a message without an id");
         };
-        match (&line.info, &line.data) {
-            (Some(info), _) => {
+        let (kind, data) = match (&info, line.data) {
+            // A file may hold a message of 2.x.
+            (Some((whole, info)), _) if info.role.get().is_none() && info.kind.get().is_some() => {
+                (info.kind.or_empty(), *whole)
+            }
+            (Some((_, info)), _) => {
                 out.set_time(info.time.begun());
                 let meta = Meta::of_model(info.model());
                 out.meta(meta.changes(&mut self.meta));
-                self.history.message(id, info, &line.parts, out);
+                return self.history.message(id, info, &line.parts, out);
             }
-            (None, Some(data)) => {
-                let kind = line.kind.or_empty();
-                v2::row(id, kind, data, &mut self.history, &mut self.meta, out);
-            }
-            (None, None) => out.unreadable("no message"),
-        }
+            (None, Some(data)) => (line.kind.or_empty(), data),
+            (None, None) => return out.unreadable("no message"),
+        };
+        v2::row(id, kind, data, &mut self.history, &mut self.meta, out);
     }
 
     fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {

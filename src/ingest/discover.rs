@@ -432,6 +432,10 @@ impl Walk<'_> {
         let Some(store) = store.or_else(|| store::open(claim.store, &at)) else {
             return;
         };
+        let stamp = match claim.store {
+            StoreKind::Tree(_) => store.stamp().unwrap_or(stamp),
+            _ => stamp,
+        };
         let sidecar = self.scanner.sidecar(format, path);
         self.found.files.push(LogFile {
             facts: FileFacts {

@@ -10,7 +10,7 @@ record! {
     pub(super) struct Line<'a> {
         pub(super) session: Option<Info<'a>>,
         pub(super) id: Text<'a>,
-        pub(super) info: Option<Info<'a>>,
+        pub(super) info: Option<&'a RawValue>,
         pub(super) parts: Vec<Part<'a>>,
         /// Of a row of 2.x.
         pub(super) kind: Text<'a> = "type",
@@ -34,6 +34,8 @@ record! {
         pub(super) parent_id: Text<'a> = "parentID",
         pub(super) revert: Option<Revert<'a>>,
         pub(super) role: Text<'a>,
+        /// Of a message of 2.x.
+        pub(super) kind: Text<'a> = "type",
         pub(super) model_id: Text<'a> = "modelID",
         pub(super) model: Option<Model<'a>>,
         /// `true` in answers that are a summary; something else in others.

@@ -37,11 +37,16 @@ impl Open for PathBuf {
     }
 }
 
+/// The file at a path, as it is.
+pub fn plain(path: &Arc<PathBuf>) -> Arc<dyn Open> {
+    Arc::<PathBuf>::clone(path)
+}
+
 /// The file at a path, decompressed if need be.
 pub fn file(path: &Arc<PathBuf>) -> Arc<dyn Open> {
     match zst::is_compressed(path) {
         true => Arc::new(Zst::new(path)),
-        false => Arc::<PathBuf>::clone(path),
+        false => plain(path),
     }
 }
 

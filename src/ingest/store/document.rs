@@ -10,7 +10,7 @@
 
 mod list;
 
-use super::bytes::head;
+use super::bytes::{Bytes, Open, head};
 use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::{self, Decoder, Format, List};
 use crate::ingest::discover::LogFile;
@@ -22,10 +22,8 @@ use crate::model::session::Coverage;
 use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use list::Elements;
-use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
@@ -33,7 +31,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// Larger documents are not read, in bytes.
 pub const LARGEST: u64 = 64 << 20;
 /// A document that was written to so lately may be incomplete.
-const TORN: Duration = Duration::from_secs(1);
+pub const TORN: Duration = Duration::from_secs(1);
 /// So many elements at the end of an array may still change: agents rewrite messages while calls run.
 const LATE: usize = 8;
 /// Bytes hashed at once: they stay in the processor's cache.
@@ -41,36 +39,35 @@ const BLOCK: usize = 128 << 10;
 
 /// A document.
 pub struct Document {
-    path: Arc<PathBuf>,
+    source: Arc<dyn Open>,
 }
 
 impl Document {
-    /// The document at a path.
-    pub fn new(path: Arc<PathBuf>) -> Document {
-        Document { path }
+    /// The document with these bytes.
+    pub fn new(source: Arc<dyn Open>) -> Document {
+        Document { source }
     }
 
     fn decode(&self, log: &LogFile, out: &mut Sink<'_>) -> io::Result<()> {
-        let mut file = File::open(&*self.path)?;
-        let len = file.metadata()?.len();
+        let (mut file, stamp) = self.source.open()?;
         let mut decoder = log.format.decoder();
         States::new(log).give(decoder.as_mut(), out);
-        decode_with(decoder, log.format, &bytes(&mut file, len)?, out);
+        decode_with(decoder, log.format, &bytes(&mut file, stamp.len)?, out);
         Ok(())
     }
 }
 
 impl Store for Document {
     fn stamp(&self) -> io::Result<Stamp> {
-        Stamp::of(&self.path)
+        self.source.stamp()
     }
 
     fn head(&self) -> io::Result<Vec<u8>> {
-        head(&*self.path)
+        head(&*self.source)
     }
 
     fn cursor(&self, log: &LogFile, rules: &Arc<Rules>) -> Box<dyn Cursor> {
-        Box::new(DocumentCursor::new(log, rules))
+        Box::new(DocumentCursor::new(&self.source, log, rules))
     }
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
@@ -92,6 +89,7 @@ impl Store for Document {
 
 /// A document that is followed.
 struct DocumentCursor {
+    source: Arc<dyn Open>,
     log: LogFile,
     rules: Arc<Rules>,
     /// Its stamp when it was last read, if that is sure to change with a later write.
@@ -134,8 +132,9 @@ impl Cursor for DocumentCursor {
 }
 
 impl DocumentCursor {
-    fn new(log: &LogFile, rules: &Arc<Rules>) -> DocumentCursor {
+    fn new(source: &Arc<dyn Open>, log: &LogFile, rules: &Arc<Rules>) -> DocumentCursor {
         DocumentCursor {
+            source: Arc::clone(source),
             log: log.clone(),
             rules: Arc::clone(rules),
             seen: None,
@@ -146,8 +145,7 @@ impl DocumentCursor {
 
     /// The sessions, if the document or one beside it was written to since it was last read.
     fn rewritten(&mut self, measure: &dyn Measure) -> io::Result<Option<Lanes>> {
-        let mut file = File::open(&*self.log.facts.path)?;
-        let stamp = Stamp::from(&file.metadata()?);
+        let (mut file, stamp) = self.source.open()?;
         if self.states.have_changed() {
             self.checkpoint = None;
         } else if self.seen == Some(stamp) {
@@ -171,7 +169,7 @@ impl DocumentCursor {
 
     fn read_whole(
         &mut self,
-        file: &mut File,
+        file: &mut Bytes,
         len: u64,
         measure: &dyn Measure,
     ) -> io::Result<Contents> {
@@ -207,7 +205,7 @@ impl DocumentCursor {
         Ok(beginning.go_on(parts.rest, &parts.elements, measure))
     }
 
-    fn read_on(&mut self, file: &mut File, measure: &dyn Measure) -> io::Result<Continued> {
+    fn read_on(&mut self, file: &mut Bytes, measure: &dyn Measure) -> io::Result<Continued> {
         let Some(from) = &self.checkpoint else {
             return Ok(Continued::Changed);
         };
@@ -290,7 +288,7 @@ struct Checkpoint {
 
 impl Checkpoint {
     /// Whether the bytes that were read are still the same. Reads the file up to here.
-    fn is_unchanged(&self, file: &mut File) -> io::Result<bool> {
+    fn is_unchanged(&self, file: &mut Bytes) -> io::Result<bool> {
         let mut hash = Xxh3::new();
         let mut block = vec![0; BLOCK];
         let mut left = self.len;
@@ -404,7 +402,7 @@ fn admit(len: u64) -> io::Result<()> {
 }
 
 /// Fills a buffer; `false`: the file ends before.
-fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<bool> {
+fn fill(file: &mut Bytes, buffer: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(buffer) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(false),

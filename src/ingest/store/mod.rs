@@ -2,7 +2,7 @@
 //!
 //! A file of lines, alone or with what it inherits ([`chain`]), and a folder of numbered files are
 //! [`lines`], a document that is rewritten is a
-//! [`document`], a session of a database is [`database::SessionRows`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
+//! [`document`], alone or in many files ([`tree`]), a session of a database is [`database::SessionRows`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
 //! code outside of this module asks for it. Places and cursors are interpreted by the store that made
 //! them.
 
@@ -19,6 +19,7 @@ pub mod pipe;
 pub mod position;
 #[cfg(test)]
 mod tests;
+pub mod tree;
 pub mod zst;
 
 use super::discover::LogFile;
@@ -39,6 +40,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tree::Tree;
 
 /// The store of this kind at a path; `None`: a database, each of whose sessions has a store of its own.
 pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Option<Arc<dyn Store>> {
@@ -46,7 +48,8 @@ pub fn open(kind: StoreKind, path: &Arc<PathBuf>) -> Option<Arc<dyn Store>> {
         StoreKind::Lines => Arc::new(LineLog::new(bytes::file(path))),
         StoreKind::Chain(spec) => Arc::new(LineLog::new(Arc::new(Chain::new(path, spec)))),
         StoreKind::Folder(spec) => Arc::new(LineLog::new(Arc::new(Folder::new(path, spec)))),
-        StoreKind::Document => Arc::new(Document::new(Arc::clone(path))),
+        StoreKind::Document => Arc::new(Document::new(bytes::plain(path))),
+        StoreKind::Tree(spec) => Arc::new(Document::new(Arc::new(Tree::new(path, spec)))),
         StoreKind::Database(_) => return None,
     })
 }

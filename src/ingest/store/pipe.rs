@@ -58,10 +58,15 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
     };
     let path = Path::new(STDIN);
     let kind = format.store(&head).unwrap_or(StoreKind::Lines);
-    if let StoreKind::Database(_) = kind {
-        return Ok(Err(
-            "a database cannot be read from a pipe: name its file".to_owned()
-        ));
+    let refused = match kind {
+        StoreKind::Database(_) => Some("a database"),
+        StoreKind::Tree(_) => Some("a session in several files"),
+        _ => None,
+    };
+    if let Some(what) = refused {
+        return Ok(Err(format!(
+            "{what} cannot be read from a pipe: name its file"
+        )));
     }
     let pipe = Pipe {
         kind,

@@ -6,7 +6,7 @@ use crate::ingest::roots::SearchRoot;
 use crate::model::event::ByLength;
 use crate::model::session::Session;
 use proptest::prelude::*;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 
 /// A document of some agent in a folder of its own.
@@ -41,13 +41,17 @@ impl Written {
         fs::rename(other, &self.path).unwrap();
     }
 
+    fn source(&self) -> Arc<dyn Open> {
+        Arc::new(self.path.clone())
+    }
+
     fn cursor(&self) -> DocumentCursor {
-        DocumentCursor::new(&self.log, &Arc::default())
+        DocumentCursor::new(&self.source(), &self.log, &Arc::default())
     }
 
     fn fresh(&self) -> Sessions {
         let mut document = self.cursor();
-        let read = document.read_whole(&mut File::open(&self.path).unwrap(), 0, &ByLength);
+        let read = document.read_whole(&mut self.source().open().unwrap().0, 0, &ByLength);
         read.unwrap().lanes.into_sessions()
     }
 }
@@ -105,7 +109,7 @@ fn a_grown_document_is_read_on_from_where_it_has_not_changed() {
     said[29] = message(29, "more");
     said.extend([message(30, "new")]);
     file.write(&gemini(&said));
-    let mut open = File::open(&file.path).unwrap();
+    let mut open = file.source().open().unwrap().0;
     assert!(matches!(
         document.read_on(&mut open, &ByLength).unwrap(),
         Continued::Read(contents) if contents.checkpoint.as_ref().unwrap().elements == 31 - LATE
@@ -121,7 +125,7 @@ fn one_that_changed_before_is_read_whole() {
         document.rewritten(&ByLength).unwrap();
         let text = change(&mut said);
         file.write(&text);
-        let mut open = File::open(&file.path).unwrap();
+        let mut open = file.source().open().unwrap().0;
         let continued = document.read_on(&mut open, &ByLength).unwrap();
         assert!(matches!(continued, Continued::Changed));
     };
