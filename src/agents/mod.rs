@@ -60,6 +60,7 @@ pub mod hermes;
 pub mod hpd_agent;
 pub(crate) mod image;
 pub mod kimi;
+pub mod kiro;
 mod lenient;
 pub mod mew;
 pub mod mistral_vibe;
@@ -121,6 +122,7 @@ pub static ALL: &[&Format] = &[
     &ouro::OURO,
     &electron_ai_starter::ELECTRON_AI_STARTER,
     &aider::AIDER,
+    &kiro::KIRO,
     &kimi::KIMI,
 ];
 

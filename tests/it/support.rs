@@ -53,3 +53,8 @@ pub fn documentation(path: &str, name: &str) -> String {
         .0
         .to_owned()
 }
+
+/// Whether a fixture is a document that an agent writes beside its log of lines, under the same name.
+pub fn is_beside_a_log(path: &Path) -> bool {
+    path.ends_with("log.json") && path.with_extension("jsonl").exists()
+}

@@ -234,12 +234,10 @@ fn fixtures() -> Vec<(&'static Format, PathBuf)> {
             .join("tests/fixtures")
             .join(format.id);
         for case in fs::read_dir(folder).unwrap().flatten() {
-            let logs = ["log.json", "log.jsonl"].map(|name| case.path().join(name));
-            found.extend(
-                logs.into_iter()
-                    .filter(|log| log.exists())
-                    .map(|log| (*format, log)),
-            );
+            // A document beside a log of lines can have its name.
+            let logs = ["log.jsonl", "log.json"].map(|name| case.path().join(name));
+            let log = logs.into_iter().find(|log| log.exists());
+            found.extend(log.map(|log| (*format, log)));
         }
     }
     found
