@@ -11,7 +11,7 @@ pub const MAGIC: &[u8] = b"SQLite format 3\0";
 #[derive(Debug)]
 pub struct DatabaseSpec {
     /// The tables as the agent's versions have had them. The first schema whose statements the database
-    /// accepts is used.
+    /// accepts is used, if there are sessions in its tables.
     pub schemas: &'static [Schema],
 }
 

@@ -19,7 +19,8 @@
 //! * `revert` of a session names the message or the part from which on everything is hidden; the rows are deleted
 //!   when the conversation goes on.
 //! * A title is asked for with a request that is not recorded. System prompt and tools are not recorded either.
-//! * 2.x has tables of its own, to which it copies what there was; see [`v2`]. They alone are read then.
+//! * 2.x has tables of its own, to which it copies what there was; see [`v2`]. Once there is a session in them,
+//!   they alone are read.
 
 mod media;
 mod message;

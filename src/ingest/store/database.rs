@@ -184,6 +184,10 @@ impl State {
         if let Some((_, kind, what)) = failed {
             return Err(io::Error::new(*kind, what.clone()));
         }
+        // Another of its versions may have begun to use its own tables.
+        if let Some((_, tables)) = &mut self.open {
+            *tables = tables.filter(|tables| tables.is_final());
+        }
         let listed = self.read(database, |connection, tables| tables.sessions(connection));
         self.failed = match &listed {
             Err(e) if matches!(e.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData) => {

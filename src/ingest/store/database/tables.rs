@@ -15,6 +15,8 @@ const UPDATED: usize = 2;
 #[derive(Clone, Copy)]
 pub struct Tables {
     schema: &'static Schema,
+    /// Whether it is the first, and has sessions.
+    is_final: bool,
 }
 
 /// A session of a database.
@@ -45,19 +47,39 @@ impl Line {
 }
 
 impl Tables {
-    /// The first schema that fits; otherwise why the first does not.
+    /// The first schema that fits and has sessions; the first that fits if none has; otherwise why the first
+    /// does not. A newer version may have made its tables before it uses them.
     pub fn of(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, rusqlite::Error> {
-        let mut first = None;
+        let (mut error, mut empty) = (None, None);
         for schema in spec.schemas {
-            let tables = Tables { schema };
+            let tables = Tables {
+                schema,
+                is_final: empty.is_none() && error.is_none(),
+            };
             match tables.check(connection) {
-                Ok(()) => return Ok(tables),
+                // What is wrong with them shows when they are listed.
+                Ok(()) if tables.has_sessions(connection).unwrap_or(true) => return Ok(tables),
+                Ok(()) => {
+                    empty.get_or_insert(Tables {
+                        is_final: false,
+                        ..tables
+                    });
+                }
                 Err(e) => {
-                    first.get_or_insert(e);
+                    error.get_or_insert(e);
                 }
             }
         }
-        Err(first.unwrap_or(rusqlite::Error::InvalidQuery))
+        empty.ok_or_else(|| error.unwrap_or(rusqlite::Error::InvalidQuery))
+    }
+
+    /// Whether no other schema can come to be the one to use.
+    pub fn is_final(self) -> bool {
+        self.is_final
+    }
+
+    fn has_sessions(self, connection: &Connection) -> rusqlite::Result<bool> {
+        connection.prepare(self.schema.sessions)?.exists(())
     }
 
     fn check(self, connection: &Connection) -> rusqlite::Result<()> {

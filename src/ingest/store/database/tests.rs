@@ -1,6 +1,7 @@
 //! What can happen to a database while it is read.
 
 use super::*;
+use crate::agents::database::Schema;
 use crate::ingest::discover::{Found, Scanner};
 use crate::ingest::reader::{Progress, Sessions, read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
@@ -486,4 +487,59 @@ fn an_endless_view_is_given_up() {
     let (_, error) = Database::new(&Arc::new(path), &TALKS).sessions();
     assert!(error.is_some());
     assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+/// A version of the toy that has a table of its own.
+static NEWER: DatabaseSpec = DatabaseSpec {
+    schemas: &[
+        Schema {
+            sessions: "SELECT id, NULL, NULL FROM newer_talk",
+            header: "SELECT '{}' WHERE ?1 <> ''",
+            from: "word WHERE talk = ?1",
+            order: "id",
+            line: "line",
+            settled: "1",
+            changed: "0",
+        },
+        Schema {
+            sessions: "SELECT id, NULL, NULL FROM talk",
+            header: "SELECT '{}' WHERE ?1 <> ''",
+            from: "word WHERE talk = ?1",
+            order: "id",
+            line: "line",
+            settled: "1",
+            changed: "0",
+        },
+    ],
+};
+
+#[test]
+fn tables_count_once_there_is_a_session_in_them() {
+    for journal in ["WAL", "DELETE"] {
+        let agent = Agent::new(journal);
+        let database = Database::new(&Arc::new(agent.path.clone()), &NEWER);
+        // The list may be late.
+        let expect = |expected: &[&str]| {
+            let begun = Instant::now();
+            loop {
+                let (sessions, error) = database.sessions();
+                assert!(error.is_none(), "{error:?}");
+                let mut ids: Vec<&str> = sessions.keys().map(|id| &**id).collect();
+                ids.sort_unstable();
+                if ids == expected {
+                    break;
+                }
+                assert!(begun.elapsed().as_secs() < 10, "{ids:?}, not {expected:?}");
+                std::thread::sleep(LOOK);
+            }
+        };
+        agent.talk("a", &["{\"toy\":1}"]);
+        expect(&["a"]);
+        agent.run("CREATE TABLE newer_talk(id TEXT PRIMARY KEY)");
+        expect(&["a"]);
+        agent.talk("b", &["{\"toy\":2}"]);
+        expect(&["a", "b"]);
+        agent.run("INSERT INTO newer_talk VALUES ('b')");
+        expect(&["b"]);
+    }
 }
