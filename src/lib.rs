@@ -49,8 +49,8 @@
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
 //! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
 //!   own token count is beside its decoder.
-//! - What a log is kept in (a file of lines, a rewritten document, a folder, a pipe): [`ingest::store`], one
-//!   trait with an implementation per kind. Only that module distinguishes them.
+//! - What a log is kept in (a file of lines, a rewritten document, a folder, a database, a pipe):
+//!   [`ingest::store`], one trait with an implementation per kind. Only that module distinguishes them.
 //! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
 //!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
 //! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.

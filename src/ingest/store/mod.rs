@@ -1,10 +1,10 @@
 //! What a log is kept in: one trait, and its implementations.
 //!
 //! A file of lines, alone or with what it inherits ([`chain`]), and a folder of numbered files are
-//! [`lines`], a document that is rewritten is a
-//! [`document`], alone or in many files ([`tree`]), a session of a database is [`database::SessionRows`], standard input is a [`pipe`]. Which of them a log is kept in is decided in [`open`]; no
-//! code outside of this module asks for it. Places and cursors are interpreted by the store that made
-//! them.
+//! [`lines`], a document that is rewritten, alone or in many files ([`tree`]), is a [`document`], a session of a
+//! database is [`database::SessionRows`], standard input is a [`pipe`]. Which of them a log is kept in is decided
+//! in [`open`]; no code outside of this module asks for it. Places and cursors are interpreted by the store that
+//! made them.
 
 mod backwards;
 pub mod bytes;
