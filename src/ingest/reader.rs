@@ -67,6 +67,20 @@ impl Lanes {
         }
     }
 
+    /// Whether there is enough for a gauge: the newest report of the main session, and its own output. `size` is
+    /// how much of the log's end was read, and the others how much of it is searched at most.
+    pub(super) fn suffice(&mut self, size: u64, for_output: u64, for_report: u64) -> bool {
+        let main = self.lane(Lane::Main);
+        let Some(key) = main.anchor().map(|anchor| anchor.key) else {
+            // After a reset, no report holds.
+            return size >= for_report
+                || (!main.resets().is_empty() && !main.requests().is_empty());
+        };
+        let items = main.items();
+        let mut newest = items.iter().rev();
+        size >= for_output || newest.any(|item| item.output_of == Some(key))
+    }
+
     pub(super) fn has_unreadable(&self) -> bool {
         self.lanes.values().any(|session| session.unreadable > 0)
     }

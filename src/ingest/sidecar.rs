@@ -160,6 +160,19 @@ impl DecoderWithSidecar {
         extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
     }
 
+    /// Whether anything beside the log is new.
+    pub(super) fn has_news(&self) -> bool {
+        self.is_outdated() || self.has_new_state()
+    }
+
+    /// Passes what is new beside the log to the decoder.
+    pub(super) fn read_beside(&mut self, out: &mut Sink<'_>) -> StateUpdate {
+        match self.read_sidecar() {
+            StateUpdate::RereadLog => StateUpdate::RereadLog,
+            _ => self.read_state(out),
+        }
+    }
+
     /// Passes the sidecar records to the decoder if there are others than it was given.
     pub(super) fn read_sidecar(&mut self) -> StateUpdate {
         if !self.is_outdated() {

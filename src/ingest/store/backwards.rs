@@ -83,7 +83,7 @@ pub fn tail(
             decoder.decoder.read_end(&mut out);
             lanes.apply(out.entries.drain(..));
         }
-        if start == 0 || is_enough(&mut lanes, size) {
+        if start == 0 || lanes.suffice(size, FOR_OUTPUT, FOR_REPORT) {
             let mut position = Position::start();
             if start > 0 && lines.offset() == start {
                 // The end is one unfinished line whose beginning is not known: the cursor will
@@ -96,23 +96,6 @@ pub fn tail(
             return Ok(Reading::new(lanes, store.cursor_at(position, decoder)));
         }
         size = size.saturating_mul(GROWTH);
-    }
-}
-
-/// Whether there is enough for a gauge: the newest report and its own output are there.
-fn is_enough(lanes: &mut Lanes, size: u64) -> bool {
-    let main = lanes.lane(Lane::Main);
-    match main.anchor().map(|anchor| anchor.key) {
-        Some(key) => {
-            size >= FOR_OUTPUT
-                || main
-                    .items()
-                    .iter()
-                    .rev()
-                    .any(|item| item.output_of == Some(key))
-        }
-        // After a reset, no report holds.
-        None => size >= FOR_REPORT || (!main.resets().is_empty() && !main.requests().is_empty()),
     }
 }
 

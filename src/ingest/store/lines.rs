@@ -93,9 +93,7 @@ impl Cursor for LineCursor {
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
         let mut out = Sink::new(measure);
-        if self.decoder.read_sidecar() == StateUpdate::RereadLog
-            || self.decoder.read_state(&mut out) == StateUpdate::RereadLog
-        {
+        if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
             return Ok(News::Restart);
         }
         let decoder = self.decoder.decoder.as_mut();
@@ -126,6 +124,6 @@ impl Cursor for LineCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        self.decoder.is_outdated() || self.decoder.has_new_state()
+        self.decoder.has_news()
     }
 }

@@ -8,7 +8,7 @@ use crate::ingest::lines;
 use crate::ingest::reader::{Lanes, Reading, decode};
 use crate::ingest::sidecar::DecoderWithSidecar;
 use crate::ingest::store::{Cursor, End, News, Stamp};
-use crate::model::event::{Lane, Measure, Place, Sink};
+use crate::model::event::{Measure, Place, Sink};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use rusqlite::{Connection, ErrorCode};
@@ -236,8 +236,7 @@ impl Cursor for RowCursor {
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
         let mut out = Sink::new(measure);
-        let is_outdated = self.is_broken || self.decoder.read_sidecar() == StateUpdate::RereadLog;
-        if is_outdated || self.decoder.read_state(&mut out) == StateUpdate::RereadLog {
+        if self.is_broken || self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
             return Ok(News::Restart);
         }
         let stamp = self.database.stamp(&self.id)?;
@@ -268,7 +267,7 @@ impl Cursor for RowCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        self.marks.due > 0 || self.decoder.is_outdated() || self.decoder.has_new_state()
+        self.marks.due > 0 || self.decoder.has_news()
     }
 }
 
@@ -294,22 +293,11 @@ pub fn tail(
             News::Entries(entries) => lanes.apply(entries),
             _ => return Err(io::ErrorKind::WouldBlock.into()),
         }
-        if skip == 0 || is_enough(&mut lanes, size) {
+        if skip == 0 || lanes.suffice(size, FOR_OUTPUT, FOR_REPORT) {
             return Ok(Reading::new(lanes, Box::new(cursor)));
         }
         size *= GROWTH;
     }
-}
-
-/// Whether there is enough for a gauge: the newest report and its own output.
-fn is_enough(lanes: &mut Lanes, size: u64) -> bool {
-    let main = lanes.lane(Lane::Main);
-    let Some(key) = main.anchor().map(|anchor| anchor.key) else {
-        return size >= FOR_REPORT || (!main.resets().is_empty() && !main.requests().is_empty());
-    };
-    let items = main.items();
-    let mut newest = items.iter().rev();
-    size >= FOR_OUTPUT || newest.any(|item| item.output_of == Some(key))
 }
 
 /// The place of a row, by its number.
