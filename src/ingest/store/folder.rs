@@ -178,7 +178,7 @@ fn is_whole(path: &Path) -> io::Result<bool> {
 
 /// A file that is gone or cut short since it was listed is a moment that passes: what there is now
 /// will be listed by the next look.
-fn changed(error: io::Error) -> io::Error {
+pub(super) fn changed(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
         _ => error,

@@ -8,6 +8,7 @@
 use super::Stamp;
 use super::bytes::{Bytes, Open};
 use super::document::{LARGEST, TORN};
+use super::folder::changed;
 use crate::agents::TreeSpec;
 use crate::ingest::lock;
 use serde::de::IgnoredAny;
@@ -166,14 +167,6 @@ fn add(path: &Path, text: &mut Vec<u8>) -> io::Result<()> {
         Err(_) => text.extend(TORN_FILE),
     }
     Ok(())
-}
-
-/// A file that is gone since it was listed is a moment that passes.
-fn changed(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
-        _ => error,
-    }
 }
 
 #[cfg(test)]
