@@ -1,36 +1,51 @@
-//! tiktoken-rs behind one type: o200k counts, and cl100k counts beside them where an estimator needs them,
-//! with a cache and guards.
+//! Token counts as tiktoken-rs makes them, behind one type: o200k, and cl100k beside it where an estimator needs
+//! it, with caches and guards.
 //!
-//! Measured on one core, `o200k_base`: 100 ms and 45 MB to begin with, then 20 to 25 MB of code, JSON or
-//! English a second, 15 MB of base64. So nothing is loaded before the first count is asked for, and
-//! no text is counted twice while its count is remembered.
+//! tiktoken-rs has the vocabularies and counts words. It takes them from a text by regular expressions, at 20 to
+//! 25 MB a second; so [`split`] takes them, and the count of a word is remembered. Measured on one core,
+//! `o200k_base`: 100 ms and 45 MB to begin with, then 100 to 500 MB of code, JSON or
+//! prose a second, 10 MB of base64. So nothing is loaded before it is
+//! needed, and no long text is counted twice while its count is remembered.
+
+mod classes;
+mod split;
+mod words;
 
 use crate::model::estimators::Estimator;
 use crate::model::event::{ByLength, Measure, Size};
+use split::{Pattern, Split};
 use std::collections::HashMap;
 use std::ops::Add;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+use words::Words;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most bytes that the tokenizer gets at once. tiktoken-rs 0.12 panics on 1,000,000 spaces in a row
-/// (the stack of its regular expressions); a sixteenth of that is far below.
+/// The most bytes that are split at once, and so the longest word that tiktoken-rs gets. Version 0.12 panics
+/// on 1,000,000 spaces in a row (the stack of its regular expressions); a sixteenth of that is far below.
 const PIECE: usize = 64 << 10;
 /// A good place to cut is searched this far back from the end of a piece.
 const SEARCH: usize = 4 << 10;
 /// Shorter texts are counted faster than they are remembered.
-const WORTH_REMEMBERING: usize = 64;
+const WORTH_REMEMBERING: usize = 256;
 /// Counts in one generation of the cache. Two are held: 64k counts, 1 MB.
 const GENERATION: usize = 32 << 10;
 
 /// Counts o200k tokens exactly. Shared between threads.
-#[derive(Default)]
 pub struct Counter {
-    bpe: OnceLock<&'static CoreBPE>,
-    /// Whether cl100k tokens are counted too.
-    with_cl100k: bool,
+    o200k: Vocabulary,
+    /// If cl100k tokens are counted too.
+    cl100k: Option<Vocabulary>,
     seen: Mutex<Seen>,
+}
+
+/// What splits texts, counts their words, and has counted words.
+struct Vocabulary {
+    pattern: Pattern,
+    load: fn() -> &'static CoreBPE,
+    loaded: OnceLock<&'static CoreBPE>,
+    words: OnceLock<Words>,
 }
 
 /// The tokens of a text.
@@ -77,6 +92,16 @@ impl Seen {
     }
 }
 
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter {
+            o200k: Vocabulary::new(Pattern::O200k, o200k_base_singleton),
+            cl100k: None,
+            seen: Mutex::default(),
+        }
+    }
+}
+
 impl Counter {
     /// A counter that has not loaded its vocabulary yet.
     pub fn new() -> Counter {
@@ -86,7 +111,7 @@ impl Counter {
     /// One that counts cl100k tokens too, which takes twice the time.
     pub fn with_cl100k() -> Counter {
         Counter {
-            with_cl100k: true,
+            cl100k: Some(Vocabulary::new(Pattern::Cl100k, cl100k_base_singleton)),
             ..Counter::default()
         }
     }
@@ -99,9 +124,21 @@ impl Counter {
         }
     }
 
+    /// Loads the vocabulary, unless it is loaded: a tenth of a second.
+    pub fn warm_up(&self) {
+        for vocabulary in self.vocabularies() {
+            vocabulary.bpe();
+        }
+    }
+
     /// Whether the vocabulary is loaded, so that a count costs microseconds.
     pub fn is_warm(&self) -> bool {
-        self.bpe.get().is_some()
+        self.vocabularies()
+            .all(|vocabulary| vocabulary.loaded.get().is_some())
+    }
+
+    fn vocabularies(&self) -> impl Iterator<Item = &Vocabulary> {
+        std::iter::once(&self.o200k).chain(&self.cl100k)
     }
 
     /// The o200k tokens of a text, in 64 KiB pieces: a piece's end may add one token where it has to
@@ -127,20 +164,63 @@ impl Counter {
         Some(counts)
     }
 
-    fn encode(&self, piece: &str) -> Option<Counts> {
-        let o200k = tokens(self.bpe.get_or_init(o200k_base_singleton), piece)?;
-        let cl100k = match self.with_cl100k {
-            true => tokens(cl100k_base_singleton(), piece)?,
-            false => o200k,
-        };
+    fn encode(&self, text: &str) -> Option<Counts> {
+        let o200k = self.o200k.count(text)?;
+        let cl100k = self.cl100k.as_ref();
+        let cl100k = cl100k.map_or(Some(o200k), |cl100k| cl100k.count(text))?;
         Some(Counts { o200k, cl100k })
     }
 }
 
-fn tokens(bpe: &CoreBPE, piece: &str) -> Option<u32> {
+impl Vocabulary {
+    fn new(pattern: Pattern, load: fn() -> &'static CoreBPE) -> Vocabulary {
+        Vocabulary {
+            pattern,
+            load,
+            loaded: OnceLock::new(),
+            words: OnceLock::new(),
+        }
+    }
+
+    fn bpe(&self) -> &'static CoreBPE {
+        self.loaded.get_or_init(self.load)
+    }
+
+    /// The tokens of a piece.
+    fn count(&self, text: &str) -> Option<u32> {
+        let bpe = self.bpe();
+        let words = self.words.get_or_init(Words::default);
+        let (split, bytes) = (Split::new(text, self.pattern), text.as_bytes());
+        let (mut at, mut sum) = (0, 0_u32);
+        while at < bytes.len() {
+            let end = split.word_end(at);
+            // Every byte is a token.
+            if end == at + 1 {
+                sum = sum.saturating_add(1);
+                at = end;
+                continue;
+            }
+            let hash = words::hash(bytes, at, end);
+            let count = match words.get(hash) {
+                Some(count) => count,
+                None => {
+                    let count = tokens(bpe, text.get(at..end)?)?;
+                    words.put(hash, count);
+                    count
+                }
+            };
+            sum = sum.saturating_add(count);
+            at = end;
+        }
+        Some(sum)
+    }
+}
+
+/// The tokens of a word.
+fn tokens(bpe: &CoreBPE, word: &str) -> Option<u32> {
     // The last resort: a panic's message would be drawn over the screen, so `pieces` avoids all known
     // causes.
-    let tokens = catch_unwind(AssertUnwindSafe(|| bpe.encode_ordinary(piece).len()));
+    let tokens = catch_unwind(AssertUnwindSafe(|| bpe.encode_ordinary(word).len()));
     u32::try_from(tokens.ok()?).ok()
 }
 
@@ -159,8 +239,9 @@ impl Measure for Counter {
     }
 
     fn call_id(&self, id: &str) -> u16 {
-        let counts = self.with_cl100k.then(|| self.encode(id)).flatten();
-        counts.map_or(0, |counts| u16::try_from(counts.cl100k).unwrap_or(0))
+        let cl100k = self.cl100k.as_ref();
+        let count = cl100k.and_then(|cl100k| cl100k.count(id));
+        count.map_or(0, |count| u16::try_from(count).unwrap_or(0))
     }
 }
 
@@ -205,99 +286,4 @@ fn is_word(byte: u8) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn whole(text: &str) -> u64 {
-        o200k_base_singleton().encode_ordinary(text).len() as u64
-    }
-
-    #[test]
-    fn counts_as_tiktoken_does() {
-        let counter = Counter::new();
-        assert!(!counter.is_warm());
-        for text in [
-            "",
-            "hi",
-            "fn main() { println!(\"größe 漢字\"); }",
-            "a\r\n\tb\n\n\n  c",
-        ] {
-            assert_eq!(counter.count(text), Some(whole(text)), "{text:?}");
-        }
-        assert!(counter.is_warm());
-    }
-
-    #[test]
-    fn cl100k_is_counted_beside_o200k_where_it_is_asked_for() {
-        let text = "größe 漢字, and again: größe 漢字, with some more words to be remembered";
-        let (plain, both) = (Counter::new(), Counter::with_cl100k());
-        assert_eq!(plain.text(text).cl100k(), whole(text));
-        let cl100k = cl100k_base_singleton().encode_ordinary(text).len() as u64;
-        for size in [both.text(text), both.text(text)] {
-            assert_eq!((size.local, size.cl100k()), (whole(text), cl100k));
-        }
-        assert!(cl100k > whole(text));
-        assert_eq!(plain.call_id("toolu_01"), 0);
-        assert!(both.call_id("toolu_01") > 2);
-    }
-
-    #[test]
-    fn a_million_spaces_do_not_panic() {
-        let counter = Counter::new();
-        for c in [' ', '\n', '\t', 'a', '=', '我'] {
-            let text: String = std::iter::repeat_n(c, 1_000_000).collect();
-            let count = counter.count(&text).expect("counted");
-            assert!(count > 0 && count <= text.len() as u64, "{c:?}: {count}");
-        }
-    }
-
-    #[test]
-    fn cuts_between_words_cost_nothing() {
-        let line = "the quick brown fox; jumps(over) the_lazy dog, 12345 times\n    and again\n";
-        let text = line.repeat(4000);
-        assert!(text.len() > 4 * PIECE);
-        assert_eq!(Counter::new().count(&text), Some(whole(&text)));
-        let one_line = text.replace('\n', " ");
-        assert_eq!(Counter::new().count(&one_line), Some(whole(&one_line)));
-    }
-
-    #[test]
-    fn the_same_text_is_counted_once_and_the_cache_is_bounded() {
-        let counter = Counter::new();
-        let text = "some text that is longer than what is worth remembering ".repeat(4);
-        let first = counter.count(&text);
-        assert_eq!(counter.seen.lock().unwrap().young.len(), 1);
-        assert_eq!(counter.count(&text), first);
-        let mut seen = Seen::default();
-        let counts = |hash: u64| Counts {
-            o200k: hash as u32,
-            cl100k: 0,
-        };
-        for hash in 0..(5 * GENERATION as u64) {
-            seen.put(hash, counts(hash));
-            assert!(seen.young.len() + seen.old.len() <= 2 * GENERATION);
-        }
-        let newest = 5 * GENERATION as u64 - 1;
-        assert_eq!(seen.get(newest), Some(counts(newest)));
-        assert_eq!(seen.get(0), None);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-        #[test]
-        fn a_cut_changes_a_count_by_two_at_most(
-            parts in prop::collection::vec(
-                prop_oneof!["\\PC{0,40}", "[a-z ]{0,40}", "[ \\t\\r\\n]{1,30}", "[A-Za-z0-9+/]{1,40}"],
-                1..20,
-            ),
-            times in 1_usize..600,
-        ) {
-            let text = parts.concat().repeat(times);
-            let cuts = pieces(&text).count().saturating_sub(1) as u64;
-            let counted = Counter::new().count(&text).expect("counted");
-            prop_assert!(counted.abs_diff(whole(&text)) <= 2 * cuts);
-            prop_assert_eq!(pieces(&text).collect::<String>(), text);
-        }
-    }
-}
+mod tests;
