@@ -1,0 +1,154 @@
+//! What something costs in a process of its own: processor time, time, peak memory, bytes read.
+//!
+//! A benchmark that measures so calls [`serve`] first in its `main`: the same program runs the parts.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Times each thing is measured, in turn with what it is compared with.
+pub const ROUNDS: usize = 5;
+/// The first argument of a process that measures.
+const COMMAND: &str = "measure-command";
+const PART: &str = "measure-part";
+
+/// What something cost. Of several rounds, the least of each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Of all threads, in the program and in the system.
+    pub cpu: Duration,
+    pub wall: Duration,
+    /// Most bytes of memory that were resident.
+    pub peak: u64,
+    /// Bytes of all `read` calls.
+    pub read: u64,
+}
+
+/// A part of a benchmark, run with its arguments.
+pub type Part = fn(&[OsString]);
+
+/// Something that can be measured.
+pub enum Task {
+    /// A command in a home; what it prints is thrown away.
+    Command(Vec<OsString>, OsString),
+    /// A part of the benchmark, by name, with its arguments.
+    Part(&'static str, Vec<OsString>),
+}
+
+/// The program with these arguments, in this home.
+pub fn ctxgauge(home: &Path, arguments: &[&str]) -> Task {
+    let mut command = vec![env!("CARGO_BIN_EXE_ctxgauge").into()];
+    command.extend(arguments.iter().map(Into::into));
+    Task::Command(command, home.into())
+}
+
+/// A part of the benchmark.
+pub fn part(name: &'static str, arguments: &[&Path]) -> Task {
+    Task::Part(name, arguments.iter().map(Into::into).collect())
+}
+
+/// Measures tasks in turn; of each, the least of all rounds. The first round, which warms the caches, does not
+/// count.
+pub fn in_turn<const N: usize>(rounds: usize, tasks: [&Task; N]) -> [Cost; N] {
+    let _ = tasks.map(once);
+    let mut least = tasks.map(once);
+    for _ in 1..rounds {
+        for (least, task) in least.iter_mut().zip(tasks) {
+            let cost = once(task);
+            least.cpu = least.cpu.min(cost.cpu);
+            least.wall = least.wall.min(cost.wall);
+            least.peak = least.peak.min(cost.peak);
+            least.read = least.read.min(cost.read);
+        }
+    }
+    least
+}
+
+fn once(task: &Task) -> Cost {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    match task {
+        Task::Command(line, home) => {
+            // The agents' and the program's own variables would name other folders.
+            command
+                .env_clear()
+                .env("HOME", home)
+                .arg(COMMAND)
+                .args(line);
+            command.env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        }
+        Task::Part(name, arguments) => command.arg(PART).arg(name).args(arguments),
+    };
+    let output = command.stderr(Stdio::inherit()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{command:?}: {text}");
+    let numbers: Vec<u64> = text
+        .split_whitespace()
+        .filter_map(|word| word.split_once('=')?.1.parse().ok())
+        .collect();
+    Cost {
+        cpu: Duration::from_micros(numbers[0]),
+        wall: Duration::from_micros(numbers[1]),
+        peak: numbers[2],
+        read: numbers[3],
+    }
+}
+
+/// Runs what this process was started for, if it was started by [`in_turn`], and ends it. For a profiler, a part
+/// can be named without more: `cargo bench --bench NAME -- PART`.
+pub fn serve(parts: &[(&str, Part)]) {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let Some(name) = arguments.first() else {
+        return;
+    };
+    if name == COMMAND {
+        let mut command = Command::new(&arguments[1]);
+        command.args(&arguments[2..]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        measured(UsageWho::RUSAGE_CHILDREN, || {
+            let status = command.status().unwrap();
+            assert!(status.success(), "{command:?}: {status}");
+        });
+        std::process::exit(0);
+    }
+    let (name, arguments) = match name == PART {
+        true => (&arguments[1], &arguments[2..]),
+        false => (name, &arguments[1..]),
+    };
+    if let Some((_, part)) = parts.iter().find(|(part, _)| *name == **part) {
+        measured(UsageWho::RUSAGE_SELF, || part(arguments));
+        std::process::exit(0);
+    }
+}
+
+fn measured(who: UsageWho, work: impl FnOnce()) {
+    let cpu = || {
+        let usage = getrusage(who).unwrap();
+        micros(usage.user_time()) + micros(usage.system_time())
+    };
+    let (cpu_before, read_before, begun) = (cpu(), bytes_read("self"), Instant::now());
+    work();
+    let wall = begun.elapsed().as_micros();
+    let (cpu, read) = (cpu() - cpu_before, bytes_read("self") - read_before);
+    let peak = getrusage(who).unwrap().max_rss() * 1024;
+    println!("cpu_us={cpu} wall_us={wall} peak={peak} read={read}");
+}
+
+fn micros(time: TimeVal) -> i64 {
+    time.tv_sec() * 1_000_000 + time.tv_usec()
+}
+
+/// Bytes that a process has read, with those of its children that have ended; 0 where the system does not count.
+pub fn bytes_read(process: &str) -> u64 {
+    number(&format!("/proc/{process}/io"), "rchar:").unwrap_or_default()
+}
+
+/// The number after a word in a file.
+pub fn number(path: &str, word: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(word))?;
+    line.split_whitespace().next()?.parse().ok()
+}

@@ -1,0 +1,7 @@
+//! What the benchmarks share. Each uses a part of it.
+#![allow(dead_code)]
+
+pub mod corpus;
+pub mod measure;
+pub mod monitor;
+pub mod rows;

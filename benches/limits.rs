@@ -1,0 +1,338 @@
+//! What reading costs beside its limits: a newline scan, `serde_json`'s `IgnoredAny`, a walk over the folders.
+//!
+//! `cargo bench --bench limits`. Makes the logs that it reads, once, below `target/tmp`; `CTXGAUGE_BENCH_MB` is
+//! their size, `CTXGAUGE_BENCH_HOME` names a home to read instead. Everything is measured in a process of its own,
+//! in turn with what it is compared with. `-- PART FOLDER` runs one part alone, for a profiler.
+#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::corpus;
+use common::measure::{Cost, ROUNDS, Task, ctxgauge, in_turn, part, serve};
+use common::monitor::Monitor;
+use common::rows::{megabytes, row, time, times};
+use ctxgauge::agents;
+use ctxgauge::ingest::discover::{LogFile, Scanner};
+use ctxgauge::ingest::reader::{Progress, read_whole};
+use ctxgauge::ingest::roots::{SearchRoot, usual};
+use ctxgauge::model::event::ByLength;
+use ctxgauge::paths::Folders;
+use std::ffi::OsString;
+use std::fs::File;
+use std::hint::black_box;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Most of the processor that a monitor may use while nothing happens.
+const IDLE: Duration = Duration::from_secs(10);
+const WATCHED: u64 = 2_000;
+
+fn main() {
+    serve(&[
+        ("walk", |args| drop(found(&args[0]))),
+        ("bytes", |args| each(args, bytes)),
+        ("newlines", |args| each(args, newlines)),
+        ("ignored", |args| each(args, ignored)),
+        ("epoch", |args| each(args, epoch)),
+        ("whole", |args| each(args, whole)),
+        ("whole-on-2-threads", whole_on_2_threads),
+    ]);
+    let home = corpus::home();
+    let size: u64 = found(home.as_os_str())
+        .iter()
+        .map(|log| log.facts.len)
+        .sum();
+    println!("{} in {}", megabytes(size), home.display());
+    gauges(&home, size);
+    index(&home);
+    memory(&home);
+    one_epoch();
+    report();
+    restart(&home);
+    idle();
+    growth();
+}
+
+/// Every gauge, beside reading all bytes.
+fn gauges(home: &Path, size: u64) {
+    let (gauges, bytes) = (ctxgauge(home, &["ls", "--json"]), part("bytes", &[home]));
+    let [gauges, bytes] = in_turn(ROUNDS, [&gauges, &bytes]);
+    row(
+        "CPU until every gauge stands, beside reading all bytes",
+        "≤ 0.6×",
+        time(gauges.cpu),
+        time(bytes.cpu),
+        times(gauges.cpu, bytes.cpu),
+    );
+    row(
+        "bytes read for it",
+        "≤ 10 %",
+        megabytes(gauges.read),
+        megabytes(size),
+        format!("{:.1} %", 100.0 * gauges.read as f64 / size as f64),
+    );
+}
+
+/// Everything that is in all logs.
+fn index(home: &Path) {
+    let tasks = ["whole", "newlines", "ignored", "whole-on-2-threads"];
+    let tasks = tasks.map(|name| part(name, &[home]));
+    let [whole, newlines, ignored, on_two] = in_turn(ROUNDS, tasks.each_ref());
+    let ours = time(whole.cpu);
+    row(
+        "CPU of a full index, beside a newline scan",
+        "≤ 3.5×",
+        &ours,
+        time(newlines.cpu),
+        times(whole.cpu, newlines.cpu),
+    );
+    row(
+        "the same, beside serde_json's `IgnoredAny`",
+        "≤ 1×",
+        &ours,
+        time(ignored.cpu),
+        times(whole.cpu, ignored.cpu),
+    );
+    row(
+        "time of a full index on two threads, beside one",
+        "≥ 1.7× faster",
+        time(on_two.wall),
+        time(whole.wall),
+        times(whole.wall, on_two.wall),
+    );
+}
+
+/// What the monitor holds when it has read everything.
+fn memory(home: &Path) {
+    let own = tempfile::tempdir().unwrap();
+    let monitor = Monitor::open(home, own.path());
+    let peak = monitor.settle().peak;
+    monitor.quit();
+    let mut records = 0;
+    for log in found(home.as_os_str()) {
+        records += newlines(&log);
+    }
+    let bound = 40_000_000 + 64 * records;
+    row(
+        "peak memory of the monitor after it",
+        "≤ 40 MB + 64 B a record",
+        megabytes(peak),
+        megabytes(bound),
+        format!("{:.2}×", peak as f64 / bound as f64),
+    );
+}
+
+/// The exact state of a session's newest epoch, in a long session and in a short one.
+fn one_epoch() {
+    let tasks = [100, 2].map(|size| part("epoch", &[corpus::session(size).parent().unwrap()]));
+    let [long, short] = in_turn(ROUNDS, tasks.each_ref());
+    row(
+        "CPU of the newest epoch of a session of 100 MB, beside one of 2 MB",
+        "≤ 2×",
+        time(long.cpu),
+        time(short.cpu),
+        times(long.cpu, short.cpu),
+    );
+}
+
+fn report() {
+    let path = corpus::session(100);
+    let folder = path.parent().unwrap();
+    let report = ctxgauge(folder, &["report", "--json", path.to_str().unwrap()]);
+    let [report, ignored] = in_turn(ROUNDS, [&report, &part("ignored", &[folder])]);
+    row(
+        "CPU of `report` on a session of 100 MB, beside `IgnoredAny`",
+        "≤ 2.5×",
+        time(report.cpu),
+        time(ignored.cpu),
+        times(report.cpu, ignored.cpu),
+    );
+}
+
+/// The second start of the monitor, beside one without logs; the difference beside a walk over the logs.
+fn restart(home: &Path) {
+    let own = tempfile::tempdir().unwrap();
+    let nothing = tempfile::tempdir().unwrap();
+    let start = |home: &Path| {
+        let monitor = Monitor::open(home, own.path());
+        let used = monitor.settle();
+        monitor.quit();
+        used
+    };
+    start(home);
+    let (again, empty) = (start(home), start(nothing.path()));
+    let [walk] = in_turn(ROUNDS, [&part("walk", &[home])]);
+    let ours = again.cpu.saturating_sub(empty.cpu);
+    row(
+        "CPU of a restart, beside a walk over the logs",
+        "≤ 2×",
+        time(ours),
+        time(walk.cpu),
+        times(ours, walk.cpu),
+    );
+    row(
+        "bytes read at a restart",
+        "0 of unchanged logs",
+        megabytes(again.read.saturating_sub(empty.read)),
+        "–",
+        "–",
+    );
+}
+
+/// A monitor while nothing happens.
+fn idle() {
+    let own = tempfile::tempdir().unwrap();
+    let monitor = Monitor::open(&corpus::small_files(WATCHED), own.path());
+    monitor.settle();
+    let before = monitor.used();
+    std::thread::sleep(IDLE);
+    let after = monitor.used();
+    monitor.quit();
+    let cpu = after.cpu - before.cpu;
+    row(
+        "CPU of the monitor while 2,000 files rest",
+        "≤ 0.1 %",
+        format!("{} in {} s", time(cpu), IDLE.as_secs()),
+        "–",
+        format!("{:.3} %", 100.0 * cpu.as_secs_f64() / IDLE.as_secs_f64()),
+    );
+    row(
+        "bytes that it reads and draws meanwhile",
+        "0",
+        format!(
+            "{} and {}",
+            after.read - before.read,
+            after.drawn - before.drawn
+        ),
+        "–",
+        "–",
+    );
+}
+
+/// How costs grow: three sizes, each four times the one before.
+fn growth() {
+    let sizes = [6, 25, 100].map(|size| {
+        let path = corpus::session(size);
+        let home = path.parent().unwrap();
+        ctxgauge(home, &["report", "--json", path.to_str().unwrap()])
+    });
+    grown(
+        "records: `report` of a session of 6.25, 25 and 100 MB",
+        sizes,
+    );
+    let sizes =
+        [500, 2_000, 8_000].map(|files| ctxgauge(&corpus::small_files(files), &["ls", "--json"]));
+    grown("files: all gauges of 500, 2,000 and 8,000 sessions", sizes);
+}
+
+fn grown(what: &str, tasks: [Task; 3]) {
+    let costs: [Cost; 3] = in_turn(ROUNDS, tasks.each_ref());
+    let [small, middle, large] = costs.map(|cost| cost.cpu);
+    row(
+        &format!("CPU by {what}"),
+        "≤ 4.4× a step",
+        format!("{}, {}, {}", time(small), time(middle), time(large)),
+        "–",
+        format!("{}, {}", times(middle, small), times(large, middle)),
+    );
+}
+
+fn each(args: &[OsString], mode: fn(&LogFile) -> u64) {
+    black_box(found(&args[0]).iter().map(mode).sum::<u64>());
+}
+
+fn whole_on_2_threads(args: &[OsString]) {
+    let mut logs = found(&args[0]);
+    logs.sort_by_key(|log| std::cmp::Reverse(log.facts.len));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(log) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            whole(log);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+}
+
+/// The logs in a home, or in another folder.
+fn found(home: impl AsRef<Path>) -> Vec<LogFile> {
+    let home: PathBuf = home.as_ref().into();
+    let folders = Folders {
+        home: Some(home.clone()),
+        ..Folders::default()
+    };
+    let mut roots = usual(agents::ALL, &folders, &|_| None);
+    if !home.join(".claude").exists() && !home.join(".codex").exists() {
+        roots.push(SearchRoot::Given(home));
+    }
+    Scanner::new(roots, agents::ALL.to_vec(), |_| None)
+        .look()
+        .files
+}
+
+fn whole(log: &LogFile) -> u64 {
+    let sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
+    sessions.iter().map(|(_, session)| session.records).sum()
+}
+
+/// Back to the last compaction, and on from there.
+fn epoch(log: &LogFile) -> u64 {
+    let mut reading = log.store.epoch(log, &Arc::default()).unwrap();
+    while reading.step(&ByLength, &mut || false).unwrap() == Progress::More {}
+    let (sessions, _) = reading.finish();
+    sessions.iter().map(|(_, session)| session.records).sum()
+}
+
+fn bytes(log: &LogFile) -> u64 {
+    let mut n = 0;
+    blocks(log, 128 << 10, |block| n += block.len() as u64);
+    n
+}
+
+fn newlines(log: &LogFile) -> u64 {
+    let mut n = 0;
+    blocks(log, 256 << 10, |block| {
+        n += memchr::memchr_iter(b'\n', block).count() as u64;
+    });
+    n
+}
+
+fn blocks(log: &LogFile, size: usize, mut give: impl FnMut(&[u8])) {
+    let mut file = File::open(&*log.facts.path).unwrap();
+    let mut buffer = vec![0; size];
+    loop {
+        match file.read(&mut buffer).unwrap() {
+            0 => return,
+            read => give(&buffer[..read]),
+        }
+    }
+}
+
+/// Each line as JSON of which nothing is kept.
+fn ignored(log: &LogFile) -> u64 {
+    let mut file = File::open(&*log.facts.path).unwrap();
+    let mut buffer = vec![0; 256 << 10];
+    let (mut held, mut n) = (0, 0);
+    loop {
+        if held == buffer.len() {
+            buffer.resize(2 * held, 0);
+        }
+        let read = file.read(&mut buffer[held..]).unwrap();
+        if read == 0 {
+            return n;
+        }
+        let (end, mut from) = (held + read, 0);
+        for at in memchr::memchr_iter(b'\n', &buffer[held..end]) {
+            let line = &buffer[from..held + at];
+            n += u64::from(serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok());
+            from = held + at + 1;
+        }
+        buffer.copy_within(from..end, 0);
+        held = end - from;
+    }
+}
