@@ -9,9 +9,10 @@ use super::ledger::Ledger;
 use super::past::Inputs;
 use super::session::Session;
 use super::{Kind, Source};
+use serde::{Deserialize, Serialize};
 
 /// The agent's own number for its context, and ours to compare it with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentEstimate {
     /// The agent's number for the whole context, in tokens.
     pub tokens: u64,
@@ -32,10 +33,10 @@ impl AgentEstimate {
 }
 
 /// The newest number that the agent logged, and when.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Logged {
     /// The request that it is about.
-    request: Key,
+    pub(super) request: Key,
     /// For the prompt, in tokens.
     prompt: u64,
     /// For the whole context.

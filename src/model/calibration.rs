@@ -18,7 +18,7 @@ use super::event::Size;
 use super::history::Item;
 use super::thinking::Thinking;
 use super::{Kind, Role};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -32,7 +32,7 @@ pub struct Sample {
 }
 
 /// Items with similar framing: results of one tool, reminders, summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Class(u64);
 
 impl Class {
@@ -111,8 +111,9 @@ type Parts = [f64; PARTS];
 const PARTS: usize = 6;
 
 /// How one model counts, as far as this session has shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Calibration {
+    #[serde(with = "tokenizer::numbers")]
     prior: Tokenizer,
     /// What becomes of thinking, as far as the reports have shown.
     thinking: Thinking,
@@ -127,6 +128,7 @@ pub struct Calibration {
     price: Parts,
     /// What a class costs beyond `price`.
     extra: BTreeMap<Class, f64>,
+    #[serde(skip)]
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
     p90: f64,
@@ -168,6 +170,11 @@ impl Calibration {
             median: 1.0 / OUTLIER,
             prior,
         }
+    }
+
+    /// Forgets the deltas that it has learned from. It cannot learn any more.
+    pub(super) fn forget_deltas(&mut self) {
+        self.seen = VecDeque::new();
     }
 
     /// What an item is expected to cost, in provider tokens.
@@ -427,7 +434,7 @@ const MOST_SKEW: f64 = 1.0;
 const MOST_FRAMING: f64 = 200.0;
 
 /// How wide the 90 % interval of estimates is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Spread {
     /// Half its width, as a share of the estimate.
     share: f64,
@@ -443,7 +450,7 @@ impl Spread {
 }
 
 /// An expected number of tokens with its 90 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Expected {
     /// The best guess.
     pub tokens: u64,

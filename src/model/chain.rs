@@ -10,13 +10,14 @@
 
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// A record's index in the tree, in the order of the log.
 pub(super) type NodeIx = usize;
 
 /// A record in the tree.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Link {
     parent: Option<NodeIx>,
     part: Part,
@@ -40,7 +41,7 @@ pub(super) struct BranchChange {
 }
 
 /// The tree and its live branch.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chain {
     nodes: Vec<Link>,
     by_key: HashMap<Key, NodeIx>,

@@ -9,10 +9,10 @@ use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
 use super::session::{Coverage, Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One role's part of the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Share {
     /// All its tokens.
     pub tokens: u64,
@@ -25,7 +25,7 @@ pub struct Share {
 }
 
 /// How the size of a context is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Basis {
     /// Reported, nothing has come since.
@@ -53,7 +53,7 @@ impl Basis {
 }
 
 /// How full a context is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     /// All tokens in it.
     pub used: u64,
@@ -125,12 +125,18 @@ impl Session {
 
     /// How full the context is now, by the estimator that the user chose.
     pub fn context(&self) -> Context {
-        self.context_of(&self.content())
+        match self.stored() {
+            Some(stored) => stored.context,
+            None => self.context_of(&self.content()),
+        }
     }
 
     /// Whether `context`, the present one, is what a report on the whole log would show: all of it is
     /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
     pub fn is_final(&self, context: &Context) -> bool {
+        if let Some(stored) = self.stored() {
+            return stored.is_final;
+        }
         let needs_epoch = self.count_rule().is_some_and(|rule| rule.earlier_reasoning);
         if context.estimated == 0 {
             return self.coverage >= Coverage::Epoch || !needs_epoch;

@@ -9,13 +9,14 @@ mod size;
 
 use super::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
 pub use size::{ByLength, Measure, Size};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
 /// the id's text, since a gigabyte of logs holds a million of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key(pub u64);
 
 impl Key {
@@ -38,7 +39,7 @@ impl Key {
 
 /// Which conversation of a file an entry belongs to. Most files hold one; older Claude Code files
 /// interleave their sub-agents' records with the main conversation's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Lane {
     /// The conversation the file is named for.
     Main,
@@ -48,7 +49,7 @@ pub enum Lane {
 
 /// The place of a record in its log, ordered as records are. Only the store that made it interprets
 /// `offset` and `len`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Place {
     /// For a file of lines: the first byte of the line.
     pub offset: u64,
@@ -196,11 +197,12 @@ pub struct ItemKey {
 }
 
 /// Facts about a session. `None`: not in this record.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Meta {
     /// The session's id, as the agent writes it.
     pub id: Option<Box<str>>,
     /// A title that the agent or the user chose, or a sub-agent's type.
+    #[serde(skip)]
     pub title: Option<Box<str>>,
     /// The working directory.
     pub cwd: Option<Box<str>>,
@@ -275,7 +277,7 @@ pub enum Parent {
 }
 
 /// What part of the exchange a node is. Decides which nodes belong to a branch beside its chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Part {
     /// A link of the conversation's chain, not in the context.
     #[default]
@@ -335,7 +337,7 @@ impl Node {
 }
 
 /// One piece of context, measured where it was read; the text itself stays in the log.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewItem {
     /// Who added it.
     pub role: Role,
@@ -348,6 +350,7 @@ pub struct NewItem {
     /// How large it is.
     pub size: Size,
     /// Its beginning, at most [`PREVIEW_BYTES`] long, white space collapsed, without control characters.
+    #[serde(skip)]
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,
@@ -406,7 +409,7 @@ impl Usage {
 }
 
 /// A response's usage in the provider's own terms: whether `input` holds the cached part differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Billed {
     /// Input, with or without the cached part as the provider counts.
     pub input: u64,
@@ -482,7 +485,7 @@ impl Reset {
 }
 
 /// What caused a compaction or clear.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The agent compacted by itself, at its trigger.
     Automatic,

@@ -172,8 +172,9 @@ impl Fleet {
         let random = random_part(id);
         let id = random.unwrap_or(id);
         let chosen = (random.is_none() && id.len() <= CHOSEN_ID).then_some(id);
-        let named = [project, Some(title), chosen, first_user_text(session)];
-        if let Some(name) = named.into_iter().flatten().find(shows) {
+        let facts = [project, Some(title), chosen].into_iter().flatten();
+        let named = facts.chain(std::iter::once_with(|| first_user_text(session)).flatten());
+        if let Some(name) = named.into_iter().find(shows) {
             return name.chars().take(LONGEST_NAME).collect();
         }
         if !id.is_empty() {

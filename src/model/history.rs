@@ -4,6 +4,7 @@ use super::event::{Billed, Cause, Key, NewItem, Place};
 use super::{Gone, Kind, Source};
 use derive_more::Deref;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,11 +17,12 @@ pub type RequestIx = usize;
 pub type SizedItem = (ItemIx, u64, Source);
 
 /// One piece of context, with its size and when it was there.
-#[derive(Debug, Clone, PartialEq, Deref)]
+#[derive(Debug, Clone, PartialEq, Deref, Serialize, Deserialize)]
 pub struct Item {
     /// Its place in the log.
     pub place: Place,
     /// When it was written.
+    #[serde(with = "crate::model::stored::time")]
     pub at: Option<Timestamp>,
     /// The item as the log has it; its fields can be read through [`Item`].
     #[deref]
@@ -44,7 +46,7 @@ pub struct Item {
 }
 
 /// How an item left the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// The first request whose prompt no longer held it.
     pub request: RequestIx,
@@ -55,7 +57,7 @@ pub struct Left {
 }
 
 /// A time for which an item was out of the context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Away {
     /// The first request that went without it.
     pub from: RequestIx,
@@ -70,7 +72,7 @@ pub struct Away {
 }
 
 /// The size that an item had before a record changed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PreviousSize {
     /// The record that changed it.
     pub(super) until: u32,
@@ -146,15 +148,17 @@ impl Item {
 }
 
 /// One call to the model, with what the provider reported.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// Its identity in the log.
     pub key: Key,
     /// The last line that carries its usage.
     pub place: Place,
     /// When its first line was written.
+    #[serde(with = "crate::model::stored::time")]
     pub at: Option<Timestamp>,
     /// The model that answered.
+    #[serde(with = "crate::model::stored::shared")]
     pub model: Option<Arc<str>>,
     /// All input, cached or not.
     pub prompt: u64,
@@ -185,7 +189,7 @@ pub struct Request {
 }
 
 /// An agent's own counts around a compaction, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// At which it compacted.
     pub at: u64,
@@ -214,17 +218,19 @@ impl Request {
 }
 
 /// A compaction or clear that took place.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastReset {
     /// The place of its record.
     pub place: Place,
     /// When.
+    #[serde(with = "crate::model::stored::time")]
     pub at: Option<Timestamp>,
     /// Compaction or clear.
     pub gone: Gone,
     /// What caused it.
     pub cause: Cause,
     /// The model at that time.
+    #[serde(with = "crate::model::stored::shared")]
     pub model: Option<Arc<str>>,
     /// The size before.
     pub before: u64,

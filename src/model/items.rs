@@ -10,6 +10,7 @@ use super::event::{Key, NewItem, Place};
 use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
@@ -18,7 +19,7 @@ const MAX_HISTORY_BASE: usize = 1_000;
 const MAX_HISTORY_PER_ITEM: usize = 4;
 
 /// Tokens of items in the context.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Tally {
     all: i128,
     /// The part of `all` that is system prompt and tool lists.
@@ -35,7 +36,7 @@ impl Tally {
 }
 
 /// All items of a session, in the order of the log.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Items {
     list: Vec<Item>,
     calibrations: Calibrations,
@@ -43,6 +44,8 @@ pub(super) struct Items {
     record: u32,
     /// Items in the context that are not settled or that no request has sent, by node and index.
     pending: BTreeSet<(u32, ItemIx)>,
+    /// The record of the newest item, if items were forgotten.
+    newest_forgotten: u32,
     /// Settled items in the context.
     settled: Tally,
     /// The other items in the context; `None`: to be summed up again.
@@ -487,22 +490,37 @@ impl Items {
         }
     }
 
-    /// Forgets the items that are not in the context. Returns the indices of those that stay, by live
-    /// node. Nothing can be added afterwards.
-    pub(super) fn keep_in_context(&mut self, chain: &Chain) -> Vec<Vec<ItemIx>> {
+    /// The record of the newest of the first items; 0: there are none.
+    pub(super) fn newest_record(&self, so_far: usize) -> u32 {
+        let newest = self.list[..so_far].last().map_or(0, |item| item.record);
+        match so_far == self.list.len() {
+            true => newest.max(self.newest_forgotten),
+            false => newest,
+        }
+    }
+
+    /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
+    /// added afterwards.
+    pub(super) fn keep(
+        &mut self,
+        chain: &Chain,
+        stays: impl Fn(&Item) -> bool,
+    ) -> Vec<Vec<ItemIx>> {
+        let newest_forgotten = self.newest_record(self.list.len());
         let mut kept = Vec::new();
         let mut nodes = Vec::with_capacity(chain.live().len());
         for (node, old) in chain.live().iter().enumerate() {
             let from = kept.len();
             let items = chain.items(*old).iter().map(|ix| &self.list[*ix]);
-            kept.extend(items.filter(|item| item.in_context()).map(|item| Item {
+            kept.extend(items.filter(|item| stays(item)).map(|item| Item {
                 node: u32::try_from(node).unwrap_or(u32::MAX),
                 ..item.clone()
             }));
             nodes.push((from..kept.len()).collect());
         }
         kept.shrink_to_fit();
-        let calibrations = self.calibrations.clone();
+        let mut calibrations = std::mem::take(&mut self.calibrations);
+        calibrations.forget_deltas();
         let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
         let unsettled = kept.iter().filter(|item| item.settled.is_none());
         let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
@@ -516,6 +534,7 @@ impl Items {
             list: kept,
             record: self.record,
             changes: self.changes,
+            newest_forgotten,
             settled: self.settled,
             sizes_by_hash,
             ..Items::new(calibrations)

@@ -29,10 +29,11 @@ use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
 use again::parts;
 use explained::{add_unexplained, explained, explained_at_first, fits};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
 /// The items, requests and resets of a session, and what the reports have settled.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Ledger {
     items: Items,
     requests: Vec<Request>,
@@ -500,17 +501,23 @@ impl Ledger {
         }
     }
 
-    /// Forgets the items that are not in the context. Returns the indices of those that stay, by live
-    /// node. Nothing can be added afterwards.
-    pub(super) fn keep_in_context(&mut self, chain: &Chain) -> Vec<Vec<ItemIx>> {
+    /// Forgets the items that do not stay, and of which requests there are reports, apart from this one. Returns the
+    /// indices of the items that stay, by live node. Nothing can be added afterwards.
+    pub(super) fn keep(
+        &mut self,
+        chain: &Chain,
+        request: Option<Key>,
+        stays: impl Fn(&Item) -> bool,
+    ) -> Vec<Vec<ItemIx>> {
         for request in &mut self.requests {
             request.start = chain.live().partition_point(|node| *node < request.start);
         }
         self.requests.shrink_to_fit();
         self.settled = Vec::new();
         self.turns = Vec::new();
-        self.by_request = HashMap::new();
-        self.items.keep_in_context(chain)
+        self.by_request.retain(|key, _| Some(*key) == request);
+        self.by_request.shrink_to_fit();
+        self.items.keep(chain, stays)
     }
 }
 

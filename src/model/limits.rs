@@ -5,15 +5,21 @@ use super::event::Cause;
 use super::past::Facts;
 use super::session::{PastReset, Request, RequestIx, Session};
 use super::window::{Limits, PastSize, Seen, WindowSource};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 impl Session {
     /// The window and the trigger, and how both are known.
     pub fn limits(&self) -> Limits {
         let facts = self.facts();
+        if let Some(stored) = self.stored() {
+            let limits = |least| self.limits_from(&facts, &stored.sizes, least);
+            return raised(stored.sizes.has_requests, limits, || stored.low);
+        }
+        let sizes = Sizes::of(facts.model.as_deref(), self.requests(), self.resets());
         raised(
-            self.requests(),
-            |least| self.limits_from(&facts, self.requests(), self.resets(), least),
+            sizes.has_requests,
+            |least| self.limits_from(&facts, &sizes, least),
             || self.calibrated_context().low,
         )
     }
@@ -29,7 +35,9 @@ impl Session {
             model: requests.last().and_then(|r| r.model.clone()),
             ..self.facts()
         };
-        self.limits_from(&facts, requests, &self.resets()[..resets], 0)
+        let resets = &self.resets()[..resets];
+        let sizes = Sizes::of(facts.model.as_deref(), requests, resets);
+        self.limits_from(&facts, &sizes, 0)
     }
 
     /// The window and the trigger with a model of this session, as all of the session shows them.
@@ -39,7 +47,8 @@ impl Session {
             model,
             ..self.facts()
         };
-        self.limits_from(&facts, self.requests(), self.resets(), 0)
+        let sizes = Sizes::of(facts.model.as_deref(), self.requests(), self.resets());
+        self.limits_from(&facts, &sizes, 0)
     }
 
     /// The window and the trigger as they were known when this was the context.
@@ -48,64 +57,72 @@ impl Session {
         let facts = self.past().facts_at(inputs);
         let requests = &self.requests()[..inputs.requests as usize];
         let resets = &self.resets()[..inputs.resets as usize];
+        let sizes = Sizes::of(facts.model.as_deref(), requests, resets);
         raised(
-            requests,
-            |least| self.limits_from(&facts, requests, resets, least),
+            sizes.has_requests,
+            |least| self.limits_from(&facts, &sizes, least),
             || self.calibrated(content).low,
         )
     }
 
     /// `least` is a lower bound of the context, in tokens, if it exceeds what was reported.
-    fn limits_from(
-        &self,
-        facts: &Facts,
-        requests: &[Request],
-        resets: &[PastReset],
-        least: u64,
-    ) -> Limits {
-        let model = facts.model.as_deref();
-        let same_model = |other: &Option<Arc<str>>| other.as_deref() == model;
-        let largest = requests
-            .iter()
-            .filter(|r| same_model(&r.model))
-            .map(|r| r.prompt)
-            .max();
-        let past: Vec<PastSize> = resets
-            .iter()
-            .filter(|r| r.cause == Cause::Automatic && same_model(&r.model))
-            .map(|r| match r.counted {
-                Some(counted) => PastSize::Counted(counted),
-                None => PastSize::Context(r.before),
-            })
-            .collect();
+    fn limits_from(&self, facts: &Facts, sizes: &Sizes, least: u64) -> Limits {
         self.rules().limits(&Seen {
             agent: self.agent,
             version: self.meta.version.as_deref(),
-            model,
+            model: facts.model.as_deref(),
             session: self.meta.id.as_deref(),
             at: self.updated_at,
             logged_window: facts.window,
             logged_trigger: facts.trigger,
-            largest: largest.unwrap_or(0).max(least),
-            first: requests
-                .get(resets.last().map_or(0, |reset| reset.request))
-                .map(|request| request.prompt),
-            past: &past,
+            largest: sizes.largest.max(least),
+            first: sizes.first,
+            past: &sizes.past,
             set_window: self.set_window_tokens(),
             overrides: self.overrides(),
         })
     }
 }
 
+/// What the limits of a model are computed from: the sizes of past contexts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Sizes {
+    has_requests: bool,
+    /// The largest prompt that was reported for the model.
+    largest: u64,
+    /// The first prompt after the last compaction.
+    first: Option<u64>,
+    /// The compactions that the agent made by itself with the model.
+    past: Vec<PastSize>,
+}
+
+impl Sizes {
+    pub(super) fn of(model: Option<&str>, requests: &[Request], resets: &[PastReset]) -> Sizes {
+        let same_model = |other: &Option<Arc<str>>| other.as_deref() == model;
+        let of_model = requests.iter().filter(|r| same_model(&r.model));
+        let automatic = |r: &&PastReset| r.cause == Cause::Automatic && same_model(&r.model);
+        let first = requests.get(resets.last().map_or(0, |reset| reset.request));
+        Sizes {
+            has_requests: !requests.is_empty(),
+            largest: of_model.map(|r| r.prompt).max().unwrap_or(0),
+            first: first.map(|request| request.prompt),
+            past: resets
+                .iter()
+                .filter(automatic)
+                .map(|r| match r.counted {
+                    Some(counted) => PastSize::Counted(counted),
+                    None => PastSize::Context(r.before),
+                })
+                .collect(),
+        }
+    }
+}
+
 /// A guessed window is not smaller than the context: its low end, if nothing was reported. That is
 /// computed only for such sessions, since lists need the limits of every session that they show.
-fn raised(
-    requests: &[Request],
-    limits: impl Fn(u64) -> Limits,
-    low: impl FnOnce() -> u64,
-) -> Limits {
+fn raised(has_requests: bool, limits: impl Fn(u64) -> Limits, low: impl FnOnce() -> u64) -> Limits {
     let usual = limits(0);
-    if usual.window_source != WindowSource::Guessed || !requests.is_empty() {
+    if usual.window_source != WindowSource::Guessed || has_requests {
         return usual;
     }
     match low() {

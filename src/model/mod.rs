@@ -25,6 +25,7 @@ pub mod fleet;
 pub mod forecast;
 mod history;
 mod items;
+mod lazy;
 mod ledger;
 mod limits;
 pub mod own_count;
@@ -35,6 +36,7 @@ pub mod repeats;
 pub mod replay;
 pub mod running;
 pub mod session;
+mod stored;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text;

@@ -55,7 +55,7 @@ pub enum Base {
 }
 
 /// An agent's own count of a context, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnCount {
     /// All of it.
     pub tokens: u64,
@@ -208,7 +208,7 @@ impl Session {
         let reset = (content.inputs.resets as usize).checked_sub(1);
         let epoch = reset.map_or(0, |ix| self.resets()[ix].record);
         let so_far = &self.items()[..content.so_far];
-        let now = so_far.last().map_or(0, |item| item.record);
+        let now = self.ledger().items().newest_record(content.so_far);
         let this_epoch = so_far.iter().enumerate().rev();
         let mut this_epoch = this_epoch.take_while(|(_, item)| item.record > epoch);
         // What comes after the last boundary is of the running turn.

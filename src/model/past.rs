@@ -10,10 +10,11 @@ use super::event::Place;
 use super::history::RequestIx;
 use super::ledger::Ledger;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The earlier states of a session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Past {
     /// In the order of the log, at most one a record.
     marks: Vec<Mark>,
@@ -26,16 +27,17 @@ pub(super) struct Past {
 }
 
 /// A record that changed what a context is computed from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub(super) record: u32,
     pub(super) place: Place,
+    #[serde(with = "crate::model::stored::time")]
     pub(super) at: Option<Timestamp>,
     pub(super) inputs: Inputs,
 }
 
 /// What a context is computed from, beside the items in it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Inputs {
     /// Requests reported.
     pub(super) requests: u32,
@@ -57,7 +59,7 @@ pub(super) struct Inputs {
 }
 
 /// What is known of the part of the context that no item explains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Unlogged {
     /// The anchor's system part, in tokens.
     Reported(u64),
@@ -70,8 +72,9 @@ pub(super) enum Unlogged {
 }
 
 /// The model, its window and its trigger, as the log names them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Facts {
+    #[serde(with = "crate::model::stored::shared")]
     pub(super) model: Option<Arc<str>>,
     pub(super) window: Option<u64>,
     pub(super) trigger: Option<u64>,

@@ -4,6 +4,7 @@
 //! The fold never looks back at a log. A [`Session`] passes each event to the parts that keep its state:
 //! `chain` (the tree), `ledger` (items, requests and what reports settled), `past` (earlier states).
 
+mod restored;
 mod rewritten;
 mod trim;
 
@@ -17,17 +18,19 @@ pub use super::history::{
     Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
 };
 use super::items::Items;
+use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Facts, Inputs, Mark, Past};
 use super::version;
 use super::window::{Overrides, Rules};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Coverage {
     /// Nothing was read yet.
     #[default]
@@ -41,9 +44,10 @@ pub enum Coverage {
 }
 
 /// A conversation and all that is known of its context.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Session {
     /// The agent's id.
+    #[serde(skip)]
     pub agent: &'static str,
     /// Facts about the session, the newest of each.
     pub meta: Meta,
@@ -56,23 +60,29 @@ pub struct Session {
     /// Records of types that the decoder does not know, by type. They may concern the context.
     pub unknown: BTreeMap<Box<str>, u64>,
     /// Fields of another type than expected, by name: each cost its own value and nothing else.
-    pub lost_fields: BTreeMap<&'static str, u64>,
+    pub lost_fields: BTreeMap<Box<str>, u64>,
     /// Lines that could not be read.
     pub unreadable: u64,
     /// The first of them, and why.
+    #[serde(skip)]
     pub first_unreadable: Option<(Place, Box<str>)>,
     /// The log's first time stamp.
+    #[serde(with = "crate::model::stored::time")]
     pub started_at: Option<Timestamp>,
     /// The log's newest time stamp.
+    #[serde(with = "crate::model::stored::time")]
     pub updated_at: Option<Timestamp>,
     /// User turns so far.
     pub turns: u32,
+    #[serde(skip)]
     rules: Arc<Rules>,
+    #[serde(skip)]
     overrides: Arc<Overrides>,
+    #[serde(skip)]
     set_window: Option<u64>,
-    chain: Chain,
-    ledger: Ledger,
-    past: Past,
+    chain: Lazy<Chain>,
+    ledger: Lazy<Ledger>,
+    past: Lazy<Past>,
     agent_estimate: Option<Logged>,
     /// The requests there were when the agent last wrote its history anew.
     written_anew: Option<usize>,
@@ -81,6 +91,8 @@ pub struct Session {
     /// The summary that the log has in the place of earlier records.
     summary: Option<rewritten::Summary>,
     last_place: Option<Place>,
+    /// Set if it was read from the cache.
+    stored: Option<Box<restored::Stored>>,
 }
 
 impl Session {
@@ -90,7 +102,7 @@ impl Session {
         Session {
             agent,
             rules,
-            ledger: Ledger::new(Items::new(calibrations)),
+            ledger: Ledger::new(Items::new(calibrations)).into(),
             ..Session::default()
         }
     }
@@ -116,7 +128,15 @@ impl Session {
     }
 
     pub(super) fn model_shared(&self) -> Option<&Arc<str>> {
-        self.ledger.items().calibrations().model()
+        match &self.stored {
+            Some(stored) => stored.model.as_ref(),
+            None => self.ledger.items().calibrations().model(),
+        }
+    }
+
+    /// What lists show of it, if it was read from the cache.
+    pub(super) fn stored(&self) -> Option<&restored::Stored> {
+        self.stored.as_deref()
     }
 
     /// The newest usable usage report on the live branch since the last reset.
@@ -175,11 +195,6 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// Whether the log, read whole, has no usage report: all of its context is estimated.
-    pub fn is_unreported(&self) -> bool {
-        self.coverage == Coverage::Whole && self.requests().is_empty()
-    }
-
     /// The newest version of the agent whose logs were compared with known counts, if this session's is
     /// newer.
     pub fn newer_than_proven(&self) -> Option<&'static str> {
@@ -219,6 +234,7 @@ impl Session {
     /// new in it; another branch, a reset, a correction of an older number and another tokenizer may
     /// cost a walk through the context.
     pub fn apply(&mut self, entry: Entry) {
+        self.stored = None;
         if let Some(at) = entry.at {
             self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
             self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
@@ -253,7 +269,7 @@ impl Session {
             Event::Sent { added, missing } => self.follow_request(&added, &missing),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
             Event::Unknown(kind) => *self.unknown.entry(kind).or_default() += 1,
-            Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
+            Event::Lost(name) => *self.lost_fields.entry(name.into()).or_default() += 1,
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 self.first_unreadable.get_or_insert((place, why));
@@ -265,13 +281,15 @@ impl Session {
     /// Sets a mark where a context would be computed otherwise than at the last one.
     fn mark(&mut self, place: Place, at: Option<Timestamp>) {
         let record = self.agent_estimate.map_or(0, |logged| logged.record);
-        self.past.note_estimate(self.agent_estimate(), record);
-        self.past.mark(Mark {
+        let estimate = self.agent_estimate();
+        self.past.note_estimate(estimate, record);
+        let mark = Mark {
             record: self.ledger.items().record(),
             place,
             at,
             inputs: self.inputs(),
-        });
+        };
+        self.past.mark(mark);
     }
 
     fn set_meta(&mut self, new: Meta) {
@@ -290,7 +308,7 @@ impl Session {
             window: new.window.or(old.window),
             trigger: new.trigger.or(old.trigger),
         };
-        self.past.note_facts(self.facts());
+        self.note_facts();
     }
 
     /// The log names the model of the next or of this response. Where the new one counts differently,
@@ -309,7 +327,12 @@ impl Session {
         if !count_alike {
             self.ledger.forget_settled(&self.chain);
         }
-        self.past.note_facts(self.facts());
+        self.note_facts();
+    }
+
+    fn note_facts(&mut self) {
+        let facts = self.facts();
+        self.past.note_facts(facts);
     }
 
     /// Takes in a usage report, or the agent's own number for its context.

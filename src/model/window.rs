@@ -240,7 +240,7 @@ impl<'a> Seen<'a> {
 }
 
 /// A compaction that took place, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PastSize {
     /// The size of the context, where the agent's own count is not known.
     Context(u64),

@@ -7,6 +7,7 @@ use crate::ingest::discover::Scanner;
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::store;
 use crate::model::event::ByLength;
+use crate::model::forecast::forecast;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
@@ -221,5 +222,79 @@ proptest! {
         let root = SearchRoot::Given(own.clone());
         let log = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look().files.remove(0);
         follow(&log, &moments);
+    }
+}
+
+/// What a list shows of a session, apart from its name, and what it is computed from.
+fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
+    (
+        (session.context(), session.limits(), forecast(session, None)),
+        session.is_final(&session.context()),
+        session.is_unreported(),
+        session.model().map(str::to_owned),
+        (
+            session.newest_prompts(9),
+            session
+                .newest_reset()
+                .map(|(reset, sent)| (reset.clone(), sent)),
+        ),
+        (session.agent_estimate(), session.turns, session.records),
+        (
+            session.started_at,
+            session.updated_at,
+            session.project().to_owned(),
+        ),
+    )
+}
+
+/// A session that is stored and read again shows the same, and has no text.
+fn store_and_restore(log: &LogFile, sessions: Sessions) {
+    for (lane, session) in sessions {
+        let mut trimmed = session.clone();
+        let bytes = trimmed.to_stored(lane);
+        let mut restored = Session::from_stored(&bytes, log.format.id, &RULES).unwrap();
+        assert_eq!(row(&restored), row(&session), "{:?}", log.facts.path);
+        assert!(restored.lacks_texts() && restored.meta.title.is_none());
+        assert_eq!(restored.requests(), trimmed.requests());
+        assert_eq!(restored.resets(), trimmed.resets());
+        let sizes = |of: &Session| {
+            of.in_context()
+                .map(|(_, tokens, source)| (tokens, source))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&restored), sizes(&trimmed));
+        assert!(restored.items().iter().all(|item| item.preview.is_empty()));
+        // Another window counts as it does for a session that was just read.
+        restored.set_window(Some(50_000));
+        let mut other = session.clone();
+        other.set_window(Some(50_000));
+        assert_eq!(restored.limits(), other.limits());
+    }
+}
+
+#[test]
+fn a_session_from_the_cache_shows_what_a_fresh_one_does() {
+    for log in LOGS.iter() {
+        if let Ok(sessions) = read_whole(log, &ByLength, &RULES) {
+            store_and_restore(log, sessions);
+        }
+        if let Ok(sessions) = tail_only(log, &RULES) {
+            store_and_restore(log, sessions);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_log_may_be_stored_at_any_length(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
+        fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
+        let sessions = read_whole(&log, &ByLength, &RULES).unwrap();
+        store_and_restore(&log, sessions);
     }
 }

@@ -1,7 +1,9 @@
 //! How large texts are.
 
+use serde::{Deserialize, Serialize};
+
 /// How large an item is, as counted here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Size {
     /// Bytes of text that the model gets.
     pub bytes: u64,

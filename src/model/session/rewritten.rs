@@ -5,10 +5,11 @@ use super::{Coverage, PastReset, Session};
 use crate::model::event::{Cause, Kept, Place, Reset};
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// A summary in the place of records that the log no longer has.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Summary {
     /// Of its text.
     hash: u64,

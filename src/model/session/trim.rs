@@ -4,13 +4,23 @@
 //! session keeps what its gauge and its forecast need: the items in the context, the requests, the
 //! resets. It cannot be continued (a rewind may lead anywhere): when its log grows, it is read again.
 
-use super::Session;
+use super::{Item, Left, Session};
+use crate::model::Gone;
 
 impl Session {
     /// Forgets every item that is not in the context, and the session's earlier states. The context's
     /// numbers stay as they are; nothing can be applied afterwards.
+    ///
+    /// Thinking that was stripped stays where the agent's own count has it.
     pub fn trim(&mut self) {
-        let nodes = self.ledger.keep_in_context(&self.chain);
+        let rule = self.count_rule();
+        let counts_thinking = rule.is_some_and(|rule| rule.earlier_reasoning);
+        let stays = |item: &Item| {
+            let is_stripped = |left: Left| left.why == Gone::Stripped;
+            item.in_context() || (counts_thinking && item.left.is_some_and(is_stripped))
+        };
+        let request = self.agent_estimate.map(|logged| logged.request);
+        let nodes = self.ledger.keep(&self.chain, request, stays);
         self.chain.keep_only_live(nodes);
         self.past.forget();
     }

@@ -149,15 +149,14 @@ fn left(context: &Context, limits: &Limits) -> u64 {
 }
 
 fn growth(session: &Session) -> Vec<u64> {
-    let from = session.requests().len().saturating_sub(GROWTH_BARS + 1);
-    let last = session.requests().get(from..).unwrap_or_default();
+    let last = session.newest_prompts(GROWTH_BARS + 1);
     last.windows(2)
-        .map(|pair| pair[1].prompt.saturating_sub(pair[0].prompt))
+        .map(|pair| pair[1].saturating_sub(pair[0]))
         .collect()
 }
 
 fn last_compaction(session: &Session) -> Option<Compacted> {
-    let reset = session.resets().last()?;
+    let (reset, is_reported) = session.newest_reset()?;
     if reset.gone != Gone::Compaction {
         return None;
     }
@@ -165,7 +164,7 @@ fn last_compaction(session: &Session) -> Option<Compacted> {
         before: reset.before,
         after: reset.after,
         at: reset.at,
-        is_reported: reset.request < session.requests().len(),
+        is_reported,
     })
 }
 

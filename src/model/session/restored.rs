@@ -1,0 +1,116 @@
+//! A session as the cache has it: trimmed, without any text, and with what lists show of it computed beforehand.
+//!
+//! The parts that lists do not show stay bytes until they are needed.
+
+use super::{Coverage, PastReset, Session};
+use crate::model::context::Context;
+use crate::model::event::Lane;
+use crate::model::limits::Sizes;
+use crate::model::window::Rules;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Prompts that are at hand without decoding all requests.
+const PROMPTS: usize = 16;
+
+/// What lists show of a session that was read from the cache.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::model) struct Stored {
+    #[serde(with = "crate::model::stored::shared")]
+    pub(in crate::model) model: Option<Arc<str>>,
+    pub(in crate::model) context: Context,
+    pub(in crate::model) is_final: bool,
+    /// What its limits are computed from.
+    pub(in crate::model) sizes: Sizes,
+    /// The low end of its context by its own calibration.
+    pub(in crate::model) low: u64,
+    is_unreported: bool,
+    /// The newest prompts, in tokens, oldest first.
+    prompts: Vec<u64>,
+    newest_reset: Option<PastReset>,
+    requests: usize,
+    /// Whether its name in lists is a text of its log.
+    is_named_by_text: bool,
+}
+
+impl Session {
+    /// The session as the cache keeps it. It is trimmed.
+    ///
+    /// Texts are left out: its title, previews, why a line could not be read.
+    pub fn to_stored(&mut self, lane: Lane) -> Vec<u8> {
+        let context = self.context();
+        let model = self.model_shared().cloned();
+        let title = self.meta.title.as_deref().unwrap_or_default();
+        let is_child = lane != Lane::Main || self.meta.parent.is_some();
+        self.stored = Some(Box::new(Stored {
+            is_final: self.is_final(&context),
+            sizes: Sizes::of(model.as_deref(), self.requests(), self.resets()),
+            low: self.calibrated_context().low,
+            is_unreported: self.is_unreported(),
+            prompts: self.newest_prompts(PROMPTS),
+            newest_reset: self.resets().last().cloned(),
+            requests: self.requests().len(),
+            is_named_by_text: self.project().is_empty() || (is_child && !title.is_empty()),
+            context,
+            model,
+        }));
+        self.trim();
+        // No type in it can fail to be written.
+        let bytes = postcard::to_stdvec(self).unwrap_or_default();
+        self.stored = None;
+        bytes
+    }
+
+    /// The session that [`Session::to_stored`] stored, read by the same agent and the same rules. `None`: these are
+    /// not the bytes of one.
+    pub fn from_stored(bytes: &[u8], agent: &'static str, rules: &Arc<Rules>) -> Option<Session> {
+        let session: Session = postcard::from_bytes(bytes).ok()?;
+        Some(Session {
+            agent,
+            rules: Arc::clone(rules),
+            ..session
+        })
+    }
+
+    /// The sizes of the newest prompts, in tokens, oldest first; so many at most.
+    pub fn newest_prompts(&self, most: usize) -> Vec<u64> {
+        let newest = |len: usize| len.saturating_sub(most)..;
+        match &self.stored {
+            Some(stored) if most <= PROMPTS => {
+                stored.prompts[newest(stored.prompts.len())].to_vec()
+            }
+            _ => {
+                let requests = &self.requests()[newest(self.requests().len())];
+                requests.iter().map(|request| request.prompt).collect()
+            }
+        }
+    }
+
+    /// The last compaction or clear, and whether a usage report followed it.
+    pub fn newest_reset(&self) -> Option<(&PastReset, bool)> {
+        let (reset, requests) = match &self.stored {
+            Some(stored) => (stored.newest_reset.as_ref(), stored.requests),
+            None => (self.resets().last(), self.requests().len()),
+        };
+        reset.map(|reset| (reset, reset.request < requests))
+    }
+
+    /// Whether it was read from the cache, which has no texts.
+    pub fn lacks_texts(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    /// Whether its log must be read for its name in lists.
+    pub fn lacks_name(&self) -> bool {
+        let stored = self.stored.as_ref();
+        stored.is_some_and(|stored| stored.is_named_by_text)
+    }
+
+    /// Whether the log, read whole, has no usage report: all of its context is estimated.
+    pub fn is_unreported(&self) -> bool {
+        match &self.stored {
+            Some(stored) => stored.is_unreported,
+            None => self.coverage == Coverage::Whole && self.requests().is_empty(),
+        }
+    }
+}

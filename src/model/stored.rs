@@ -1,0 +1,56 @@
+//! How the parts of a session are written to the cache and read from it.
+//!
+//! A stored session is a trimmed one without any text: see [`Session::restored`](super::session::Session::restored).
+
+/// A time as seconds and nanoseconds; as text it would take ten times as long to read.
+pub(super) mod time {
+    use jiff::Timestamp;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in crate::model) fn serialize<S: Serializer>(
+        at: &Option<Timestamp>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        at.map(|at| (at.as_second(), at.subsec_nanosecond()))
+            .serialize(to)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Timestamp>, D::Error> {
+        let at = Option::<(i64, i32)>::deserialize(from)?;
+        let at = at.map(|(seconds, nanoseconds)| Timestamp::new(seconds, nanoseconds));
+        at.transpose().map_err(D::Error::custom)
+    }
+}
+
+/// A model's id that many requests share: read once, then shared again.
+pub(super) mod shared {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    thread_local! {
+        static LAST: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+    }
+
+    pub(in crate::model) fn serialize<S: Serializer>(
+        id: &Option<Arc<str>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        id.as_deref().serialize(to)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Arc<str>>, D::Error> {
+        let id = Option::<&str>::deserialize(from)?;
+        Ok(id.map(|id| {
+            LAST.with_borrow_mut(|last| match last {
+                Some(last) if **last == *id => Arc::clone(last),
+                _ => Arc::clone(last.insert(id.into())),
+            })
+        }))
+    }
+}
