@@ -16,13 +16,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// What is done with each log.
+type Mode = fn(&LogFile) -> u64;
+
 fn main() {
     let home = std::env::var_os("CTXGAUGE_BENCH_HOME").unwrap();
     let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
     let logs = logs(Path::new(&home));
     let bytes: u64 = logs.iter().map(|log| log.facts.len).sum();
     println!("{} logs, {} MB", logs.len(), bytes / 1_000_000);
-    let modes: [(&str, fn(&LogFile) -> u64); 4] = [
+    let modes: [(&str, Mode); 4] = [
         ("newlines", |log| lines(log, &mut |_| {})),
         ("ignored", |log| {
             lines(log, &mut |line| {

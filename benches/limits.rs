@@ -8,20 +8,16 @@
 mod common;
 
 use common::corpus;
-use common::measure::{Cost, ROUNDS, Task, ctxgauge, in_turn, part, serve};
+use common::measure::{ROUNDS, Task, ctxgauge, in_turn, part, serve};
 use common::monitor::Monitor;
+use common::plain::{bytes, found, ignored, newlines};
 use common::rows::{megabytes, row, time, times};
-use ctxgauge::agents;
-use ctxgauge::ingest::discover::{LogFile, Scanner};
+use ctxgauge::ingest::discover::LogFile;
 use ctxgauge::ingest::reader::{Progress, read_whole};
-use ctxgauge::ingest::roots::{SearchRoot, usual};
 use ctxgauge::model::event::ByLength;
-use ctxgauge::paths::Folders;
 use std::ffi::OsString;
-use std::fs::File;
 use std::hint::black_box;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -107,14 +103,9 @@ fn index(home: &Path) {
 
 /// What the monitor holds when it has read everything.
 fn memory(home: &Path) {
-    let own = tempfile::tempdir().unwrap();
-    let monitor = Monitor::open(home, own.path());
-    let peak = monitor.settle().peak;
-    monitor.quit();
-    let mut records = 0;
-    for log in found(home.as_os_str()) {
-        records += newlines(&log);
-    }
+    let peak = peak(home);
+    let logs = found(home.as_os_str());
+    let records: u64 = logs.iter().map(newlines).sum();
     let bound = 40_000_000 + 64 * records;
     row(
         "peak memory of the monitor after it",
@@ -123,6 +114,28 @@ fn memory(home: &Path) {
         megabytes(bound),
         format!("{:.2}×", peak as f64 / bound as f64),
     );
+    let tasks = [corpus::long_line(64), corpus::session(2)]
+        .map(|path| part("whole", &[path.parent().unwrap()]));
+    let [long, short] = in_turn(1, tasks.each_ref());
+    row(
+        "peak memory while a line of 64 MB is read, beside short lines",
+        "≤ 4 lines more",
+        megabytes(long.peak),
+        megabytes(short.peak),
+        format!(
+            "{:.2} lines more",
+            (long.peak as f64 - short.peak as f64) / 64e6
+        ),
+    );
+}
+
+/// The most memory of a monitor that reads everything in a home.
+fn peak(home: &Path) -> u64 {
+    let own = tempfile::tempdir().unwrap();
+    let monitor = Monitor::open(home, own.path());
+    let peak = monitor.settle().peak;
+    monitor.quit();
+    peak
 }
 
 /// The exact state of a session's newest epoch, in a long session and in a short one.
@@ -163,9 +176,14 @@ fn restart(home: &Path) {
         used
     };
     start(home);
-    let (again, empty) = (start(home), start(nothing.path()));
+    let least = |home: &Path| {
+        let starts = [start(home), start(home), start(home)];
+        let cpu = starts.iter().map(|used| used.cpu).min().unwrap();
+        (cpu, starts.iter().map(|used| used.read).min().unwrap())
+    };
+    let (again, empty) = (least(home), least(nothing.path()));
     let [walk] = in_turn(ROUNDS, [&part("walk", &[home])]);
-    let ours = again.cpu.saturating_sub(empty.cpu);
+    let ours = again.0.saturating_sub(empty.0);
     row(
         "CPU of a restart, beside a walk over the logs",
         "≤ 2×",
@@ -176,7 +194,7 @@ fn restart(home: &Path) {
     row(
         "bytes read at a restart",
         "0 of unchanged logs",
-        megabytes(again.read.saturating_sub(empty.read)),
+        megabytes(again.1.saturating_sub(empty.1)),
         "–",
         "–",
     );
@@ -188,6 +206,7 @@ fn idle() {
     let monitor = Monitor::open(&corpus::small_files(WATCHED), own.path());
     monitor.settle();
     let before = monitor.used();
+    assert!(before.drawn > 2_000, "nothing is shown");
     std::thread::sleep(IDLE);
     let after = monitor.used();
     monitor.quit();
@@ -214,30 +233,48 @@ fn idle() {
 
 /// How costs grow: three sizes, each four times the one before.
 fn growth() {
-    let sizes = [6, 25, 100].map(|size| {
+    let size = corpus::megabytes();
+    let sizes = [size / 16, size / 4, size];
+    let of = format!("{}, {} and {} MB of logs", sizes[0], sizes[1], sizes[2]);
+    let homes = sizes.map(corpus::home_of);
+    let index = homes.each_ref().map(|home| part("whole", &[home]));
+    grown(&format!("CPU of a full index of {of}"), index);
+    let peaks = homes.each_ref().map(|home| peak(home));
+    row(
+        &format!("peak memory of the monitor after {of}"),
+        "≤ 4.4× a step",
+        peaks.map(megabytes).join(", "),
+        "–",
+        steps(peaks.map(|peak| peak as f64)),
+    );
+    let files = [500, 2_000, 8_000];
+    let gauges = files.map(|files| ctxgauge(&corpus::small_files(files), &["ls", "--json"]));
+    grown(
+        "CPU of all gauges of 500, 2,000 and 8,000 small sessions",
+        gauges,
+    );
+    let sessions = [6, 25, 100].map(|size| {
         let path = corpus::session(size);
         let home = path.parent().unwrap();
         ctxgauge(home, &["report", "--json", path.to_str().unwrap()])
     });
-    grown(
-        "records: `report` of a session of 6.25, 25 and 100 MB",
-        sizes,
-    );
-    let sizes =
-        [500, 2_000, 8_000].map(|files| ctxgauge(&corpus::small_files(files), &["ls", "--json"]));
-    grown("files: all gauges of 500, 2,000 and 8,000 sessions", sizes);
+    grown("CPU of `report` on sessions of 6, 25 and 100 MB", sessions);
 }
 
 fn grown(what: &str, tasks: [Task; 3]) {
-    let costs: [Cost; 3] = in_turn(ROUNDS, tasks.each_ref());
-    let [small, middle, large] = costs.map(|cost| cost.cpu);
+    let cpu = in_turn(3, tasks.each_ref()).map(|cost| cost.cpu);
     row(
-        &format!("CPU by {what}"),
+        what,
         "≤ 4.4× a step",
-        format!("{}, {}, {}", time(small), time(middle), time(large)),
+        cpu.map(time).join(", "),
         "–",
-        format!("{}, {}", times(middle, small), times(large, middle)),
+        steps(cpu.map(|cpu| cpu.as_secs_f64())),
     );
+}
+
+/// How many times each size costs the one before.
+fn steps([small, middle, large]: [f64; 3]) -> String {
+    format!("{:.2}×, {:.2}×", middle / small, large / middle)
 }
 
 fn each(args: &[OsString], mode: fn(&LogFile) -> u64) {
@@ -259,22 +296,6 @@ fn whole_on_2_threads(args: &[OsString]) {
     });
 }
 
-/// The logs in a home, or in another folder.
-fn found(home: impl AsRef<Path>) -> Vec<LogFile> {
-    let home: PathBuf = home.as_ref().into();
-    let folders = Folders {
-        home: Some(home.clone()),
-        ..Folders::default()
-    };
-    let mut roots = usual(agents::ALL, &folders, &|_| None);
-    if !home.join(".claude").exists() && !home.join(".codex").exists() {
-        roots.push(SearchRoot::Given(home));
-    }
-    Scanner::new(roots, agents::ALL.to_vec(), |_| None)
-        .look()
-        .files
-}
-
 fn whole(log: &LogFile) -> u64 {
     let sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
     sessions.iter().map(|(_, session)| session.records).sum()
@@ -286,53 +307,4 @@ fn epoch(log: &LogFile) -> u64 {
     while reading.step(&ByLength, &mut || false).unwrap() == Progress::More {}
     let (sessions, _) = reading.finish();
     sessions.iter().map(|(_, session)| session.records).sum()
-}
-
-fn bytes(log: &LogFile) -> u64 {
-    let mut n = 0;
-    blocks(log, 128 << 10, |block| n += block.len() as u64);
-    n
-}
-
-fn newlines(log: &LogFile) -> u64 {
-    let mut n = 0;
-    blocks(log, 256 << 10, |block| {
-        n += memchr::memchr_iter(b'\n', block).count() as u64;
-    });
-    n
-}
-
-fn blocks(log: &LogFile, size: usize, mut give: impl FnMut(&[u8])) {
-    let mut file = File::open(&*log.facts.path).unwrap();
-    let mut buffer = vec![0; size];
-    loop {
-        match file.read(&mut buffer).unwrap() {
-            0 => return,
-            read => give(&buffer[..read]),
-        }
-    }
-}
-
-/// Each line as JSON of which nothing is kept.
-fn ignored(log: &LogFile) -> u64 {
-    let mut file = File::open(&*log.facts.path).unwrap();
-    let mut buffer = vec![0; 256 << 10];
-    let (mut held, mut n) = (0, 0);
-    loop {
-        if held == buffer.len() {
-            buffer.resize(2 * held, 0);
-        }
-        let read = file.read(&mut buffer[held..]).unwrap();
-        if read == 0 {
-            return n;
-        }
-        let (end, mut from) = (held + read, 0);
-        for at in memchr::memchr_iter(b'\n', &buffer[held..end]) {
-            let line = &buffer[from..held + at];
-            n += u64::from(serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok());
-            from = held + at + 1;
-        }
-        buffer.copy_within(from..end, 0);
-        held = end - from;
-    }
 }

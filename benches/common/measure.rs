@@ -28,6 +28,18 @@ pub struct Cost {
     pub read: u64,
 }
 
+impl Cost {
+    /// The least of each.
+    pub fn min(self, other: Cost) -> Cost {
+        Cost {
+            cpu: self.cpu.min(other.cpu),
+            wall: self.wall.min(other.wall),
+            peak: self.peak.min(other.peak),
+            read: self.read.min(other.read),
+        }
+    }
+}
+
 /// A part of a benchmark, run with its arguments.
 pub type Part = fn(&[OsString]);
 
@@ -59,26 +71,19 @@ pub fn in_turn<const N: usize>(rounds: usize, tasks: [&Task; N]) -> [Cost; N] {
     for _ in 1..rounds {
         for (least, task) in least.iter_mut().zip(tasks) {
             let cost = once(task);
-            least.cpu = least.cpu.min(cost.cpu);
-            least.wall = least.wall.min(cost.wall);
-            least.peak = least.peak.min(cost.peak);
-            least.read = least.read.min(cost.read);
+            *least = least.min(cost);
         }
     }
     least
 }
 
-fn once(task: &Task) -> Cost {
+/// Measures a task once.
+pub fn once(task: &Task) -> Cost {
     let mut command = Command::new(std::env::current_exe().unwrap());
     match task {
         Task::Command(line, home) => {
-            // The agents' and the program's own variables would name other folders.
-            command
-                .env_clear()
-                .env("HOME", home)
-                .arg(COMMAND)
-                .args(line);
-            command.env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            environment(&mut command, Path::new(home));
+            command.arg(COMMAND).args(line)
         }
         Task::Part(name, arguments) => command.arg(PART).arg(name).args(arguments),
     };
@@ -95,6 +100,18 @@ fn once(task: &Task) -> Cost {
         peak: numbers[2],
         read: numbers[3],
     }
+}
+
+/// The environment of a command: its home, and nothing of ours but the path. Other monitors send no reports on
+/// their use, look for no updates, and find the logs wherever they look for a home.
+pub fn environment(command: &mut Command, home: &Path) {
+    command.env_clear().env("HOME", home);
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("CLAUDE_CONFIG_DIR", home.join(".claude"));
+    command.env("CODEX_HOME", home.join(".codex"));
+    command.env("DO_NOT_TRACK", "1").env("CCTOP_TELEMETRY", "0");
+    command.env("CCTOP_ALL_USERS", "0");
+    command.env("AGENT_TOP_NO_UPDATE_CHECK", "1");
 }
 
 /// Runs what this process was started for, if it was started by [`in_turn`], and ends it. For a profiler, a part
@@ -133,7 +150,11 @@ fn measured(who: UsageWho, work: impl FnOnce()) {
     work();
     let wall = begun.elapsed().as_micros();
     let (cpu, read) = (cpu() - cpu_before, bytes_read("self") - read_before);
-    let peak = getrusage(who).unwrap().max_rss() * 1024;
+    // The system counts to our own peak what the parent had, so that is read elsewhere.
+    let peak = match who {
+        UsageWho::RUSAGE_SELF => peak_memory("self"),
+        _ => getrusage(who).unwrap().max_rss() as u64 * 1024,
+    };
     println!("cpu_us={cpu} wall_us={wall} peak={peak} read={read}");
 }
 
@@ -146,8 +167,13 @@ pub fn bytes_read(process: &str) -> u64 {
     number(&format!("/proc/{process}/io"), "rchar:").unwrap_or_default()
 }
 
+/// Most bytes of memory that a process has had resident; 0 where the system does not count.
+pub fn peak_memory(process: &str) -> u64 {
+    1024 * number(&format!("/proc/{process}/status"), "VmHWM:").unwrap_or_default()
+}
+
 /// The number after a word in a file.
-pub fn number(path: &str, word: &str) -> Option<u64> {
+fn number(path: &str, word: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(word))?;
     line.split_whitespace().next()?.parse().ok()

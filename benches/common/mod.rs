@@ -4,4 +4,5 @@
 pub mod corpus;
 pub mod measure;
 pub mod monitor;
+pub mod plain;
 pub mod rows;

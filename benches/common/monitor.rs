@@ -1,6 +1,6 @@
 //! The monitor in a terminal of its own, as a user runs it, watched from outside.
 
-use super::measure::{bytes_read, number};
+use super::measure::{bytes_read, peak_memory};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::fs;
 use std::io::{Read, Write};
@@ -96,12 +96,11 @@ impl Monitor {
         });
         // Threads that have ended count only in the time of the process, which has a resolution of 10 ms.
         let cpu = Duration::from_nanos(nanos.sum()).max(ticks(&process));
-        let peak = number(&format!("/proc/{process}/status"), "VmHWM:").unwrap_or_default();
         Used {
             cpu,
             read: bytes_read(&process),
             drawn: self.drawn.load(Ordering::Relaxed),
-            peak: peak * 1024,
+            peak: peak_memory(&process),
         }
     }
 

@@ -232,6 +232,16 @@ impl Call {
     }
 }
 
+/// The id of the session in a log: its name, or for sub-agents the folder's.
+fn session(path: &Path) -> String {
+    let folder = path.parent().unwrap();
+    let named = match folder.ends_with("subagents") {
+        true => folder.parent().unwrap(),
+        false => path,
+    };
+    named.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
 /// Writes a session; adds its input, cache creation, cache read and output.
 pub fn write(path: &Path, bytes: u64, seed: u64, fork: Option<(&Path, f64)>, truth: &mut [u64; 4]) {
     let mut random = Random(seed);
@@ -248,7 +258,7 @@ pub fn write(path: &Path, bytes: u64, seed: u64, fork: Option<(&Path, f64)>, tru
         .find_map(|part| part.strip_prefix("-home-dev-"));
     let mut it = Claude {
         log: Log::new(path, begin(&mut random)),
-        session: random.uuid(),
+        session: session(path),
         cwd: format!("/home/dev/{}", project.unwrap_or("proj")),
         parent: "null".into(),
         is_side: path.to_string_lossy().contains("subagents"),

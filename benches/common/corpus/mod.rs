@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Logs made by another version of this file are not used.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The size of the home in megabytes, unless `CTXGAUGE_BENCH_MB` has another.
 const MEGABYTES: u64 = 100;
 /// Bytes that the home has for each of its files.
@@ -28,8 +28,17 @@ pub fn home() -> PathBuf {
     if let Some(home) = std::env::var_os("CTXGAUGE_BENCH_HOME") {
         return home.into();
     }
+    home_of(megabytes())
+}
+
+/// The size of a home that is made up.
+pub fn megabytes() -> u64 {
     let megabytes = std::env::var("CTXGAUGE_BENCH_MB");
-    let megabytes = megabytes.map_or(MEGABYTES, |megabytes| megabytes.parse().unwrap());
+    megabytes.map_or(MEGABYTES, |megabytes| megabytes.parse().unwrap())
+}
+
+/// A home of so many megabytes.
+pub fn home_of(megabytes: u64) -> PathBuf {
     let bytes = megabytes * 1_000_000;
     made(&format!("home-{megabytes}"), |home| {
         let files = (bytes / A_FILE).max(8) as usize;
@@ -44,6 +53,22 @@ pub fn session(megabytes: u64) -> PathBuf {
         let path = folder.join("made-up.jsonl");
         let seed = 77 + megabytes;
         claude_code::write(&path, megabytes * 1_000_000, seed, None, &mut [0; 4]);
+    });
+    folder.join("made-up.jsonl")
+}
+
+/// A session with one tool result of so many megabytes.
+pub fn long_line(megabytes: usize) -> PathBuf {
+    let folder = made(&format!("long-line-{megabytes}"), |folder| {
+        let path = folder.join("made-up.jsonl");
+        claude_code::write(&path, 1_000_000, 99, None, &mut [0; 4]);
+        let text = fs::read_to_string(&path).unwrap();
+        let found = text
+            .find("\"type\":\"tool_result\",\"content\":\"")
+            .unwrap();
+        let at = found + "\"type\":\"tool_result\",\"content\":\"".len();
+        let long = "a line that is longer than others. ".repeat(megabytes * 1_000_000 / 35);
+        fs::write(&path, [&text[..at], &long, &text[at..]].concat()).unwrap();
     });
     folder.join("made-up.jsonl")
 }
@@ -83,30 +108,33 @@ fn write_home(home: &Path, bytes: u64, files: usize) -> serde_json::Value {
     let (mut claude, mut codex) = ([0; 4], [0; 4]);
     let first = claude_path(home, 0, &mut random);
     claude_code::write(&first, largest, 1_000, None, &mut claude);
-    let mut originals = Vec::new();
+    let mut mains = vec![first];
+    let (forks, agents) = (
+        spread.len() - files / 20,
+        spread.len() - files / 20 - files / 8,
+    );
     for n in 0..spread.len() {
         let seed = 2_000 + n as u64;
         if n < files / 4 {
             codex::write(home, size(n), seed, &mut codex);
             continue;
         }
-        let mut path = claude_path(home, n, &mut random);
-        let is_fork = n >= spread.len() - files / 20 && !originals.is_empty();
-        if is_fork {
-            let original: &PathBuf = &originals[random.below(originals.len() as u64) as usize];
-            let share = random.unit();
-            path = original.with_file_name(path.file_name().unwrap());
-            let size = size(n).min(5_000_000);
-            claude_code::write(&path, size, seed, Some((original, share)), &mut claude);
-            continue;
-        }
-        if n < files / 4 + files / 8 {
+        let path = claude_path(home, n, &mut random);
+        let other = mains[random.below(mains.len() as u64) as usize].clone();
+        if n < agents {
+            claude_code::write(&path, size(n), seed, None, &mut claude);
+            mains.push(path);
+        } else if n < forks {
             let agent = format!("subagents/agent-{}.jsonl", random.hex(8));
-            path = path.with_extension("").join(agent);
-        } else if size(n) < 8_000_000 {
-            originals.push(path.clone());
+            let path = other.with_extension("").join(agent);
+            claude_code::write(&path, size(n), seed, None, &mut claude);
+        } else {
+            let path = other.with_file_name(path.file_name().unwrap());
+            let bytes = fs::metadata(&other).unwrap().len() as f64;
+            let share = random.unit() * (8e6 / bytes).min(1.0);
+            let size = size(n).min(5_000_000);
+            claude_code::write(&path, size, seed, Some((&other, share)), &mut claude);
         }
-        claude_code::write(&path, size(n), seed, None, &mut claude);
     }
     json!({
         "claude-code": {

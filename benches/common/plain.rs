@@ -1,0 +1,76 @@
+//! What is compared with: reading without understanding.
+
+use ctxgauge::agents;
+use ctxgauge::ingest::discover::{LogFile, Scanner};
+use ctxgauge::ingest::roots::{SearchRoot, usual};
+use ctxgauge::paths::Folders;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The logs in a home, or in another folder.
+pub fn found(home: impl AsRef<Path>) -> Vec<LogFile> {
+    let home: PathBuf = home.as_ref().into();
+    let folders = Folders {
+        home: Some(home.clone()),
+        ..Folders::default()
+    };
+    let mut roots = usual(agents::ALL, &folders, &|_| None);
+    if !home.join(".claude").exists() && !home.join(".codex").exists() {
+        roots.push(SearchRoot::Given(home));
+    }
+    Scanner::new(roots, agents::ALL.to_vec(), |_| None)
+        .look()
+        .files
+}
+
+/// All bytes.
+pub fn bytes(log: &LogFile) -> u64 {
+    let mut n = 0;
+    blocks(log, 128 << 10, |block| n += block.len() as u64);
+    n
+}
+
+/// Newlines, found with memchr.
+pub fn newlines(log: &LogFile) -> u64 {
+    let mut n = 0;
+    blocks(log, 256 << 10, |block| {
+        n += memchr::memchr_iter(b'\n', block).count() as u64;
+    });
+    n
+}
+
+fn blocks(log: &LogFile, size: usize, mut give: impl FnMut(&[u8])) {
+    let mut file = File::open(&*log.facts.path).unwrap();
+    let mut buffer = vec![0; size];
+    loop {
+        match file.read(&mut buffer).unwrap() {
+            0 => return,
+            read => give(&buffer[..read]),
+        }
+    }
+}
+
+/// Each line as JSON of which nothing is kept.
+pub fn ignored(log: &LogFile) -> u64 {
+    let mut file = File::open(&*log.facts.path).unwrap();
+    let mut buffer = vec![0; 256 << 10];
+    let (mut held, mut n) = (0, 0);
+    loop {
+        if held == buffer.len() {
+            buffer.resize(2 * held, 0);
+        }
+        let read = file.read(&mut buffer[held..]).unwrap();
+        if read == 0 {
+            return n;
+        }
+        let (end, mut from) = (held + read, 0);
+        for at in memchr::memchr_iter(b'\n', &buffer[held..end]) {
+            let line = &buffer[from..held + at];
+            n += u64::from(serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok());
+            from = held + at + 1;
+        }
+        buffer.copy_within(from..end, 0);
+        held = end - from;
+    }
+}
