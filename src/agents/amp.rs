@@ -12,7 +12,7 @@
 //! * `env.initial.trees` are the folders. A thread that was handed off is another document.
 
 use super::anthropic::{self, ToolNames, part_of};
-use super::lenient::{self, Count, Millis, Piece, Pieces, Text, record};
+use super::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, record};
 use super::{
     Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head, image,
 };
@@ -20,7 +20,6 @@ use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::path::Path;
 
 /// The format.
@@ -71,7 +70,7 @@ record! {
         id: Text<'a>,
         title: Text<'a>,
         env: Environment<'a>,
-        messages: Option<Vec<&'a RawValue>>,
+        messages: Option<Vec<Raw<'a>>>,
     }
 
     struct Environment<'a> {
@@ -90,7 +89,7 @@ record! {
     struct Message<'a> {
         role: Text<'a>,
         id: Option<Count> = "messageId",
-        content: Option<&'a RawValue>,
+        content: Option<Raw<'a>>,
         meta: Sent,
         usage: Option<Numbers<'a>>,
     }
@@ -115,14 +114,14 @@ record! {
         text: Text<'a>,
         call: Text<'a> = "toolUseID" | "tool_use_id",
         run: Run<'a>,
-        content: Option<&'a RawValue>,
+        content: Option<Raw<'a>>,
         summary: Summary<'a>,
     }
 
     struct Run<'a> {
         status: Text<'a>,
-        result: Option<&'a RawValue>,
-        error: Option<&'a RawValue>,
+        result: Option<Raw<'a>>,
+        error: Option<Raw<'a>>,
     }
 
     struct Summary<'a> {
@@ -222,7 +221,7 @@ impl AmpDecoder {
         }
     }
 
-    fn user_items(&self, content: Option<&RawValue>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    fn user_items(&self, content: Option<Raw<'_>>, out: &mut Sink<'_>) -> Vec<NewItem> {
         let blocks: Pieces<'_, Block<'_>> = lenient::value(content, "content", out);
         let items = blocks.0.iter().map(|piece| match piece {
             Piece::Text(text) => out.text(Role::User, Kind::Text, text),
@@ -250,7 +249,7 @@ impl AmpDecoder {
     }
 
     /// A compaction, or, at the beginning, what was taken over from another thread.
-    fn summary(&mut self, content: Option<&RawValue>, key: Option<Key>, out: &mut Sink<'_>) {
+    fn summary(&mut self, content: Option<Raw<'_>>, key: Option<Key>, out: &mut Sink<'_>) {
         let blocks: Pieces<'_, Block<'_>> = lenient::value(content, "content", out);
         let is_summary = |block: &&Block<'_>| block.kind.get() == Some("summary");
         let summaries: Vec<&Block<'_>> = blocks.parts().filter(is_summary).collect();

@@ -1,10 +1,9 @@
 //! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
 
 use super::image;
-use super::lenient::{self, Piece, Pieces, Text, record};
+use super::lenient::{self, Piece, Pieces, Raw, Text, record};
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 record! {
@@ -14,13 +13,13 @@ record! {
         pub(super) text: Text<'a>,
         pub(super) thinking: Text<'a>,
         pub(super) signature: Text<'a>,
-        pub(super) data: Option<&'a RawValue>,
+        pub(super) data: Option<Raw<'a>>,
         pub(super) id: Text<'a>,
         pub(super) name: Text<'a>,
-        pub(super) input: Option<&'a RawValue>,
+        pub(super) input: Option<Raw<'a>>,
         pub(super) tool_use_id: Text<'a>,
         pub(super) tool_name: Text<'a>,
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Option<Raw<'a>>,
         pub(super) source: Option<MediaSource<'a>>,
     }
 
@@ -52,7 +51,7 @@ impl ToolNames {
         &mut self,
         id: Option<&str>,
         tool: Option<&str>,
-        arguments: Option<&RawValue>,
+        arguments: Option<Raw<'_>>,
         out: &mut Sink<'_>,
     ) -> NewItem {
         let name = tool.unwrap_or_default();
@@ -269,7 +268,7 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) 
             tools.insert(block.id.get(), name);
             out.tool_call(Some(name), block.id.get())
                 .text(name)
-                .text(block.input.map_or("", RawValue::get))
+                .text(block.input.map_or("", Raw::get))
                 .done()
         }
         kind => match (block.text.get(), block.content) {

@@ -20,14 +20,13 @@
 mod generation;
 
 use super::format::names;
-use super::lenient::{self, Count, Text, record};
+use super::lenient::{self, Count, Raw, Text, record};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, SidecarSpec, StateUpdate, StoreKind,
     database, decoder, facts, head,
 };
 use crate::model::event::{Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
@@ -123,7 +122,7 @@ record! {
 
     struct Call<'a> {
         name: Text<'a>,
-        args: Option<&'a RawValue>,
+        args: Option<Raw<'a>>,
     }
 }
 

@@ -22,7 +22,7 @@ mod sent;
 
 use super::anthropic::{self, ToolNames, part_of};
 use super::format::names;
-use super::lenient::{self, Count, Lost, Millis, Piece, Text, record};
+use super::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
 use super::{
     Claim, Decoder, Facts, Format, List, Root, StateUpdate, StoreKind, decoder, facts, head,
 };
@@ -30,7 +30,6 @@ use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -118,7 +117,7 @@ record! {
         session_id: Text<'a> = "sessionId",
         origin: Origin<'a>,
         system_prompt: Text<'a>,
-        messages: Option<Vec<&'a RawValue>>,
+        messages: Option<Vec<Raw<'a>>>,
     }
 
     struct Origin<'a> {
@@ -161,7 +160,7 @@ record! {
         model: Text<'a>,
         metadata: About<'a>,
         count: Count = "source_message_count",
-        messages: Option<&'a RawValue>,
+        messages: Option<Raw<'a>>,
     }
 }
 
@@ -382,7 +381,7 @@ impl ClineDecoder {
             return;
         };
         let lost = Lost::default();
-        let raw: Result<&RawValue, _> = serde_json::from_str(&compaction.messages);
+        let raw: Result<Raw<'_>, _> = serde_json::from_str(&compaction.messages);
         let read = |raw| lost.at("messages").read::<Vec<Message<'_>>>(raw);
         let messages = raw.ok().and_then(read).unwrap_or_default();
         let known = |message: &Message<'_>| {

@@ -26,11 +26,10 @@
 //!   other's. A process that resumes takes both records for results, so from then on each is sent twice.
 
 use super::format::{THOUGHTS, names};
-use super::lenient::{self, Text};
+use super::lenient::{self, Raw, Text};
 use super::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
 use crate::model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -194,10 +193,10 @@ struct Plan<'r, 'a> {
 
 impl GeminiCliDecoder {
     /// Reads a checkpoint: the history is this list and no other.
-    fn checkpoint(&mut self, messages: &[&RawValue], out: &mut Sink<'_>) {
+    fn checkpoint(&mut self, messages: &[Raw<'_>], out: &mut Sink<'_>) {
         let records: Vec<Record<'_>> = messages
             .iter()
-            .filter_map(|raw| lenient::value(Some(raw), "messages", out))
+            .filter_map(|raw| lenient::value(Some(*raw), "messages", out))
             .collect();
         self.repeat.end();
         self.fresh_start = None;

@@ -1,9 +1,8 @@
 //! Contents as Google's GenAI interface has them, which Gemini CLI and Qwen Code write to their logs
 //! (googleapis/js-genai, `src/types.ts`: `Content`, `Part`).
 
-use super::lenient::{self, Text, record};
+use super::lenient::{self, Raw, Text, record};
 use crate::model::event::ItemBuilder;
-use serde_json::value::RawValue;
 
 record! {
     /// A part of a content.
@@ -21,7 +20,7 @@ record! {
     pub(super) struct Call<'a> {
         pub(super) id: Text<'a>,
         pub(super) name: Text<'a>,
-        pub(super) args: Option<&'a RawValue>,
+        pub(super) args: Option<Raw<'a>>,
         pub(super) result: Vec<Parts<'a>>,
     }
 }
@@ -42,7 +41,7 @@ record! {
     pub(super) struct Response<'a> {
         pub(super) id: Text<'a>,
         pub(super) name: Text<'a>,
-        pub(super) response: Option<&'a RawValue>,
+        pub(super) response: Option<Raw<'a>>,
     }
 }
 

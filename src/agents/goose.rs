@@ -17,7 +17,7 @@
 
 use super::anthropic::{ToolNames, part_of};
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Lost, Piece, Pieces, Text, record};
+use super::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, record};
 use super::settings::{Layers, Settings};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
@@ -27,7 +27,6 @@ use crate::model::event::{
 use crate::model::window::{Compaction, Overrides};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 
 /// The format.
 pub static GOOSE: Format = Format {
@@ -193,7 +192,7 @@ record! {
 
     struct Function<'a> {
         name: Text<'a>,
-        arguments: Option<&'a RawValue>,
+        arguments: Option<Raw<'a>>,
     }
 
     struct Outcome<'a> {

@@ -20,7 +20,7 @@
 mod usage;
 
 use super::format::names;
-use super::lenient::{self, Count, Lost, Millis, Pieces, Text, record};
+use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Text, record};
 use super::settings::{Layers, Settings, SettingsFile};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
@@ -29,7 +29,6 @@ use crate::model::event::{Kept, Key, Meta, Node, Part, Reset, Sink};
 use crate::model::window::{ModelWindow, Overrides};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::path::Path;
 use usage::Requests;
@@ -114,7 +113,7 @@ record! {
         call: Text<'a> = "toolCallId",
         title: Text<'a>,
         status: Text<'a>,
-        input: Option<&'a RawValue> = "rawInput",
+        input: Option<Raw<'a>> = "rawInput",
         output: Output<'a> = "rawOutput",
         before: Count = "tokens_before",
         after: Count = "tokens_after",

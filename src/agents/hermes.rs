@@ -15,7 +15,7 @@
 
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Text, record};
+use super::lenient::{self, Count, Raw, Text, record};
 use super::settings::{Settings, SettingsFile};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, rows};
 use crate::model::event::{
@@ -24,7 +24,6 @@ use crate::model::event::{
 use crate::model::window::{Compaction, Overrides};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 
 /// The format.
 pub static HERMES: Format = Format {
@@ -144,7 +143,7 @@ record! {
 
     struct Function<'a> {
         name: Text<'a>,
-        arguments: Option<&'a RawValue>,
+        arguments: Option<Raw<'a>>,
     }
 }
 

@@ -19,14 +19,13 @@
 mod session;
 
 use super::anthropic::ToolNames;
-use super::lenient::{self, Count, Lost, Text, record};
+use super::lenient::{self, Count, Lost, Raw, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head, image};
 use crate::model::event::{
     Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use session::Session;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -97,7 +96,7 @@ record! {
 
     struct Block<'a> {
         kind: Text<'a>,
-        data: Option<&'a RawValue>,
+        data: Option<Raw<'a>>,
     }
 
     /// The data of a thought, a call or a result.
@@ -105,7 +104,7 @@ record! {
         text: Text<'a>,
         id: Text<'a> = "toolUseId",
         name: Text<'a>,
-        input: Option<&'a RawValue>,
+        input: Option<Raw<'a>>,
         content: Vec<Block<'a>>,
     }
 }

@@ -3,13 +3,14 @@
 
 mod record;
 pub mod scan;
+mod strings;
 
 pub use crate::lenient_record as record;
 pub use record::{At, Field, Lost, Record, object, parse, value};
+pub use scan::{NotJson, Raw, Scanner};
 
 use crate::model::event::{ELIDED, ItemBuilder, Key};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The largest plausible number of tokens: sums of such numbers cannot overflow.
@@ -100,7 +101,7 @@ impl Millis {
 }
 
 impl Field<'_> for Millis {
-    fn read(value: &RawValue, _: At<'_>) -> Option<Millis> {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Millis> {
         value.get().parse().ok().map(Millis)
     }
 }
@@ -163,7 +164,7 @@ impl<B> Default for Pieces<'_, B> {
 
 /// Adds a JSON value to an item as the text that it is. If the reader cut one of its strings, adds its
 /// strings one by one, since only a string can be marked as cut.
-pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &RawValue) -> ItemBuilder<'s, 'm> {
+pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: Raw<'_>) -> ItemBuilder<'s, 'm> {
     if value.get().contains(ELIDED) {
         strings(item, value)
     } else {
@@ -172,7 +173,7 @@ pub fn raw<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &RawValue) -> ItemBuilder<'
 }
 
 /// Adds a JSON list of tools to an item.
-pub fn tools<'s, 'm>(item: ItemBuilder<'s, 'm>, list: &RawValue) -> ItemBuilder<'s, 'm> {
+pub fn tools<'s, 'm>(item: ItemBuilder<'s, 'm>, list: Raw<'_>) -> ItemBuilder<'s, 'm> {
     raw(item, list).tools(tool_count(list.get()))
 }
 
@@ -191,7 +192,7 @@ pub fn tool_count(json: &str) -> usize {
 }
 
 /// Adds the strings in a JSON value to an item; the value as it is where it holds none.
-pub fn strings<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &RawValue) -> ItemBuilder<'s, 'm> {
+pub fn strings<'s, 'm>(item: ItemBuilder<'s, 'm>, value: Raw<'_>) -> ItemBuilder<'s, 'm> {
     let parsed: serde_json::Value = serde_json::from_str(value.get()).unwrap_or_default();
     let mut found = Vec::new();
     collect(&parsed, &mut found);

@@ -17,7 +17,7 @@
 //! * Large results are saved in a file; the model gets their beginning.
 
 use super::format::names;
-use super::lenient::{self, Count, Lost, Millis, Pieces, Text, record};
+use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Text, record};
 use super::{
     Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head,
 };
@@ -26,7 +26,6 @@ use crate::model::event::{
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -136,7 +135,7 @@ record! {
     struct Tool<'a> {
         name: Text<'a>,
         description: Text<'a>,
-        parameters: Option<&'a RawValue>,
+        parameters: Option<Raw<'a>>,
     }
 
     struct Message<'a> {
@@ -535,7 +534,7 @@ fn offered(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
     let item = item
         .text(name.unwrap_or_default())
         .text(tool.description.or_empty());
-    item.text(tool.parameters.map_or("", RawValue::get)).done()
+    item.text(tool.parameters.map_or("", Raw::get)).done()
 }
 
 #[cfg(test)]

@@ -12,11 +12,10 @@
 //! * `injected` messages of the user's are the harness's.
 
 use super::anthropic::ToolNames;
-use super::lenient::{self, Count, Lost, Pieces, Text, record};
+use super::lenient::{self, Count, Lost, Pieces, Raw, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use crate::model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::path::Path;
 
 /// What a summary begins with.
@@ -81,7 +80,7 @@ record! {
         name: Text<'a>,
         arguments: Text<'a>,
         description: Text<'a>,
-        parameters: Option<&'a RawValue>,
+        parameters: Option<Raw<'a>>,
     }
 
     /// `meta.json`.
@@ -197,7 +196,7 @@ impl VibeDecoder {
             let item = item
                 .text(tool.name.or_empty())
                 .text(tool.description.or_empty());
-            items.push(item.text(tool.parameters.map_or("", RawValue::get)).done());
+            items.push(item.text(tool.parameters.map_or("", Raw::get)).done());
         }
         let key = Some(Key::of("vibe front"));
         out.node(Node::new(key, Part::Front, items));

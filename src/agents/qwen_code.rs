@@ -38,13 +38,12 @@
 //!   after it.
 
 use super::format::{THOUGHTS, names};
-use super::lenient;
+use super::lenient::{self, Raw};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{
     Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink,
 };
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -149,7 +148,7 @@ struct Branch {
 impl Decoder for QwenCodeDecoder {
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         // There may be several in one line, the last of them perhaps torn.
-        for json in serde_json::Deserializer::from_str(line).into_iter::<&RawValue>() {
+        for json in serde_json::Deserializer::from_str(line).into_iter::<Raw<'_>>() {
             match json {
                 Ok(json) => {
                     if let Some(record) = lenient::object(json.get(), out) {

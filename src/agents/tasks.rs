@@ -25,13 +25,12 @@ mod user;
 
 use super::anthropic::{self, ToolNames};
 use super::format::names;
-use super::lenient::{self, Lost, Millis, Text, record};
+use super::lenient::{self, Lost, Millis, Raw, Text, record};
 use super::{
     Base, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, decoder, facts, head,
 };
 use crate::model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::path::Path;
 use ui::Ui;
 
@@ -227,7 +226,7 @@ impl Decoder for TaskDecoder {
     }
 
     fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
-        let messages: Vec<&RawValue> = match serde_json::from_str(document) {
+        let messages: Vec<Raw<'_>> = match serde_json::from_str(document) {
             Ok(messages) => messages,
             Err(error) => return out.unreadable(error.to_string()),
         };

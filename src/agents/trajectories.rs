@@ -13,12 +13,11 @@
 //! * Neither compacts. The tools' schemas are in no file.
 
 use super::anthropic::ToolNames;
-use super::lenient::{self, Count, Piece, Pieces, Text, record};
+use super::lenient::{self, Count, Piece, Pieces, Raw, Text, record};
 use super::{Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head};
 use crate::model::event::{Billed, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::path::Path;
 
 /// mini-SWE-agent.
@@ -90,7 +89,7 @@ fn claims(path: &Path, extension: &str) -> Option<Claim> {
 record! {
     struct Document<'a> {
         info: Info<'a>,
-        list: Option<Vec<&'a RawValue>> = "messages" | "history",
+        list: Option<Vec<Raw<'a>>> = "messages" | "history",
     }
 
     struct Info<'a> {

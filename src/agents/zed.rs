@@ -16,13 +16,12 @@
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::scan::each_field;
-use super::lenient::{self, Count, Text, record};
+use super::lenient::{self, Count, Raw, Text, record};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// The format.
@@ -103,7 +102,7 @@ record! {
     struct Header<'a> {
         id: Text<'a>,
         sums: Option<Numbers>,
-        usage: Option<&'a RawValue>,
+        usage: Option<Raw<'a>>,
     }
 
     #[derive(Copy)]
@@ -130,7 +129,7 @@ record! {
     struct Message<'a> {
         id: Text<'a>,
         content: Vec<Piece<'a>>,
-        results: Option<&'a RawValue> = "tool_results",
+        results: Option<Raw<'a>> = "tool_results",
     }
 
     struct Piece<'a> {
@@ -158,14 +157,14 @@ record! {
     struct Call<'a> {
         id: Text<'a>,
         name: Text<'a>,
-        input: Option<&'a RawValue>,
+        input: Option<Raw<'a>>,
     }
 }
 
 record! {
     struct Output<'a> {
         tool: Text<'a> = "tool_name",
-        content: Option<&'a RawValue>,
+        content: Option<Raw<'a>>,
     }
 }
 
@@ -215,13 +214,10 @@ impl ZedDecoder {
         }
         self.usage.clear();
         // Unreadable numbers leave their turn unknown.
-        let _ = each_field(
-            header.usage.map_or("{}", RawValue::get),
-            &mut |id, value| {
-                let numbers = lenient::parse(value.get(), &lost).unwrap_or_default();
-                self.usage.insert(Key::of(id), numbers);
-            },
-        );
+        let _ = each_field(header.usage.map_or("{}", Raw::get), &mut |id, value| {
+            let numbers = lenient::parse(value.get(), &lost).unwrap_or_default();
+            self.usage.insert(Key::of(id), numbers);
+        });
         lost.report(out);
     }
 
@@ -315,7 +311,7 @@ impl ZedDecoder {
     fn results(&mut self, message: &Message<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
         let mut items = Vec::new();
         let lost = lenient::Lost::default();
-        let results = message.results.map_or("{}", RawValue::get);
+        let results = message.results.map_or("{}", Raw::get);
         // Those that cannot be read are missing.
         let _ = each_field(results, &mut |id, value| {
             let output: Output<'_> = lenient::parse(value.get(), &lost).unwrap_or_default();

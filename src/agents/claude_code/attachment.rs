@@ -7,18 +7,17 @@
 use super::Record;
 use crate::agents::anthropic::{ToolNames, user_items};
 use crate::agents::lenient::scan::{each_element, each_field, string};
-use crate::agents::lenient::{self, At, Field, Text, record};
+use crate::agents::lenient::{self, At, Field, Raw, Text, record};
 use crate::model::event::{NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 record! {
     pub(super) struct Attachment<'a> {
         kind: Text<'a> = "type",
-        content: Option<&'a RawValue>,
+        content: Option<Raw<'a>>,
         text: Strings<'a>,
-        prompt: Option<&'a RawValue>,
+        prompt: Option<Raw<'a>>,
         message: Strings<'a>,
         snippet: Strings<'a>,
         filename: Text<'a>,
@@ -27,7 +26,7 @@ record! {
         added_blocks: Strings<'a> = "addedBlocks",
         command_mode: Text<'a> = "commandMode",
         system_prompt: Strings<'a> = "systemPrompt",
-        tools: Vec<&'a RawValue>,
+        tools: Vec<Raw<'a>>,
     }
 
     /// A message as it was sent.
@@ -50,7 +49,7 @@ record! {
 pub(super) struct Strings<'a>(Vec<Cow<'a, str>>);
 
 impl<'a> Field<'a> for Strings<'a> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Strings<'a>> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Strings<'a>> {
         let json = value.get();
         let mut strings = Vec::new();
         match json.as_bytes().first()? {
@@ -232,7 +231,7 @@ fn from_fields(
     item.done()
 }
 
-fn is_list(value: &RawValue) -> bool {
+fn is_list(value: Raw<'_>) -> bool {
     value.get().starts_with('[')
 }
 
@@ -262,7 +261,7 @@ pub(super) fn is_snapshot(record: &Record<'_>) -> bool {
 }
 
 /// The items of a system prompt and of each tool's definition.
-pub(super) fn front(prompt: &Strings<'_>, tools: &[&RawValue], out: &mut Sink<'_>) -> Vec<NewItem> {
+pub(super) fn front(prompt: &Strings<'_>, tools: &[Raw<'_>], out: &mut Sink<'_>) -> Vec<NewItem> {
     let mut items = Vec::new();
     let Strings(prompt) = prompt;
     if !prompt.is_empty() {
@@ -276,7 +275,7 @@ pub(super) fn front(prompt: &Strings<'_>, tools: &[&RawValue], out: &mut Sink<'_
         );
     }
     for definition in tools {
-        let tool: Tool<'_> = lenient::value(Some(definition), "tools", out);
+        let tool: Tool<'_> = lenient::value(Some(*definition), "tools", out);
         let json: serde_json::Value = serde_json::from_str(definition.get()).unwrap_or_default();
         let item = out.item(Role::Container, Kind::ToolList);
         let item = item.tool(tool.name.get()).tools(1);

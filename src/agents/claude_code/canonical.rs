@@ -1,15 +1,15 @@
 //! The hashes by which Claude Code names the messages of a request: SHA-256 over JSON with sorted keys,
 //! without white space and without `cache_control`.
 
+use crate::agents::lenient::Raw;
 use crate::agents::lenient::scan::{each_element, each_field};
 use crate::model::event::{ELIDED, Key};
-use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// The blocks of a message's content, each as canonical JSON; a plain string is one text block. `None`:
 /// it is something else, or the reader cut it.
-pub(super) fn blocks(content: &RawValue) -> Option<Vec<String>> {
+pub(super) fn blocks(content: Raw<'_>) -> Option<Vec<String>> {
     let json = content.get();
     if json.contains(ELIDED) {
         return None;
@@ -33,7 +33,7 @@ fn append(json: &str, out: &mut String) -> Option<()> {
     let mut is_whole = true;
     match json.as_bytes().first()? {
         b'{' => {
-            let mut fields: Vec<(String, &RawValue)> = Vec::new();
+            let mut fields: Vec<(String, Raw<'_>)> = Vec::new();
             each_field(json, &mut |name, value| {
                 fields.push((name.to_owned(), value))
             })
@@ -117,7 +117,7 @@ mod tests {
     fn hash(role: &'static str, contents: &[&str]) -> Key {
         let mut message = Growing::new(role);
         for content in contents {
-            let raw: &RawValue = serde_json::from_str(content).unwrap();
+            let raw: Raw<'_> = serde_json::from_str(content).unwrap();
             for block in blocks(raw).unwrap() {
                 message.push(&block);
             }
@@ -147,10 +147,10 @@ mod tests {
     #[test]
     fn what_the_reader_cut_has_no_hash() {
         let cut = format!("\"abc{ELIDED}5{ELIDED}\"");
-        let raw: &RawValue = serde_json::from_str(&cut).unwrap();
+        let raw: Raw<'_> = serde_json::from_str(&cut).unwrap();
         assert_eq!(blocks(raw), None);
         for odd in ["7", "null", "{}"] {
-            let raw: &RawValue = serde_json::from_str(odd).unwrap();
+            let raw: Raw<'_> = serde_json::from_str(odd).unwrap();
             assert_eq!(blocks(raw), None, "{odd}");
         }
     }

@@ -14,10 +14,9 @@
 
 use super::canonical::{self, Growing};
 use super::wire::Record;
-use crate::agents::lenient::Text;
+use crate::agents::lenient::{Raw, Text};
 use crate::model::event::{Event, ItemKey, Kept, Key, NewItem, Node, Parent, Part, Sink};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
@@ -195,7 +194,7 @@ impl Requests {
         &mut self,
         role: &'static str,
         response: Option<Key>,
-        content: Option<&RawValue>,
+        content: Option<Raw<'_>>,
         items: &[Known],
     ) {
         let start = self.lines.len();

@@ -2,9 +2,8 @@
 
 use super::attachment::{Attachment, Rendered, Strings};
 use crate::agents::anthropic::Content;
-use crate::agents::lenient::{At, Count, Field, Text, record};
+use crate::agents::lenient::{At, Count, Field, Raw, Text, record};
 use crate::model::event::{Billed, Kept, Key};
-use serde_json::value::RawValue;
 
 record! {
     /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.
@@ -30,7 +29,7 @@ record! {
         pub(super) origin: Origin<'a>,
         pub(super) attachment: Option<Attachment<'a>>,
         pub(super) rendered: Vec<Rendered<'a>>,
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Option<Raw<'a>>,
         pub(super) compact_metadata: CompactMetadata<'a> = "compactMetadata",
         pub(super) microcompact_metadata: Microcompact<'a> = "microcompactMetadata",
         pub(super) snip_metadata: Snip<'a> = "snipMetadata",
@@ -73,7 +72,7 @@ record! {
     /// What comes before the messages of a request.
     pub(super) struct Shape<'a> {
         pub(super) system: Strings<'a>,
-        pub(super) tools: Vec<&'a RawValue>,
+        pub(super) tools: Vec<Raw<'a>>,
     }
 
     /// The usage of a response, or of one of its iterations.
@@ -128,12 +127,12 @@ record! {
 /// The content of a message, read and as it is written.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Body<'a> {
-    pub(super) raw: Option<&'a RawValue>,
+    pub(super) raw: Option<Raw<'a>>,
     pub(super) pieces: Content<'a>,
 }
 
 impl<'a> Field<'a> for Body<'a> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Body<'a>> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Body<'a>> {
         let pieces = Field::read(value, at)?;
         let raw = Some(value);
         Some(Body { raw, pieces })

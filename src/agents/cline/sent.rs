@@ -3,11 +3,10 @@
 use super::{AROUND, counted};
 use crate::agents::anthropic::{self, Block, Content, ToolNames};
 use crate::agents::image;
-use crate::agents::lenient::{self, Piece, Text};
+use crate::agents::lenient::{self, Piece, Raw, Text};
 use crate::model::event::{NewItem, Sink};
 use crate::model::{Kind, Role};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 /// Characters of a string in a tool's result that are sent.
 const SENT: usize = 8_000;
@@ -57,7 +56,7 @@ fn result(
 ) -> (NewItem, u64) {
     let call = block.tool_use_id.get();
     let tool = tools.get(call).or(block.name.get());
-    let content = block.content.map_or("", RawValue::get);
+    let content = block.content.map_or("", Raw::get);
     let mut content: Value = serde_json::from_str(content).unwrap_or_default();
     let whole = content.to_string().len();
     shorten(&mut content);

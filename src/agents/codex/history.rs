@@ -4,10 +4,9 @@ use super::item::{self, Setting};
 use super::reader::CodexDecoder;
 use super::thread::prefix_key;
 use super::wire::{Compacted, Item, ItemMetadata};
-use crate::agents::lenient;
+use crate::agents::lenient::{self, Raw};
 use crate::model::event::{Cause, Kept, Key, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 
 /// The most of the user's messages that Codex keeps at a compaction whose record has only its summary:
 /// 20,000 tokens at four bytes a token.
@@ -84,7 +83,7 @@ impl CodexDecoder {
         Some(())
     }
 
-    pub(super) fn compacted(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn compacted(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let compacted: Compacted<'_> = lenient::value(Some(payload), "payload", out);
         let mut kept = vec![prefix_key()];
         if compacted.replacement_history.is_none() {

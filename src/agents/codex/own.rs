@@ -6,7 +6,7 @@
 //! compaction and at the check before it, 32 times of 32.
 
 use super::wire::{ContentPart, Item, full_len, string_or_json};
-use serde_json::value::RawValue;
+use crate::agents::lenient::Raw;
 
 /// The bytes of an image, whatever its size.
 const IMAGE: u64 = 7_373;
@@ -73,6 +73,6 @@ fn encrypted_part(encrypted: u64) -> u64 {
     (encrypted * 9).div_ceil(16)
 }
 
-fn json(value: Option<&RawValue>) -> u64 {
+fn json(value: Option<Raw<'_>>) -> u64 {
     full_len(&string_or_json(value))
 }

@@ -6,9 +6,8 @@ use super::turn::Turns;
 use super::usage::Meter;
 use super::wire::{EventMsg, Item, Line, TokenUsage, TurnContext};
 use crate::agents::Decoder;
-use crate::agents::lenient::{self, Count};
+use crate::agents::lenient::{self, Count, Raw};
 use crate::model::event::{Billed, Event, Key, Meta, Sink};
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// Decodes one rollout.
@@ -64,7 +63,7 @@ impl Decoder for CodexDecoder {
 }
 
 impl CodexDecoder {
-    fn line(&mut self, line: &Line<'_>, payload: &RawValue, out: &mut Sink<'_>) {
+    fn line(&mut self, line: &Line<'_>, payload: Raw<'_>, out: &mut Sink<'_>) {
         let kind = line.kind.or_empty();
         let mut subtype = "".into();
         let read = match kind {
@@ -121,7 +120,7 @@ impl CodexDecoder {
         }
     }
 
-    fn turn_context(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+    fn turn_context(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
         self.turns.settings();
         self.settings(&context, out)

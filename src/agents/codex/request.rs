@@ -9,9 +9,8 @@ use super::history::UNIQUE_NAME;
 use super::reader::CodexDecoder;
 use super::usage::{Report, billed};
 use super::wire::{Item, TokenUsage, UsageRecord};
-use crate::agents::lenient;
+use crate::agents::lenient::{self, Raw};
 use crate::model::event::{Billed, Event, Key, Sink, Usage};
-use serde_json::value::RawValue;
 
 impl CodexDecoder {
     /// The request that this output belongs to: the open one, or a new one, named after its first
@@ -49,7 +48,7 @@ impl CodexDecoder {
     }
 
     /// Reads a `token_usage_record`.
-    pub(super) fn usage_record(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn usage_record(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let record: UsageRecord<'_> = lenient::value(Some(payload), "payload", out);
         let usage = record.usage.filter(|usage| usage.is_some())?;
         let is_foreign = match (&self.thread.id, record.thread_id.get()) {

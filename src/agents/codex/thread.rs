@@ -3,11 +3,10 @@
 
 use super::reader::CodexDecoder;
 use super::wire::SessionMeta;
-use crate::agents::lenient::{self, Piece, Text};
+use crate::agents::lenient::{self, Piece, Raw, Text};
 use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Sink};
 use crate::model::{Kind, Role};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::value::RawValue;
 
 /// Lines of a parent's history have the time at which they were copied into a sub-agent's file, all in
 /// a moment; its own first response takes longer than this.
@@ -52,7 +51,7 @@ impl Thread {
 }
 
 impl CodexDecoder {
-    pub(super) fn session_meta(&mut self, payload: &RawValue, out: &mut Sink<'_>) -> Option<()> {
+    pub(super) fn session_meta(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let meta: SessionMeta<'_> = lenient::value(Some(payload), "payload", out);
         let id = meta.id.or_empty();
         self.thread.latest = id.into();

@@ -1,8 +1,7 @@
 //! The lines of a rollout as they are written.
 
-use crate::agents::lenient::{At, Count, Field, Piece, Pieces, Text, record, scan};
+use crate::agents::lenient::{At, Count, Field, Piece, Pieces, Raw, Text, record, scan};
 use crate::model::event::split_elided;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 record! {
@@ -37,7 +36,7 @@ record! {
         pub agent_role: Text<'a>,
         pub source: Option<Piece<'a, Origin<'a>>>,
         pub base_instructions: BaseInstructions<'a>,
-        pub dynamic_tools: Option<&'a RawValue>,
+        pub dynamic_tools: Option<Raw<'a>>,
         pub subagent_history_start_ordinal: Ordinal,
         pub history_base: Option<HistoryBase<'a>>,
     }
@@ -126,11 +125,11 @@ record! {
         pub call_id: Text<'a>,
         pub name: Text<'a>,
         pub namespace: Text<'a>,
-        pub arguments: Option<&'a RawValue>,
-        pub input: Option<&'a RawValue>,
-        pub action: Option<&'a RawValue>,
+        pub arguments: Option<Raw<'a>>,
+        pub input: Option<Raw<'a>>,
+        pub action: Option<Raw<'a>>,
         pub output: Parts<'a>,
-        pub tools: Option<&'a RawValue>,
+        pub tools: Option<Raw<'a>>,
         pub revised_prompt: Text<'a>,
         pub result: Text<'a>,
         pub author: Text<'a>,
@@ -159,10 +158,10 @@ record! {
 
 /// A JSON object as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Payload<'a>(pub &'a RawValue);
+pub(super) struct Payload<'a>(pub Raw<'a>);
 
 impl<'a> Field<'a> for Payload<'a> {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<Payload<'a>> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Payload<'a>> {
         value.get().starts_with('{').then_some(Payload(value))
     }
 }
@@ -238,7 +237,7 @@ impl TokenUsage {
 pub(super) struct Ordinal(pub Option<u64>);
 
 impl Field<'_> for Ordinal {
-    fn read(value: &RawValue, _: At<'_>) -> Option<Ordinal> {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Ordinal> {
         let digits = value.get().trim_matches('"');
         let number = digits.parse().ok();
         number.map(|number| Ordinal(Some(number)))
@@ -250,7 +249,7 @@ impl Field<'_> for Ordinal {
 pub(super) struct Parts<'a>(pub Vec<ContentPart<'a>>);
 
 impl<'a> Field<'a> for Parts<'a> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Parts<'a>> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Parts<'a>> {
         let pieces: Pieces<'a, ContentPart<'a>> = Field::read(value, at)?;
         let part = |piece| match piece {
             Piece::Part(part) => part,
@@ -270,7 +269,7 @@ pub(super) fn full_len(text: &str) -> u64 {
 }
 
 /// A value that is a string as that string, any other as its JSON; empty where there is none.
-pub(super) fn string_or_json(value: Option<&RawValue>) -> Cow<'_, str> {
-    let json = value.map_or("", RawValue::get);
+pub(super) fn string_or_json(value: Option<Raw<'_>>) -> Cow<'_, str> {
+    let json = value.map_or("", Raw::get);
     scan::string(json).unwrap_or(Cow::Borrowed(json))
 }

@@ -1,7 +1,6 @@
 //! The events as they are written.
 
-use crate::agents::lenient::{Count, Pieces, Text, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{Count, Pieces, Raw, Text, record};
 
 record! {
     pub(super) struct Record<'a> {
@@ -80,7 +79,7 @@ record! {
     pub(super) struct Request<'a> {
         pub(super) tool_call_id: Text<'a> = "toolCallId",
         pub(super) name: Text<'a>,
-        pub(super) arguments: Option<&'a RawValue>,
+        pub(super) arguments: Option<Raw<'a>>,
     }
 
     /// The outcome of a call: its result, or its error.

@@ -16,11 +16,10 @@
 use super::query;
 use crate::agents::anthropic::ToolNames;
 use crate::agents::database::{DatabaseSpec, Schema};
-use crate::agents::lenient::{self, Piece, Pieces, Text, record};
+use crate::agents::lenient::{self, Piece, Pieces, Raw, Text, record};
 use crate::agents::protobuf::{Message as Fields, Value, from_hex};
 use crate::model::event::{Key, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 
 /// The text of the chat's own row.
 macro_rules! meta {
@@ -84,8 +83,8 @@ record! {
         text: Text<'a>,
         call: Text<'a> = "toolCallId",
         tool: Text<'a> = "toolName",
-        args: Option<&'a RawValue>,
-        result: Option<&'a RawValue>,
+        args: Option<Raw<'a>>,
+        result: Option<Raw<'a>>,
     }
 
     pub(super) struct About<'a> {

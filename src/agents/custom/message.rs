@@ -2,11 +2,10 @@
 
 use super::mapping::{Author, Mapping};
 use super::pointer::Pointers;
-use crate::agents::lenient;
+use crate::agents::lenient::{self, Raw};
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
 use crate::model::{Kind, Role};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// A message as the mapping reads it.
@@ -170,9 +169,9 @@ fn content<'v>(pointers: &Pointers, value: &'v Value) -> Vec<&'v Value> {
 fn put<'s, 'm>(item: ItemBuilder<'s, 'm>, value: &Value) -> ItemBuilder<'s, 'm> {
     match value {
         Value::String(text) => item.text(text),
-        other => match RawValue::from_string(other.to_string()) {
-            Ok(json) => lenient::raw(item, &json),
-            Err(_) => item,
+        other => match Raw::of(&other.to_string()) {
+            Some(json) => lenient::raw(item, json),
+            None => item,
         },
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::agents::genai::{Call, Parts};
 use crate::agents::image;
-use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
 
 /// What Gemini CLI counts for an image whose size cannot be read, and for other files.
 const IMAGE_TOKENS: u64 = 3_000;
@@ -31,7 +30,7 @@ record! {
         pub(super) last_updated: Text<'a> = "lastUpdated",
         pub(super) summary: Text<'a>,
         pub(super) directories: Texts<'a>,
-        pub(super) messages: Option<Vec<&'a RawValue>>,
+        pub(super) messages: Option<Vec<Raw<'a>>>,
     }
 
     #[derive(Copy)]

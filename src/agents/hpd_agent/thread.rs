@@ -3,12 +3,11 @@
 use super::HPD_AGENT;
 use super::wire::{Content, Message, Operation, Record, Usage as Numbers};
 use crate::agents::image;
-use crate::agents::lenient::{self, Text};
+use crate::agents::lenient::{self, Raw, Text};
 use crate::model::event::{
     Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
-use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The author of a message.
@@ -500,13 +499,13 @@ impl Thread {
 /// Adds arguments to an item as they are sent: documents are indented.
 fn without_indentation<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
-    arguments: &RawValue,
+    arguments: Raw<'_>,
 ) -> ItemBuilder<'s, 'm> {
     let is_indented = arguments.get().contains('\n');
     match serde_json::from_str::<serde_json::Value>(arguments.get()) {
-        Ok(value) if is_indented => match serde_json::value::to_raw_value(&value) {
-            Ok(compact) => lenient::raw(item, &compact),
-            Err(_) => lenient::raw(item, arguments),
+        Ok(value) if is_indented => match Raw::of(&value.to_string()) {
+            Some(compact) => lenient::raw(item, compact),
+            None => lenient::raw(item, arguments),
         },
         _ => lenient::raw(item, arguments),
     }

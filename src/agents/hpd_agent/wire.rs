@@ -1,7 +1,6 @@
 //! The fields of HPD-Agent's events that are read.
 
-use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
 
 record! {
     /// A branch around its events, as versions before the journal wrote it; before that, around the
@@ -10,7 +9,7 @@ record! {
         pub(super) schema: Text<'a>,
         pub(super) session_id: Text<'a> = "sessionId",
         pub(super) branch_id: Text<'a> = "branchId",
-        pub(super) events: Option<Vec<&'a RawValue>>,
+        pub(super) events: Option<Vec<Raw<'a>>>,
         // A saved history.
         pub(super) id: Text<'a>,
         pub(super) conversation_id: Text<'a> = "conversationId",
@@ -70,8 +69,8 @@ record! {
         pub(super) protected_data: Text<'a> = "protectedData",
         pub(super) call_id: Text<'a> = "callId",
         pub(super) name: Text<'a>,
-        pub(super) arguments: Option<&'a RawValue>,
-        pub(super) result: Option<&'a RawValue>,
+        pub(super) arguments: Option<Raw<'a>>,
+        pub(super) result: Option<Raw<'a>>,
         pub(super) uri: Text<'a>,
     }
 }
@@ -91,7 +90,7 @@ record! {
     /// A tool's result. `json` and `content` repeat `text`, where there is one.
     pub(super) struct ToolResult<'a> {
         pub(super) text: Text<'a>,
-        pub(super) json: Option<&'a RawValue>,
+        pub(super) json: Option<Raw<'a>>,
     }
 }
 
@@ -112,6 +111,6 @@ record! {
         pub(super) operation_id: Text<'a> = "operationId",
         pub(super) model_id: Text<'a> = "modelId",
         pub(super) family: Text<'a>,
-        pub(super) usage: Option<&'a RawValue>,
+        pub(super) usage: Option<Raw<'a>>,
     }
 }

@@ -7,17 +7,16 @@ use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
 };
 use crate::agents::anthropic::ToolNames;
-use crate::agents::lenient::{self, Count, Text, record};
+use crate::agents::lenient::{self, Count, Raw, Text, record};
 use crate::model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 record! {
     /// An event, of a line or within another event.
     pub(super) struct WireEvent<'a> {
         kind: Text<'a> = "type",
-        payload: Option<&'a RawValue>,
+        payload: Option<Raw<'a>>,
     }
 
     struct Payload<'a> {
@@ -30,7 +29,7 @@ record! {
         parent_tool_call_id: Text<'a> = "parent_tool_call_id" | "task_tool_call_id",
         agent_id: Text<'a>,
         subagent_type: Text<'a>,
-        event: Option<&'a RawValue>,
+        event: Option<Raw<'a>>,
     }
 
     struct Returned<'a> {

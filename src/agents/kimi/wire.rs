@@ -8,10 +8,9 @@ use super::message::{
     text_of,
 };
 use crate::agents::anthropic::ToolNames;
-use crate::agents::lenient::{self, Count, Text, record};
+use crate::agents::lenient::{self, Count, Raw, Text, record};
 use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
-use serde_json::value::RawValue;
 
 /// What precedes the conversation: the system prompt, the tools.
 const PREFIX: [&str; 2] = ["kimi system prompt", "kimi tools"];
@@ -25,7 +24,7 @@ record! {
         profile_name: Text<'a> = "profileName",
         model_alias: Text<'a> = "modelAlias",
         system_prompt: Text<'a> = "systemPrompt",
-        tools: Option<&'a RawValue>,
+        tools: Option<Raw<'a>>,
         kind: Text<'a>,
         model: Text<'a>,
         message: Option<Message<'a>>,
@@ -72,7 +71,7 @@ record! {
         part: Option<ContentPart<'a>>,
         tool_call_id: Text<'a> = "toolCallId",
         name: Text<'a>,
-        args: Option<&'a RawValue>,
+        args: Option<Raw<'a>>,
         result: Outcome<'a>,
         usage: Option<Numbers>,
     }

@@ -5,10 +5,10 @@
 //! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
 //! does not name are skipped unread.
 
-use super::scan::{each_element, each_field, string};
+use super::scan::{NotJson, Raw, Scanner};
 use super::{Count, Piece, Pieces, Text, Texts};
 use crate::model::event::{Event, Sink};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 use std::cell::RefCell;
 
 /// The names of fields whose values could not be read.
@@ -29,33 +29,70 @@ impl<'l> At<'l> {
     }
 
     /// Reads a value. `None`: it is null, or of another type than expected, which is noted.
-    pub fn read<'a, T: Field<'a>>(self, value: &'a RawValue) -> Option<T> {
-        let read = match value.get() {
-            "null" => None,
-            _ => T::read(value, self),
-        };
-        self.note(value, read.as_ref().map(|_| ()));
-        read
+    pub fn read<'a, T: Field<'a>>(self, value: Raw<'a>) -> Option<T> {
+        self.scan(&mut Scanner::new(value.get())).ok().flatten()
     }
 
-    /// Notes that a value was not read, unless it is null.
-    fn note(self, value: &RawValue, read: Option<()>) {
-        if read.is_none() && value.get() != "null" {
+    /// Reads the value at which the scanner is, and passes it. `None` as in [`At::read`].
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    #[inline]
+    pub fn scan<'a, T: Field<'a>>(self, json: &mut Scanner<'a>) -> Result<Option<T>, NotJson> {
+        self.scan_with(json, |json| T::scan(json, self))
+    }
+
+    /// The same with another way to read it.
+    #[inline]
+    fn scan_with<'a, T>(
+        self,
+        json: &mut Scanner<'a>,
+        read: impl FnOnce(&mut Scanner<'a>) -> Result<Option<T>, NotJson>,
+    ) -> Result<Option<T>, NotJson> {
+        if json.peek() == Some(b'n') {
+            return json.skip().map(|()| None);
+        }
+        let place = json.place();
+        let value = read(json)?;
+        if value.is_none() {
+            json.back_to(place);
+            json.skip()?;
             self.lost.note(self.name);
         }
+        Ok(value)
     }
 }
 
-/// A value of a record.
+/// A value of a record. Each type implements one of the two methods: `scan` if it has parts that are read on the
+/// way, `read` if it needs the value's text.
 pub trait Field<'a>: Sized {
     /// Reads a JSON value; `None` where it is of another type than expected.
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Self>;
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
+        Self::scan(&mut Scanner::new(value.get()), at)
+            .ok()
+            .flatten()
+    }
+
+    /// Reads the JSON value at which the scanner is, and passes it. After `None`, the scanner may be anywhere in
+    /// the value.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Self>, NotJson> {
+        Ok(Self::read(json.value()?, at))
+    }
 }
 
 /// An object whose fields have names; [`record!`](super::record) implements it.
 pub trait Record<'a>: Default {
-    /// Reads the value of the field of this name, if it is one of the record's.
-    fn set(&mut self, name: &str, value: &'a RawValue, at: At<'_>);
+    /// Reads the value of the field of this name, if it is one of the record's, and passes it.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    fn set(&mut self, name: &str, json: &mut Scanner<'a>, at: At<'_>) -> Result<(), NotJson>;
 }
 
 /// Reads a line that holds one JSON object. Otherwise reports it as unreadable, with the reason.
@@ -83,16 +120,34 @@ pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str
     if !json.trim_start().starts_with('{') {
         return Err("not a JSON object".into());
     }
+    let mut scanner = Scanner::new(json);
+    let record = record(&mut scanner, lost.at(""));
+    match record.and_then(|record| scanner.end().map(|()| record)) {
+        Ok(record) => Ok(record),
+        Err(NotJson) => Err(why_not(json)),
+    }
+}
+
+/// Reads the object at which the scanner is.
+#[inline]
+fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<T, NotJson> {
     let mut record = T::default();
-    let at = lost.at("");
-    each_field(json, &mut |name, value| record.set(name, value, at))
-        .map_err(|error| error.to_string())?;
+    json.fields(|name, json| record.set(name, json, at))?;
     Ok(record)
+}
+
+/// What is wrong with a text that is no JSON, and where.
+#[cold]
+fn why_not(json: &str) -> Box<str> {
+    match serde_json::from_str::<IgnoredAny>(json) {
+        Err(error) => error.to_string().into(),
+        Ok(IgnoredAny) => "not JSON".into(),
+    }
 }
 
 /// Reads a value that was kept as it is written. `name` is its field's, for the report of losses.
 pub fn value<'a, T: Field<'a> + Default>(
-    raw: Option<&'a RawValue>,
+    raw: Option<Raw<'a>>,
     name: &'static str,
     out: &mut Sink<'_>,
 ) -> T {
@@ -129,99 +184,119 @@ impl Lost {
 }
 
 impl<'a, T: Record<'a>> Field<'a> for T {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<T> {
-        let mut record = T::default();
-        each_field(value.get(), &mut |name, value| record.set(name, value, at)).ok()?;
-        Some(record)
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
+        match json.peek() {
+            Some(b'{') => record(json, at).map(Some),
+            _ => Ok(None),
+        }
     }
 }
 
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Option<T>> {
-        T::read(value, at).map(Some)
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Option<T>>, NotJson> {
+        Ok(T::scan(json, at)?.map(Some))
     }
 }
 
 /// Any value, as it is written.
-impl<'a> Field<'a> for &'a RawValue {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<&'a RawValue> {
+impl<'a> Field<'a> for Raw<'a> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Raw<'a>> {
         Some(value)
     }
 }
 
 impl<'a> Field<'a> for Text<'a> {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<Text<'a>> {
-        string(value.get()).map(|text| Text(Some(text)))
+    fn scan(json: &mut Scanner<'a>, _: At<'_>) -> Result<Option<Text<'a>>, NotJson> {
+        match json.peek() {
+            Some(b'"') => Ok(Some(Text(Some(json.quoted()?.text())))),
+            _ => Ok(None),
+        }
     }
 }
 
 impl Field<'_> for bool {
-    fn read(value: &RawValue, _: At<'_>) -> Option<bool> {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<bool> {
         value.get().parse().ok()
     }
 }
 
 impl Field<'_> for f64 {
-    fn read(value: &RawValue, _: At<'_>) -> Option<f64> {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<f64> {
         value.get().parse().ok().filter(|n: &f64| n.is_finite())
     }
 }
 
 impl Field<'_> for Count {
-    fn read(value: &RawValue, _: At<'_>) -> Option<Count> {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Count> {
         Some(Count::of(value.get())).filter(|count| count.0.is_some())
     }
 }
 
 /// Elements of another type than expected are passed over, and noted.
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Vec<T>> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Vec<T>>, NotJson> {
+        if json.peek() != Some(b'[') {
+            return Ok(None);
+        }
         let mut list = Vec::new();
-        each_element(value.get(), &mut |element| list.extend(at.read(element))).ok()?;
-        Some(list)
+        json.elements(|json| {
+            list.extend(at.scan(json)?);
+            Ok(())
+        })?;
+        Ok(Some(list))
     }
 }
 
 /// A string or a list of strings.
 impl<'a> Field<'a> for Texts<'a> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Texts<'a>> {
-        Some(Texts(match value.get().starts_with('[') {
-            true => Vec::read(value, at)?,
-            false => vec![Text::read(value, at)?],
-        }))
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Texts<'a>>, NotJson> {
+        let list = match json.peek() {
+            Some(b'[') => Vec::scan(json, at)?,
+            _ => Text::scan(json, at)?.map(|text| vec![text]),
+        };
+        Ok(list.map(Texts))
     }
 }
 
 /// A string or an object.
 impl<'a, B: Record<'a>> Field<'a> for Piece<'a, B> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Piece<'a, B>> {
-        match string(value.get()) {
-            Some(text) => Some(Piece::Text(text)),
-            None => B::read(value, at).map(Piece::Part),
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Piece<'a, B>>, NotJson> {
+        match json.peek() {
+            Some(b'"') => Ok(Some(Piece::Text(json.quoted()?.text()))),
+            _ => Ok(B::scan(json, at)?.map(Piece::Part)),
         }
     }
 }
 
 impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Pieces<'a, B>> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
         let mut pieces = Vec::new();
-        add_pieces(value, at, &mut pieces)?;
-        Some(Pieces(pieces))
+        let read = add_pieces(json, at, LISTS, &mut pieces)?;
+        Ok(read.map(|()| Pieces(pieces)))
     }
 }
 
+/// Lists in lists of content that are looked into. No agent writes more than one; a forged log may.
+const LISTS: usize = 16;
+
 fn add_pieces<'a, B: Record<'a>>(
-    value: &'a RawValue,
+    json: &mut Scanner<'a>,
     at: At<'_>,
+    lists: usize,
     pieces: &mut Vec<Piece<'a, B>>,
-) -> Option<()> {
-    if value.get().starts_with('[') {
-        let mut add = |element| at.note(element, add_pieces(element, at, pieces));
-        each_element(value.get(), &mut add).ok()?;
-    } else {
-        pieces.push(Piece::read(value, at)?);
+) -> Result<Option<()>, NotJson> {
+    if json.peek() != Some(b'[') {
+        let piece = Piece::scan(json, at)?;
+        return Ok(piece.map(|piece| pieces.push(piece)));
     }
-    Some(())
+    let Some(lists) = lists.checked_sub(1) else {
+        return Ok(None);
+    };
+    json.elements(|json| {
+        at.scan_with(json, |json| add_pieces(json, at, lists, pieces))?;
+        Ok(())
+    })?;
+    Ok(Some(()))
 }
 
 /// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
@@ -265,19 +340,20 @@ macro_rules! lenient_record {
             fn set(
                 &mut self,
                 name: &str,
-                value: &$life serde_json::value::RawValue,
+                json: &mut $crate::agents::lenient::Scanner<$life>,
                 at: $crate::agents::lenient::At<'_>,
-            ) {
+            ) -> ::std::result::Result<(), $crate::agents::lenient::NotJson> {
                 $(
                     // Compared with constants, names cost no calls.
                     if $crate::lenient_record!(@is name, $field $($($key)|+)?) {
                         let at = at.field($crate::lenient_record!(@first $field $($($key)|+)?));
-                        if let Some(value) = at.read(value) {
+                        if let Some(value) = at.scan(json)? {
                             self.$field = value;
                         }
-                        return;
+                        return Ok(());
                     }
                 )*
+                json.skip()
             }
         }
     };
@@ -300,7 +376,7 @@ mod tests {
             tokens: Count = "inputTokens" | "tokens",
             content: Pieces<'a, Inner<'a>>,
             inner: Option<Inner<'a>>,
-            raw: Option<&'a RawValue>,
+            raw: Option<Raw<'a>>,
             flags: Vec<Numbers>,
         }
     }

@@ -3,11 +3,10 @@
 use super::MEW;
 use super::participant::{Compacted, Loss, Participant, node, own_tokens};
 use super::wire::{Envelope, Line, Payload, ToolResult};
-use crate::agents::lenient::{self, Lost, Piece, Text};
+use crate::agents::lenient::{self, Lost, Piece, Raw, Text};
 use crate::model::event::{Event, ItemBuilder, Key, Lane, Meta, NewItem, Part, Place, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 
 /// All participants of a space.
@@ -418,7 +417,7 @@ impl Chat {
 }
 
 /// The parts of a result, if it is an object.
-fn tool_result<'a>(result: &'a RawValue, out: &mut Sink<'_>) -> ToolResult<'a> {
+fn tool_result<'a>(result: Raw<'a>, out: &mut Sink<'_>) -> ToolResult<'a> {
     let object = Some(result).filter(|result| result.get().starts_with('{'));
     lenient::value(object, "result", out)
 }
@@ -427,7 +426,7 @@ fn tool_result<'a>(result: &'a RawValue, out: &mut Sink<'_>) -> ToolResult<'a> {
 fn add_result<'s, 'm>(
     item: ItemBuilder<'s, 'm>,
     parts: &ToolResult<'_>,
-    result: &RawValue,
+    result: Raw<'_>,
 ) -> ItemBuilder<'s, 'm> {
     let texts = parts.content.0.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(&**text),

@@ -1,7 +1,6 @@
 //! The fields of the history's lines that are read.
 
-use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
 
 record! {
     /// A line.
@@ -42,7 +41,7 @@ record! {
         pub(super) reasoning: Text<'a>,
         pub(super) message: Text<'a>,
         pub(super) params: Params<'a>,
-        pub(super) result: Option<&'a RawValue> = "result" | "error",
+        pub(super) result: Option<Raw<'a>> = "result" | "error",
         pub(super) tokens: Count,
         pub(super) max_tokens: Count,
         pub(super) status: Text<'a>,
@@ -58,7 +57,7 @@ record! {
     /// What a tool is called with.
     pub(super) struct Params<'a> {
         pub(super) name: Text<'a>,
-        pub(super) arguments: Option<&'a RawValue>,
+        pub(super) arguments: Option<Raw<'a>>,
     }
 }
 

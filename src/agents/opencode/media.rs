@@ -1,12 +1,11 @@
 //! What is sent beside text: pictures, and what a provider wants back with its reasoning.
 
 use crate::agents::image::{self, Formula};
-use crate::agents::lenient;
+use crate::agents::lenient::{self, Raw};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 /// Bytes of the longest text in what the provider wants back with its reasoning.
-pub(super) fn hidden_bytes(metadata: &RawValue) -> u64 {
+pub(super) fn hidden_bytes(metadata: Raw<'_>) -> u64 {
     fn longest(value: &Value) -> usize {
         match value {
             Value::String(text) => text.len(),

@@ -7,10 +7,9 @@
 
 use crate::agents::head;
 use crate::agents::lenient::scan::each_field;
-use crate::agents::lenient::{Count, Lost, parse, record};
+use crate::agents::lenient::{Count, Lost, Raw, parse, record};
 use crate::agents::settings::{Layers, Settings, SettingsFile, tokens};
 use crate::model::window::{ModelWindow, Overrides};
-use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 use SettingsFile::{Agent, Project};
@@ -126,7 +125,7 @@ fn is_catalogue(file: &[u8]) -> bool {
 
 record! {
     struct Provider<'a> {
-        models: Option<&'a RawValue>,
+        models: Option<Raw<'a>>,
     }
 
     struct Model {
@@ -147,12 +146,12 @@ fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
     found.find_map(|at| {
         let after = catalogue.get(at + provider.len()..)?;
         let value = Deserializer::from_slice(after)
-            .into_iter::<&RawValue>()
+            .into_iter::<Raw<'_>>()
             .next()?;
         let lost = Lost::default();
         let provider: Provider<'_> = parse(value.ok()?.get(), &lost).ok()?;
         let mut limits = None;
-        let mut look = |name: &str, value: &RawValue| {
+        let mut look = |name: &str, value: Raw<'_>| {
             if name == model {
                 let read: Option<Model> = parse(value.get(), &lost).ok();
                 limits = read.map(|model| model.limit);

@@ -9,14 +9,13 @@ use super::media::{media, picture_formula};
 use super::message::History;
 use super::wire::{Times, Tokens};
 use crate::agents::image::Formula;
-use crate::agents::lenient::{self, Piece, Pieces, Text, record};
+use crate::agents::lenient::{self, Piece, Pieces, Raw, Text, record};
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::value::RawValue;
 
 record! {
     /// A row's message.
@@ -61,16 +60,16 @@ record! {
         id: Text<'a>,
         name: Text<'a>,
         text: Text<'a>,
-        state: Option<&'a RawValue>,
+        state: Option<Raw<'a>>,
     }
 
     /// How far a call of a tool is.
     struct Call<'a> {
         status: Text<'a>,
-        input: Option<&'a RawValue>,
+        input: Option<Raw<'a>>,
         content: Pieces<'a, Result<'a>>,
-        structured: Option<&'a RawValue>,
-        error: Option<&'a RawValue>,
+        structured: Option<Raw<'a>>,
+        error: Option<Raw<'a>>,
     }
 
     struct Result<'a> {
@@ -85,7 +84,7 @@ record! {
 pub(super) fn row(
     id: &str,
     kind: &str,
-    data: &RawValue,
+    data: Raw<'_>,
     history: &mut History,
     known: &mut Meta,
     out: &mut Sink<'_>,

@@ -1,27 +1,26 @@
 //! The records of sessions, messages and parts.
 
-use crate::agents::lenient::{Count, Text, record};
+use crate::agents::lenient::{Count, Raw, Text, record};
 use crate::model::event::Billed;
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 
 record! {
     /// A row, or an element of an export: about the session, or a message and its parts, which are one in 2.x.
     pub(super) struct Line<'a> {
         pub(super) session: Option<Info<'a>>,
         pub(super) id: Text<'a>,
-        pub(super) info: Option<&'a RawValue>,
+        pub(super) info: Option<Raw<'a>>,
         pub(super) parts: Vec<Part<'a>>,
         /// Of a row of 2.x.
         pub(super) kind: Text<'a> = "type",
-        pub(super) data: Option<&'a RawValue>,
+        pub(super) data: Option<Raw<'a>>,
     }
 
     /// An export.
     pub(super) struct Document<'a> {
         pub(super) info: Option<Info<'a>>,
         /// Mostly taken out, and read as lines.
-        pub(super) messages: Vec<&'a RawValue>,
+        pub(super) messages: Vec<Raw<'a>>,
     }
 
     /// Facts of a session or of a message.
@@ -39,7 +38,7 @@ record! {
         pub(super) model_id: Text<'a> = "modelID",
         pub(super) model: Option<Model<'a>>,
         /// `true` in answers that are a summary; something else in others.
-        pub(super) summary: Option<&'a RawValue>,
+        pub(super) summary: Option<Raw<'a>>,
         pub(super) error: Option<Failure<'a>>,
         pub(super) finish: Text<'a>,
         pub(super) tokens: Option<Tokens>,
@@ -73,7 +72,7 @@ record! {
         pub(super) text: Text<'a>,
         pub(super) synthetic: Option<bool>,
         pub(super) ignored: Option<bool>,
-        pub(super) metadata: Option<&'a RawValue>,
+        pub(super) metadata: Option<Raw<'a>>,
         pub(super) mime: Text<'a>,
         pub(super) url: Text<'a>,
         pub(super) tool: Text<'a>,
@@ -87,7 +86,7 @@ record! {
     /// How far a call of a tool is.
     pub(super) struct State<'a> {
         pub(super) status: Text<'a>,
-        pub(super) input: Option<&'a RawValue>,
+        pub(super) input: Option<Raw<'a>>,
         pub(super) output: Text<'a>,
         pub(super) error: Text<'a>,
         pub(super) time: Times,

@@ -5,14 +5,13 @@ use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
-use crate::agents::lenient::{self, Count, Lost, Text};
+use crate::agents::lenient::{self, Count, Lost, Raw, Text};
 use crate::agents::{Decoder, StateUpdate};
 use crate::model::event::{
     Billed, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 
 /// Decodes one conversation.
@@ -378,12 +377,12 @@ impl OpenHandsDecoder {
 
     /// The ids of all tokens of the newest request and its answer.
     fn token_ids(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
-        let ids: Vec<&RawValue> = lenient::value(record.prompt_token_ids, "prompt_token_ids", out);
+        let ids: Vec<Raw<'_>> = lenient::value(record.prompt_token_ids, "prompt_token_ids", out);
         let prompt = ids.len() as u64;
         let Some(request) = self.newest.filter(|_| prompt > 0) else {
             return out.skip("TokenEvent");
         };
-        let ids: Option<Vec<&RawValue>> =
+        let ids: Option<Vec<Raw<'_>>> =
             lenient::value(record.response_token_ids, "response_token_ids", out);
         let output = ids.map(|ids| ids.len() as u64);
         out.usage(Usage {

@@ -1,7 +1,8 @@
 //! The fields of OpenHands' events that are read.
 
-use crate::agents::lenient::{At, Count, Pieces, Record as Fields, Text, Texts, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{
+    At, Count, NotJson, Pieces, Raw, Record as Fields, Scanner, Text, Texts, record,
+};
 
 record! {
     pub(super) struct Record<'a> {
@@ -43,12 +44,12 @@ record! {
         pub(super) reason: Text<'a>,
 
         // TokenEvent
-        pub(super) prompt_token_ids: Option<&'a RawValue>,
-        pub(super) response_token_ids: Option<&'a RawValue>,
+        pub(super) prompt_token_ids: Option<Raw<'a>>,
+        pub(super) response_token_ids: Option<Raw<'a>>,
 
         // ConversationStateUpdateEvent
         pub(super) key: Text<'a>,
-        pub(super) value: Option<&'a RawValue>,
+        pub(super) value: Option<Raw<'a>>,
     }
 }
 
@@ -65,7 +66,7 @@ record! {
         pub(super) title: Text<'a>,
         pub(super) description: Text<'a>,
         /// The definition that an MCP server gave, schema and all.
-        pub(super) mcp_tool: Option<&'a RawValue>,
+        pub(super) mcp_tool: Option<Raw<'a>>,
     }
 }
 
@@ -170,9 +171,10 @@ record! {
 pub(super) struct Metrics<'a>(pub(super) Vec<(Box<str>, Metric<'a>)>);
 
 impl<'a> Fields<'a> for Metrics<'a> {
-    fn set(&mut self, name: &str, value: &'a RawValue, at: At<'_>) {
-        let metric = at.field("usage_to_metrics").read(value);
+    fn set(&mut self, name: &str, json: &mut Scanner<'a>, at: At<'_>) -> Result<(), NotJson> {
+        let metric = at.field("usage_to_metrics").scan(json)?;
         self.0.extend(metric.map(|metric| (name.into(), metric)));
+        Ok(())
     }
 }
 

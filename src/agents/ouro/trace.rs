@@ -5,12 +5,11 @@
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
 use crate::agents::database::{DatabaseSpec, Schema};
-use crate::agents::lenient::{self, At, Count, Field, Lost, Text, model_name, record};
+use crate::agents::lenient::{self, At, Count, Field, Lost, Raw, Text, model_name, record};
 use crate::agents::prompts::{Block, Content, Conversation, Prompt, Step};
 use crate::agents::request_log::{blocks, calls};
 use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 /// The database of traces: an event a row. A run is a session.
@@ -63,10 +62,10 @@ record! {
 
 /// A JSON list as it is written.
 #[derive(Debug, Default, Clone, Copy)]
-struct List<'a>(Option<&'a RawValue>);
+struct List<'a>(Option<Raw<'a>>);
 
 impl<'a> Field<'a> for List<'a> {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
         value.get().starts_with('[').then_some(List(Some(value)))
     }
 }
@@ -90,7 +89,7 @@ struct Agent {
     conversation: Conversation,
     model: Option<Box<str>>,
     /// The tools on offer, which the end of a call does not repeat.
-    tools: Option<Box<RawValue>>,
+    tools: Option<Box<str>>,
 }
 
 impl Trace {
@@ -139,14 +138,15 @@ impl Agent {
     /// The beginning of a call, or its end.
     fn call(&mut self, event: &Event<'_>, lost: &Lost, out: &mut Sink<'_>) {
         let attributes = &event.attributes;
-        let tools = attributes.tools.0.map(ToOwned::to_owned);
+        let tools = attributes.tools.0.map(|tools| tools.get().into());
         self.tools = tools.or(self.tools.take());
         if let Some(messages) = attributes.messages.0 {
             let mut sent = blocks(messages, lost.at("llm.messages"));
             let is_prompt = |block: &Block<'_>| block.kind == Kind::Prompt;
             let first = sent.iter().position(|block| !is_prompt(block));
             let rest = sent.split_off(first.unwrap_or(sent.len()));
-            let tools = self.tools.as_deref().filter(|tools| tools.get().len() > 2);
+            let tools = self.tools.as_deref().and_then(Raw::of);
+            let tools = tools.filter(|tools| tools.get().len() > 2);
             sent.extend(tools.map(|tools| {
                 let list = Block::new(Role::Container, Kind::ToolList);
                 let list = list.with([Content::Json(tools)]);

@@ -1,9 +1,8 @@
 //! The entries as they are written.
 
 use crate::agents::lenient::scan::each_field;
-use crate::agents::lenient::{At, Count, Field, Pieces, Text, record};
+use crate::agents::lenient::{At, Count, Field, Pieces, Raw, Text, record};
 use crate::model::event::Billed;
-use serde_json::value::RawValue;
 
 record! {
     pub(super) struct Record<'a> {
@@ -52,7 +51,7 @@ record! {
     pub(super) struct Tool<'a> {
         pub(super) name: Text<'a>,
         pub(super) description: Text<'a>,
-        pub(super) parameters: Option<&'a RawValue>,
+        pub(super) parameters: Option<Raw<'a>>,
     }
 
     pub(super) struct Block<'a> {
@@ -63,7 +62,7 @@ record! {
         pub(super) thinking_signature: Text<'a> = "thinkingSignature",
         pub(super) id: Text<'a>,
         pub(super) name: Text<'a>,
-        pub(super) arguments: Option<&'a RawValue>,
+        pub(super) arguments: Option<Raw<'a>>,
     }
 
     #[derive(Copy)]
@@ -81,9 +80,9 @@ record! {
 pub(super) struct Sections<'a>(pub(super) Vec<(Box<str>, Option<Text<'a>>)>);
 
 impl<'a> Field<'a> for Sections<'a> {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Sections<'a>> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Sections<'a>> {
         let mut sections = Vec::new();
-        let mut add = |name: &str, value: &'a RawValue| match value.get() {
+        let mut add = |name: &str, value: Raw<'a>| match value.get() {
             "null" => sections.push((name.into(), None)),
             // A section that cannot be read is left as it was.
             _ => sections.extend(at.read(value).map(|text| (name.into(), Some(text)))),

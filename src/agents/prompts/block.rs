@@ -1,9 +1,8 @@
 //! The parts of a prompt or an answer, whatever the dialect: texts, thoughts, tool calls, results.
 
-use crate::agents::lenient;
+use crate::agents::lenient::{self, Raw};
 use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +17,7 @@ pub enum Content<'a> {
     /// Text as the model gets it.
     Text(Cow<'a, str>),
     /// A JSON value, which the model gets as text.
-    Json(&'a RawValue),
+    Json(Raw<'a>),
     /// Media of so many tokens by formula, and its label.
     Media(u64, Cow<'a, str>),
     /// So many bytes of hidden content.
@@ -43,7 +42,7 @@ impl Content<'_> {
     fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
         match self {
             Content::Text(text) => item.text(text),
-            Content::Json(raw) if raw.get().contains(ELIDED) => lenient::strings(item, raw),
+            Content::Json(raw) if raw.get().contains(ELIDED) => lenient::strings(item, *raw),
             Content::Json(raw) => item.text(raw.get()),
             Content::Media(tokens, label) => item.fixed(*tokens, label),
             Content::Hidden(bytes) => item.opaque(*bytes),

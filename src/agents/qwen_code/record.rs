@@ -1,10 +1,9 @@
 //! The records as they are written.
 
 use crate::agents::genai::Parts;
-use crate::agents::lenient::{Count, Piece, Pieces, Text, record};
+use crate::agents::lenient::{Count, Piece, Pieces, Raw, Text, record};
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
-use serde_json::value::RawValue;
 
 record! {
     pub(super) struct Record<'a> {
@@ -21,7 +20,7 @@ record! {
         pub(super) usage_metadata: Option<Numbers> = "usageMetadata",
         pub(super) context_window_size: Count = "contextWindowSize",
         /// Read only where its subtype is of use: it can be large.
-        pub(super) system_payload: Option<&'a RawValue> = "systemPayload",
+        pub(super) system_payload: Option<Raw<'a>> = "systemPayload",
         pub(super) agent_id: Text<'a> = "agentId",
         pub(super) agent_name: Text<'a> = "agentName",
         pub(super) is_sidechain: Option<bool> = "isSidechain",

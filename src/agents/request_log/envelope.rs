@@ -1,14 +1,13 @@
 //! The line around a request and its response: where each is, when it was, and which ids it has. Every
 //! logger has its own; what they have in common is what they wrap.
 
-use super::message::{Raw, string};
+use super::message::string;
 use super::request::{self, Ids, Request};
 use super::response::{self, Response};
 use super::shape::{Time, civil};
 use super::usage::Numbers;
-use crate::agents::lenient::{At, Count, Lost, Text, parse, record};
+use crate::agents::lenient::{At, Count, Lost, Raw, Text, parse, record};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 record! {
@@ -18,19 +17,19 @@ record! {
         url: Text<'a>,
         path: Text<'a>,
         endpoint: Text<'a>,
-        id: Raw<'a>,
+        id: Option<Raw<'a>>,
         request_id: Text<'a> = "request_id" | "requestId",
         object: Text<'a>,
-        request: Raw<'a> = "request" | "req",
-        body: Raw<'a>,
-        params: Raw<'a>,
-        input: Raw<'a>,
-        response: Raw<'a> = "response" | "res",
-        result: Raw<'a>,
-        output: Raw<'a>,
-        chunks: Raw<'a>,
-        events: Raw<'a>,
-        stream: Raw<'a>,
+        request: Option<Raw<'a>> = "request" | "req",
+        body: Option<Raw<'a>>,
+        params: Option<Raw<'a>>,
+        input: Option<Raw<'a>>,
+        response: Option<Raw<'a>> = "response" | "res",
+        result: Option<Raw<'a>>,
+        output: Option<Raw<'a>>,
+        chunks: Option<Raw<'a>>,
+        events: Option<Raw<'a>>,
+        stream: Option<Raw<'a>>,
         prompt_tokens: Count,
         completion_tokens: Count,
         timestamp: Option<Time> = "timestamp" | "ts",
@@ -46,11 +45,11 @@ record! {
     struct Http<'a> {
         url: Text<'a>,
         path: Text<'a>,
-        body: Raw<'a>,
-        body_raw: Raw<'a>,
-        json: Raw<'a>,
-        chunks: Raw<'a>,
-        events: Raw<'a>,
+        body: Option<Raw<'a>>,
+        body_raw: Option<Raw<'a>>,
+        json: Option<Raw<'a>>,
+        chunks: Option<Raw<'a>>,
+        events: Option<Raw<'a>>,
         timestamp: Option<Time>,
     }
 }
@@ -114,7 +113,8 @@ impl<'a> Bodies<'a> {
         ];
         let odd = bodies.into_iter().chain(streams);
         let odd = odd.filter(|(_, raw, begins)| raw.is_some_and(|raw| !is_body(raw, begins)));
-        let unfold = |raws: &[Raw<'a>]| raws.iter().flatten().map(|raw| unfolded(raw)).collect();
+        let unfold =
+            |raws: &[Option<Raw<'a>>]| raws.iter().flatten().map(|raw| unfolded(*raw)).collect();
         let requests = unfold(&[
             request.body,
             request.body_raw,
@@ -252,7 +252,7 @@ pub(in crate::agents) fn time_before(words: &str) -> Option<Timestamp> {
 }
 
 /// Whether a value is a body: JSON that begins as expected, a string of JSON or of a stream, or nothing.
-fn is_body(raw: &RawValue, begins: &[char]) -> bool {
+fn is_body(raw: Raw<'_>, begins: &[char]) -> bool {
     match string(raw) {
         Some(text) => {
             let text = text.trim_start();
@@ -262,13 +262,13 @@ fn is_body(raw: &RawValue, begins: &[char]) -> bool {
     }
 }
 
-fn http<'a>(raw: Raw<'a>, at: At<'_>) -> Http<'a> {
+fn http<'a>(raw: Option<Raw<'a>>, at: At<'_>) -> Http<'a> {
     let raw = raw.filter(|raw| raw.get().starts_with('{'));
     raw.and_then(|raw| at.read(raw)).unwrap_or_default()
 }
 
 /// The text of a body: JSON in a string is taken out of it, a stream's pieces are joined.
-fn unfolded(raw: &RawValue) -> Cow<'_, str> {
+fn unfolded(raw: Raw<'_>) -> Cow<'_, str> {
     if let Some(text) = string(raw) {
         return text;
     }

@@ -3,36 +3,33 @@
 
 use super::shape::Object;
 use crate::agents::image;
-use crate::agents::lenient::{At, Lost, Record, Text, record, scan};
+use crate::agents::lenient::{At, Lost, Raw, Record, Text, record, scan};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
 use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Tokens of a document: 1,500 to 3,000 a page by Anthropic's account, and the pages are unknown.
 const DOCUMENT: u64 = 2_000;
 
-pub(super) type Raw<'a> = Option<&'a RawValue>;
-
 record! {
     struct Message<'a> {
         role: Text<'a>,
         kind: Text<'a> = "type",
-        content: Raw<'a>,
+        content: Option<Raw<'a>>,
         /// Gemini's content.
-        parts: Raw<'a>,
+        parts: Option<Raw<'a>>,
         name: Text<'a>,
-        tool_calls: Vec<&'a RawValue>,
+        tool_calls: Vec<Raw<'a>>,
         function_call: Option<Object<'a>>,
         tool_call_id: Text<'a>,
         reasoning: Text<'a> = "reasoning_content" | "reasoning",
         id: Text<'a>,
         call_id: Text<'a>,
-        arguments: Raw<'a> = "arguments" | "input" | "action",
-        output: Raw<'a>,
-        summary: Raw<'a>,
+        arguments: Option<Raw<'a>> = "arguments" | "input" | "action",
+        output: Option<Raw<'a>>,
+        summary: Option<Raw<'a>>,
         encrypted_content: Text<'a>,
     }
 }
@@ -47,23 +44,23 @@ record! {
         data: Text<'a>,
         id: Text<'a>,
         name: Text<'a>,
-        input: Raw<'a>,
-        arguments: Raw<'a>,
+        input: Option<Raw<'a>>,
+        arguments: Option<Raw<'a>>,
         call_id: Text<'a> = "tool_use_id" | "toolCallId",
         tool: Text<'a> = "toolName",
-        content: Raw<'a>,
-        image: Raw<'a> = "source" | "image",
-        image_url: Raw<'a>,
+        content: Option<Raw<'a>>,
+        image: Option<Raw<'a>> = "source" | "image",
+        image_url: Option<Raw<'a>>,
         detail: Text<'a>,
-        result: Raw<'a> = "output" | "result",
+        result: Option<Raw<'a>> = "output" | "result",
         call: Option<Object<'a>> = "functionCall" | "function_call",
         response: Option<Object<'a>> = "functionResponse" | "function_response",
         inline: Option<Object<'a>> = "inlineData" | "inline_data",
-        file: Raw<'a> = "fileData" | "file_data",
+        file: Option<Raw<'a>> = "fileData" | "file_data",
         thought: Option<bool>,
         /// The AI SDK's output: `{"type": "text", "value": …}`.
-        value: Raw<'a>,
-        parts: Raw<'a>,
+        value: Option<Raw<'a>>,
+        parts: Option<Raw<'a>>,
     }
 }
 
@@ -72,9 +69,9 @@ record! {
     struct Call<'a> {
         id: Text<'a> = "id" | "toolCallId",
         name: Text<'a> = "name" | "toolName",
-        function: Raw<'a>,
-        arguments: Raw<'a> = "arguments" | "args" | "input",
-        response: Raw<'a>,
+        function: Option<Raw<'a>>,
+        arguments: Option<Raw<'a>> = "arguments" | "args" | "input",
+        response: Option<Raw<'a>>,
     }
 }
 
@@ -88,54 +85,54 @@ record! {
 }
 
 /// The blocks of a prompt: a list of messages, one of them, or bare text of the user.
-pub(in crate::agents) fn blocks<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
+pub(in crate::agents) fn blocks<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     messages(raw, at, &mut all);
     all
 }
 
 /// The blocks of a response's content.
-pub(super) fn output<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
+pub(super) fn output<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
     MessageReader::new(Role::Assistant, at, &mut all).content(raw);
     all
 }
 
 /// Tool calls that a response lists beside its text.
-pub(in crate::agents) fn calls<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Block<'a>> {
+pub(in crate::agents) fn calls<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     list(raw).into_iter().map(|one| call(one, at)).collect()
 }
 
 /// The elements of a list; what is none is its own.
-pub(super) fn list(raw: &RawValue) -> Vec<&RawValue> {
+pub(super) fn list(raw: Raw<'_>) -> Vec<Raw<'_>> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw])
 }
 
 /// The string that a value is.
-pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(super) fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     scan::string(raw.get())
 }
 
 /// Notes that a value is neither text, list nor object, where it should be one of them.
-pub(super) fn note_scalar(raw: Raw<'_>, at: At<'_>) {
+pub(super) fn note_scalar(raw: Option<Raw<'_>>, at: At<'_>) {
     let scalar = raw.filter(|raw| !raw.get().starts_with(['"', '[', '{']));
     scalar.and_then(|raw| at.read::<Text<'_>>(raw));
 }
 
 /// The object that a value is; empty where it is none, which is noted.
-pub(super) fn object<'a, T: Record<'a>>(raw: &'a RawValue, at: At<'_>) -> T {
+pub(super) fn object<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }
 
 /// The same of a value that may as well be something else.
-fn object_if<'a, T: Record<'a>>(raw: &'a RawValue, at: At<'_>) -> T {
+fn object_if<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     match raw.get().starts_with('{') {
         true => object(raw, at),
         false => T::default(),
     }
 }
 
-fn messages<'a>(raw: &'a RawValue, at: At<'_>, all: &mut Vec<Block<'a>>) {
+fn messages<'a>(raw: Raw<'a>, at: At<'_>, all: &mut Vec<Block<'a>>) {
     match raw.get().as_bytes().first() {
         Some(b'[') => {
             for element in list(raw) {
@@ -164,7 +161,7 @@ fn role_of(role: &str) -> Option<Role> {
     })
 }
 
-fn message<'a>(raw: &'a RawValue, at: At<'_>, all: &mut Vec<Block<'a>>) {
+fn message<'a>(raw: Raw<'a>, at: At<'_>, all: &mut Vec<Block<'a>>) {
     let message: Message<'a> = object(raw, at);
     let is_item = message.parts.is_none() && message.kind.get().is_some();
     let role = match role_of(message.role.or_empty()) {
@@ -199,7 +196,7 @@ fn message<'a>(raw: &'a RawValue, at: At<'_>, all: &mut Vec<Block<'a>>) {
 }
 
 /// An item of the Responses API that is no message, or a part without a message around it.
-fn item<'a>(raw: &'a RawValue, item: Message<'a>, at: At<'_>, all: &mut Vec<Block<'a>>) {
+fn item<'a>(raw: Raw<'a>, item: Message<'a>, at: At<'_>, all: &mut Vec<Block<'a>>) {
     let kind = item.kind.or_empty();
     let id = item.call_id.0.or(item.id.0.clone());
     let hidden = Content::Hidden(item.encrypted_content.or_empty().len() as u64);
@@ -227,7 +224,7 @@ fn item<'a>(raw: &'a RawValue, item: Message<'a>, at: At<'_>, all: &mut Vec<Bloc
     });
 }
 
-fn call<'a>(raw: &'a RawValue, at: At<'_>) -> Block<'a> {
+fn call<'a>(raw: Raw<'a>, at: At<'_>) -> Block<'a> {
     let outer: Call<'_> = object(raw, at);
     let inner = outer.function.map(|raw| object(raw, at.field("function")));
     let inner: Call<'_> = inner.unwrap_or_default();
@@ -238,7 +235,7 @@ fn call<'a>(raw: &'a RawValue, at: At<'_>) -> Block<'a> {
 pub(super) fn tool_call<'a>(
     id: Option<Cow<'a, str>>,
     tool: Cow<'a, str>,
-    arguments: Raw<'a>,
+    arguments: Option<Raw<'a>>,
 ) -> Block<'a> {
     // Arguments are JSON, or a string that holds it.
     let arguments = arguments.map(|raw| string(raw).map_or(Content::Json(raw), Content::Text));
@@ -252,7 +249,7 @@ pub(super) fn tool_call<'a>(
 fn tool_result<'a>(
     id: Option<Cow<'a, str>>,
     tool: Option<Cow<'a, str>>,
-    result: Raw<'a>,
+    result: Option<Raw<'a>>,
     at: At<'_>,
 ) -> Block<'a> {
     let content = result.map_or_else(Vec::new, |raw| result_content(raw, at));
@@ -261,7 +258,7 @@ fn tool_result<'a>(
 }
 
 /// What a tool returned, whatever its shape.
-fn result_content<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Content<'a>> {
+fn result_content<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Content<'a>> {
     if raw.get().starts_with('[') {
         let parts = list(raw).into_iter();
         return parts.flat_map(|part| result_part(part, at)).collect();
@@ -269,7 +266,7 @@ fn result_content<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Content<'a>> {
     result_part(raw, at)
 }
 
-fn result_part<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Content<'a>> {
+fn result_part<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Content<'a>> {
     if let Some(text) = string(raw) {
         return vec![Content::Text(text)];
     }
@@ -287,7 +284,7 @@ fn result_part<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Content<'a>> {
 }
 
 /// The texts in a content: a string, or parts that hold one.
-pub(super) fn texts<'a>(raw: &'a RawValue, at: At<'_>) -> Vec<Cow<'a, str>> {
+pub(super) fn texts<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Cow<'a, str>> {
     let mut texts = Vec::new();
     for element in list(raw) {
         let text = string(element);
@@ -330,7 +327,7 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
         self.all.len() == self.from
     }
 
-    fn content(&mut self, raw: &'a RawValue) {
+    fn content(&mut self, raw: Raw<'a>) {
         match raw.get().as_bytes().first() {
             Some(b'[') => list(raw).into_iter().for_each(|part| self.part(part)),
             _ => self.part(raw),
@@ -369,7 +366,7 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
         }
     }
 
-    fn part(&mut self, raw: &'a RawValue) {
+    fn part(&mut self, raw: Raw<'a>) {
         if let Some(text) = string(raw) {
             return self.text(text);
         }
@@ -441,7 +438,7 @@ impl<'f, 'a, 'l> MessageReader<'f, 'a, 'l> {
 }
 
 /// Whether nothing is in a part but fields of Gemini's whose values could not be read.
-fn is_void(part: &RawValue) -> bool {
+fn is_void(part: Raw<'_>) -> bool {
     const FIELDS: [&str; 6] = [
         "functionCall",
         "function_call",

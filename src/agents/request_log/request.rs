@@ -1,11 +1,10 @@
 //! The request's side: which conversation, which model, and all that was sent.
 
-use super::message::{Raw, blocks, list, note_scalar, string, texts};
+use super::message::{blocks, list, note_scalar, string, texts};
 use super::shape::{Nested, Object};
-use crate::agents::lenient::{Lost, Text, parse, record, tool_count};
+use crate::agents::lenient::{Lost, Raw, Text, parse, record, tool_count};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// What a request builds on beside what it holds itself.
@@ -36,7 +35,7 @@ record! {
     pub(super) struct Ids<'a> {
         session_id: Text<'a> = "session_id" | "sessionId" | "litellm_session_id",
         conversation_id: Text<'a> = "conversation_id" | "conversationId",
-        conversation: Raw<'a>,
+        conversation: Option<Raw<'a>>,
         thread_id: Text<'a> = "thread_id" | "threadId",
         chat_id: Text<'a> = "chat_id" | "chatId",
         agent_id: Text<'a>,
@@ -81,7 +80,7 @@ record! {
 }
 
 /// The Responses API's conversation: an id, or an object that holds one.
-fn conversation(raw: &RawValue, lost: &Lost) -> Option<String> {
+fn conversation(raw: Raw<'_>, lost: &Lost) -> Option<String> {
     if let Some(id) = string(raw) {
         return Some(id.into_owned());
     }
@@ -101,18 +100,18 @@ fn session_of_user(user: &str) -> Option<String> {
 record! {
     struct Body<'a> {
         model: Text<'a> = "model" | "modelId",
-        messages: Raw<'a>,
-        contents: Raw<'a>,
-        input: Raw<'a>,
-        prompt: Raw<'a>,
-        system: Raw<'a> = "system" | "instructions" | "systemInstruction" | "system_instruction",
+        messages: Option<Raw<'a>>,
+        contents: Option<Raw<'a>>,
+        input: Option<Raw<'a>>,
+        prompt: Option<Raw<'a>>,
+        system: Option<Raw<'a>> = "system" | "instructions" | "systemInstruction" | "system_instruction",
         tools: Option<Nested<'a>> = "tools" | "functions",
-        conversation: Raw<'a>,
+        conversation: Option<Raw<'a>>,
         previous_response_id: Text<'a>,
         /// Where the Python library for Gemini has system prompt and tools.
-        config: Raw<'a>,
+        config: Option<Raw<'a>>,
         /// Where LiteLLM has them.
-        model_parameters: Raw<'a>,
+        model_parameters: Option<Raw<'a>>,
     }
 }
 
@@ -130,7 +129,7 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
         note_scalar(raw, lost.at(name));
     }
     let sent = [body.messages, body.contents, body.input, body.prompt];
-    let sent = sent.into_iter().flatten().find(|raw| is_history(raw))?;
+    let sent = sent.into_iter().flatten().find(|raw| is_history(*raw))?;
     let more = body.config.or(body.model_parameters);
     let more = more.and_then(|raw| at.field("config").read(raw));
     let more: Body<'_> = more.unwrap_or_default();
@@ -152,7 +151,7 @@ pub(super) fn read<'a>(json: &'a str, lost: &Lost) -> Option<Request<'a>> {
         .into_iter()
         .map(|tools| tools.0)
         .find(|tools| tools.get().len() > 2);
-    let tool_list = |tools: &'a RawValue| {
+    let tool_list = |tools: Raw<'a>| {
         let block = Block::new(Role::Container, Kind::ToolList).with([Content::Json(tools)]);
         block.offering(tool_count(tools.get()))
     };
@@ -177,13 +176,13 @@ record! {
         role: Text<'a>,
         kind: Text<'a> = "type",
         text: Text<'a>,
-        parts: Vec<&'a RawValue>,
+        parts: Vec<Raw<'a>>,
     }
 }
 
 /// Whether this is what a prompt is made of: text, a message, or a list of them.
-fn is_history(raw: &RawValue) -> bool {
-    let is_message = |element: &RawValue| {
+fn is_history(raw: Raw<'_>) -> bool {
+    let is_message = |element: Raw<'_>| {
         let mark: Mark<'_> = parse(element.get(), &Lost::default()).unwrap_or_default();
         let texts = [mark.role, mark.kind, mark.text];
         texts.iter().any(|text| text.0.is_some()) || !mark.parts.is_empty()

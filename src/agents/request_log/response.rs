@@ -1,13 +1,12 @@
 //! The response's side: its content, and the provider's numbers.
 
-use super::message::{Raw, blocks, calls, list, object, output, string};
+use super::message::{blocks, calls, list, object, output, string};
 use super::shape::Object;
 use super::stream;
 use super::usage::Numbers;
-use crate::agents::lenient::{At, Lost, Record, Text, parse, record};
+use crate::agents::lenient::{At, Lost, Raw, Record, Text, parse, record};
 use crate::agents::prompts::Block;
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// A parsed response.
@@ -38,26 +37,26 @@ record! {
         role: Text<'a>,
         id: Text<'a> = "id" | "responseId" | "response_id",
         model: Text<'a> = "model" | "modelVersion" | "model_version" | "modelId",
-        choices: Raw<'a>,
-        output: Raw<'a>,
-        content: Raw<'a>,
-        candidates: Raw<'a>,
+        choices: Option<Raw<'a>>,
+        output: Option<Raw<'a>>,
+        content: Option<Raw<'a>>,
+        candidates: Option<Raw<'a>>,
         /// The AI SDK's text; in the Responses API, its format.
-        text: Raw<'a>,
+        text: Option<Raw<'a>>,
         sdk_reasoning: Text<'a> = "reasoningText",
-        sdk_calls: Raw<'a> = "toolCalls",
+        sdk_calls: Option<Raw<'a>> = "toolCalls",
         usage: Option<Object<'a>> = "usage" | "usageMetadata" | "usage_metadata",
-        sdk_metadata: Raw<'a> = "providerMetadata",
+        sdk_metadata: Option<Raw<'a>> = "providerMetadata",
         /// The AI SDK's account of the response.
-        response: Raw<'a>,
+        response: Option<Raw<'a>>,
         /// The AI SDK's steps: each a request of its own.
-        steps: Vec<&'a RawValue>,
+        steps: Vec<Raw<'a>>,
     }
 }
 
 record! {
     struct Choice<'a> {
-        message: Raw<'a> = "message" | "content",
+        message: Option<Raw<'a>> = "message" | "content",
         text: Text<'a>,
     }
 }
@@ -66,7 +65,7 @@ record! {
     struct Account<'a> {
         id: Text<'a>,
         model: Text<'a> = "modelId",
-        messages: Raw<'a>,
+        messages: Option<Raw<'a>>,
     }
 }
 
@@ -78,8 +77,8 @@ pub(super) fn read<'a>(body: &'a str, lost: &Lost) -> Option<Response<'a>> {
     let response = match body.as_bytes().first()? {
         b'{' => whole(body, &own_lost),
         b'[' => {
-            let chunks: Vec<&RawValue> = serde_json::from_str(body).ok()?;
-            stream::read(chunks.into_iter().map(RawValue::get), &own_lost)
+            let chunks: Vec<Raw<'_>> = serde_json::from_str(body).ok()?;
+            stream::read(chunks.into_iter().map(Raw::get), &own_lost)
         }
         _ => stream::read(stream::events(body), &own_lost),
     };
@@ -113,7 +112,7 @@ pub(super) fn whole<'a>(json: &'a str, lost: &Lost) -> Option<Response<'a>> {
     if let Some(choices) = reply.choices.or(reply.candidates) {
         // Of several choices one continues; which, the next request shows. Mostly there is one.
         if let Some(first) = list(choices).first() {
-            let choice: Choice<'_> = object(first, at.field("choices"));
+            let choice: Choice<'_> = object(*first, at.field("choices"));
             all = choice
                 .message
                 .map_or_else(Vec::new, |raw| blocks(raw, at.field("message")));
@@ -166,7 +165,7 @@ fn not_empty(text: Text<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// The object that a value is, if it is one.
-fn object_of<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
+fn object_of<'a, T: Record<'a>>(raw: Option<Raw<'a>>, at: At<'_>) -> T {
     let raw = raw.filter(|raw| raw.get().starts_with('{'));
     raw.map_or_else(T::default, |raw| object(raw, at))
 }

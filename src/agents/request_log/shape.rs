@@ -1,26 +1,25 @@
 //! Fields whose values are kept as they are written, once they have the expected shape.
 
 use super::message::string;
-use crate::agents::lenient::{At, Field};
+use crate::agents::lenient::{At, Field, Raw};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
 
 /// A JSON object.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Object<'a>(pub(super) &'a RawValue);
+pub(super) struct Object<'a>(pub(super) Raw<'a>);
 
 impl<'a> Field<'a> for Object<'a> {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
         value.get().starts_with('{').then_some(Object(value))
     }
 }
 
 /// A JSON object or list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Nested<'a>(pub(super) &'a RawValue);
+pub(super) struct Nested<'a>(pub(super) Raw<'a>);
 
 impl<'a> Field<'a> for Nested<'a> {
-    fn read(value: &'a RawValue, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
         value.get().starts_with(['{', '[']).then_some(Nested(value))
     }
 }
@@ -30,12 +29,12 @@ impl<'a> Field<'a> for Nested<'a> {
 pub(super) struct Time(pub(super) Timestamp);
 
 impl Field<'_> for Time {
-    fn read(value: &RawValue, _: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Self> {
         time(value).map(Time)
     }
 }
 
-fn time(raw: &RawValue) -> Option<Timestamp> {
+fn time(raw: Raw<'_>) -> Option<Timestamp> {
     if let Some(text) = string(raw) {
         return text.parse().ok().or_else(|| civil(&text));
     }

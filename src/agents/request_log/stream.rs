@@ -2,10 +2,10 @@
 //! Completions' choices grow by deltas, Gemini's parts follow each other, Responses end in an event that
 //! holds it all. Usage is in the last event, or in the first and the last.
 
-use super::message::{Raw, blocks, object, tool_call};
+use super::message::{blocks, object, tool_call};
 use super::response::{Response, Thoughts, whole};
 use super::usage::Numbers;
-use crate::agents::lenient::{At, Count, Lost, Text, parse, record};
+use crate::agents::lenient::{At, Count, Lost, Raw, Text, parse, record};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
 use std::borrow::Cow;
@@ -15,13 +15,13 @@ record! {
         kind: Text<'a> = "type",
         id: Text<'a>,
         model: Text<'a>,
-        message: Raw<'a>,
+        message: Option<Raw<'a>>,
         index: Count,
-        content_block: Raw<'a>,
-        delta: Raw<'a>,
-        usage: Raw<'a> = "usage" | "usageMetadata",
-        response: Raw<'a>,
-        item: Raw<'a>,
+        content_block: Option<Raw<'a>>,
+        delta: Option<Raw<'a>>,
+        usage: Option<Raw<'a>> = "usage" | "usageMetadata",
+        response: Option<Raw<'a>>,
+        item: Option<Raw<'a>>,
         choices: Vec<Choice<'a>>,
         candidates: Vec<Candidate<'a>>,
     }
@@ -38,7 +38,7 @@ record! {
         signature: Text<'a>,
         data: Text<'a>,
         partial_json: Text<'a>,
-        content: Raw<'a>,
+        content: Option<Raw<'a>>,
         reasoning: Text<'a> = "reasoning_content" | "reasoning",
         tool_calls: Vec<CallDelta<'a>>,
     }
@@ -68,7 +68,7 @@ record! {
 
 record! {
     struct Candidate<'a> {
-        content: Raw<'a>,
+        content: Option<Raw<'a>>,
     }
 }
 

@@ -1,7 +1,6 @@
 //! A response's usage in the words of each provider, brought to one meaning.
 
-use crate::agents::lenient::{At, Count, Field, Record, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{At, Count, Field, Raw, Record, record};
 
 /// What was reported of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,7 +53,7 @@ impl Numbers {
     }
 
     /// Reads `usage` or `usageMetadata`.
-    pub(super) fn read(raw: &RawValue, at: At<'_>) -> Numbers {
+    pub(super) fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
         let wire: Wire = read(raw, at.field("usage"));
         if wire.prompt_tokens.0.is_some() || wire.completion_tokens.0.is_some() {
             let input = wire.prompt_tokens_details.unwrap_or_default();
@@ -114,14 +113,14 @@ impl Numbers {
 
     /// The AI SDK's usage up to its version 5 leaves what Claude had cached out of the input; the
     /// provider's own numbers are beside it.
-    pub(super) fn of_anthropic(metadata: &RawValue, at: At<'_>) -> Option<Numbers> {
+    pub(super) fn of_anthropic(metadata: Raw<'_>, at: At<'_>) -> Option<Numbers> {
         let metadata: Metadata<'_> = read(metadata, at);
         let numbers = Numbers::read(metadata.anthropic?.usage?, at);
         numbers.prompt().map(|_| numbers)
     }
 }
 
-fn read<'a, T: Record<'a>>(raw: &'a RawValue, at: At<'_>) -> T {
+fn read<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     at.read(raw).unwrap_or_default()
 }
 
@@ -133,7 +132,7 @@ record! {
 
 record! {
     struct Anthropic<'a> {
-        usage: Option<&'a RawValue>,
+        usage: Option<Raw<'a>>,
     }
 }
 
@@ -213,7 +212,7 @@ record! {
 struct Tokens(Parts);
 
 impl<'a> Field<'a> for Tokens {
-    fn read(value: &'a RawValue, at: At<'_>) -> Option<Self> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
         if !value.get().starts_with('{') {
             let total = Count::read(value, at)?;
             return Some(Tokens(Parts {

@@ -1,7 +1,7 @@
 //! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
 
 use super::Seen;
-use crate::agents::lenient::{self, Count, Lost, Millis, Text, record};
+use crate::agents::lenient::{self, Count, Lost, Millis, Raw, Text, record};
 use crate::model::event::{Billed, Key, Usage};
 use std::collections::VecDeque;
 
@@ -121,8 +121,7 @@ pub(super) struct Ui {
 
 impl Ui {
     pub(super) fn read(json: &str, lost: &Lost) -> Result<Ui, Box<str>> {
-        let raw: &serde_json::value::RawValue =
-            serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let shown: Vec<Shown<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
         let (mut ui, mut range) = (Ui::default(), None);
         for one in &shown {

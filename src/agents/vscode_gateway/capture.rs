@@ -1,11 +1,10 @@
 //! What a request carried, as captures and investigations show it.
 
 use super::wire::{Content as Part, FullContent, Line, Message, Request, Summary};
-use crate::agents::lenient::{self, Piece, Text, scan};
+use crate::agents::lenient::{self, Piece, Raw, Text, scan};
 use crate::agents::prompts::{Block, Content, mark_turns};
 use crate::model::event::Key;
 use crate::model::{Kind, Role};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// The conversation of a capture: its system prompt and its first message.
@@ -95,7 +94,7 @@ pub(super) fn carried<'l>(request: &'l Request<'_>) -> Vec<Block<'l>> {
     blocks
 }
 
-fn tool_list(tools: &RawValue) -> Block<'_> {
+fn tool_list(tools: Raw<'_>) -> Block<'_> {
     let text = Some(tools.get()).filter(|tools| *tools != "[]");
     let list = Block::text(Role::Container, Kind::ToolList, text.unwrap_or_default());
     list.offering(lenient::tool_count(tools.get()))
@@ -159,7 +158,7 @@ fn text_block(role: Role, text: &str) -> Block<'_> {
 }
 
 /// A value's text: without its quotes where it is a string.
-fn plain<'l>(value: Option<&'l RawValue>) -> Cow<'l, str> {
-    let json = value.map_or("", RawValue::get);
+fn plain<'l>(value: Option<Raw<'l>>) -> Cow<'l, str> {
+    let json = value.map_or("", Raw::get);
     scan::string(json).unwrap_or(Cow::Borrowed(json))
 }

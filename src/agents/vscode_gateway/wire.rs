@@ -1,7 +1,6 @@
 //! The fields of the extension's lines that are read.
 
-use crate::agents::lenient::{Count, Pieces, Text, Texts, record};
-use serde_json::value::RawValue;
+use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
 
 record! {
     /// A capture, a row of an index or of a conversation, a whole request, or an event around one.
@@ -12,7 +11,7 @@ record! {
         pub(super) conversation_id: Text<'a> = "conversationId",
         pub(super) chat_id: Text<'a> = "chatId",
         /// The model's id in investigations, a [`Model`] in captures.
-        pub(super) model: Option<&'a RawValue>,
+        pub(super) model: Option<Raw<'a>>,
         pub(super) status: Text<'a>,
         pub(super) is_summarization: Option<bool> = "isSummarization",
         estimated_input_tokens: Count = "estimatedInputTokens",
@@ -23,9 +22,9 @@ record! {
         estimate: Estimate,
         actual: Option<Actual>,
         /// A line of the index, in an event.
-        pub(super) entry: Option<&'a RawValue>,
+        pub(super) entry: Option<Raw<'a>>,
         /// A whole request, in an event.
-        pub(super) capture: Option<&'a RawValue>,
+        pub(super) capture: Option<Raw<'a>>,
         pub(super) request: Option<Request<'a>>,
         pub(super) response: Response,
         pub(super) capture_version: Text<'a> = "captureVersion",
@@ -133,7 +132,7 @@ record! {
     pub(super) struct FullContent<'a> {
         pub(super) system_prompt: Text<'a> = "systemPrompt",
         pub(super) messages: Vec<Message<'a>>,
-        pub(super) tools: Option<&'a RawValue>,
+        pub(super) tools: Option<Raw<'a>>,
     }
 }
 
@@ -147,7 +146,7 @@ record! {
         pub(super) call_id: Text<'a>,
         pub(super) name: Text<'a>,
         pub(super) arguments: Text<'a>,
-        pub(super) output: Option<&'a RawValue>,
+        pub(super) output: Option<Raw<'a>>,
     }
 }
 
@@ -157,8 +156,8 @@ record! {
         pub(super) text: Text<'a>,
         pub(super) tool_name: Text<'a> = "toolName",
         pub(super) call_id: Text<'a> = "callId",
-        pub(super) tool_result: Option<&'a RawValue> = "toolResult",
-        pub(super) input: Option<&'a RawValue>,
+        pub(super) tool_result: Option<Raw<'a>> = "toolResult",
+        pub(super) input: Option<Raw<'a>>,
     }
 }
 
@@ -167,7 +166,7 @@ record! {
     pub(super) struct Request<'a> {
         pub(super) model: Text<'a>,
         pub(super) instructions: Text<'a>,
-        pub(super) tools: Option<&'a RawValue>,
+        pub(super) tools: Option<Raw<'a>>,
         pub(super) input: Pieces<'a, Message<'a>>,
     }
 }
