@@ -4,7 +4,9 @@ use super::image;
 use super::lenient::{self, Piece, Pieces, Raw, Text, record};
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
 use crate::model::{Kind, Role};
+use memchr::memmem::Finder;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 record! {
     /// A block of a message, with the fields of all its types.
@@ -143,12 +145,14 @@ fn injected(text: &str) -> Option<Kind> {
 }
 
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
+/// Searches any text that a user or a tool sent, so it is made once.
+static REMINDER_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(REMINDER.0));
 
 /// A text's parts, each with whether it is a reminder. All parts together are the text.
 fn split_reminders(text: &str) -> Vec<(&str, bool)> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while let Some(start) = rest.find(REMINDER.0) {
+    while let Some(start) = REMINDER_BEGIN.find(rest.as_bytes()) {
         let Some(len) = rest[start..].find(REMINDER.1) else {
             break;
         };

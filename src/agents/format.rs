@@ -130,11 +130,7 @@ impl Format {
     /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
     /// otherwise as unknown.
     pub(super) fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
-        match self
-            .harmless
-            .split_ascii_whitespace()
-            .any(|name| name == kind)
-        {
+        match has_word(self.harmless, kind) {
             true => out.skip(kind),
             false => out.unknown(kind),
         }
@@ -150,6 +146,19 @@ impl Format {
     pub fn decoder(&self) -> Box<dyn Decoder> {
         (self.decoder)()
     }
+}
+
+/// Whether a word is one of a list that white space separates. A search takes a tenth of the time of a comparison
+/// with each word, and a third of a log may be records that are passed over.
+fn has_word(list: &str, word: &str) -> bool {
+    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let list = list.as_bytes();
+    let mut found = memchr::memmem::find_iter(list, word);
+    let is_word = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| list.get(before));
+        is_space(before) && is_space(list.get(at + word.len()))
+    };
+    !word.is_empty() && !word.contains(|c: char| c.is_ascii_whitespace()) && found.any(is_word)
 }
 
 /// A new decoder of this type.

@@ -2,7 +2,7 @@
 
 use super::attachment::{Attachment, Rendered, Strings};
 use crate::agents::anthropic::Content;
-use crate::agents::lenient::{At, Count, Field, Raw, Text, record};
+use crate::agents::lenient::{At, Count, Field, NotJson, Raw, Scanner, Text, record};
 use crate::model::event::{Billed, Kept, Key};
 
 record! {
@@ -132,10 +132,12 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Field<'a> for Body<'a> {
-    fn read(value: Raw<'a>, at: At<'_>) -> Option<Body<'a>> {
-        let pieces = Field::read(value, at)?;
-        let raw = Some(value);
-        Some(Body { raw, pieces })
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Body<'a>>, NotJson> {
+        let (pieces, raw) = json.scanned(|json| Content::scan(json, at))?;
+        Ok(pieces.map(|pieces| Body {
+            raw: Some(raw),
+            pieces,
+        }))
     }
 }
 

@@ -183,6 +183,17 @@ impl<'a> Scanner<'a> {
         Ok(Raw(&self.text[begin..self.at]))
     }
 
+    /// Reads a value, and returns it as it is written too.
+    pub fn scanned<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, NotJson>,
+    ) -> Result<(T, Raw<'a>), NotJson> {
+        self.peek();
+        let begin = self.at;
+        let read = read(self)?;
+        Ok((read, Raw(&self.text[begin..self.at])))
+    }
+
     /// Skips the value that begins here. Nesting costs a bit a level, no stack.
     #[inline]
     pub fn skip(&mut self) -> Result<(), NotJson> {

@@ -9,33 +9,43 @@ use wide::u8x16;
 /// Bytes that are looked at together.
 const BLOCK: usize = 16;
 
-/// The bits of the bytes of a block that are a quote, a backslash or a control character.
-#[inline]
-fn special(block: [u8; BLOCK]) -> u32 {
-    let bytes = u8x16::new(block);
-    let quotes = bytes.simd_eq(u8x16::splat(b'"'));
-    let backslashes = bytes.simd_eq(u8x16::splat(b'\\'));
-    let controls = bytes.min(u8x16::splat(0x1f)).simd_eq(bytes);
-    (quotes | backslashes | controls).to_bitmask()
+/// The special bytes of a block, a bit for each byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Special {
+    quotes: u64,
+    backslashes: u64,
+    controls: u64,
 }
 
-fn is_special(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\\' | 0..=0x1f)
-}
-
-/// Where the next quote, backslash or control character is, from `at` on; the length if there is none.
-#[inline]
-fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let found = special(*block);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize;
+impl Special {
+    #[inline]
+    fn of(block: [u8; BLOCK]) -> Special {
+        let bytes = u8x16::new(block);
+        let bits = |found: u8x16| u64::from(found.to_bitmask());
+        Special {
+            quotes: bits(bytes.simd_eq(u8x16::splat(b'"'))),
+            backslashes: bits(bytes.simd_eq(u8x16::splat(b'\\'))),
+            controls: bits(bytes.min(u8x16::splat(0x1f)).simd_eq(bytes)),
         }
-        at += BLOCK;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    let found = rest.iter().position(|byte| is_special(*byte));
-    found.map_or(bytes.len(), |found| at + found)
+
+    /// Of four blocks at once, so that the loop over them is left once, not at each escape.
+    #[inline]
+    fn of_four(blocks: &[u8; 4 * BLOCK]) -> Special {
+        let mut all = Special::default();
+        let (blocks, _) = blocks.as_chunks::<BLOCK>();
+        for (n, block) in blocks.iter().enumerate() {
+            let Special {
+                quotes,
+                backslashes,
+                controls,
+            } = Special::of(*block);
+            all.quotes |= quotes << (n * BLOCK);
+            all.backslashes |= backslashes << (n * BLOCK);
+            all.controls |= controls << (n * BLOCK);
+        }
+        all
+    }
 }
 
 /// The body of a string: where its closing quote is, and where its first backslash.
@@ -49,31 +59,117 @@ pub(super) struct Body {
 
 /// Finds the end of a string whose body begins at `at`. `None`: it is no JSON string.
 #[inline]
-pub(super) fn body(bytes: &[u8], mut at: usize) -> Option<Body> {
+pub(super) fn body(bytes: &[u8], at: usize) -> Option<Body> {
+    // Most strings are names and ids of a few bytes.
+    if let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let Special {
+            quotes,
+            backslashes,
+            controls,
+        } = Special::of(*block);
+        if let Some(first) = first_bit(quotes | backslashes | controls)
+            && quotes >> first & 1 == 1
+        {
+            return Some(Body {
+                end: at + first,
+                first_escape: None,
+            });
+        }
+    }
+    long_body(bytes, at)
+}
+
+fn long_body(bytes: &[u8], mut at: usize) -> Option<Body> {
     let mut first_escape = None;
+    // Whether the last block ended in a backslash that escapes the next byte.
+    let mut is_escaped = false;
     loop {
-        at = next_special(bytes, at);
-        match bytes.get(at)? {
-            b'"' => {
-                return Some(Body {
-                    end: at,
+        let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+        let special = match rest.first_chunk() {
+            Some(blocks) => Special::of_four(blocks),
+            None => {
+                let mut blocks = [b' '; 4 * BLOCK];
+                blocks[..rest.len()].copy_from_slice(rest);
+                Special::of_four(&blocks)
+            }
+        };
+        if special.backslashes == 0 && !is_escaped {
+            if let Some(end) = first_bit(special.quotes) {
+                return no_controls(special, end).then_some(Body {
+                    end: at + end,
                     first_escape,
                 });
             }
-            b'\\' => {
-                first_escape.get_or_insert(at);
-                at += 2 + match bytes.get(at + 1)? {
-                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 0,
-                    b'u' => {
-                        let digits = bytes.get(at + 2..at + 6)?;
-                        digits.iter().all(u8::is_ascii_hexdigit).then_some(4)?
-                    }
-                    _ => return None,
-                };
+        } else {
+            let backslash = first_bit(special.backslashes).map(|n| at + n);
+            let (escaped, carries) = escaped(special.backslashes, is_escaped);
+            let end = first_bit(special.quotes & !escaped);
+            let inside = end.map_or(u64::MAX, below);
+            if let Some(first) = backslash.filter(|first| end.is_none_or(|end| *first < at + end)) {
+                first_escape.get_or_insert(first);
             }
-            _ => return None,
+            let mut escapes = escaped & inside;
+            while let Some(n) = first_bit(escapes) {
+                escapes &= escapes - 1;
+                if !is_escape(bytes, at + n)? {
+                    return None;
+                }
+            }
+            is_escaped = carries;
+            if let Some(end) = end {
+                return no_controls(special, end).then_some(Body {
+                    end: at + end,
+                    first_escape,
+                });
+            }
         }
+        if special.controls != 0 {
+            return None;
+        }
+        at += 4 * BLOCK;
     }
+}
+
+/// The bits of the bytes before this one.
+fn below(n: usize) -> u64 {
+    (1 << n) - 1
+}
+
+fn first_bit(bits: u64) -> Option<usize> {
+    (bits != 0).then_some(bits.trailing_zeros() as usize)
+}
+
+/// Whether no control character comes before the closing quote.
+fn no_controls(special: Special, end: usize) -> bool {
+    special.controls & below(end) == 0
+}
+
+/// The bytes that are escaped by the backslash before them, and whether the byte after the blocks is. `is_first`:
+/// the first byte is escaped.
+fn escaped(backslashes: u64, is_first: bool) -> (u64, bool) {
+    let mut escaped = u64::from(is_first);
+    // A backslash that is escaped escapes nothing.
+    let mut escaping = backslashes & !escaped;
+    let mut carries = false;
+    while let Some(n) = first_bit(escaping) {
+        let next = 1_u64.checked_shl(n as u32 + 1).unwrap_or(0);
+        carries = next == 0;
+        escaped |= next;
+        escaping &= !(1 << n) & !next;
+    }
+    (escaped, carries)
+}
+
+/// Whether a backslash may come before this byte. `None`: the text ends.
+fn is_escape(bytes: &[u8], at: usize) -> Option<bool> {
+    Some(match bytes.get(at)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => true,
+        b'u' => {
+            let digits = bytes.get(at + 1..at + 5)?;
+            digits.iter().all(u8::is_ascii_hexdigit)
+        }
+        _ => false,
+    })
 }
 
 /// The text of a JSON string, borrowed where it contains no escapes; `None` for any other value. A lone
@@ -89,44 +185,73 @@ pub fn string(json: &str) -> Option<Cow<'_, str>> {
 /// The text of the body of a JSON string whose first backslash is at `first`. `None`: the body ends inside an
 /// escape.
 pub(super) fn unescape(body: &str, first: usize) -> Option<String> {
-    let mut text = String::with_capacity(body.len());
-    text.push_str(&body[..first]);
-    let mut rest = &body[first..];
-    while let Some(escape) = rest.strip_prefix('\\') {
-        let (c, len) = match escape.as_bytes().first()? {
-            b'n' => ('\n', 1),
-            b't' => ('\t', 1),
-            b'r' => ('\r', 1),
-            b'b' => ('\u{8}', 1),
-            b'f' => ('\u{c}', 1),
+    let bytes = body.as_bytes();
+    // Whole blocks are copied, whatever is still missing of them; no text is longer than its body.
+    let mut text = vec![0; bytes.len() + FEW];
+    text[..first].copy_from_slice(&bytes[..first]);
+    let (mut at, mut len) = (first, first);
+    while at < bytes.len() {
+        match *bytes.get(at + 1)? {
             b'u' => {
-                let (c, after) = code_point(escape.get(1..)?);
-                (c, escape.len() - after.len())
+                let (c, after) = code_point(body.get(at + 2..)?);
+                len += c.encode_utf8(text.get_mut(len..)?).len();
+                at = body.len() - after.len();
             }
-            _ => {
-                let c = escape.chars().next()?;
-                (c, c.len_utf8())
+            byte => {
+                *text.get_mut(len)? = unescaped(byte);
+                len += 1;
+                at += 2;
             }
-        };
-        text.push(c);
-        rest = &escape[len..];
-        // Escapes are often close to each other: most calls end in the first block.
-        let plain = next_backslash(rest.as_bytes());
-        text.push_str(&rest[..plain]);
-        rest = &rest[plain..];
+        }
+        // Up to the next backslash.
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let plain = match rest.first_chunk() {
+                Some(few) => {
+                    text.get_mut(len..len + FEW)?.copy_from_slice(few);
+                    first_bit(backslashes(few))
+                }
+                None => {
+                    text.get_mut(len..len + rest.len())?.copy_from_slice(rest);
+                    let found = rest.iter().position(|byte| *byte == b'\\');
+                    Some(found.unwrap_or(rest.len()))
+                }
+            };
+            at += plain.unwrap_or(FEW);
+            len += plain.unwrap_or(FEW);
+            if plain.is_some() {
+                break;
+            }
+        }
     }
-    Some(text)
+    // A copy and this check take less time than the standard library's check alone.
+    let text = simdutf8::basic::from_utf8(text.get(..len)?).ok()?;
+    Some(text.to_owned())
 }
 
-/// Where the first backslash is; the length if there is none.
-fn next_backslash(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        at = next_special(bytes, at);
-        match bytes.get(at) {
-            None | Some(b'\\') => return at,
-            Some(_) => at += 1,
-        }
+/// Bytes that are copied together: the next escape is most often among them.
+const FEW: usize = 4 * BLOCK;
+
+/// The bits of the backslashes.
+#[inline]
+fn backslashes(bytes: &[u8; FEW]) -> u64 {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let bits = blocks.iter().enumerate().map(|(n, block)| {
+        let found = u8x16::new(*block).simd_eq(u8x16::splat(b'\\'));
+        u64::from(found.to_bitmask()) << (n * BLOCK)
+    });
+    bits.fold(0, |all, bits| all | bits)
+}
+
+/// The byte that a backslash and this byte stand for.
+fn unescaped(byte: u8) -> u8 {
+    match byte {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        other => other,
     }
 }
 
@@ -177,10 +302,30 @@ mod tests {
     #[test]
     fn every_byte_at_every_place_of_a_block() {
         for byte in 0..=u8::MAX {
-            for at in 0..BLOCK {
-                let mut block = [b'x'; BLOCK];
-                block[at] = byte;
-                assert_eq!(special(block), u32::from(is_special(byte)) << at);
+            for at in 0..4 * BLOCK {
+                let mut blocks = [b'x'; 4 * BLOCK];
+                blocks[at] = byte;
+                let bit = |is: bool| u64::from(is) << at;
+                let special = Special {
+                    quotes: bit(byte == b'"'),
+                    backslashes: bit(byte == b'\\'),
+                    controls: bit(byte < 0x20),
+                };
+                assert_eq!(Special::of_four(&blocks), special);
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_backslashes_at_every_place() {
+        for before in 0..140 {
+            for run in 0..70 {
+                let json = format!("{}{}\"", "x".repeat(before), "\\".repeat(run));
+                let end = (run % 2 == 0).then_some(before + run);
+                let found = body(json.as_bytes(), 0);
+                assert_eq!(found.map(|body| body.end), end, "{before} {run}");
+                let first = found.and_then(|body| body.first_escape);
+                assert_eq!(first, end.filter(|_| run > 0).map(|_| before));
             }
         }
     }

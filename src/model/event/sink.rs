@@ -22,6 +22,8 @@ pub struct Sink<'m> {
     at: Option<Timestamp>,
     /// The items of this record so far.
     items: u32,
+    /// The preview of the item that is being built; kept, since each item needs one.
+    preview: String,
 }
 
 impl<'m> Sink<'m> {
@@ -35,6 +37,7 @@ impl<'m> Sink<'m> {
             place: Place::default(),
             at: None,
             items: 0,
+            preview: String::new(),
         }
     }
 
@@ -182,6 +185,7 @@ impl<'m> Sink<'m> {
 
     /// Begins an item.
     pub fn item(&mut self, role: Role, kind: Kind) -> ItemBuilder<'_, 'm> {
+        self.preview.clear();
         ItemBuilder {
             text: self.capture.as_ref().map(|_| String::new()),
             item: NewItem {
@@ -198,7 +202,6 @@ impl<'m> Sink<'m> {
                 ephemeral: false,
                 nth: 0,
             },
-            preview: String::new(),
             sink: self,
         }
     }
@@ -208,7 +211,6 @@ impl<'m> Sink<'m> {
 pub struct ItemBuilder<'s, 'm> {
     sink: &'s mut Sink<'m>,
     item: NewItem,
-    preview: String,
     text: Option<String>,
 }
 
@@ -227,7 +229,7 @@ impl ItemBuilder<'_, '_> {
         if !said.is_empty() || self.item.hash == 0 {
             self.fingerprint(said, cut);
         }
-        fold_preview(&mut self.preview, shown);
+        fold_preview(&mut self.sink.preview, shown);
         self.keep(text);
         self
     }
@@ -253,7 +255,7 @@ impl ItemBuilder<'_, '_> {
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.fixed += tokens;
         self.fingerprint(label, 0);
-        fold_preview(&mut self.preview, label);
+        fold_preview(&mut self.sink.preview, label);
         if !label.is_empty() {
             self.keep(label);
         }
@@ -274,7 +276,7 @@ impl ItemBuilder<'_, '_> {
             0 => "(not in the log)".to_owned(),
             bytes => format!("({bytes} bytes, not in the log)"),
         };
-        fold_preview(&mut self.preview, &label);
+        fold_preview(&mut self.sink.preview, &label);
         self
     }
 
@@ -290,7 +292,7 @@ impl ItemBuilder<'_, '_> {
     pub fn reported(mut self, tokens: u64, label: &str) -> Self {
         self.item.size.reported += tokens;
         self.fingerprint(label, tokens);
-        fold_preview(&mut self.preview, label);
+        fold_preview(&mut self.sink.preview, label);
         self
     }
 
@@ -340,11 +342,11 @@ impl ItemBuilder<'_, '_> {
 
     /// Puts a label before the preview that is not part of the text, such as a file's name.
     #[must_use]
-    pub fn label(mut self, label: &str) -> Self {
+    pub fn label(self, label: &str) -> Self {
         let mut preview = String::new();
         fold_preview(&mut preview, label);
-        fold_preview(&mut preview, &self.preview);
-        self.preview = preview;
+        fold_preview(&mut preview, &self.sink.preview);
+        self.sink.preview = preview;
         self
     }
 
@@ -354,7 +356,7 @@ impl ItemBuilder<'_, '_> {
         if let (Some(capture), Some(text)) = (&mut self.sink.capture, self.text.take()) {
             capture.finished.push((self.item.hash, text));
         }
-        self.item.preview = self.preview.into_boxed_str();
+        self.item.preview = self.sink.preview.as_str().into();
         self.item
     }
 }
@@ -366,19 +368,33 @@ const MOST_UNSEEN: u64 = 1 << 40;
 /// characters, so that no preview can control a terminal.
 fn fold_preview(preview: &mut String, text: &str) {
     let mut gap = !preview.is_empty();
-    for c in text.chars().take(PREVIEW_BYTES * 4) {
+    let mut rest = text;
+    // Characters that are looked at, at most.
+    let mut left = PREVIEW_BYTES * 4;
+    while left > 0
+        && let Some(c) = rest.chars().next()
+    {
         if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
             return;
         }
-        if c.is_whitespace() {
-            gap = !preview.is_empty();
-        } else if !is_unsafe_to_show(c) {
-            if gap {
-                preview.push(' ');
-                gap = false;
-            }
-            preview.push(c);
+        let is_shown = c.is_ascii_graphic() || !(c.is_whitespace() || is_unsafe_to_show(c));
+        if is_shown && gap {
+            preview.push(' ');
+            gap = false;
         }
+        gap |= c.is_whitespace() && !preview.is_empty();
+        // A word at once: previews are made of every item there is.
+        let room = (PREVIEW_BYTES - 1)
+            .saturating_sub(preview.len())
+            .clamp(1, left);
+        let word = rest.bytes().take(room).take_while(u8::is_ascii_graphic);
+        let (shown, passed) = match word.count() {
+            0 => (if is_shown { c.len_utf8() } else { 0 }, c.len_utf8()),
+            word => (word, word),
+        };
+        preview.push_str(&rest[..shown]);
+        rest = &rest[passed..];
+        left -= if c.is_ascii() { passed } else { 1 };
     }
 }
 
@@ -406,5 +422,45 @@ pub fn split_elided(text: &str) -> (&str, u64) {
             _ => (text, 0),
         },
         None => (text, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A preview, a character at a time.
+    fn slowly(preview: &mut String, text: &str) {
+        let mut gap = !preview.is_empty();
+        for c in text.chars().take(PREVIEW_BYTES * 4) {
+            if preview.len() + c.len_utf8() + 1 > PREVIEW_BYTES {
+                return;
+            }
+            if c.is_whitespace() {
+                gap = !preview.is_empty();
+            } else if !is_unsafe_to_show(c) {
+                if gap {
+                    preview.push(' ');
+                    gap = false;
+                }
+                preview.push(c);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_at_once_make_the_same_preview(
+            texts in prop::collection::vec("([a-z]{0,9}[ \n\u{200b}é漢\u{7}]{0,3}){0,20}", 0..4),
+            spaces in 0_usize..600,
+        ) {
+            let (mut quick, mut slow) = (String::new(), String::new());
+            for text in texts.iter().map(|text| format!("{}{text}", " ".repeat(spaces))).chain(texts.clone()) {
+                fold_preview(&mut quick, &text);
+                slowly(&mut slow, &text);
+                prop_assert_eq!(&quick, &slow);
+            }
+        }
     }
 }
