@@ -1,15 +1,16 @@
-//! How fast logs get here: from an append to its entries, and to all gauges of a home full of logs.
+//! How long it takes from an append, or a rewrite, to its entries.
 //!
-//! `cargo bench --bench ingest`. Makes a small home of its own; `CTXGAUGE_BENCH_HOME` names a larger one.
+//! `cargo bench --bench ingest`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::rows::{row, time};
 use ctxgauge::agents;
-use ctxgauge::ingest::discover::Scanner;
-use ctxgauge::ingest::reader::{each_usage, tail_only};
-use ctxgauge::ingest::roots::{SearchRoot, usual};
+use ctxgauge::ingest::discover::file_id;
+use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::ingest::{Options, start};
 use ctxgauge::model::fleet::Update;
-use ctxgauge::paths::Folders;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -19,12 +20,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 const APPENDS: usize = 600;
-const FILES: usize = 60;
 
 fn main() {
-    latency(300);
-    latency(3_000);
-    latency(60_000);
+    latency(300, 1);
+    latency(3_000, 1);
+    latency(60_000, 1);
+    latency(3_000, 50);
     rewritten(
         50_000_000,
         "chats/session-2026-01-02T03-04-s.json",
@@ -32,14 +33,6 @@ fn main() {
         json,
     );
     rewritten(50_000_000, "one/session.yaml", yaml_message, yaml);
-    match std::env::var_os("CTXGAUGE_BENCH_HOME") {
-        Some(home) => gauges(Path::new(&home)),
-        None => {
-            let dir = tempfile::tempdir().unwrap();
-            made_up_home(dir.path());
-            gauges(dir.path());
-        }
-    }
 }
 
 /// A response of about `bytes` bytes, as Claude Code writes it.
@@ -56,24 +49,41 @@ fn line(n: usize, bytes: usize) -> String {
     )
 }
 
-/// From the end of a write to the arrival of its entries.
-fn latency(bytes: usize) {
+/// From the end of a write to the arrival of its entries, while so many sessions grow.
+fn latency(bytes: usize, growing: usize) {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir
-        .path()
-        .join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
-    fs::write(&path, line(0, 300)).unwrap();
+    let paths: Vec<_> = (0..growing)
+        .map(|n| {
+            dir.path()
+                .join(format!("0a1b2c3d-0000-4000-8000-{n:012}.jsonl"))
+        })
+        .collect();
+    for path in &paths {
+        fs::write(path, line(0, 300)).unwrap();
+    }
+    let watched = file_id(&paths[0]);
     let updates = follow(vec![SearchRoot::Given(dir.path().to_path_buf())]);
     wait_for(&updates, |update| matches!(update, Update::CaughtUp));
     // The system's watch begins a moment later.
     std::thread::sleep(Duration::from_millis(300));
-    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    let append = |path: &Path, n: usize| {
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(line(n, bytes).as_bytes()).unwrap();
+    };
     let mut took: Vec<Duration> = (1..=APPENDS)
         .map(|n| {
+            // Each of the others grows five times a second.
+            if let Some(other) = paths.get(1 + n % growing) {
+                append(other, n);
+            }
             let line = line(n, bytes);
+            let mut file = OpenOptions::new().append(true).open(&paths[0]).unwrap();
             let written = Instant::now();
             file.write_all(line.as_bytes()).unwrap();
-            wait_for(&updates, |update| matches!(update, Update::Appended { .. }));
+            wait_for(
+                &updates,
+                |update| matches!(update, Update::Appended { file, .. } if *file == watched),
+            );
             let took = written.elapsed();
             std::thread::sleep(Duration::from_millis(4));
             took
@@ -82,11 +92,20 @@ fn latency(bytes: usize) {
     took.sort_unstable();
     let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
     println!(
-        "append of {bytes:>6} B to entries: p50 {:?}, p99 {:?}, most {:?}",
+        "append of {bytes:>6} B to entries, {growing} growing: p50 {:?}, p99 {:?}, most {:?}",
         at(0.5),
         at(0.99),
         at(1.0)
     );
+    if bytes == 3_000 {
+        row(
+            &format!("an append to its entries, {growing} growing: p50 and p99"),
+            "≤ 1 and 10 ms",
+            format!("{} and {}", time(at(0.5)), time(at(0.99))),
+            "–",
+            "–",
+        );
+    }
 }
 
 /// A message of a conversation, about 20 kB with its answer.
@@ -192,86 +211,4 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Update> {
 
 fn wait_for(updates: &Receiver<Update>, holds: impl Fn(&Update) -> bool) {
     while !holds(&updates.recv_timeout(Duration::from_secs(10)).unwrap()) {}
-}
-
-fn made_up_home(home: &Path) {
-    let folder = home.join(".claude/projects/-home-p-project");
-    fs::create_dir_all(&folder).unwrap();
-    for file in 0..FILES {
-        let lines: String = (0..200).map(|n| line(n, 500 << (n % 9))).collect();
-        let path = folder.join(format!("0a1b2c3d-0000-4000-8000-{file:012}.jsonl"));
-        fs::write(path, lines).unwrap();
-    }
-}
-
-/// What it takes until all gauges stand, and to read everything once.
-fn gauges(home: &Path) {
-    let folders = Folders {
-        home: Some(home.into()),
-        ..Folders::default()
-    };
-    let begun = Instant::now();
-    let mut scanner = Scanner::new(
-        usual(agents::ALL, &folders, &|_| None),
-        agents::ALL.to_vec(),
-        |_| None,
-    );
-    let found = scanner.look();
-    let bytes: u64 = found.files.iter().map(|log| log.facts.len).sum();
-    println!(
-        "found {} files of {} MB in {:?}",
-        found.files.len(),
-        bytes / 1_000_000,
-        begun.elapsed()
-    );
-    let rules = Arc::default();
-    let (begun, before) = (Instant::now(), bytes_read());
-    let sessions: Vec<_> = found
-        .files
-        .iter()
-        .map(|log| tail_only(log, &rules).unwrap())
-        .collect();
-    let took = begun.elapsed();
-    let read = bytes_read()
-        .zip(before)
-        .map_or(0, |(after, before)| after - before);
-    let with_report = sessions
-        .iter()
-        .flatten()
-        .filter(|(_, s)| s.anchor().is_some())
-        .count();
-    println!(
-        "{} gauges, {with_report} of them reported, in {took:?}: read {:.1} % of the bytes, peak memory {}",
-        sessions.len(),
-        100.0 * read as f64 / bytes.max(1) as f64,
-        status("VmHWM")
-    );
-    let begun = Instant::now();
-    let mut reports = 0_u64;
-    for log in &found.files {
-        each_usage(log, &mut |_| reports += 1).unwrap();
-    }
-    let took = begun.elapsed();
-    println!(
-        "{reports} usage reports in {took:?}: {:.0} MB a second, peak memory {}",
-        bytes as f64 / 1e6 / took.as_secs_f64(),
-        status("VmHWM")
-    );
-}
-
-/// Bytes this process has read, where the system tells.
-fn bytes_read() -> Option<u64> {
-    let io = fs::read_to_string("/proc/self/io").ok()?;
-    io.lines()
-        .find_map(|line| line.strip_prefix("rchar: "))?
-        .parse()
-        .ok()
-}
-
-fn status(name: &str) -> String {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    line.map_or_else(|| "unknown".to_owned(), |value| value.trim().to_owned())
 }

@@ -10,16 +10,22 @@ mod common;
 use common::corpus;
 use common::measure::{ROUNDS, Task, ctxgauge, in_turn, part, serve};
 use common::monitor::Monitor;
-use common::plain::{bytes, found, ignored, newlines};
-use common::rows::{megabytes, row, time, times};
+use common::plain::{bytes, found, ignored, newlines, roots};
+use common::rows::{self, megabytes, row, time, times};
+use ctxgauge::agents;
 use ctxgauge::ingest::discover::LogFile;
 use ctxgauge::ingest::reader::{Progress, read_whole};
+use ctxgauge::ingest::{Options, start};
 use ctxgauge::model::event::ByLength;
+use ctxgauge::model::fleet::Update;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
 use std::ffi::OsString;
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 /// Most of the processor that a monitor may use while nothing happens.
@@ -34,7 +40,13 @@ fn main() {
         ("ignored", |args| each(args, ignored)),
         ("epoch", |args| each(args, epoch)),
         ("whole", |args| each(args, whole)),
-        ("whole-on-2-threads", whole_on_2_threads),
+        ("background", background),
+        ("background-on-one", |args| {
+            let mut one = CpuSet::new();
+            one.set(0).unwrap();
+            sched_setaffinity(Pid::from_raw(0), &one).unwrap();
+            background(args);
+        }),
     ]);
     let home = corpus::home();
     let size: u64 = found(home.as_os_str())
@@ -74,9 +86,15 @@ fn gauges(home: &Path, size: u64) {
 
 /// Everything that is in all logs.
 fn index(home: &Path) {
-    let tasks = ["whole", "newlines", "ignored", "whole-on-2-threads"];
+    let tasks = [
+        "whole",
+        "newlines",
+        "ignored",
+        "background",
+        "background-on-one",
+    ];
     let tasks = tasks.map(|name| part(name, &[home]));
-    let [whole, newlines, ignored, on_two] = in_turn(ROUNDS, tasks.each_ref());
+    let [whole, newlines, ignored, on_all, on_one] = in_turn(ROUNDS, tasks.each_ref());
     let ours = time(whole.cpu);
     row(
         "CPU of a full index, beside a newline scan",
@@ -93,11 +111,11 @@ fn index(home: &Path) {
         times(whole.cpu, ignored.cpu),
     );
     row(
-        "time of a full index on two threads, beside one",
-        "≥ 1.7× faster",
-        time(on_two.wall),
-        time(whole.wall),
-        times(whole.wall, on_two.wall),
+        "time of it in the monitor, on all processors beside one",
+        "≥ 1.7× faster on two",
+        time(on_all.wall),
+        time(on_one.wall),
+        times(on_one.wall, on_all.wall),
     );
 }
 
@@ -238,19 +256,16 @@ fn growth() {
     let of = format!("{}, {} and {} MB of logs", sizes[0], sizes[1], sizes[2]);
     let homes = sizes.map(corpus::home_of);
     let index = homes.each_ref().map(|home| part("whole", &[home]));
-    grown(&format!("CPU of a full index of {of}"), index);
-    let peaks = homes.each_ref().map(|home| peak(home));
-    row(
-        &format!("peak memory of the monitor after {of}"),
-        "≤ 4.4× a step",
-        peaks.map(megabytes).join(", "),
-        "–",
-        steps(peaks.map(|peak| peak as f64)),
-    );
+    grown("CPU of a full index", &of, index);
+    let peaks = homes.each_ref().map(|home| peak(home) as f64);
+    rows::growth("peak memory of the monitor", &of, peaks, |bytes| {
+        megabytes(bytes as u64)
+    });
     let files = [500, 2_000, 8_000];
     let gauges = files.map(|files| ctxgauge(&corpus::small_files(files), &["ls", "--json"]));
     grown(
-        "CPU of all gauges of 500, 2,000 and 8,000 small sessions",
+        "CPU until every gauge stands",
+        "500, 2,000 and 8,000 files",
         gauges,
     );
     let sessions = [6, 25, 100].map(|size| {
@@ -258,42 +273,36 @@ fn growth() {
         let home = path.parent().unwrap();
         ctxgauge(home, &["report", "--json", path.to_str().unwrap()])
     });
-    grown("CPU of `report` on sessions of 6, 25 and 100 MB", sessions);
+    grown("CPU of `report`", "a session of 6, 25 and 100 MB", sessions);
 }
 
-fn grown(what: &str, tasks: [Task; 3]) {
-    let cpu = in_turn(3, tasks.each_ref()).map(|cost| cost.cpu);
-    row(
-        what,
-        "≤ 4.4× a step",
-        cpu.map(time).join(", "),
-        "–",
-        steps(cpu.map(|cpu| cpu.as_secs_f64())),
-    );
-}
-
-/// How many times each size costs the one before.
-fn steps([small, middle, large]: [f64; 3]) -> String {
-    format!("{:.2}×, {:.2}×", middle / small, large / middle)
+fn grown(what: &str, sizes: &str, tasks: [Task; 3]) {
+    let cpu = in_turn(3, tasks.each_ref()).map(|cost| cost.cpu.as_secs_f64());
+    rows::growth(what, sizes, cpu, |cpu| time(Duration::from_secs_f64(cpu)));
 }
 
 fn each(args: &[OsString], mode: fn(&LogFile) -> u64) {
     black_box(found(&args[0]).iter().map(mode).sum::<u64>());
 }
 
-fn whole_on_2_threads(args: &[OsString]) {
-    let mut logs = found(&args[0]);
-    logs.sort_by_key(|log| std::cmp::Reverse(log.facts.len));
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(log) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            whole(log);
-        }
+/// As the monitor reads everything, on as many threads as it takes.
+fn background(args: &[OsString]) {
+    let (sender, caught_up) = sync_channel(1);
+    let options = Options {
+        formats: agents::ALL.to_vec(),
+        roots: roots(&args[0]),
+        stdin: None,
+        rules: Arc::default(),
+        counter: Arc::default(),
     };
-    std::thread::scope(|scope| {
-        scope.spawn(work);
-        scope.spawn(work);
+    let handle = start(options, move |update| {
+        if matches!(update, Update::CaughtUp) {
+            sender.send(()).unwrap();
+        }
+        ControlFlow::Continue(())
     });
+    caught_up.recv().unwrap();
+    drop(handle);
 }
 
 fn whole(log: &LogFile) -> u64 {

@@ -11,7 +11,7 @@ mod common;
 use common::corpus;
 use common::measure::{Cost, Task, environment, in_turn, once, part, serve};
 use common::plain::{found, newlines};
-use common::rows::{megabytes, time};
+use common::rows::{megabytes, program, time};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
@@ -80,44 +80,43 @@ fn main() {
     let home = corpus::home();
     let truth = truth(&home);
     let offline = offline();
-    let measured: Vec<Measured> = PROGRAMS
-        .iter()
-        .filter_map(|program| Measured::new(program, &home, offline))
-        .collect();
-    let mut measured = measured;
+    let measured = PROGRAMS.iter();
+    let measured = measured.filter_map(|program| Measured::new(program, &home, offline));
+    let mut measured: Vec<Measured> = measured.collect();
     for _ in 0..ROUNDS {
         measured.iter_mut().for_each(Measured::round);
     }
     let [scan] = in_turn(ROUNDS, [&part("newlines", &[&home])]);
-    println!(
-        "| program | prints | CPU | ÷ newline scan | CPU again | time | peak memory | read | tokens ÷ truth | outputs ÷ truth |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
-    println!(
-        "| newline scan | | {} | 1 | {} | {} | {} | {} | | |",
+    program(&[
+        "newline scan".into(),
+        "–".into(),
         time(scan.cpu),
+        "1".into(),
         time(scan.cpu),
         time(scan.wall),
         megabytes(scan.peak),
-        megabytes(scan.read)
-    );
+        megabytes(scan.read),
+        "–".into(),
+        "–".into(),
+    ]);
     for it in measured {
-        let cost = it.first.unwrap();
+        let (first, again) = (it.first.unwrap(), it.again.unwrap());
         let [tokens, outputs] = [0, 1].map(|n| match (it.sums[n], truth[n]) {
             (Some(sum), Some(truth)) => format!("{:.3}", sum as f64 / truth as f64),
             _ => "–".to_owned(),
         });
-        println!(
-            "| {} | {} | {} | {:.1} | {} | {} | {} | {} | {tokens} | {outputs} |",
+        program(&[
             it.name,
-            it.program.prints,
-            time(cost.cpu),
-            cost.cpu.as_secs_f64() / scan.cpu.as_secs_f64(),
-            time(it.again.unwrap().cpu),
-            time(cost.wall),
-            megabytes(cost.peak),
-            megabytes(cost.read),
-        );
+            it.program.prints.into(),
+            time(first.cpu),
+            format!("{:.1}", first.cpu.as_secs_f64() / scan.cpu.as_secs_f64()),
+            time(again.cpu),
+            time(first.wall),
+            megabytes(first.peak),
+            megabytes(first.read),
+            tokens,
+            outputs,
+        ]);
     }
 }
 

@@ -47,15 +47,17 @@ pub type Part = fn(&[OsString]);
 pub enum Task {
     /// A command in a home; what it prints is thrown away.
     Command(Vec<OsString>, OsString),
+    /// The same, with an empty folder for its caches each time.
+    Anew(Vec<OsString>, OsString),
     /// A part of the benchmark, by name, with its arguments.
     Part(&'static str, Vec<OsString>),
 }
 
-/// The program with these arguments, in this home.
+/// The program with these arguments, in this home. It finds nothing that it has saved before, and saves nothing there.
 pub fn ctxgauge(home: &Path, arguments: &[&str]) -> Task {
     let mut command = vec![env!("CARGO_BIN_EXE_ctxgauge").into()];
     command.extend(arguments.iter().map(Into::into));
-    Task::Command(command, home.into())
+    Task::Anew(command, home.into())
 }
 
 /// A part of the benchmark.
@@ -80,9 +82,14 @@ pub fn in_turn<const N: usize>(rounds: usize, tasks: [&Task; N]) -> [Cost; N] {
 /// Measures a task once.
 pub fn once(task: &Task) -> Cost {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    let saved = tempfile::tempdir().unwrap();
     match task {
-        Task::Command(line, home) => {
+        Task::Command(line, home) | Task::Anew(line, home) => {
             environment(&mut command, Path::new(home));
+            if matches!(task, Task::Anew(..)) {
+                command.env("XDG_CACHE_HOME", saved.path().join("cache"));
+                command.env("XDG_STATE_HOME", saved.path().join("state"));
+            }
             command.arg(COMMAND).args(line)
         }
         Task::Part(name, arguments) => command.arg(PART).arg(name).args(arguments),

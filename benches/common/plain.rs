@@ -8,18 +8,22 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The logs in a home, or in another folder.
-pub fn found(home: impl AsRef<Path>) -> Vec<LogFile> {
+/// Where the logs of a home are, or of another folder.
+pub fn roots(home: impl AsRef<Path>) -> Vec<SearchRoot> {
     let home: PathBuf = home.as_ref().into();
+    if !home.join(".claude").exists() && !home.join(".codex").exists() {
+        return vec![SearchRoot::Given(home)];
+    }
     let folders = Folders {
-        home: Some(home.clone()),
+        home: Some(home),
         ..Folders::default()
     };
-    let mut roots = usual(agents::ALL, &folders, &|_| None);
-    if !home.join(".claude").exists() && !home.join(".codex").exists() {
-        roots.push(SearchRoot::Given(home));
-    }
-    Scanner::new(roots, agents::ALL.to_vec(), |_| None)
+    usual(agents::ALL, &folders, &|_| None)
+}
+
+/// The logs there.
+pub fn found(home: impl AsRef<Path>) -> Vec<LogFile> {
+    Scanner::new(roots(home), agents::ALL.to_vec(), |_| None)
         .look()
         .files
 }

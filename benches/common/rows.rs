@@ -3,10 +3,23 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-/// Prints a row: what was measured, the goal, our figure, what it is compared with, and their ratio, or our
-/// share of the goal where there is nothing to compare with.
-pub fn row(what: &str, goal: &str, ours: impl Display, limit: impl Display, ratio: impl Display) {
-    println!("| {what} | {goal} | {ours} | {limit} | {ratio} |");
+/// Prints what was measured, the goal, our figure, what it is beside, and their ratio: or what is nearest to one.
+pub fn row(what: &str, goal: &str, ours: impl Display, beside: impl Display, ratio: impl Display) {
+    println!("limit: | {what} | {goal} | {ours} | {beside} | {ratio} |");
+}
+
+/// Prints how a cost grows: three sizes, each four times the one before, what they cost, and how many times each
+/// costs the one before.
+pub fn growth(what: &str, sizes: &str, costs: [f64; 3], show: impl Fn(f64) -> String) {
+    let [small, middle, large] = costs;
+    let (first, second) = (middle / small, large / middle);
+    let costs = costs.map(show).join(", ");
+    println!("growth: | {what} | {sizes} | {costs} | {first:.2}×, {second:.2}× |");
+}
+
+/// Prints what another program costs; its columns are in `benches/table`.
+pub fn program(columns: &[String]) {
+    println!("program: | {} |", columns.join(" | "));
 }
 
 /// A time, in a unit that suits it.
