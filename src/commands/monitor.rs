@@ -3,7 +3,6 @@
 use super::setup::Setup;
 use crate::cli::Monitor;
 use crate::config;
-use crate::ingest::discover::Scanner;
 use crate::ingest::store::pipe::{Piped, STDIN};
 use crate::ingest::{self, Handle, demo};
 use crate::model::estimators::Estimator;
@@ -20,6 +19,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use tokio::sync::mpsc::Sender;
 
 /// Updates that may wait for the screens; beyond, the reading of logs waits.
@@ -56,19 +56,36 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     }
     let estimator = estimator_note(options.estimate.estimator.unwrap_or_default());
     let found = Arc::new(AtomicBool::new(false));
-    let mut banner = estimator.clone();
-    if options.demo || (options.paths.is_empty() && finds_nothing(&context)) {
-        banner = demo_banner(options.demo, &estimator);
-        let sink = until_found(Arc::clone(&found), estimator, to_screens(sender.clone()));
-        demo::start(Arc::clone(&rules), Arc::clone(&counter), sink)?;
-    }
-    let handle = match options.demo {
-        true => None,
-        false => {
-            let piped = !stdin.is_empty();
-            let sink = to_screens(sender.clone());
-            Some(Arc::new(read_logs(context, piped, counter, found, sink)?))
-        }
+    let banner = match options.demo {
+        true => demo_banner(options.demo, &estimator),
+        false => estimator.clone(),
+    };
+    let show_demo = {
+        let sink = until_found(
+            Arc::clone(&found),
+            estimator.clone(),
+            to_screens(sender.clone()),
+        );
+        let (rules, counter) = (Arc::clone(&rules), Arc::clone(&counter));
+        move || demo::start(rules, counter, sink)
+    };
+    let vocabulary = Arc::clone(&counter);
+    let handle = if options.demo {
+        show_demo()?;
+        None
+    } else {
+        let piped = !stdin.is_empty();
+        let sink = to_screens(sender.clone());
+        let tell = sink.clone();
+        let nothing_found = move || {
+            tell(Update::Banner(demo_banner(false, &estimator)))?;
+            // If no thread can be started, there is no demo.
+            drop(show_demo());
+            ControlFlow::Continue(())
+        };
+        let nothing_found = options.paths.is_empty().then_some(nothing_found);
+        let handle = read_logs(context, piped, counter, found, nothing_found, sink)?;
+        Some(Arc::new(handle))
     };
     let reader = handle.clone();
     tui::run(Start {
@@ -93,6 +110,12 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
             // If no thread can be started, the text stays unread.
             _ => drop(demo::read_text(job, to_screens(sender.clone()))),
         }),
+        // An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
+        prepare_to_count: Box::new(move || {
+            let load = move || vocabulary.warm_up();
+            // If no thread can be started, the first count loads it.
+            drop(thread::Builder::new().name("vocabulary".into()).spawn(load));
+        }),
         is_invented: demo::holds,
     })
 }
@@ -107,18 +130,14 @@ fn to_screens(
     }
 }
 
-fn finds_nothing(context: &ReportContext) -> bool {
-    let (roots, formats) = (context.roots.clone(), context.formats.clone());
-    let found = Scanner::new(roots, formats, paths::env).look();
-    found.files.is_empty()
-}
-
-/// Starts to read and follow logs. `found` is set once there is one.
+/// Starts to read and follow logs. `found` is set once there is one. `nothing_found` is called if there is none
+/// after the first look.
 fn read_logs(
     context: ReportContext,
     piped: bool,
     counter: Arc<Counter>,
     found: Arc<AtomicBool>,
+    mut nothing_found: Option<impl FnOnce() -> ControlFlow<()> + Send + 'static>,
     sink: impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static,
 ) -> std::io::Result<Handle> {
     let options = ingest::Options {
@@ -135,7 +154,13 @@ fn read_logs(
         if matches!(update, Update::Found(_)) {
             found.store(true, Ordering::Relaxed);
         }
-        sink(update)
+        let all_found = matches!(update, Update::InitialScanDone);
+        sink(update)?;
+        let nothing_found = nothing_found.take_if(|_| all_found);
+        match nothing_found.filter(|_| !found.load(Ordering::Relaxed)) {
+            Some(nothing_found) => nothing_found(),
+            None => ControlFlow::Continue(()),
+        }
     })
 }
 

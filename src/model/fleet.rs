@@ -8,7 +8,7 @@ use super::window::{Overrides, Rules};
 use super::{Kind, Role};
 use jiff::Timestamp;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -330,7 +330,13 @@ impl Fleet {
             .collect();
         found.sort_by_cached_key(|(key, session)| rank(*key, session));
 
-        let by_id: BTreeMap<&str, SessionKey> = found
+        // Most sessions have no parent, and most lists no child.
+        let has_parent = |(_, session): &(SessionKey, &Session)| session.meta.parent.is_some();
+        if !found.iter().any(has_parent) {
+            let rows = found.into_iter().map(|(key, _)| Row { key, depth: 0 });
+            return rows.collect();
+        }
+        let by_id: HashMap<&str, SessionKey> = found
             .iter()
             .filter(|(key, _)| key.lane == Lane::Main)
             .filter_map(|(key, session)| Some((session.meta.id.as_deref()?, *key)))
@@ -340,20 +346,23 @@ impl Fleet {
             named.copied().filter(|parent| *parent != key)
         };
         // By parent, the last first. A sub-agent whose parents are not listed has none.
-        let mut below: BTreeMap<Option<SessionKey>, Vec<SessionKey>> = BTreeMap::new();
+        let mut below: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
+        let mut open = Vec::new();
         for (key, session) in found.iter().rev() {
-            let parent = parent_of(*key, session);
-            below.entry(parent).or_default().push(*key);
+            match parent_of(*key, session) {
+                Some(parent) => below.entry(parent).or_default().push(*key),
+                None => open.push(Row {
+                    key: *key,
+                    depth: 0,
+                }),
+            }
         }
-        let mut children = |parent: Option<SessionKey>, depth: u8| {
-            let keys = below.remove(&parent).unwrap_or_default().into_iter();
-            keys.map(move |key| Row { key, depth })
-        };
         let mut rows = Vec::with_capacity(found.len());
-        let mut open: Vec<Row> = children(None, 0).collect();
         while let Some(row) = open.pop() {
             rows.push(row);
-            open.extend(children(Some(row.key), row.depth.saturating_add(1)));
+            let depth = row.depth.saturating_add(1);
+            let children = below.remove(&row.key).unwrap_or_default().into_iter();
+            open.extend(children.map(|key| Row { key, depth }));
         }
         // Sessions that name each other as parents are below none: they are listed by themselves.
         if rows.len() < found.len() {
@@ -386,7 +395,7 @@ impl Fleet {
             let texts = facts.into_iter().flatten();
             texts
                 .chain(typed.map(|item| &*item.preview))
-                .any(|text| text.to_lowercase().contains(word))
+                .any(|text| contains(text, word))
         })
     }
 
@@ -420,6 +429,18 @@ impl Fleet {
         if let Some(newest) = newest.max() {
             self.newest.insert(file, newest);
         }
+    }
+}
+
+/// Whether a text contains a word, which is in lower case, in any case.
+fn contains(text: &str, word: &str) -> bool {
+    match text.is_ascii() {
+        // Ten times as fast as a copy in lower case.
+        true if !word.is_empty() => {
+            let mut parts = text.as_bytes().windows(word.len());
+            parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        }
+        _ => text.to_lowercase().contains(word),
     }
 }
 
@@ -641,6 +662,20 @@ mod tests {
             meta.parent = Some("p".into());
         };
         assert_eq!(name(said(), child), "Explore");
+    }
+
+    #[test]
+    fn a_word_is_found_in_any_case() {
+        for (text, word, is_in) in [
+            ("The API gateway", "api", true),
+            ("The API gateway", "gateways", false),
+            ("api", "", true),
+            ("", "api", false),
+            ("Größe", "größe", true),
+            ("ASCII only", "größe", false),
+        ] {
+            assert_eq!(contains(text, word), is_in, "{text} {word}");
+        }
     }
 
     #[test]

@@ -137,8 +137,14 @@ struct Shown {
     matching: usize,
     totals: Totals,
     live: usize,
-    /// Seconds since the newest activity.
+    /// The sessions that may be live, with their last activity.
+    active: Vec<(SessionKey, Option<Timestamp>)>,
+    /// The newest activity.
+    newest: Option<Timestamp>,
+    /// Seconds since then.
     youngest: Option<i64>,
+    /// Which sessions match the filter.
+    matched: sessions::Matched,
     summaries: HashMap<SessionKey, Summary>,
     largest: Option<(SessionKey, Option<SizedItem>)>,
     page: Option<Page>,
@@ -151,12 +157,18 @@ struct Shown {
 struct Stale {
     sessions: bool,
     page: bool,
+    /// Which sessions may be live.
+    active: bool,
+    /// The sums below the list.
+    totals: bool,
 }
 
 impl Stale {
     const ALL: Stale = Stale {
         sessions: true,
         page: true,
+        active: true,
+        totals: true,
     };
 }
 
@@ -207,6 +219,8 @@ impl App {
                 let all_found = matches!(update, Update::InitialScanDone | Update::CaughtUp);
                 self.fleet.apply(update);
                 self.stale.sessions = true;
+                self.stale.active = true;
+                self.stale.totals = true;
                 if all_found {
                     return self.open_awaited();
                 }
@@ -217,6 +231,28 @@ impl App {
 
     /// Computes what the screen shows, and no more. Call it before drawing.
     pub fn prepare(&mut self, now: Timestamp) {
+        self.catch_up(now);
+        self.count_live();
+        let mut wanted: Vec<SessionKey> = self.current().into_iter().collect();
+        if self.ui.screen == Screen::Overview {
+            let sessions = self.visible_lines().filter_map(Listed::session);
+            wanted.extend(sessions.map(|row| row.key));
+        }
+        for key in wanted {
+            if let (false, Some(session)) =
+                (self.shown.summaries.contains_key(&key), self.fleet.get(key))
+            {
+                self.shown.summaries.insert(key, Summary::of(session));
+            }
+        }
+        if self.ui.screen == Screen::Overview {
+            self.add_up();
+            self.find_largest();
+        }
+    }
+
+    /// Computes what keys act on: the list of sessions, or the page. Call it before a key is handled.
+    pub fn catch_up(&mut self, now: Timestamp) {
         self.now = now;
         self.raise_alerts();
         let open = self.open_session();
@@ -237,29 +273,13 @@ impl App {
             Some(key) => self.prepare_page(key),
             None => self.prepare_overview(),
         }
-        self.count_live();
-        let mut wanted: Vec<SessionKey> = self.current().into_iter().collect();
-        if self.ui.screen == Screen::Overview {
-            let sessions = self.visible_lines().filter_map(Listed::session);
-            wanted.extend(sessions.map(|row| row.key));
-        }
-        for key in wanted {
-            if let (false, Some(session)) =
-                (self.shown.summaries.contains_key(&key), self.fleet.get(key))
-            {
-                self.shown.summaries.insert(key, Summary::of(session));
-            }
-        }
-        if self.ui.screen == Screen::Overview {
-            self.add_up();
-            self.find_largest();
-        }
     }
 
     fn prepare_overview(&mut self) {
         self.shown.page = None;
         if std::mem::take(&mut self.stale.sessions) {
             self.list_sessions();
+            self.stale.totals = true;
         }
         let rows = usize::from(self.overview_layout().list.height);
         self.ui.sessions.fit(&self.shown.line_ids, rows);
@@ -277,9 +297,10 @@ impl App {
             Some(60..=3599) => Some(Duration::from_secs(60)),
             _ => None,
         };
-        // The sums below the list are not complete yet.
-        let sums = (self.ui.screen == Screen::Overview && self.shown.totals.missing > 0)
-            .then_some(Duration::from_millis(40));
+        // The sums below the list, or what it is sorted by, are not complete yet.
+        let missing = self.shown.totals.missing > 0 || self.stale.sessions;
+        let sums =
+            (self.ui.screen == Screen::Overview && missing).then_some(Duration::from_millis(40));
         let all = [age, sums, self.next_step(), self.next_notice()];
         all.into_iter().flatten().min()
     }
@@ -331,12 +352,15 @@ impl App {
 
     /// Whether a session is live: by its agent's registry, its log or its file.
     pub fn is_live(&self, key: SessionKey) -> bool {
-        if self.fleet.running(key).is_some() {
-            return true;
-        }
         let session = self.fleet.get(key);
         let active = session.and_then(|session| self.fleet.activity_of(key, session));
+        self.is_live_since(key, active)
+    }
+
+    /// The same of a session whose last activity is known.
+    fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
         active.is_some_and(|at| seconds_since(at, self.now) <= LIVE)
+            || self.fleet.running(key).is_some()
     }
 
     /// The layout of the list of sessions.
@@ -380,7 +404,10 @@ impl App {
             | Update::CaughtUp => return,
         };
         self.watch.note(file);
-        self.shown.summaries.retain(|key, _| key.file != file);
+        for (key, _) in self.fleet.of_file(file) {
+            self.shown.summaries.remove(&key);
+            self.shown.matched.remove(key);
+        }
         self.shown.largest = self.shown.largest.filter(|(key, _)| key.file != file);
         let page = self.shown.page.take();
         self.shown.page = page.filter(|page| page.key.file != file);
@@ -399,15 +426,23 @@ impl App {
 
     /// Counts the live sessions, and finds the newest activity.
     fn count_live(&mut self) {
-        let (mut live, mut youngest) = (0, None);
-        for (key, session) in self.fleet.sessions() {
-            live += usize::from(self.is_live(key));
-            if let Some(at) = self.fleet.activity_of(key, session) {
-                let age = seconds_since(at, self.now);
-                youngest = Some(youngest.map_or(age, |y: i64| y.min(age)));
+        if std::mem::take(&mut self.stale.active) {
+            let all = self.fleet.sessions();
+            let all = all.map(|(key, session)| (key, self.fleet.activity_of(key, session)));
+            let (mut active, mut newest) = (Vec::new(), None);
+            for (key, at) in all {
+                newest = newest.max(at);
+                if self.is_live_since(key, at) {
+                    active.push((key, at));
+                }
             }
+            self.shown.active = active;
+            self.shown.newest = newest;
         }
-        self.shown.live = live;
-        self.shown.youngest = youngest;
+        let active = self.shown.active.iter();
+        let live = active.filter(|(key, at)| self.is_live_since(*key, *at));
+        self.shown.live = live.count();
+        let newest = self.shown.newest;
+        self.shown.youngest = newest.map(|at| seconds_since(at, self.now));
     }
 }

@@ -12,6 +12,9 @@ const PART: u32 = 10;
 /// The longest between two frames, however long they take.
 const SLOWEST: Duration = Duration::from_millis(250);
 
+/// How long the sessions take that the first frame waits for: 400 files are found in 3 ms.
+const MOMENT: Duration = Duration::from_millis(5);
+
 /// Spaces frames out.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pacer {
@@ -22,6 +25,16 @@ impl Pacer {
     /// When the next frame may be drawn: at once after a rest, else a frame after the last.
     pub(super) fn due(&self, now: Instant) -> Instant {
         self.next.map_or(now, |next| now.max(next))
+    }
+
+    /// The next frame is due at once: the user waits for it.
+    pub(super) fn hurry(&mut self) {
+        self.next = None;
+    }
+
+    /// The next frame shows what will have come a moment later.
+    pub(super) fn expect(&mut self, now: Instant) {
+        self.next = Some(now + MOMENT);
     }
 
     /// A frame was drawn, from then to then.
@@ -43,6 +56,17 @@ mod tests {
         pacer.drawn(start, start);
         let later = start + Duration::from_secs(1);
         assert_eq!(pacer.due(later), later);
+    }
+
+    #[test]
+    fn a_user_does_not_wait_for_the_next_frame() {
+        let start = Instant::now();
+        let mut pacer = Pacer::default();
+        pacer.drawn(start, start + Duration::from_millis(2));
+        pacer.hurry();
+        assert_eq!(pacer.due(start), start);
+        pacer.expect(start);
+        assert_eq!(pacer.due(start), start + MOMENT);
     }
 
     #[test]

@@ -37,7 +37,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 
 /// How long queued updates are handled before keys are checked again.
-const TAKE_IN: Duration = Duration::from_millis(15);
+const TAKE_IN: Duration = Duration::from_millis(4);
 
 /// Everything that the screens are started with.
 pub struct Start {
@@ -65,6 +65,8 @@ pub struct Start {
     pub look_at: Box<dyn Fn(FileId) + Send>,
     /// Requests the text of an item from the ingest.
     pub read_text: Box<dyn Fn(TextJob) + Send>,
+    /// Called at the first key or click: a session may be opened soon.
+    pub prepare_to_count: Box<dyn FnOnce() + Send>,
     /// Whether a file was invented, so that its alerts stay on the screen.
     pub is_invented: fn(FileId) -> bool,
 }
@@ -96,6 +98,8 @@ struct Screens {
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
     read_text: Box<dyn Fn(TextJob) + Send>,
+    /// Until the first key.
+    prepare_to_count: Option<Box<dyn FnOnce() + Send>>,
     is_invented: fn(FileId) -> bool,
     terminal: Terminal,
     painter: Painter<BufWriter<Stdout>>,
@@ -170,6 +174,7 @@ impl Screens {
             updates: start.updates,
             look_at: start.look_at,
             read_text: start.read_text,
+            prepare_to_count: Some(start.prepare_to_count),
             is_invented: start.is_invented,
             terminal: Terminal::open().context("could not set up the terminal")?,
             painter: Painter::new(BufWriter::new(io::stdout())),
@@ -198,6 +203,8 @@ impl Screens {
         let mut signals = Signals::listen().context("could not listen for signals")?;
         let mut events = EventStream::new();
         self.draw()?;
+        // It is empty; the sessions come within milliseconds.
+        self.pacer.expect(Instant::now());
         let mut dirty = false;
         let mut has_updates = true;
         loop {
@@ -211,7 +218,10 @@ impl Screens {
                 biased;
                 signal = signals.next() => self.handle_signal(signal)?,
                 event = next_event(&mut events) => match event {
-                    Some(Ok(event)) => self.handle_event(event)?,
+                    Some(Ok(event)) => match message(event) {
+                        Some(msg) => self.handle_input(msg)?,
+                        None => continue,
+                    },
                     // The terminal is gone.
                     Some(Err(_)) | None => Next::End,
                 },
@@ -329,12 +339,14 @@ impl Screens {
         }
     }
 
-    fn handle_event(&mut self, event: Event) -> anyhow::Result<Next> {
-        let Some(msg) = message(event) else {
-            return Ok(Next::Go);
-        };
+    /// Handles what the user does. Its frame is drawn as soon as no more input waits.
+    fn handle_input(&mut self, msg: Msg) -> anyhow::Result<Next> {
+        self.pacer.hurry();
+        if let Some(prepare) = self.prepare_to_count.take() {
+            prepare();
+        }
         // Keys act on the current state, not on the last frame.
-        self.app.prepare((self.now)());
+        self.app.catch_up((self.now)());
         let effect = self.app.update(msg);
         self.perform(effect)
     }

@@ -5,11 +5,13 @@ use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
 use crate::model::fleet::{Row, SessionKey};
 use crate::model::session::{Coverage, Session};
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
-/// How many sessions off screen are summed up before each frame: some milliseconds for the largest.
-const SUMMED_PER_FRAME: usize = 48;
+/// How many items of sessions off screen are summed up before each frame: some milliseconds. A session without
+/// any counts as `LEAST`.
+const SUMMED_PER_FRAME: usize = 100_000;
+const LEAST: usize = 200;
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,21 +57,70 @@ pub struct Totals {
     pub missing: usize,
 }
 
+/// Which sessions match the filter, as far as that was computed.
+#[derive(Debug, Default)]
+pub(super) struct Matched {
+    /// The words of the filter; none: all match.
+    words: Vec<String>,
+    sessions: HashMap<SessionKey, bool>,
+}
+
+impl Matched {
+    /// Sets the filter. What does not match fewer words, or shorter ones, does not match these.
+    fn set(&mut self, filter: &str) {
+        let words = filter.split_whitespace();
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        if words == self.words {
+            return;
+        }
+        let holds = |old: &String| words.iter().any(|word| word.contains(old.as_str()));
+        match self.words.iter().all(holds) && !self.words.is_empty() {
+            true => self.sessions.retain(|_, matches| !*matches),
+            false => self.sessions.clear(),
+        }
+        self.words = words;
+    }
+
+    /// A session has changed.
+    pub(super) fn remove(&mut self, key: SessionKey) {
+        self.sessions.remove(&key);
+    }
+
+    fn contains(&self, key: SessionKey) -> bool {
+        self.words.is_empty() || self.sessions.get(&key).copied().unwrap_or(true)
+    }
+}
+
+/// Summaries of sessions off screen that one frame may make.
+struct Budget(usize);
+
+impl Budget {
+    /// Whether this session may be summed up too. The first may always.
+    fn allows(&mut self, session: &Session) -> bool {
+        let allows = self.0 > 0;
+        self.0 = self.0.saturating_sub(session.items().len().max(LEAST));
+        allows
+    }
+}
+
 impl App {
     /// Makes the list.
     pub(super) fn list_sessions(&mut self) {
         if matches!(self.ui.sort.sort, Sort::Lowest(_) | Sort::Highest(_)) {
+            self.sum_up_to_sort();
+        }
+        let matched = &mut self.shown.matched;
+        matched.set(&self.ui.filter);
+        if !matched.words.is_empty() {
             for (key, session) in self.fleet.sessions() {
-                let summaries = &mut self.shown.summaries;
-                summaries.entry(key).or_insert_with(|| Summary::of(session));
+                let matches = || self.fleet.matches(key, session, &matched.words);
+                matched.sessions.entry(key).or_insert_with(matches);
             }
         }
-        let words = self.ui.filter.split_whitespace();
-        let words: Vec<String> = words.map(str::to_lowercase).collect();
         let mut rows = self.fleet.rows(
-            |key, session| {
+            |key, _| {
                 (self.ui.idle == Idle::Shown || self.is_live(key))
-                    && self.fleet.matches(key, session, &words)
+                    && self.shown.matched.contains(key)
             },
             |key, session| self.rank(key, session),
         );
@@ -82,6 +133,21 @@ impl App {
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
 
+    /// Sums up the sessions that are to be sorted by a number. Those that this frame has no time for come last, and
+    /// the list is made again before the next.
+    fn sum_up_to_sort(&mut self) {
+        let mut budget = Budget(SUMMED_PER_FRAME);
+        for (key, session) in self.fleet.sessions() {
+            if let Entry::Vacant(place) = self.shown.summaries.entry(key) {
+                if !budget.allows(session) {
+                    self.stale.sessions = true;
+                    break;
+                }
+                place.insert(Summary::of(session));
+            }
+        }
+    }
+
     /// What a session is sorted by; the lowest comes first. Live sessions are sorted by their start, so that
     /// they do not change places with every record.
     fn rank<'s>(&'s self, key: SessionKey, session: &'s Session) -> Rank<'s> {
@@ -92,7 +158,7 @@ impl App {
         };
         let (number, name) = match self.ui.sort.sort {
             Sort::Recent => {
-                let live = self.is_live(key);
+                let live = self.is_live_since(key, active);
                 let since = if live { session.started_at } else { active };
                 return (u64::from(!live), "", Reverse(since), key);
             }
@@ -109,14 +175,15 @@ impl App {
             return rows.into_iter().map(Listed::Session).collect();
         }
         let mut groups: Vec<(Group, Vec<Row>)> = Vec::new();
+        let mut by_name: HashMap<String, usize> = HashMap::new();
         let mut at = 0;
         for row in rows {
             // Sub-agents stay below their parent.
             if row.depth == 0 {
                 let name = self.group_of(row.key);
-                let known = groups.iter().position(|(group, _)| group.name == name);
-                at = known.unwrap_or(groups.len());
-                if known.is_none() {
+                at = by_name.get(&name).copied().unwrap_or(groups.len());
+                if at == groups.len() {
+                    by_name.insert(name.clone(), at);
                     groups.push((Group::new(self.ui.grouping, name), Vec::new()));
                 }
             }
@@ -150,25 +217,31 @@ impl App {
 
     /// Sums up the listed sessions, those off screen a few at a time.
     pub(super) fn add_up(&mut self) {
-        let keys: HashSet<SessionKey> = self.sessions_listed().map(|row| row.key).collect();
+        if !std::mem::take(&mut self.stale.totals) {
+            return;
+        }
+        let all_match = self.shown.matching == self.fleet.len();
+        let listed: HashSet<SessionKey> = match all_match || self.ui.grouping != Grouping::None {
+            true => HashSet::new(),
+            false => self.sessions_listed().map(|row| row.key).collect(),
+        };
         let mut totals = Totals::default();
-        let mut budget = SUMMED_PER_FRAME;
+        let mut budget = Budget(SUMMED_PER_FRAME);
         for (key, session) in self.fleet.sessions() {
             // Sessions in folded groups count too.
-            if session.coverage == Coverage::Unread
-                || self.ui.grouping == Grouping::None && !keys.contains(&key)
-            {
+            let counts = all_match || self.ui.grouping != Grouping::None || listed.contains(&key);
+            if session.coverage == Coverage::Unread || !counts {
                 continue;
             }
             let summary = match self.shown.summaries.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(_) if budget == 0 => {
-                    totals.missing += 1;
-                    continue;
-                }
-                Entry::Vacant(place) => {
-                    budget -= 1;
+                Entry::Vacant(place) if budget.allows(session) => {
                     place.insert(Summary::of(session))
+                }
+                Entry::Vacant(_) => {
+                    totals.missing += 1;
+                    self.stale.totals = true;
+                    continue;
                 }
             };
             totals.known = totals.known.saturating_add(summary.context.known);
