@@ -1,10 +1,11 @@
-//! How long it takes from an append, or a rewrite, to its entries.
+//! How long it takes from an append, or a rewrite, to its entries, and from an append to its frame.
 //!
 //! `cargo bench --bench ingest`.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
+use common::monitor::Monitor;
 use common::rows::{row, time};
 use ctxgauge::agents;
 use ctxgauge::ingest::discover::file_id;
@@ -20,12 +21,15 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 const APPENDS: usize = 600;
+const FRAMES: usize = 100;
 
 fn main() {
     latency(300, 1);
     latency(3_000, 1);
     latency(60_000, 1);
     latency(3_000, 50);
+    frames(1);
+    frames(50);
     rewritten(
         50_000_000,
         "chats/session-2026-01-02T03-04-s.json",
@@ -106,6 +110,53 @@ fn latency(bytes: usize, growing: usize) {
             "–",
         );
     }
+}
+
+/// From the end of a write to the end of the frame that shows it, while so many sessions grow.
+fn frames(growing: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = (0..growing)
+        .map(|n| {
+            let name =
+                format!(".claude/projects/-home-p-project/0a1b2c3d-0000-4000-8000-{n:012}.jsonl");
+            home.path().join(name)
+        })
+        .collect();
+    fs::create_dir_all(paths[0].parent().unwrap()).unwrap();
+    for path in &paths {
+        fs::write(path, line(0, 300)).unwrap();
+    }
+    let append = |path: &Path, n: usize, bytes: usize| {
+        // Each makes another number on the screen.
+        let line = line(100 * n, bytes);
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+    };
+    let mut monitor = Monitor::open(home.path(), &home.path().join("own"));
+    monitor.settle();
+    let mut took: Vec<Duration> = (1..=FRAMES)
+        .map(|n| {
+            for other in paths.iter().skip(1) {
+                append(other, 300 + n, 300);
+            }
+            // Never in step with the frames.
+            std::thread::sleep(Duration::from_millis(60 + (n as u64 * 7) % 37));
+            let shown = format!("{:.1}k", (10_105 + 100 * n) as f64 / 1e3);
+            append(&paths[0], n, 300);
+            let written = Instant::now();
+            monitor.wait_for(|screen| screen.contains(&shown)) - written
+        })
+        .collect();
+    monitor.quit();
+    took.sort_unstable();
+    let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
+    row(
+        &format!("an append to its frame, {growing} growing: p50 and p99"),
+        "≤ 50 ms at p99",
+        format!("{} and {}", time(at(0.5)), time(at(0.99))),
+        "–",
+        "–",
+    );
 }
 
 /// A message of a conversation, about 20 kB with its answer.

@@ -5,8 +5,11 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 use std::time::{Duration, Instant};
 
 /// How long nothing may happen until a monitor counts as settled.
@@ -20,6 +23,9 @@ pub struct Monitor {
     keys: Box<dyn Write + Send>,
     _master: Box<dyn MasterPty + Send>,
     drawn: Arc<AtomicU64>,
+    /// What was drawn, and when it came.
+    chunks: Receiver<(Instant, Vec<u8>)>,
+    screen: vt100::Parser,
 }
 
 /// What a monitor has used so far.
@@ -56,10 +62,12 @@ impl Monitor {
         let drawn = Arc::new(AtomicU64::new(0));
         let mut reader = pair.master.try_clone_reader().unwrap();
         let count = Arc::clone(&drawn);
+        let (sender, chunks) = channel();
         std::thread::spawn(move || {
             let mut chunk = [0; 64 << 10];
             while let Ok(read @ 1..) = reader.read(&mut chunk) {
                 count.fetch_add(read as u64, Ordering::Relaxed);
+                let _ = sender.send((Instant::now(), chunk[..read].to_vec()));
             }
         });
         Monitor {
@@ -67,6 +75,8 @@ impl Monitor {
             child,
             _master: pair.master,
             drawn,
+            chunks,
+            screen: vt100::Parser::new(60, 200, 0),
         }
     }
 
@@ -102,6 +112,21 @@ impl Monitor {
             drawn: self.drawn.load(Ordering::Relaxed),
             peak: peak_memory(&process),
         }
+    }
+
+    /// Waits until the screen satisfies a test at the end of a frame. Returns when that had come.
+    pub fn wait_for(&mut self, test: impl Fn(&str) -> bool) -> Instant {
+        const END: &[u8] = b"\x1b[?2026l";
+        let mut tail = Vec::new();
+        while let Ok((at, chunk)) = self.chunks.recv_timeout(Duration::from_secs(10)) {
+            self.screen.process(&chunk);
+            tail.extend_from_slice(&chunk);
+            if tail.ends_with(END) && test(&self.screen.screen().contents()) {
+                return at;
+            }
+            tail.drain(..tail.len().saturating_sub(END.len()));
+        }
+        panic!("never:\n{}", self.screen.screen().contents());
     }
 
     /// Types keys.
