@@ -12,7 +12,7 @@ pub(crate) const DEFAULT: u64 = 1_844;
 
 /// The most base64 that is looked at. A JPEG's size may come after its colour profile and preview.
 const LOOK_AT: usize = 96 * 1024;
-/// What is looked at first.
+/// What is looked at first: the headers of all other formats are at the beginning.
 const FIRST_LOOK: usize = 4 * 1024;
 
 /// The base64 alphabet, of texts that may end anywhere.
@@ -26,16 +26,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The size in pixels, from the header of a PNG, JPEG, GIF or WebP file in base64, of which the
 /// beginning is enough. `None` for other formats, and where the header is not all there.
 pub(crate) fn dimensions(base64: &str) -> Option<(u32, u32)> {
-    // Most headers are short.
-    size_in(base64, FIRST_LOOK).or_else(|| match base64.len() > FIRST_LOOK {
-        true => size_in(base64, LOOK_AT),
-        false => None,
-    })
-}
-
-/// The size, if the header is in so much of the base64.
-fn size_in(base64: &str, most: usize) -> Option<(u32, u32)> {
-    let bytes = decode(base64, most);
+    let mut bytes = decode(base64, FIRST_LOOK);
+    if bytes.starts_with(b"\xff\xd8") && jpeg(&bytes).is_none() {
+        bytes = decode(base64, LOOK_AT);
+    }
     let (width, height) = match imagesize::blob_size(&bytes) {
         Ok(size) => (size.width.try_into().ok()?, size.height.try_into().ok()?),
         Err(_) => jpeg(&bytes)?,
