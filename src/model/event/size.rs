@@ -174,8 +174,14 @@ fn beyond_ascii(text: &str) -> (u64, u64) {
 /// The same as [`char::is_alphabetic`], which searches a table. The most frequent characters need none.
 fn is_letter(c: char) -> bool {
     match c {
-        '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{30a1}'..='\u{30fa}' => true,
+        'À'..='Ö' | 'Ø'..='ö' | 'ø'..='\u{24f}' | '\u{3a3}'..='\u{3f5}' | '\u{400}'..='\u{481}' => {
+            true
+        }
+        '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' => true,
+        '\u{ac00}'..='\u{d7a3}' | '\u{1100}'..='\u{11ff}' => true,
         '\u{2010}'..='\u{2070}' | '\u{2190}'..='\u{245f}' | '\u{2500}'..='\u{2bff}' => false,
+        '\u{a0}'..='\u{a9}' | '\u{300}'..='\u{344}' | '\u{3008}'..='\u{3020}' => false,
+        '\u{ff01}'..='\u{ff20}' | '\u{1f300}'..='\u{1faff}' => false,
         _ => c.is_alphabetic(),
     }
 }
