@@ -4,6 +4,7 @@
 //! bytes at once, and stops only at a quote, a backslash or a control character.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use wide::u8x16;
 
 /// Bytes that are looked at together.
@@ -148,8 +149,11 @@ fn no_controls(special: Special, end: usize) -> bool {
 /// the first byte is escaped.
 fn escaped(backslashes: u64, is_first: bool) -> (u64, bool) {
     let mut escaped = u64::from(is_first);
-    // A backslash that is escaped escapes nothing.
     let mut escaping = backslashes & !escaped;
+    if escaping & escaping << 1 == 0 {
+        return (escaped | escaping << 1, escaping >> 63 == 1);
+    }
+    // A backslash that is escaped escapes nothing.
     let mut carries = false;
     while let Some(n) = first_bit(escaping) {
         let next = 1_u64.checked_shl(n as u32 + 1).unwrap_or(0);
@@ -182,12 +186,33 @@ pub fn string(json: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+thread_local! {
+    /// Where texts are decoded: memory that is neither requested nor cleared for each of them.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The most bytes that are kept for the next text.
+const KEPT: usize = 1 << 20;
+
 /// The text of the body of a JSON string whose first backslash is at `first`. `None`: the body ends inside an
 /// escape.
 pub(super) fn unescape(body: &str, first: usize) -> Option<String> {
-    let bytes = body.as_bytes();
     // Whole blocks are copied, whatever is still missing of them; no text is longer than its body.
-    let mut text = vec![0; bytes.len() + FEW];
+    let needed = body.len() + FEW;
+    SCRATCH.with_borrow_mut(|scratch| {
+        if scratch.len() < needed {
+            scratch.resize(needed, 0);
+        }
+        let text = unescape_into(scratch, body, first);
+        if needed > KEPT {
+            *scratch = Vec::new();
+        }
+        text
+    })
+}
+
+fn unescape_into(text: &mut [u8], body: &str, first: usize) -> Option<String> {
+    let bytes = body.as_bytes();
     text[..first].copy_from_slice(&bytes[..first]);
     let (mut at, mut len) = (first, first);
     while at < bytes.len() {
