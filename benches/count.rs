@@ -5,10 +5,17 @@
 //! is remembered; "then" is a count of as much text of the same words. Both counts are compared.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod common;
+
+use common::corpus;
+use common::plain::found;
+use common::rows::{row, time};
+use ctxgauge::ingest::reader::Progress;
 use ctxgauge::tokens::Counter;
 use std::fs;
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 
@@ -37,6 +44,26 @@ fn main() {
     for (name, text) in texts {
         measure(name, &text);
     }
+    context(200_000, "≤ 60 ms");
+    context(1_000_000, "≤ 300 ms");
+}
+
+/// Reads a session whose context has so many tokens, and counts all of it for the first time.
+fn context(tokens: u64, goal: &str) {
+    let path = corpus::context(tokens);
+    let log = &found(path.parent().unwrap())[0];
+    let took = (0..ROUNDS).map(|_| {
+        let counter = Counter::new();
+        counter.warm_up();
+        let read = || {
+            let mut reading = log.store.epoch(log, &Arc::default()).unwrap();
+            while reading.step(&counter, &mut || false).unwrap() == Progress::More {}
+            black_box(reading.finish());
+        };
+        timed(read).0
+    });
+    let what = format!("a context of {tokens} tokens read and counted with o200k");
+    row(&what, goal, time(took.min().unwrap()), "–", "–");
 }
 
 fn measure(name: &str, text: &str) {

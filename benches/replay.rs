@@ -1,12 +1,19 @@
 //! How fast a session goes back in time: its timeline, and its state and forecast as of any moment.
 //!
 //! `cargo bench --bench replay`. The sessions are made up: 5,000 requests, 20,000 items, one with a
-//! compaction every 200 requests and one with none.
+//! compaction every 200 requests and one with none; and one whose log has 100 MB.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::corpus;
+use common::plain::found;
+use common::rows::{row, time};
 use ctxgauge::config;
+use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::{
-    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
+    Billed, ByLength, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
+    Usage,
 };
 use ctxgauge::model::forecast::forecast_at;
 use ctxgauge::model::replay::{Step, Timeline};
@@ -22,6 +29,45 @@ const MOMENTS: usize = 1_000;
 fn main() {
     go_back(200);
     go_back(u64::MAX);
+    long_log();
+}
+
+/// The replay of a session of 100 MB: from opening its log.
+fn long_log() {
+    let path = corpus::session(100);
+    let log = &found(path.parent().unwrap())[0];
+    let rules = Arc::new(config::rules().unwrap());
+    let begun = Instant::now();
+    let sessions = read_whole(log, &ByLength, &rules).unwrap();
+    let session = &sessions[0].1;
+    let timeline = Timeline::of(session);
+    let opened = begun.elapsed();
+    row(
+        "opening a session of 100 MB for replay",
+        "≤ 1 s",
+        time(opened),
+        "–",
+        "–",
+    );
+    let requests = session.requests().len();
+    let go = |to: Option<usize>| {
+        let state = session.state_at(timeline.moment(to.unwrap()).unwrap());
+        black_box(forecast_at(session, &state).ok());
+    };
+    let mut at = timeline.of_request(requests / 2).unwrap();
+    let step = tell("a step", MOMENTS, |_| {
+        at = timeline.next(Step::Request, at).unwrap();
+        go(Some(at));
+    });
+    let jump = tell("a jump by 1,000 requests", MOMENTS, |n| {
+        go(timeline.of_request(1_000 * (n % 4) + n / 4));
+    });
+    for (what, goal, took) in [
+        ("a step in it, at p99", "≤ 5 ms", step),
+        ("a jump by 1,000 requests in it, at p99", "≤ 20 ms", jump),
+    ] {
+        row(what, goal, time(took), "–", "–");
+    }
 }
 
 /// With a compaction every so many requests.
@@ -65,8 +111,8 @@ fn go_back(epoch: u64) {
     });
 }
 
-/// Runs something so often, and tells how long it took.
-fn tell(what: &str, times: usize, run: impl Fn(usize)) {
+/// Runs something so often, prints how long it took, and returns the 99th percentile.
+fn tell(what: &str, times: usize, mut run: impl FnMut(usize)) -> Duration {
     let mut took: Vec<Duration> = (0..times)
         .map(|n| {
             let begun = Instant::now();
@@ -82,6 +128,7 @@ fn tell(what: &str, times: usize, run: impl Fn(usize)) {
         at(0.99),
         at(1.0)
     );
+    at(0.99)
 }
 
 /// A session as a coding agent leaves it: each request says something and calls a tool, twice in ten

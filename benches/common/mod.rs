@@ -1,5 +1,5 @@
 //! What the benchmarks share. Each uses a part of it.
-#![allow(dead_code)]
+#![allow(clippy::panic, clippy::unwrap_used, dead_code)]
 
 pub mod corpus;
 pub mod measure;

@@ -242,8 +242,23 @@ fn session(path: &Path) -> String {
     named.file_stem().unwrap().to_string_lossy().into_owned()
 }
 
-/// Writes a session; adds its input, cache creation, cache read and output.
-pub fn write(path: &Path, bytes: u64, seed: u64, fork: Option<(&Path, f64)>, truth: &mut [u64; 4]) {
+/// How long a session is.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Until {
+    /// Its log has so many bytes. It compacts when it is full.
+    Bytes(u64),
+    /// Its prompt has so many tokens.
+    Prompt(u64),
+}
+
+/// Writes a session, after a share of another; adds its input, cache creation, cache read and output.
+pub fn write(
+    path: &Path,
+    until: Until,
+    seed: u64,
+    fork: Option<(&Path, f64)>,
+    truth: &mut [u64; 4],
+) {
     let mut random = Random(seed);
     const MODELS: [&str; 3] = [
         "claude-sonnet-4-5-20250929",
@@ -267,13 +282,17 @@ pub fn write(path: &Path, bytes: u64, seed: u64, fork: Option<(&Path, f64)>, tru
     if let Some((original, share)) = fork {
         it.copy(original, share);
     }
-    let bytes = it.log.bytes + bytes;
+    let copied = it.log.bytes;
+    let is_done = |it: &Claude, prompt: u64| match until {
+        Until::Bytes(bytes) => it.log.bytes >= copied + bytes,
+        Until::Prompt(tokens) => prompt >= tokens,
+    };
     let (summary, leaf) = (quoted(it.random.prose(60)), it.random.uuid());
     it.log.put(&format!(
         "{{\"type\":\"summary\",\"summary\":{summary},\"leafUuid\":\"{leaf}\"}}"
     ));
     let (mut prompt, mut cached) = (18_000, 0);
-    while it.log.bytes < bytes {
+    while !is_done(&it, prompt) {
         if it.random.chance(0.9) {
             it.snapshot();
         }
@@ -339,11 +358,11 @@ pub fn write(path: &Path, bytes: u64, seed: u64, fork: Option<(&Path, f64)>, tru
             for call in &calls {
                 prompt += it.result(call);
             }
-            if prompt > FULL {
+            if prompt > FULL && matches!(until, Until::Bytes(_)) {
                 prompt = 18_000 + it.compact(prompt);
                 cached = 14_000;
             }
-            if it.log.bytes >= bytes {
+            if is_done(&it, prompt) {
                 break;
             }
         }

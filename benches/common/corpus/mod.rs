@@ -9,6 +9,7 @@ mod claude_code;
 mod codex;
 mod random;
 
+use claude_code::Until;
 use random::Random;
 use serde_json::json;
 use std::fs::{self, File};
@@ -52,7 +53,22 @@ pub fn session(megabytes: u64) -> PathBuf {
     let folder = made(&format!("session-{megabytes}"), |folder| {
         let path = folder.join("made-up.jsonl");
         let seed = 77 + megabytes;
-        claude_code::write(&path, megabytes * 1_000_000, seed, None, &mut [0; 4]);
+        claude_code::write(
+            &path,
+            Until::Bytes(megabytes * 1_000_000),
+            seed,
+            None,
+            &mut [0; 4],
+        );
+    });
+    folder.join("made-up.jsonl")
+}
+
+/// A session whose prompt has so many tokens.
+pub fn context(tokens: u64) -> PathBuf {
+    let folder = made(&format!("context-{tokens}"), |folder| {
+        let path = folder.join("made-up.jsonl");
+        claude_code::write(&path, Until::Prompt(tokens), tokens, None, &mut [0; 4]);
     });
     folder.join("made-up.jsonl")
 }
@@ -61,7 +77,7 @@ pub fn session(megabytes: u64) -> PathBuf {
 pub fn long_line(megabytes: usize) -> PathBuf {
     let folder = made(&format!("long-line-{megabytes}"), |folder| {
         let path = folder.join("made-up.jsonl");
-        claude_code::write(&path, 1_000_000, 99, None, &mut [0; 4]);
+        claude_code::write(&path, Until::Bytes(1_000_000), 99, None, &mut [0; 4]);
         let text = fs::read_to_string(&path).unwrap();
         let found = text
             .find("\"type\":\"tool_result\",\"content\":\"")
@@ -78,7 +94,7 @@ pub fn small_files(files: u64) -> PathBuf {
     made(&format!("files-{files}"), |home| {
         for n in 0..files {
             let path = claude_path(home, n as usize, &mut Random(n));
-            claude_code::write(&path, 12_000, n, None, &mut [0; 4]);
+            claude_code::write(&path, Until::Bytes(12_000), n, None, &mut [0; 4]);
         }
     })
 }
@@ -107,7 +123,7 @@ fn write_home(home: &Path, bytes: u64, files: usize) -> serde_json::Value {
     let size = |n: usize| (spread[n] * scale).max(4_000.0) as u64;
     let (mut claude, mut codex) = ([0; 4], [0; 4]);
     let first = claude_path(home, 0, &mut random);
-    claude_code::write(&first, largest, 1_000, None, &mut claude);
+    claude_code::write(&first, Until::Bytes(largest), 1_000, None, &mut claude);
     let mut mains = vec![first];
     let (forks, agents) = (
         spread.len() - files / 20,
@@ -122,18 +138,24 @@ fn write_home(home: &Path, bytes: u64, files: usize) -> serde_json::Value {
         let path = claude_path(home, n, &mut random);
         let other = mains[random.below(mains.len() as u64) as usize].clone();
         if n < agents {
-            claude_code::write(&path, size(n), seed, None, &mut claude);
+            claude_code::write(&path, Until::Bytes(size(n)), seed, None, &mut claude);
             mains.push(path);
         } else if n < forks {
             let agent = format!("subagents/agent-{}.jsonl", random.hex(8));
             let path = other.with_extension("").join(agent);
-            claude_code::write(&path, size(n), seed, None, &mut claude);
+            claude_code::write(&path, Until::Bytes(size(n)), seed, None, &mut claude);
         } else {
             let path = other.with_file_name(path.file_name().unwrap());
             let bytes = fs::metadata(&other).unwrap().len() as f64;
             let share = random.unit() * (8e6 / bytes).min(1.0);
             let size = size(n).min(5_000_000);
-            claude_code::write(&path, size, seed, Some((&other, share)), &mut claude);
+            claude_code::write(
+                &path,
+                Until::Bytes(size),
+                seed,
+                Some((&other, share)),
+                &mut claude,
+            );
         }
     }
     json!({
