@@ -250,6 +250,7 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Update> {
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
+        cache: None,
     };
     let sink = move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The configuration file.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Folders to search besides the agents' own.
@@ -45,8 +45,29 @@ pub struct Config {
     pub alerts: Alerts,
     /// Use ASCII characters only.
     pub ascii: bool,
+    /// Keep what was read of logs in the user's cache folder, so that unchanged logs are not read again.
+    pub cache: bool,
     /// Use no colours. `NO_COLOR` in the environment does the same.
     pub no_color: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            roots: Vec::new(),
+            models: None,
+            window: Vec::new(),
+            policy: Vec::new(),
+            theme: None,
+            fills: None,
+            oversized: None,
+            keys: Keys::default(),
+            alerts: Alerts::default(),
+            ascii: false,
+            cache: true,
+            no_color: false,
+        }
+    }
 }
 
 impl Config {

@@ -8,7 +8,7 @@ use etcetera::{BaseStrategy, base_strategy::Xdg, choose_base_strategy};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The program's folder inside of the folders for configuration, state and data.
+/// The program's folder inside of the folders for configuration, state, data and caches.
 const NAME: &str = "ctxgauge";
 
 /// Looks up an environment variable.
@@ -32,6 +32,8 @@ pub struct Folders {
     pub config: Option<PathBuf>,
     /// The folder of programs for what they remember.
     pub state: Option<PathBuf>,
+    /// The folder of programs for what they can make again.
+    pub cache: Option<PathBuf>,
 }
 
 impl Folders {
@@ -46,6 +48,7 @@ impl Folders {
             xdg_data: Some(xdg.data_dir()),
             config: Some(own.config_dir()),
             state: own.state_dir().or_else(|| Some(own.cache_dir())),
+            cache: Some(own.cache_dir()),
         }
     }
 
@@ -57,6 +60,11 @@ impl Folders {
     /// The file in which the program keeps what it remembers, whether it exists or not.
     pub fn state_file(&self) -> Option<PathBuf> {
         Some(self.state.as_ref()?.join(NAME).join("state.toml"))
+    }
+
+    /// The folder in which the program keeps what it has read of logs, whether it exists or not.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        Some(self.cache.as_ref()?.join(NAME))
     }
 
     /// A path as people write it: with `~` for the home folder.

@@ -149,6 +149,7 @@ fn read_logs(
         }),
         rules: context.rules,
         counter,
+        cache: context.cache,
     };
     ingest::start(options, move |update| {
         if matches!(update, Update::Found(_)) {

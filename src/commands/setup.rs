@@ -81,6 +81,7 @@ impl Setup {
             roots: Vec::new(),
             rules: Arc::new(rules),
             folders: self.folders.clone(),
+            cache: self.folders.cache_folder().filter(|_| self.config.cache),
             now: jiff::Timestamp::now,
         })
     }

@@ -9,10 +9,12 @@
 //! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
 //! [`reader::each_usage`] without a thread. What a log is kept in is a [`store::Store`].
 
+pub mod cache;
 pub mod demo;
 pub mod discover;
 pub mod elide;
 pub mod lines;
+pub(crate) mod pool;
 mod problem;
 pub mod reader;
 mod registry;
@@ -33,17 +35,23 @@ use crate::model::fleet::{FileId, Update};
 use crate::model::window::Rules;
 use crate::tokens::Counter;
 use roots::SearchRoot;
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use store::pipe::{self, Piped};
 use text::Shelf;
 
 /// Hints and requests that may wait; beyond, everything is looked at instead.
 const INBOX: usize = 1024;
+
+/// How long the end of the program waits for the worker.
+const LAST_WAIT: Duration = Duration::from_millis(300);
 
 /// Of logs without usage reports that are no larger, all text is counted: nothing else of them is known.
 /// So many bytes take about a fifth of a second.
@@ -61,6 +69,8 @@ pub struct Options {
     pub rules: Arc<Rules>,
     /// Counts tokens; loads its vocabulary when a session is looked at, not before.
     pub counter: Arc<Counter>,
+    /// The folder for caches; `None`: nothing is kept.
+    pub cache: Option<PathBuf>,
 }
 
 /// The value behind a lock, whether or not a thread has panicked while it held the lock.
@@ -75,12 +85,18 @@ enum Wake {
     Spooled(Box<Update>),
     /// A text was read; the update to send.
     Read(Option<Box<Update>>),
+    /// A log was read whole.
+    Whole(Box<pool::Done>),
 }
 
 /// What other threads request from the worker, apart from the inbox.
 #[derive(Default)]
 struct Wanted {
     looked_at: Mutex<Option<FileId>>,
+    /// Logs whose texts are needed, if they came from the cache.
+    named: Mutex<HashSet<FileId>>,
+    /// Whether those of all logs are.
+    all_named: AtomicBool,
     texts: Mutex<Shelf>,
     /// Hints were lost.
     overflow: AtomicBool,
@@ -91,6 +107,8 @@ struct Wanted {
 pub struct Handle {
     wanted: Arc<Wanted>,
     inbox: SyncSender<Wake>,
+    /// Disconnected when the worker has ended.
+    worker: Mutex<Receiver<()>>,
 }
 
 impl Handle {
@@ -98,6 +116,18 @@ impl Handle {
     pub fn look_at(&self, file: FileId) {
         *lock(&self.wanted.looked_at) = Some(file);
         // A full inbox is awake already.
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+
+    /// The names or texts of these files' sessions are on the screen: files that came from the cache are read.
+    pub fn need_texts(&self, of: impl IntoIterator<Item = FileId>) {
+        lock(&self.wanted.named).extend(of);
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+
+    /// The texts of all sessions are searched: all files that came from the cache are read.
+    pub fn need_all_texts(&self) {
+        self.wanted.all_named.store(true, Ordering::Relaxed);
         let _ = self.inbox.try_send(Wake::Look);
     }
 
@@ -112,6 +142,8 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.wanted.stop.store(true, Ordering::Relaxed);
         let _ = self.inbox.try_send(Wake::Look);
+        // It may be writing the cache.
+        let _ = lock(&self.worker).recv_timeout(LAST_WAIT);
     }
 }
 
@@ -143,9 +175,11 @@ pub fn start(
             pipe::follow(piped, &formats, &counter, &rules, give)
         })?;
     }
+    let (ended, worker) = channel::<()>();
     let handle = Handle {
         wanted: Arc::clone(&wanted),
         inbox: sender.clone(),
+        worker: Mutex::new(worker),
     };
     let read = sender.clone();
     let hint = {
@@ -157,7 +191,10 @@ pub fn start(
         }
     };
     spawn("ingest", move || {
-        worker::Worker::new(options, wanted, inbox, Box::new(sink)).work(&read, hint)
+        let mut worker = worker::Worker::new(options, wanted, inbox, Box::new(sink));
+        let _ = worker.work(&read, hint);
+        worker.end();
+        drop(ended);
     })?;
     Ok(handle)
 }

@@ -31,6 +31,7 @@ fn options(roots: Vec<SearchRoot>) -> Options {
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
+        cache: None,
     }
 }
 

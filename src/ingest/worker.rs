@@ -1,10 +1,13 @@
 //! The thread that reads: notices what is new and what has changed. What it reads of that is in
-//! [`reading`].
+//! [`reading`]; what is kept from run to run in [`kept`].
 
+mod kept;
 mod reading;
 mod texts;
 
+use super::cache::{Cache, Part};
 use super::discover::{Found, LogFile, Scanner, file_id};
+use super::pool::Pool;
 use super::problem;
 use super::reader::{Reading, SETTLED};
 use super::registry::Registries;
@@ -62,6 +65,10 @@ struct Known {
     unreported: bool,
     /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
     trimmed: bool,
+    /// Whether its sessions came from the cache, which has no texts.
+    lacks_texts: bool,
+    /// Whether somebody waits for it to be read whole.
+    is_urgent: bool,
     missing_since: Option<Instant>,
     /// Not to be read before: it failed, or is being rewritten.
     not_before: Option<Instant>,
@@ -77,7 +84,6 @@ struct Known {
 struct InProgress {
     file: FileId,
     reading: Reading,
-    exact: bool,
 }
 
 /// Something to look at again.
@@ -103,8 +109,12 @@ pub(super) struct Worker {
     looked_at: Option<FileId>,
     /// Of what is looked at.
     foreground: Option<InProgress>,
-    /// Of all else.
-    background: Option<InProgress>,
+    /// Reads all else.
+    pool: Pool,
+    /// Whether the log that was begun last was chosen by its size.
+    by_size: bool,
+    cache: Option<Cache>,
+    next_save: Instant,
     caught_up: bool,
     next_walk: Instant,
     next_look: Instant,
@@ -123,8 +133,6 @@ impl Worker {
         Worker {
             settings: SettingsReader::new(paths::env),
             scanner: Scanner::new(options.roots, options.formats, paths::env),
-            rules: options.rules,
-            counter: options.counter,
             wanted,
             inbox,
             sink,
@@ -135,7 +143,14 @@ impl Worker {
             again: Vec::new(),
             looked_at: None,
             foreground: None,
-            background: None,
+            pool: Pool::new(&options.rules, &options.counter),
+            by_size: false,
+            cache: options
+                .cache
+                .map(|folder| Cache::open(&folder, Part::Sessions, &options.rules)),
+            rules: options.rules,
+            counter: options.counter,
+            next_save: now,
             caught_up: false,
             next_walk: now,
             next_look: now,
@@ -160,6 +175,9 @@ impl Worker {
             self.report(path.unwrap_or_default(), what)?;
         }
         self.take_in(found)?;
+        if let Some(cache) = &mut self.cache {
+            cache.forget_found();
+        }
         (self.sink)(Update::InitialScanDone)?;
         let mut watch = match Watch::new(hint) {
             Ok(watch) => Some(watch),
@@ -193,7 +211,9 @@ impl Worker {
             self.look_again(now)?;
             self.looked_at = *lock(&self.wanted.looked_at);
             self.read_texts(read);
-            let busy = self.read_on()?;
+            self.take_needs();
+            let busy = self.read_on(read)?;
+            self.save_cache(now)?;
             self.take_wakes(if busy {
                 Duration::ZERO
             } else {
@@ -227,6 +247,7 @@ impl Worker {
                 }
                 Wake::Hint(Hint::Anything) => self.next_walk = Instant::now(),
                 Wake::Spooled(update) => (self.sink)(*update)?,
+                Wake::Whole(done) => self.read_whole(*done)?,
                 Wake::Read(update) => {
                     self.reader = None;
                     if let Some(update) = update {
@@ -300,6 +321,8 @@ impl Worker {
                             counted: Coverage::Unread,
                             unreported: false,
                             trimmed: false,
+                            lacks_texts: false,
+                            is_urgent: false,
                             missing_since: None,
                             not_before: None,
                             cwd: None,
@@ -413,6 +436,12 @@ impl Worker {
         let first = known.stamp.is_none();
         known.stamp = Some(stamp);
         known.sure = stamp.is_sure();
+        if first && self.restore(file, stamp)? {
+            return ControlFlow::Continue(());
+        }
+        let Some(known) = self.known.get_mut(&file) else {
+            return ControlFlow::Continue(());
+        };
         if stamp.age() < LIVE && !self.live.contains(&file) {
             self.live.push(file);
         }
@@ -454,6 +483,7 @@ impl Worker {
     }
 
     fn vanish(&mut self, file: FileId) -> ControlFlow<()> {
+        self.pool.cancel(file);
         if let Some(known) = self.known.remove(&file) {
             self.by_path.remove(known.log.facts.path.as_path());
             self.live.retain(|live| *live != file);

@@ -56,11 +56,14 @@ pub struct Session {
     /// Records read.
     pub records: u64,
     /// Records that are skipped on purpose, by type.
+    #[serde(skip)]
     pub skipped: BTreeMap<Box<str>, u64>,
     /// Records of types that the decoder does not know, by type. They may concern the context.
+    #[serde(skip)]
     pub unknown: BTreeMap<Box<str>, u64>,
     /// Fields of another type than expected, by name: each cost its own value and nothing else.
-    pub lost_fields: BTreeMap<Box<str>, u64>,
+    #[serde(skip)]
+    pub lost_fields: BTreeMap<&'static str, u64>,
     /// Lines that could not be read.
     pub unreadable: u64,
     /// The first of them, and why.
@@ -269,7 +272,7 @@ impl Session {
             Event::Sent { added, missing } => self.follow_request(&added, &missing),
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
             Event::Unknown(kind) => *self.unknown.entry(kind).or_default() += 1,
-            Event::Lost(name) => *self.lost_fields.entry(name.into()).or_default() += 1,
+            Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 self.first_unreadable.get_or_insert((place, why));

@@ -1,19 +1,17 @@
 //! The list of all sessions, and totals over all of them.
 
+mod gather;
+
 use super::{Output, ReportContext, Style, print_problems};
 use crate::agents::{Format, Term};
-use crate::ingest::COUNTED;
-use crate::ingest::discover::LogFile;
-use crate::ingest::reader::{self, each_usage, read_whole, tail_only};
+use crate::ingest::reader;
 use crate::ingest::settings::SettingsReader;
-use crate::model::event::{Billed, Entry, Event, Key, Lane};
+use crate::model::event::{Billed, Lane};
 use crate::model::fleet::{Fleet, Update};
-use crate::model::session::Session;
-use crate::model::window::Rules;
 use crate::paths;
-use crate::tokens::Counter;
 use anyhow::Result;
-use std::collections::{BTreeMap, HashMap};
+use gather::{Responses, gather};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -51,26 +49,46 @@ pub fn run(
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut totals = (sums == Sums::Totals).then(Totals::default);
     let mut settings = SettingsReader::new(paths::env);
-    let counter = Counter::for_estimator(context.rules.estimator);
-    for log in found.files {
-        let file = log.facts.file;
-        let read = gauges(&log, &context.rules, &counter).and_then(|sessions| {
-            let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
-            let cwd = main.and_then(|(_, session)| session.meta.cwd.as_deref());
-            let overrides = settings.of(&log, cwd);
-            fleet.apply(Update::Found(Box::new(log.facts.clone())));
-            fleet.apply(Update::Settings { file, overrides });
-            fleet.apply(Update::Rebuilt { file, sessions });
-            match &mut totals {
-                Some(totals) => each_usage(&log, &mut |entry| totals.add(log.format, &entry)),
-                None => Ok(()),
+    let mut read: Vec<Option<io::Result<reader::Sessions>>> = Vec::new();
+    read.resize_with(found.files.len(), || None);
+    let mut unread: Vec<(usize, io::Error)> = Vec::new();
+    let unwritten = gather(context, sums, &found.files, |ix, gathered| {
+        read[ix] = Some(gathered.map(|gathered| {
+            let log = &found.files[ix];
+            match (&mut totals, gathered.responses) {
+                (Some(totals), Ok(responses)) => totals.add(log.format, responses),
+                (_, Ok(_)) => {}
+                (_, Err(error)) => unread.push((ix, error)),
             }
-        });
-        if let Err(error) = read {
-            problems.push((log.facts.path.to_path_buf(), error.to_string()));
+            gathered.sessions
+        }));
+    });
+    for (ix, error) in unread {
+        let path = found.files[ix].facts.path.to_path_buf();
+        problems.push((path, error.to_string()));
+    }
+    for (log, read) in found.files.into_iter().zip(read) {
+        let file = log.facts.file;
+        match read {
+            Some(Ok(sessions)) => {
+                let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+                let cwd = main.and_then(|(_, session)| session.meta.cwd.as_deref());
+                let overrides = settings.of(&log, cwd);
+                fleet.apply(Update::Found(Box::new(log.facts)));
+                fleet.apply(Update::Settings { file, overrides });
+                fleet.apply(Update::Rebuilt { file, sessions });
+            }
+            Some(Err(error)) => {
+                problems.push((log.facts.path.to_path_buf(), error.to_string()));
+            }
+            None => {}
         }
     }
     print_problems(&problems, err)?;
+    if let Some((path, error)) = unwritten {
+        let what = format!("could not write the cache: {error}");
+        print_problems(&[(path, what)], err)?;
+    }
     if fleet.is_empty() && problems.is_empty() {
         writeln!(
             err,
@@ -81,52 +99,33 @@ pub fn run(
     context.check_named(&problems)
 }
 
-/// The sessions of a log, from its end. Of a small log without usage reports all text is counted: nothing
-/// else of it is known.
-fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<reader::Sessions> {
-    let sessions = tail_only(log, rules)?;
-    let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
-    match log.facts.len <= COUNTED && sessions.iter().any(unreported) {
-        true => read_whole(log, counter, rules),
-        false => Ok(sessions),
-    }
-}
-
 /// The usage of every response, each counted once even if several lines and files repeat it.
 #[derive(Default)]
 pub struct Totals {
-    agents: BTreeMap<&'static str, Responses>,
-}
-
-struct Responses {
-    terms: &'static [Term],
-    by_request: HashMap<Key, Billed>,
+    agents: BTreeMap<&'static str, (&'static [Term], Responses)>,
 }
 
 impl Totals {
-    /// Adds an entry of a log of this format.
-    pub fn add(&mut self, format: &'static Format, entry: &Entry) {
-        let (request, cost) = match &entry.event {
-            Event::Usage(usage) if usage.source.is_known() => (usage.request, usage.billed),
-            Event::Billed { request, billed } => (*request, *billed),
-            _ => return,
-        };
-        let agent = self.agents.entry(format.id).or_insert(Responses {
-            terms: format.terms,
-            by_request: HashMap::new(),
-        });
-        let billed = agent.by_request.entry(request).or_default();
-        *billed = billed.max(cost);
+    /// Adds the responses of a log of this format.
+    fn add(&mut self, format: &'static Format, responses: Responses) {
+        if responses.0.is_empty() {
+            return;
+        }
+        let new = || (format.terms, Responses::default());
+        let (_, all) = self.agents.entry(format.id).or_insert_with(new);
+        for (request, cost) in responses.0 {
+            all.count(request, cost);
+        }
     }
 
     /// The sums of each agent, in its provider's own terms.
     pub fn by_agent(&self) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
-        let sums = |responses: &Responses| {
+        let sums = |(terms, responses): &(&[Term], Responses)| {
             let sum = |read: fn(&Billed) -> u64| {
-                let numbers = responses.by_request.values().map(read);
+                let numbers = responses.0.values().map(read);
                 numbers.fold(0u64, u64::saturating_add)
             };
-            let terms = responses.terms.iter();
+            let terms = terms.iter();
             terms.map(|(name, read)| (*name, sum(*read))).collect()
         };
         let agents = self.agents.iter();

@@ -123,6 +123,8 @@ pub struct ReportContext {
     pub rules: Arc<Rules>,
     /// The user's folders.
     pub folders: Folders,
+    /// The folder for caches; `None`: nothing is kept.
+    pub cache: Option<PathBuf>,
     /// The clock, to find out which sessions are idle.
     pub now: fn() -> Timestamp,
 }

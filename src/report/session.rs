@@ -117,6 +117,8 @@ pub fn follow(
         stdin: None,
         rules: Arc::clone(&context.rules),
         counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
+        // It is opened at once.
+        cache: None,
     };
     let handle = ingest::start(options, sink)?;
     handle.look_at(file);

@@ -44,6 +44,7 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         stdin: None,
         rules: Arc::clone(&rules),
         counter: Arc::new(Counter::new()),
+        cache: None,
     };
     let handle = ingest::start(options, move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),

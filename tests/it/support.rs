@@ -31,6 +31,7 @@ pub fn json_report(path: &Path) -> Value {
         roots: Vec::new(),
         rules: Arc::new(config::rules().unwrap()),
         folders: Folders::default(),
+        cache: None,
         now: jiff::Timestamp::now,
     };
     let json = FORMATS.iter().find(|format| format.name == "json");

@@ -23,6 +23,11 @@ pub trait Open: Send + Sync {
 
     /// Its stamp now.
     fn stamp(&self) -> io::Result<Stamp>;
+
+    /// Whether its bytes are those of one file.
+    fn is_one_file(&self) -> bool {
+        false
+    }
 }
 
 impl Open for PathBuf {
@@ -34,6 +39,10 @@ impl Open for PathBuf {
 
     fn stamp(&self) -> io::Result<Stamp> {
         Stamp::of(self)
+    }
+
+    fn is_one_file(&self) -> bool {
+        true
     }
 }
 

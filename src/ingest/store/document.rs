@@ -62,6 +62,10 @@ impl Store for Document {
         self.source.stamp()
     }
 
+    fn is_one_file(&self) -> bool {
+        self.source.is_one_file()
+    }
+
     fn head(&self) -> io::Result<Vec<u8>> {
         head(&*self.source)
     }

@@ -50,6 +50,10 @@ impl Store for LineLog {
         self.source.stamp()
     }
 
+    fn is_one_file(&self) -> bool {
+        self.source.is_one_file()
+    }
+
     fn head(&self) -> io::Result<Vec<u8>> {
         head(&*self.source)
     }

@@ -34,6 +34,7 @@ use document::Document;
 use folder::Folder;
 use jiff::Timestamp;
 use lines::LineLog;
+use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use std::io;
 use std::ops::ControlFlow;
@@ -79,6 +80,11 @@ pub trait Store: Send + Sync {
     ///
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
+
+    /// Whether the log is all in one file, so that its stamp shows every change of it.
+    fn is_one_file(&self) -> bool {
+        false
+    }
 
     /// Whether other logs are kept at the same path.
     fn is_one_of_several(&self) -> bool {
@@ -209,12 +215,15 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// What can be seen of a store without reading it. As long as it stays the same and
 /// [`is_sure`](Stamp::is_sure), nothing was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// For a file: the device and the file on it, zeros if the system has no such numbers.
     version: (u64, u64),
     len: u64,
     modified: Option<SystemTime>,
+    /// When the file itself was changed, in seconds and nanoseconds: written, replaced, or given another time of
+    /// writing. Zeros if the system does not keep that.
+    changed: (i64, i64),
     is_exact: bool,
 }
 
@@ -225,6 +234,7 @@ impl Stamp {
             version,
             len: 0,
             modified: None,
+            changed: (0, 0),
             is_exact: true,
         }
     }
@@ -250,6 +260,11 @@ impl Stamp {
         Timestamp::try_from(self.modified?).ok()
     }
 
+    /// The same to the nanosecond.
+    pub fn written(&self) -> Option<SystemTime> {
+        self.modified
+    }
+
     /// Whether both are stamps of the same file.
     pub fn is_same_file(&self, other: Stamp) -> bool {
         self.version == other.version
@@ -270,16 +285,18 @@ impl Stamp {
 impl From<&Metadata> for Stamp {
     fn from(meta: &Metadata) -> Stamp {
         #[cfg(unix)]
-        let version = {
+        let (version, changed) = {
             use std::os::unix::fs::MetadataExt;
-            (meta.dev(), meta.ino())
+            let changed = (meta.ctime(), meta.ctime_nsec());
+            ((meta.dev(), meta.ino()), changed)
         };
         #[cfg(not(unix))]
-        let version = (0, 0);
+        let (version, changed) = ((0, 0), (0, 0));
         Stamp {
             version,
             len: meta.len(),
             modified: meta.modified().ok(),
+            changed,
             is_exact: false,
         }
     }

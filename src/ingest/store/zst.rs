@@ -76,6 +76,10 @@ impl Open for Zst {
     fn stamp(&self) -> io::Result<Stamp> {
         Stamp::of(&self.path)
     }
+
+    fn is_one_file(&self) -> bool {
+        true
+    }
 }
 
 type Decoder = StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>;

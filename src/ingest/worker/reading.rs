@@ -1,16 +1,19 @@
 //! What the worker reads, and in which order.
 
 use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
-use crate::ingest::COUNTED;
+use crate::ingest::cache::LogKey;
+use crate::ingest::pool::{Done, Job, Whole};
 use crate::ingest::problem;
 use crate::ingest::reader::{Progress, Reading, Sessions};
 use crate::ingest::store::News;
+use crate::ingest::{COUNTED, Wake};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::tokens::Counter;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 impl Worker {
@@ -54,18 +57,19 @@ impl Worker {
 
     /// Reads the end of a file afresh; whatever was read of it no longer holds.
     fn read_end(&mut self, file: FileId) -> ControlFlow<()> {
-        for reading in [&mut self.foreground, &mut self.background] {
-            if reading.as_ref().is_some_and(|reading| reading.file == file) {
-                *reading = None;
-            }
+        if self.foreground.as_ref().is_some_and(|f| f.file == file) {
+            self.foreground = None;
         }
+        self.pool.cancel(file);
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
         let looked_at = self.looked_at == Some(file) && self.counter.is_warm();
         let measure = measure(&self.counter, looked_at);
+        let key = known.stamp.filter(|_| self.cache.is_some() && !looked_at);
+        let key = key.and_then(|stamp| LogKey::of(&known.log, stamp));
         match known.log.store.tail(&known.log, measure, &self.rules) {
-            Ok(reading) => self.rebuilt(file, reading, looked_at),
+            Ok(reading) => self.rebuilt(file, reading, looked_at, key),
             Err(e) => self.failed(file, &e),
         }
     }
@@ -82,13 +86,46 @@ impl Worker {
     }
 
     /// The sessions of a file, read anew.
-    fn rebuilt(&mut self, file: FileId, mut reading: Reading, exact: bool) -> ControlFlow<()> {
+    fn rebuilt(
+        &mut self,
+        file: FileId,
+        mut reading: Reading,
+        exact: bool,
+        key: Option<LogKey>,
+    ) -> ControlFlow<()> {
         let measure = measure(&self.counter, exact);
-        let settled = self
-            .known
-            .get(&file)
-            .map_or(Ok(()), |known| reading.settle(&known.log, measure));
-        let (mut sessions, cursor) = reading.finish();
+        let Some(known) = self.known.get(&file) else {
+            return ControlFlow::Continue(());
+        };
+        let end = reading.settle(&known.log, measure);
+        let trim = !exact && reading.coverage() == Coverage::Whole && !is_live(known);
+        let is_whole = reading.coverage() == Coverage::Whole;
+        let (sessions, cursor) = reading.finish();
+        let mut whole = Whole {
+            sessions,
+            cursor,
+            stored: None,
+            end,
+        };
+        whole.keep(trim, key.is_some() && is_whole);
+        self.install(file, whole, exact, trim, key)
+    }
+
+    /// Shows what was read of a file.
+    fn install(
+        &mut self,
+        file: FileId,
+        whole: Whole,
+        exact: bool,
+        trimmed: bool,
+        key: Option<LogKey>,
+    ) -> ControlFlow<()> {
+        let Whole {
+            sessions,
+            cursor,
+            stored,
+            end,
+        } = whole;
         let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
         if let Some(known) = self.known.get_mut(&file) {
             known.read = main.map_or(Coverage::Unread, |(_, session)| session.coverage);
@@ -97,99 +134,143 @@ impl Worker {
             known.not_before = None;
             known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
             known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
-            known.trimmed = !exact && known.read == Coverage::Whole && !is_live(known);
-            if known.trimmed {
-                sessions.iter_mut().for_each(|(_, session)| session.trim());
-                known.cursor.iter_mut().for_each(|cursor| cursor.trim());
-            }
+            known.trimmed = trimmed;
+            (known.lacks_texts, known.is_urgent) = (false, false);
+        }
+        if let (Some(cache), Some(key), Some(stored)) = (&mut self.cache, key, stored) {
+            cache.put(key, stored);
         }
         self.send_settings(file)?;
         (self.sink)(Update::Rebuilt { file, sessions })?;
-        match settled {
+        match end {
             Ok(()) => ControlFlow::Continue(()),
             Err(e) => self.failed(file, &e),
         }
     }
 
-    /// Reads on for one turn, first what is looked at. Returns whether there was anything to read.
-    pub(super) fn read_on(&mut self) -> ControlFlow<(), bool> {
+    /// Takes in what a thread has read.
+    pub(super) fn read_whole(&mut self, done: Done) -> ControlFlow<()> {
+        if !self.pool.is_current(&done) {
+            return ControlFlow::Continue(());
+        }
+        let Done { job, read, .. } = done;
+        let file = job.log.facts.file;
+        let Some(known) = self.known.get(&file) else {
+            return ControlFlow::Continue(());
+        };
+        let needs = if job.exact { to_count } else { to_read };
+        let has_changed = known.stamp != Some(job.stamp);
+        // It was counted exactly meanwhile, or is written to again: what was trimmed cannot continue.
+        if !needs(known) || (job.trim && has_changed) {
+            return ControlFlow::Continue(());
+        }
+        match read {
+            Ok(Some(whole)) => {
+                self.install(file, whole, job.exact, job.trim, job.key)?;
+                // What came while it was read was added to what this replaces.
+                match job.trim {
+                    true => ControlFlow::Continue(()),
+                    false => self.read_appended(file, false),
+                }
+            }
+            Ok(None) => {
+                self.rest(file, LIVE_LOOK);
+                ControlFlow::Continue(())
+            }
+            Err(e) => self.failed(file, &e),
+        }
+    }
+
+    /// Reads on for one turn what is looked at, and lets other threads read all else. Returns whether there is more
+    /// to do in the next turn.
+    pub(super) fn read_on(&mut self, inbox: &SyncSender<Wake>) -> ControlFlow<(), bool> {
+        let mut busy = false;
         if let Some(file) = self.looked_at
             && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
             && known.counted < Coverage::Whole
         {
-            // What was read through already is not taken back for the sake of a quicker count.
-            let epoch_first = known.counted < Coverage::Epoch && known.read < Coverage::Whole;
+            // What was read through already is not taken back for the sake of a quicker count, unless it lacks texts.
+            let epoch_first = known.counted < Coverage::Epoch
+                && (known.read < Coverage::Whole || known.lacks_texts);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
             let reading = match begun {
                 Some(begun) => Ok(begun.reading),
                 None if epoch_first => known.log.store.epoch(&known.log, &self.rules),
                 None => Ok(Reading::whole(&known.log, &self.rules)),
             };
-            let begun = (file, reading, true);
-            return self.turn(begun, Slot::Foreground);
+            self.turn(file, reading)?;
+            busy = true;
+        } else {
+            self.foreground = None;
         }
-        self.foreground = None;
-        let begun = self.background.take().filter(|begun| {
-            let known = self.known.get(&begun.file);
-            known.is_some_and(|known| {
-                let needs = if begun.exact { to_count } else { to_read };
-                needs(known) && may_read(known)
-            })
-        });
-        if let Some(begun) = begun {
-            let InProgress {
-                file,
-                reading,
+        while self.pool.has_room()
+            && let Some((file, exact)) = self.next_whole()
+        {
+            let Some(known) = self.known.get(&file) else {
+                break;
+            };
+            let Some(stamp) = known.stamp else { break };
+            let is_kept = self.cache.is_some() && !exact;
+            let job = Job {
+                log: known.log.clone(),
+                stamp,
                 exact,
-            } = begun;
-            return self.turn((file, Ok(reading), exact), Slot::Background);
-        }
-        for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
-            let next = self.known.values().filter(|known| needs(known));
-            let next = next
-                .filter(|known| may_read(known))
-                .max_by_key(|known| known.log.facts.modified);
-            if let Some(known) = next {
-                let reading = Reading::whole(&known.log, &self.rules);
-                let begun = (known.log.facts.file, Ok(reading), exact);
-                return self.turn(begun, Slot::Background);
+                trim: !exact && !is_live(known),
+                key: LogKey::of(&known.log, stamp).filter(|_| is_kept),
+            };
+            if let Err(e) = self.pool.begin(job, inbox) {
+                self.failed(file, &e)?;
+                break;
             }
         }
-        if !self.caught_up {
+        if !self.caught_up && !busy && self.pool.is_idle() {
             self.caught_up = true;
+            self.next_save = Instant::now();
             (self.sink)(Update::CaughtUp)?;
         }
-        ControlFlow::Continue(false)
+        ControlFlow::Continue(busy)
     }
 
-    fn turn(
-        &mut self,
-        (file, reading, exact): (FileId, io::Result<Reading>, bool),
-        slot: Slot,
-    ) -> ControlFlow<(), bool> {
+    /// The file to read whole next, and whether with exact counts. What somebody waits for is first; then in turn
+    /// the newest and the largest, so that a large one is not begun when all others are done.
+    fn next_whole(&mut self) -> Option<(FileId, bool)> {
+        for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
+            let files = self.known.values().filter(|known| {
+                let facts = &known.log.facts;
+                needs(known) && may_read(known) && !self.pool.reads(facts.file)
+            });
+            let next = files.max_by_key(|known| {
+                let facts = &known.log.facts;
+                let size = if self.by_size { facts.len } else { 0 };
+                (known.is_urgent, size, facts.modified)
+            });
+            if let Some(known) = next {
+                self.by_size = !self.by_size;
+                return Some((known.log.facts.file, exact));
+            }
+        }
+        None
+    }
+
+    /// Reads on what is looked at.
+    fn turn(&mut self, file: FileId, reading: io::Result<Reading>) -> ControlFlow<()> {
         let until = Instant::now() + TURN;
-        let measure = measure(&self.counter, exact);
         let step = reading.and_then(|mut reading| {
-            let progress = reading.step(measure, &mut || Instant::now() >= until)?;
+            let progress = reading.step(&*self.counter, &mut || Instant::now() >= until)?;
             Ok((reading, progress))
         });
         match step {
             Ok((reading, Progress::More)) => {
-                let slot = match slot {
-                    Slot::Foreground => &mut self.foreground,
-                    Slot::Background => &mut self.background,
-                };
-                *slot = Some(InProgress {
-                    file,
-                    reading,
-                    exact,
-                });
+                self.foreground = Some(InProgress { file, reading });
+                ControlFlow::Continue(())
             }
-            Ok((reading, Progress::Done)) => self.rebuilt(file, reading, exact)?,
-            Ok((_, Progress::Restart)) => self.rest(file, LIVE_LOOK),
-            Err(e) => self.failed(file, &e)?,
+            Ok((reading, Progress::Done)) => self.rebuilt(file, reading, true, None),
+            Ok((_, Progress::Restart)) => {
+                self.rest(file, LIVE_LOOK);
+                ControlFlow::Continue(())
+            }
+            Err(e) => self.failed(file, &e),
         }
-        ControlFlow::Continue(true)
     }
 
     /// Leaves a file alone for a while.
@@ -234,13 +315,6 @@ fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {
         Event::Meta(meta) if entry.lane == Lane::Main => meta.cwd.clone(),
         _ => None,
     })
-}
-
-/// Where a reading is kept that is not finished.
-#[derive(Clone, Copy)]
-enum Slot {
-    Foreground,
-    Background,
 }
 
 /// Whether not all of it was read.

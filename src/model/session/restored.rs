@@ -36,7 +36,7 @@ pub(in crate::model) struct Stored {
 impl Session {
     /// The session as the cache keeps it. It is trimmed.
     ///
-    /// Texts are left out: its title, previews, why a line could not be read.
+    /// Texts are left out: its title, previews, types of records that were passed over, why a line could not be read.
     pub fn to_stored(&mut self, lane: Lane) -> Vec<u8> {
         let context = self.context();
         let model = self.model_shared().cloned();

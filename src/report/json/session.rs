@@ -67,7 +67,7 @@ part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unknown: &'a BTreeMap<Box<str>, u64> = &session.unknown,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    lost_fields: &'a BTreeMap<Box<str>, u64> = &session.lost_fields,
+    lost_fields: &'a BTreeMap<&'static str, u64> = &session.lost_fields,
     unreadable: u64 = session.unreadable,
     title: Option<&'a str> = session.meta.title.as_deref(),
     parent: Option<&'a str> = session.meta.parent.as_deref().or(report.facts.parent.as_deref()),

@@ -324,7 +324,7 @@ fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
         counts.collect::<Vec<_>>().join(", ")
     };
     if !session.lost_fields.is_empty() {
-        let fields = counts(&mut session.lost_fields.iter().map(|(name, n)| (&**name, n)));
+        let fields = counts(&mut session.lost_fields.iter().map(|(name, n)| (*name, n)));
         writeln!(out, "\n  fields of an unexpected type, not used: {fields}")?;
     }
     if !session.skipped.is_empty() {

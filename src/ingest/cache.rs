@@ -1,0 +1,118 @@
+//! What was read of logs, kept from run to run: an unchanged log is not read again.
+//!
+//! A cache is one file in the user's cache folder. It maps a log, by its [`LogKey`], to bytes that the caller made
+//! from it. The file begins with a version, a hash of all that its contents depend on (the program, the models
+//! table), and a checksum; a file that does not fit is ignored and replaced. It is replaced as a whole, so two
+//! programs at once lose at most what the other has added. It contains no text of a log.
+//!
+//! A log counts as unchanged while its [`Stamp`] is the same: device, file, size, and the times of the last write
+//! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or
+//! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
+
+mod file;
+mod key;
+mod sessions;
+#[cfg(test)]
+mod tests;
+
+pub use key::LogKey;
+pub use sessions::{UnreadCursor, restore, store};
+
+use crate::model::window::Rules;
+use file::Contents;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a cache holds, each in a file of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Part {
+    /// Sessions that were read whole.
+    Sessions,
+    /// Sessions as the ends of their logs show them.
+    Ends,
+    /// What each response has cost.
+    Totals,
+}
+
+/// A cache may have so many bytes. Beyond, logs that were written longest ago are left out.
+const MOST: usize = 32 << 20;
+/// Bytes that wait to be written.
+const WAITING: usize = 4 << 20;
+
+/// The cache of one kind of contents.
+pub struct Cache {
+    path: PathBuf,
+    /// What the contents depend on besides the logs.
+    version: u64,
+    /// As it was found; dropped when all logs were looked up.
+    found: Option<Contents>,
+    /// What is to be written: by path, the key and the value.
+    fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,
+    waiting: usize,
+    has_failed: bool,
+}
+
+impl Cache {
+    /// Reads the cache in a folder. Whatever is wrong with it, it is empty then.
+    pub fn open(folder: &Path, part: Part, rules: &Rules) -> Cache {
+        let name: &str = part.into();
+        let path = folder.join(format!("{name}.cache"));
+        let version = file::version(rules);
+        Cache {
+            found: Contents::read(&path, version),
+            path,
+            version,
+            fresh: HashMap::new(),
+            waiting: 0,
+            has_failed: false,
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was kept of a log that has not changed since.
+    pub fn get(&self, key: &LogKey) -> Option<&[u8]> {
+        self.found.as_ref()?.get(key)
+    }
+
+    /// All logs that were there have been looked up.
+    pub fn forget_found(&mut self) {
+        self.found = None;
+    }
+
+    /// Keeps this of a log. The key must be older than the reading.
+    pub fn put(&mut self, key: LogKey, value: Vec<u8>) {
+        self.waiting += value.len();
+        let path = key.path().into();
+        if let Some((_, old)) = self.fresh.insert(path, (key, value)) {
+            self.waiting -= old.len();
+        }
+    }
+
+    /// Whether so much waits to be written that it should be.
+    pub fn is_full(&self) -> bool {
+        self.waiting > WAITING
+    }
+
+    /// Writes what is new, with what is still valid of the file as it is now. Does nothing after it has failed once.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save(&mut self) -> io::Result<()> {
+        if self.fresh.is_empty() || self.has_failed {
+            return Ok(());
+        }
+        self.waiting = 0;
+        let fresh = std::mem::take(&mut self.fresh);
+        let old = Contents::read(&self.path, self.version);
+        let saved = file::write(&self.path, self.version, old.as_ref(), fresh, MOST);
+        self.has_failed = saved.is_err();
+        saved
+    }
+}

@@ -1,0 +1,175 @@
+//! The file of a cache: a head, then entries with their lengths.
+
+use super::LogKey;
+use crate::model::window::Rules;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::time::SystemTime;
+use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// The first bytes. The digits are the version of the format.
+const MAGIC: &[u8; 16] = b"ctxgauge cache 1";
+/// These, the version of the contents, and the checksum of what follows.
+const HEAD: usize = 32;
+/// The lengths of an entry's key and value.
+const LENGTHS: usize = 8;
+
+/// A hash of all that the contents depend on besides the logs: the program and the rules.
+pub(super) fn version(rules: &Rules) -> u64 {
+    struct Hashed(Xxh3);
+    impl std::fmt::Write for Hashed {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut hash = Hashed(Xxh3::new());
+    // A program that was built anew may count otherwise.
+    let program = std::env::current_exe().and_then(fs::metadata);
+    let program = program.and_then(|meta| Ok((meta.len(), meta.modified()?)));
+    let program = program.ok();
+    let _ = write!(hash, "{} {program:?} {rules:?}", env!("CARGO_PKG_VERSION"));
+    hash.0.digest()
+}
+
+/// The bytes of a file, and where its entries are.
+pub(super) struct Contents {
+    bytes: Vec<u8>,
+    entries: HashMap<Box<str>, Entry>,
+}
+
+struct Entry {
+    key: LogKey,
+    /// The lengths, the key and the value.
+    all: Range<usize>,
+    value: Range<usize>,
+}
+
+impl Contents {
+    /// The contents of the file at a path; `None`: there is none, or it is not whole and of this version.
+    pub(super) fn read(path: &Path, version: u64) -> Option<Contents> {
+        let mut file = File::open(path).ok()?;
+        let len = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
+        if len > super::MOST as u64 {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(len).ok()? + 1);
+        file.read_to_end(&mut bytes).ok()?;
+        let (head, body) = bytes.split_at_checked(HEAD)?;
+        if head != self::head(version, xxh3_64(body)) {
+            return None;
+        }
+        let mut entries = HashMap::new();
+        let mut at = HEAD;
+        while at < bytes.len() {
+            let length = |at: usize| {
+                let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
+                usize::try_from(u32::from_le_bytes(bytes)).ok()
+            };
+            let key = at + LENGTHS;
+            let value = key.checked_add(length(at)?)?;
+            let end = value.checked_add(length(at + 4)?)?;
+            let entry = Entry {
+                key: postcard::from_bytes(bytes.get(key..value)?).ok()?,
+                all: at..end,
+                value: value..end,
+            };
+            entries.insert(entry.key.path().into(), entry);
+            at = end;
+        }
+        (at == bytes.len()).then_some(Contents { bytes, entries })
+    }
+
+    pub(super) fn get(&self, key: &LogKey) -> Option<&[u8]> {
+        let entry = self.entries.get(key.path())?;
+        self.bytes
+            .get(entry.value.clone())
+            .filter(|_| entry.key == *key)
+    }
+}
+
+fn head(version: u64, checksum: u64) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..16].copy_from_slice(MAGIC);
+    head[16..24].copy_from_slice(&version.to_le_bytes());
+    head[24..].copy_from_slice(&checksum.to_le_bytes());
+    head
+}
+
+/// Replaces the file: by the fresh entries, and those of the old file whose logs are still there. The newest logs
+/// first, `most` bytes in all.
+pub(super) fn write(
+    path: &Path,
+    version: u64,
+    old: Option<&Contents>,
+    fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,
+    most: usize,
+) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    let mut entries: Vec<(Option<SystemTime>, Piece<'_>)> = Vec::new();
+    let paths: HashSet<&str> = fresh.keys().map(|path| &**path).collect();
+    for (path, entry) in old.iter().flat_map(|old| &old.entries) {
+        if !paths.contains(&**path) && Path::new(&**path).exists() {
+            let bytes = old.and_then(|old| old.bytes.get(entry.all.clone()));
+            let piece = Piece::Old(bytes.unwrap_or_default());
+            entries.push((entry.key.stamp().written(), piece));
+        }
+    }
+    for (key, value) in fresh.values() {
+        entries.push((key.stamp().written(), Piece::Fresh(key, value)));
+    }
+    entries.sort_by(|(a, _), (b, _)| b.cmp(a));
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(&[0; HEAD])?;
+    let mut checksum = Xxh3::new();
+    let mut len = HEAD;
+    for (_, piece) in entries {
+        let bytes = piece.bytes();
+        len += bytes.len();
+        if len > most {
+            break;
+        }
+        checksum.update(&bytes);
+        file.write_all(&bytes)?;
+    }
+    io::Seek::rewind(&mut file)?;
+    file.write_all(&head(version, checksum.digest()))?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// An entry to be written.
+enum Piece<'e> {
+    Old(&'e [u8]),
+    Fresh(&'e LogKey, &'e [u8]),
+}
+
+impl<'e> Piece<'e> {
+    fn bytes(&self) -> std::borrow::Cow<'e, [u8]> {
+        match self {
+            Piece::Old(bytes) => (*bytes).into(),
+            Piece::Fresh(key, value) => {
+                // No type in it can fail to be written.
+                let key = postcard::to_stdvec(key).unwrap_or_default();
+                let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                let lengths = [len(&key), len(value)].map(u32::to_le_bytes);
+                [lengths.as_flattened(), &key, value].concat().into()
+            }
+        }
+    }
+}
+
+/// Creates a folder that only the user may read, as the XDG base directory specification demands.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}

@@ -1,0 +1,62 @@
+//! The sessions of a log as a cache keeps them.
+
+use super::key::stamps_beside;
+use crate::ingest::discover::LogFile;
+use crate::ingest::reader::Sessions;
+use crate::ingest::store::{Cursor, End, News, Stamp};
+use crate::model::event::{Lane, Measure};
+use crate::model::session::Session;
+use crate::model::window::Rules;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Trims the sessions of a log; the bytes that a cache keeps of them.
+pub fn store(sessions: &mut Sessions) -> Vec<u8> {
+    let stored = sessions.iter_mut();
+    let stored: Vec<(Lane, Vec<u8>)> = stored
+        .map(|(lane, session)| (*lane, session.to_stored(*lane)))
+        .collect();
+    // No type in it can fail to be written.
+    postcard::to_stdvec(&stored).unwrap_or_default()
+}
+
+/// The sessions of a log from the bytes that [`store`] returned. `None`: the bytes are not those of sessions.
+pub fn restore(bytes: &[u8], log: &LogFile, rules: &Arc<Rules>) -> Option<Sessions> {
+    let stored: Vec<(Lane, &[u8])> = postcard::from_bytes(bytes).ok()?;
+    let sessions = stored.into_iter().map(|(lane, bytes)| {
+        let session = Session::from_stored(bytes, log.format.id, rules)?;
+        Some((lane, session))
+    });
+    sessions.collect()
+}
+
+/// The cursor of a log that was not read: whatever comes, it is read from its beginning.
+pub struct UnreadCursor {
+    beside: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+impl UnreadCursor {
+    /// A cursor for a log as it is now.
+    pub fn new(log: &LogFile) -> UnreadCursor {
+        UnreadCursor {
+            beside: stamps_beside(log),
+        }
+    }
+}
+
+impl Cursor for UnreadCursor {
+    fn read(
+        &mut self,
+        _: &dyn Measure,
+        _: End,
+        _: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        Ok(News::Restart)
+    }
+
+    fn has_news_beside(&self) -> bool {
+        let changed = |(path, seen): &(PathBuf, Option<Stamp>)| Stamp::of(path).ok() != *seen;
+        self.beside.iter().any(changed)
+    }
+}

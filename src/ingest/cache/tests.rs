@@ -1,0 +1,324 @@
+//! The file of a cache, whatever happens to it, and what it holds.
+
+use super::*;
+use crate::agents;
+use crate::ingest::discover::{LogFile, Scanner};
+use crate::ingest::reader::read_whole;
+use crate::ingest::roots::SearchRoot;
+use crate::ingest::testing::toy_log;
+use crate::model::event::ByLength;
+use proptest::prelude::*;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// A folder with a log that nobody has written to for a while, and with a cache.
+struct Home {
+    dir: tempfile::TempDir,
+    log: LogFile,
+}
+
+impl Home {
+    fn new() -> Home {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.toy");
+        fs::write(&path, "{\"toy\":100}\n").unwrap();
+        age(&path);
+        let log = toy_log(&path);
+        Home { dir, log }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.dir.path().join("cache/ctxgauge")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder().join("sessions.cache")
+    }
+
+    fn open(&self) -> Cache {
+        Cache::open(&self.folder(), Part::Sessions, &Rules::default())
+    }
+
+    fn key(&self) -> LogKey {
+        LogKey::of(&self.log, self.log.store.stamp().unwrap()).unwrap()
+    }
+
+    /// Keeps this of the log.
+    fn save(&self, value: &[u8]) {
+        let mut cache = self.open();
+        cache.put(self.key(), value.to_vec());
+        cache.save().unwrap();
+    }
+
+    /// What is kept of the log as it is now.
+    fn found(&self) -> Option<Vec<u8>> {
+        self.open().get(&self.key()).map(<[u8]>::to_vec)
+    }
+}
+
+/// Makes a file an hour old.
+fn age(path: &Path) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    file.set_modified(then).unwrap();
+}
+
+#[test]
+fn what_was_kept_is_there_the_next_time() {
+    let home = Home::new();
+    assert_eq!(home.found(), None);
+    home.save(b"value");
+    assert_eq!(home.found().unwrap(), b"value");
+    home.save(b"another");
+    assert_eq!(home.found().unwrap(), b"another");
+    let beside = fs::read_dir(home.folder()).unwrap().count();
+    assert_eq!(beside, 1, "only the file itself");
+}
+
+#[test]
+fn a_log_that_was_written_to_is_not_found() {
+    let home = Home::new();
+    let path = &*home.log.facts.path;
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    home.save(b"value");
+    // A byte, the same size, the same time of writing.
+    std::thread::sleep(Duration::from_millis(30));
+    fs::write(path, "{\"toy\":101}\n").unwrap();
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(modified).unwrap();
+    let stamp = home.log.store.stamp().unwrap();
+    assert_eq!((stamp.bytes(), stamp.written()), (12, Some(modified)));
+    #[cfg(unix)]
+    assert_eq!(home.found(), None);
+
+    let home = Home::new();
+    home.save(b"value");
+    fs::write(&*home.log.facts.path, "{\"toy\":1000}\n").unwrap();
+    age(&home.log.facts.path);
+    assert_eq!(home.found(), None);
+}
+
+#[test]
+#[cfg(unix)]
+fn another_file_of_the_same_size_and_time_is_not_found() {
+    let home = Home::new();
+    let path = &*home.log.facts.path;
+    home.save(b"value");
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let other = home.dir.path().join("other");
+    fs::write(&other, "{\"toy\":100}\n").unwrap();
+    let file = fs::File::options().write(true).open(&other).unwrap();
+    file.set_modified(modified).unwrap();
+    fs::rename(&other, path).unwrap();
+    assert_eq!(home.found(), None);
+}
+
+#[test]
+fn a_log_that_is_being_written_is_not_kept() {
+    let home = Home::new();
+    fs::write(&*home.log.facts.path, "{\"toy\":101}\n").unwrap();
+    let stamp = home.log.store.stamp().unwrap();
+    assert!(stamp.is_sure() || LogKey::of(&home.log, stamp).is_none());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn a_damaged_or_torn_file_is_empty(
+        at in any::<prop::sample::Index>(),
+        change in 1_u8..,
+        is_torn in any::<bool>(),
+    ) {
+        let home = Home::new();
+        home.save(b"value");
+        let mut bytes = fs::read(home.file()).unwrap();
+        let at = at.index(bytes.len());
+        match is_torn {
+            true => bytes.truncate(at),
+            false => bytes[at] ^= change,
+        }
+        fs::write(home.file(), bytes).unwrap();
+        prop_assert_eq!(home.found(), None);
+        home.save(b"new");
+        prop_assert_eq!(home.found().unwrap(), b"new");
+    }
+}
+
+#[test]
+fn a_file_of_another_version_is_empty() {
+    let home = Home::new();
+    let rules = Rules {
+        summary: 7,
+        ..Rules::default()
+    };
+    let mut other = Cache::open(&home.folder(), Part::Sessions, &rules);
+    other.put(home.key(), b"value".to_vec());
+    other.save().unwrap();
+    assert_eq!(home.found(), None);
+    assert!(
+        Cache::open(&home.folder(), Part::Sessions, &rules)
+            .get(&home.key())
+            .is_some()
+    );
+}
+
+#[test]
+fn a_foreign_file_or_folder_in_its_place_is_passed_over() {
+    let home = Home::new();
+    fs::create_dir_all(home.file()).unwrap();
+    let mut cache = home.open();
+    cache.put(home.key(), b"value".to_vec());
+    assert!(cache.save().is_err());
+    // It is not tried again and again.
+    cache.put(home.key(), b"value".to_vec());
+    assert!(cache.save().is_ok());
+    assert_eq!(home.found(), None);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error_once() {
+    let home = Home::new();
+    fs::write(home.dir.path().join("cache"), "a file").unwrap();
+    let mut cache = home.open();
+    cache.put(home.key(), b"value".to_vec());
+    assert!(cache.save().is_err());
+    assert!(cache.save().is_ok());
+}
+
+#[test]
+#[cfg(unix)]
+fn only_the_user_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.save(b"value");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.file()), 0o600);
+    assert_eq!(mode(&home.folder()), 0o700);
+}
+
+#[test]
+fn two_writers_keep_what_both_have() {
+    let homes = [Home::new(), Home::new()];
+    let open = || homes[0].open();
+    let (mut one, mut two) = (open(), open());
+    one.put(homes[0].key(), b"one".to_vec());
+    two.put(homes[1].key(), b"two".to_vec());
+    one.save().unwrap();
+    two.save().unwrap();
+    let found = |home: &Home| open().get(&home.key()).map(<[u8]>::to_vec);
+    assert_eq!(found(&homes[0]).unwrap(), b"one");
+    assert_eq!(found(&homes[1]).unwrap(), b"two");
+
+    // At once, many times: the file is always whole.
+    std::thread::scope(|scope| {
+        for home in &homes {
+            scope.spawn(|| {
+                for n in 0_u8..20 {
+                    let mut cache = open();
+                    cache.put(home.key(), vec![n; 1000]);
+                    cache.save().unwrap();
+                }
+            });
+        }
+    });
+    assert!(homes.iter().any(|home| found(home) == Some(vec![19; 1000])));
+}
+
+#[test]
+fn a_log_that_is_gone_is_dropped_and_the_oldest_are_when_it_is_full() {
+    let homes = [Home::new(), Home::new()];
+    let path = homes[0].file();
+    let entry = |home: &Home| (home.key().path().into(), (home.key(), vec![1; 1000]));
+    let fresh: HashMap<_, _> = homes.iter().map(entry).collect();
+    file::write(&path, 7, None, fresh.clone(), 1500).unwrap();
+    let contents = Contents::read(&path, 7).unwrap();
+    let kept = homes
+        .iter()
+        .filter(|home| contents.get(&home.key()).is_some());
+    assert_eq!(kept.count(), 1);
+    let newest = homes.iter().max_by_key(|home| home.key().stamp().written());
+    assert!(contents.get(&newest.unwrap().key()).is_some());
+
+    file::write(&path, 7, None, fresh, MOST).unwrap();
+    let contents = Contents::read(&path, 7).unwrap();
+    let gone = homes[1].key();
+    fs::remove_file(&*homes[1].log.facts.path).unwrap();
+    file::write(&path, 7, Some(&contents), HashMap::new(), MOST).unwrap();
+    let contents = Contents::read(&path, 7).unwrap();
+    assert!(contents.get(&gone).is_none());
+    assert!(contents.get(&homes[0].key()).is_some());
+}
+
+/// Puts a mark into every string of a JSON value that is long enough to be a text.
+fn mark(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) if text.contains(' ') => text.push_str(" zebra_marker"),
+        serde_json::Value::Array(all) => all.iter_mut().for_each(mark),
+        serde_json::Value::Object(all) => all.values_mut().for_each(mark),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_text_of_a_log_is_in_it() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let look = |root: PathBuf| {
+        let roots = vec![SearchRoot::Given(root)];
+        Scanner::new(roots, agents::ALL.to_vec(), |_| None)
+            .look()
+            .files
+    };
+    let rules = Arc::<Rules>::default();
+    let (mut marked, mut seen) = (0, 0);
+    for log in look(fixtures) {
+        let Ok(text) = fs::read_to_string(&*log.facts.path) else {
+            continue;
+        };
+        let lines = text.lines().map(|line| match serde_json::from_str(line) {
+            Ok(mut value) => {
+                mark(&mut value);
+                value.to_string()
+            }
+            Err(_) => line.to_owned(),
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        if !text.contains("zebra_marker") {
+            continue;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(log.facts.path.file_name().unwrap());
+        fs::write(&path, text + "\n{\"broken zebra_marker\n").unwrap();
+        let root = SearchRoot::Forced(log.format, path);
+        let found = Scanner::new(vec![root], vec![log.format], |_| None).look();
+        let Some(log) = found.files.into_iter().next() else {
+            continue;
+        };
+        let Ok(mut sessions) = read_whole(&log, &ByLength, &rules) else {
+            continue;
+        };
+        let texts = sessions.iter().flat_map(|(_, session)| session.items());
+        seen += texts
+            .filter(|item| item.preview.contains("zebra_marker"))
+            .count();
+        let stored = store(&mut sessions);
+        let place = memchr::memmem::find(&stored, b"zebra_marker");
+        assert_eq!(place, None, "{:?}", log.facts.path);
+        marked += 1;
+    }
+    assert!(marked > 50 && seen > 100, "{marked} logs, {seen} texts");
+}
+
+#[test]
+fn stamps_of_several_files_are_not_trusted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = Arc::new(dir.path().to_path_buf());
+    for format in agents::ALL {
+        let Some(claim) = format.claims(&path) else {
+            continue;
+        };
+        if let Some(store) = crate::ingest::store::open(claim.store, &path) {
+            assert!(!claim.store.is_folder() || !store.is_one_file());
+        }
+    }
+}

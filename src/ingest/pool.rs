@@ -1,0 +1,230 @@
+//! Threads that read whole logs while nobody waits for them.
+//!
+//! As many as there are cores, each with one log at a time, so that the memory for what is being read stays small.
+
+use super::cache::{self, LogKey};
+use super::discover::LogFile;
+use super::reader::{Progress, Reading, Sessions};
+use super::store::{Cursor, Stamp};
+use super::{Wake, lock, spawn};
+use crate::model::event::{ByLength, Measure};
+use crate::model::fleet::FileId;
+use crate::model::window::Rules;
+use crate::tokens::Counter;
+use std::collections::HashMap;
+use std::io;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// More threads than these gain little: the disk is busy.
+const MOST: usize = 8;
+/// Logs that wait for each thread, so that none of them waits for the worker.
+const AHEAD: usize = 2;
+
+/// A log to be read whole.
+pub(super) struct Job {
+    pub(super) log: LogFile,
+    /// Its stamp when it was last looked at.
+    pub(super) stamp: Stamp,
+    /// With exact counts rather than estimates by length.
+    pub(super) exact: bool,
+    /// Whether its past is let go, since nobody writes to it.
+    pub(super) trim: bool,
+    /// The key under which it is kept, if it is.
+    pub(super) key: Option<LogKey>,
+}
+
+/// What became of a job.
+pub(super) struct Done {
+    pub(super) job: Job,
+    ticket: u64,
+    pub(super) read: io::Result<Option<Whole>>,
+}
+
+/// A log that was read whole.
+pub(super) struct Whole {
+    pub(super) sessions: Sessions,
+    pub(super) cursor: Box<dyn Cursor>,
+    /// What the cache keeps of it.
+    pub(super) stored: Option<Vec<u8>>,
+    /// Why its end could not be read.
+    pub(super) end: io::Result<()>,
+}
+
+impl Whole {
+    /// Trims it, or makes what the cache keeps of it, or both.
+    pub(super) fn keep(&mut self, trim: bool, store: bool) {
+        let store = store && self.end.is_ok() && !self.cursor.is_incomplete();
+        self.stored = match (store, trim) {
+            (true, true) => Some(cache::store(&mut self.sessions)),
+            (true, false) => Some(cache::store(&mut self.sessions.clone())),
+            (false, true) => {
+                let sessions = self.sessions.iter_mut();
+                sessions.for_each(|(_, session)| session.trim());
+                None
+            }
+            (false, false) => None,
+        };
+        if trim {
+            self.cursor.trim();
+        }
+    }
+}
+
+/// A job on its way.
+struct Ticket {
+    job: Job,
+    number: u64,
+    cancelled: Arc<AtomicBool>,
+}
+
+pub(super) struct Pool {
+    rules: Arc<Rules>,
+    counter: Arc<Counter>,
+    threads: usize,
+    jobs: Option<Sender<Ticket>>,
+    /// Jobs under way, by file.
+    under_way: HashMap<FileId, (u64, Arc<AtomicBool>)>,
+    tickets: u64,
+}
+
+impl Pool {
+    pub(super) fn new(rules: &Arc<Rules>, counter: &Arc<Counter>) -> Pool {
+        Pool {
+            rules: Arc::clone(rules),
+            counter: Arc::clone(counter),
+            threads: threads(),
+            jobs: None,
+            under_way: HashMap::new(),
+            tickets: 0,
+        }
+    }
+
+    /// Whether no job is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Whether another job can be taken.
+    pub(super) fn has_room(&self) -> bool {
+        self.under_way.len() < self.threads * AHEAD
+    }
+
+    /// Whether this file is being read.
+    pub(super) fn reads(&self, file: FileId) -> bool {
+        self.under_way.contains_key(&file)
+    }
+
+    /// Begins a job. `inbox` takes what becomes of it.
+    pub(super) fn begin(&mut self, job: Job, inbox: &SyncSender<Wake>) -> io::Result<()> {
+        let jobs = match &self.jobs {
+            Some(jobs) => jobs,
+            None => {
+                let (jobs, taken) = channel();
+                let taken = Arc::new(Mutex::new(taken));
+                for _ in 0..self.threads {
+                    let (rules, counter) = (Arc::clone(&self.rules), Arc::clone(&self.counter));
+                    let (taken, inbox) = (Arc::clone(&taken), inbox.clone());
+                    spawn("read", move || work(&taken, &rules, &counter, &inbox))?;
+                }
+                self.jobs.insert(jobs)
+            }
+        };
+        self.tickets += 1;
+        let (number, cancelled) = (self.tickets, Arc::<AtomicBool>::default());
+        let file = job.log.facts.file;
+        self.under_way
+            .insert(file, (number, Arc::clone(&cancelled)));
+        // The threads end when this side does.
+        let _ = jobs.send(Ticket {
+            job,
+            number,
+            cancelled,
+        });
+        Ok(())
+    }
+
+    /// What is read of this file is of no use any more.
+    pub(super) fn cancel(&mut self, file: FileId) {
+        if let Some((_, cancelled)) = self.under_way.remove(&file) {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether this is what became of the file's newest job.
+    pub(super) fn is_current(&mut self, done: &Done) -> bool {
+        let file = done.job.log.facts.file;
+        let current = self.under_way.get(&file).map(|(number, _)| *number);
+        let is_current = current == Some(done.ticket);
+        if is_current {
+            self.under_way.remove(&file);
+        }
+        is_current
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for (_, cancelled) in self.under_way.values() {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How many threads read at once.
+pub(crate) fn threads() -> usize {
+    thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(MOST)
+}
+
+fn work(
+    jobs: &Mutex<Receiver<Ticket>>,
+    rules: &Arc<Rules>,
+    counter: &Counter,
+    inbox: &SyncSender<Wake>,
+) {
+    loop {
+        let next = lock(jobs).recv();
+        let Ok(ticket) = next else { return };
+        let read = read(&ticket, rules, counter);
+        let done = Done {
+            job: ticket.job,
+            ticket: ticket.number,
+            read,
+        };
+        if inbox.send(Wake::Whole(Box::new(done))).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads a log whole; `None`: it was cancelled, or must be read again.
+fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Option<Whole>> {
+    let job = &ticket.job;
+    let measure: &dyn Measure = match job.exact {
+        true => counter,
+        false => &ByLength,
+    };
+    let is_cancelled = || ticket.cancelled.load(Ordering::Relaxed);
+    if is_cancelled() {
+        return Ok(None);
+    }
+    let mut reading = Reading::whole(&job.log, rules);
+    if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
+        return Ok(None);
+    }
+    let end = reading.settle(&job.log, measure);
+    let (sessions, cursor) = reading.finish();
+    let mut whole = Whole {
+        sessions,
+        cursor,
+        stored: None,
+        end,
+    };
+    whole.keep(job.trim, job.key.is_some());
+    Ok(Some(whole))
+}

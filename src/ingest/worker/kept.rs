@@ -1,0 +1,89 @@
+//! What the worker keeps from run to run.
+
+use super::{Known, Worker};
+use crate::ingest::cache::{self, LogKey, UnreadCursor};
+use crate::ingest::lock;
+use crate::ingest::store::Stamp;
+use crate::model::event::Lane;
+use crate::model::fleet::{FileId, Update};
+use crate::model::session::Coverage;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// The least time between two writes of the cache while the program runs.
+const PAUSE: Duration = Duration::from_secs(30);
+
+impl Worker {
+    /// Shows the sessions of a file that has not changed since they were kept. Returns whether there are any.
+    pub(super) fn restore(&mut self, file: FileId, stamp: Stamp) -> ControlFlow<(), bool> {
+        let (Some(cache), Some(known)) = (&self.cache, self.known.get_mut(&file)) else {
+            return ControlFlow::Continue(false);
+        };
+        let key = LogKey::of(&known.log, stamp);
+        let stored = key.as_ref().and_then(|key| cache.get(key));
+        let sessions = stored.and_then(|bytes| cache::restore(bytes, &known.log, &self.rules));
+        let Some(sessions) = sessions else {
+            return ControlFlow::Continue(false);
+        };
+        let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+        known.read = Coverage::Whole;
+        known.cursor = Some(Box::new(UnreadCursor::new(&known.log)));
+        known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
+        known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
+        (known.trimmed, known.lacks_texts) = (true, true);
+        self.send_settings(file)?;
+        (self.sink)(Update::Rebuilt { file, sessions })?;
+        ControlFlow::Continue(true)
+    }
+
+    /// Has the files read whose texts are needed, if they came from the cache.
+    pub(super) fn take_needs(&mut self) {
+        let needs = |known: &mut Known| {
+            if known.lacks_texts {
+                (known.lacks_texts, known.is_urgent) = (false, true);
+                known.read = Coverage::Unread;
+            }
+        };
+        if self.wanted.all_named.swap(false, Ordering::Relaxed) {
+            self.known.values_mut().for_each(needs);
+        }
+        let named = std::mem::take(&mut *lock(&self.wanted.named));
+        for file in named {
+            self.known.get_mut(&file).into_iter().for_each(needs);
+        }
+    }
+
+    /// Writes the cache, if there is enough to write.
+    pub(super) fn save_cache(&mut self, now: Instant) -> ControlFlow<()> {
+        let is_due = self.caught_up && self.pool.is_idle() && self.next_save <= now;
+        match self
+            .cache
+            .as_mut()
+            .filter(|cache| is_due || cache.is_full())
+        {
+            None => ControlFlow::Continue(()),
+            Some(cache) => {
+                self.next_save = now + PAUSE;
+                match cache.save() {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(e) => {
+                        let what = format!(
+                            "could not write the cache ({e}): all logs are read again at the next start"
+                        );
+                        let path = cache.path().to_path_buf();
+                        self.report(path, what)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes what was not written yet; the program ends.
+    pub(in crate::ingest) fn end(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            // Nobody is there to be told.
+            let _ = cache.save();
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The ends of all logs and what each response has cost, read on all cores; unchanged logs come from the cache.
+
+use super::Sums;
+use crate::ingest::COUNTED;
+use crate::ingest::cache::{self, Cache, LogKey, Part};
+use crate::ingest::discover::LogFile;
+use crate::ingest::pool::threads;
+use crate::ingest::reader::{Sessions, each_usage, read_whole, tail_only};
+use crate::model::event::{Billed, Entry, Event, Key, Lane};
+use crate::model::session::Session;
+use crate::model::window::Rules;
+use crate::report::ReportContext;
+use crate::tokens::Counter;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+/// What was read of a log.
+pub(super) struct Gathered {
+    pub(super) sessions: Sessions,
+    /// The usage of every response, if totals were asked for.
+    pub(super) responses: io::Result<Responses>,
+}
+
+/// The usage of responses, each once.
+#[derive(Default)]
+pub(super) struct Responses(pub(super) HashMap<Key, Billed>);
+
+impl Responses {
+    /// Those of a log.
+    fn read(log: &LogFile) -> io::Result<Responses> {
+        let mut responses = Responses::default();
+        each_usage(log, &mut |entry| responses.add(&entry))?;
+        Ok(responses)
+    }
+
+    /// The bytes that a cache keeps of them.
+    fn store(&self) -> Option<Vec<u8>> {
+        let all: Vec<(&Key, &Billed)> = self.0.iter().collect();
+        postcard::to_stdvec(&all).ok()
+    }
+
+    /// Those that were stored.
+    fn restore(stored: &[u8]) -> Option<Responses> {
+        let all: Vec<(Key, Billed)> = postcard::from_bytes(stored).ok()?;
+        Some(Responses(all.into_iter().collect()))
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        let (request, cost) = match &entry.event {
+            Event::Usage(usage) if usage.source.is_known() => (usage.request, usage.billed),
+            Event::Billed { request, billed } => (*request, *billed),
+            _ => return,
+        };
+        self.count(request, cost);
+    }
+
+    /// Counts a response. Lines and files repeat it, with numbers that rise.
+    pub(super) fn count(&mut self, request: Key, cost: Billed) {
+        let billed = self.0.entry(request).or_default();
+        *billed = billed.max(cost);
+    }
+}
+
+/// The caches of both parts; each is `None` if it is not used.
+struct Caches {
+    ends: Option<Cache>,
+    totals: Option<Cache>,
+}
+
+/// What is to be kept of a log.
+#[derive(Default)]
+struct Fresh {
+    key: Option<LogKey>,
+    ends: Option<Vec<u8>>,
+    totals: Option<Vec<u8>>,
+}
+
+/// Reads all logs, and passes on what was read of each, with its index and in no order. Returns which cache could not
+/// be written.
+pub(super) fn gather(
+    context: &ReportContext,
+    sums: Sums,
+    files: &[LogFile],
+    mut take: impl FnMut(usize, io::Result<Gathered>),
+) -> Option<(PathBuf, io::Error)> {
+    let open = |part| Some(Cache::open(context.cache.as_ref()?, part, &context.rules));
+    let mut caches = Caches {
+        ends: open(Part::Ends),
+        totals: open(Part::Totals).filter(|_| sums == Sums::Totals),
+    };
+    let counter = Counter::for_estimator(context.rules.estimator);
+    // The largest first: none of them is begun when all others are done.
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|ix| std::cmp::Reverse(files[*ix].facts.len));
+    let next = AtomicUsize::new(0);
+    let read = |caches: &Caches| {
+        let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
+        let mut fresh = Fresh::default();
+        let read = caches.read(&files[ix], sums, (&context.rules, &counter), &mut fresh);
+        Some((ix, read, fresh))
+    };
+    let mut kept = Vec::new();
+    thread::scope(|scope| {
+        let (sender, results) = sync_channel(WAITING);
+        for _ in 0..threads() {
+            let sender = sender.clone();
+            let (read, caches) = (&read, &caches);
+            // If no thread can be started, this one reads below.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || {
+                while let Some(result) = read(caches) {
+                    let _ = sender.send(result);
+                }
+            });
+        }
+        drop(sender);
+        let mut take = |(ix, read, fresh)| {
+            kept.push(fresh);
+            take(ix, read);
+        };
+        results.into_iter().for_each(&mut take);
+        while let Some(result) = read(&caches) {
+            take(result);
+        }
+    });
+    caches.keep(kept)
+}
+
+/// Results that wait to be taken.
+const WAITING: usize = 16;
+
+impl Caches {
+    /// What a log's end shows and, for totals, all of its responses.
+    fn read(
+        &self,
+        log: &LogFile,
+        sums: Sums,
+        (rules, counter): (&Arc<Rules>, &Counter),
+        fresh: &mut Fresh,
+    ) -> io::Result<Gathered> {
+        if self.ends.is_some() {
+            fresh.key = LogKey::of(log, log.store.stamp()?);
+        }
+        let key = fresh.key.as_ref();
+        let ends = found(&self.ends, key).and_then(|bytes| cache::restore(bytes, log, rules));
+        // The name of a session may be a text, which the cache does not have.
+        let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
+        let sessions = match ends.filter(is_named) {
+            Some(sessions) => sessions,
+            None => {
+                let mut sessions = gauges(log, rules, counter)?;
+                if fresh.key.is_some() {
+                    fresh.ends = Some(cache::store(&mut sessions));
+                }
+                sessions
+            }
+        };
+        let responses = match sums {
+            Sums::None => Ok(Responses::default()),
+            Sums::Totals => match found(&self.totals, key).and_then(Responses::restore) {
+                Some(responses) => Ok(responses),
+                None => Responses::read(log).inspect(|responses| {
+                    fresh.totals = key.and_then(|_| responses.store());
+                }),
+            },
+        };
+        Ok(Gathered {
+            sessions,
+            responses,
+        })
+    }
+
+    fn keep(&mut self, all: Vec<Fresh>) -> Option<(PathBuf, io::Error)> {
+        let put = |cache: &mut Option<Cache>, key: &LogKey, value: Option<Vec<u8>>| {
+            if let (Some(cache), Some(value)) = (cache, value) {
+                cache.put(key.clone(), value);
+            }
+        };
+        for fresh in all {
+            if let Some(key) = &fresh.key {
+                put(&mut self.ends, key, fresh.ends);
+                put(&mut self.totals, key, fresh.totals);
+            }
+        }
+        let caches = [&mut self.ends, &mut self.totals].into_iter().flatten();
+        let mut failed = caches.filter_map(|cache| {
+            cache.forget_found();
+            let error = cache.save().err()?;
+            Some((Path::to_path_buf(cache.path()), error))
+        });
+        failed.next()
+    }
+}
+
+/// What a cache has of a log.
+fn found<'c>(cache: &'c Option<Cache>, key: Option<&LogKey>) -> Option<&'c [u8]> {
+    cache.as_ref()?.get(key?)
+}
+
+/// The sessions of a log, from its end. Of a small log without usage reports all text is counted: nothing
+/// else of it is known.
+fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Sessions> {
+    let sessions = tail_only(log, rules)?;
+    let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
+    match log.facts.len <= COUNTED && sessions.iter().any(unreported) {
+        true => read_whole(log, counter, rules),
+        false => Ok(sessions),
+    }
+}
