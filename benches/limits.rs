@@ -294,6 +294,7 @@ fn background(args: &[OsString]) {
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),
+        cache: None,
     };
     let handle = start(options, move |update| {
         if matches!(update, Update::CaughtUp) {

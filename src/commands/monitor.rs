@@ -87,7 +87,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
         let handle = read_logs(context, piped, counter, found, nothing_found, sink)?;
         Some(Arc::new(handle))
     };
-    let reader = handle.clone();
+    let (reader, reader_of_texts) = (handle.clone(), handle.clone());
     tui::run(Start {
         rules,
         themes,
@@ -109,6 +109,11 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
             Some(reader) if !demo::holds(job.request().file) => reader.read_text(job),
             // If no thread can be started, the text stays unread.
             _ => drop(demo::read_text(job, to_screens(sender.clone()))),
+        }),
+        need_texts: Box::new(move |files| {
+            if let Some(handle) = &reader_of_texts {
+                handle.need_texts(files);
+            }
         }),
         // An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
         prepare_to_count: Box::new(move || {

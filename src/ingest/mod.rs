@@ -94,9 +94,7 @@ enum Wake {
 struct Wanted {
     looked_at: Mutex<Option<FileId>>,
     /// Logs whose texts are needed, if they came from the cache.
-    named: Mutex<HashSet<FileId>>,
-    /// Whether those of all logs are.
-    all_named: AtomicBool,
+    needed: Mutex<HashSet<FileId>>,
     texts: Mutex<Shelf>,
     /// Hints were lost.
     overflow: AtomicBool,
@@ -119,15 +117,9 @@ impl Handle {
         let _ = self.inbox.try_send(Wake::Look);
     }
 
-    /// The names or texts of these files' sessions are on the screen: files that came from the cache are read.
+    /// The texts of these files' sessions are needed: those that came from the cache are read.
     pub fn need_texts(&self, of: impl IntoIterator<Item = FileId>) {
-        lock(&self.wanted.named).extend(of);
-        let _ = self.inbox.try_send(Wake::Look);
-    }
-
-    /// The texts of all sessions are searched: all files that came from the cache are read.
-    pub fn need_all_texts(&self) {
-        self.wanted.all_named.store(true, Ordering::Relaxed);
+        lock(&self.wanted.needed).extend(of);
         let _ = self.inbox.try_send(Wake::Look);
     }
 

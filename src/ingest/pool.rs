@@ -225,6 +225,6 @@ fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Op
         stored: None,
         end,
     };
-    whole.keep(job.trim, job.key.is_some());
+    whole.keep(job.trim, job.key.is_some() && job.log.store.is_one_file());
     Ok(Some(whole))
 }

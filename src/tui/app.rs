@@ -127,6 +127,8 @@ pub struct App {
     watch: alerts::Watch,
     shown: Shown,
     stale: Stale,
+    /// Whether there was a key or a click.
+    has_user: bool,
 }
 
 /// What was computed for the screen.
@@ -190,12 +192,14 @@ impl App {
             watch: alerts::Watch::default(),
             shown: Shown::default(),
             stale: Stale::ALL,
+            has_user: false,
         }
     }
 
     /// Handles a message.
     pub fn update(&mut self, msg: Msg) -> Effect {
         if matches!(msg, Msg::Key(_) | Msg::Click(..) | Msg::Wheel(..)) {
+            self.has_user = true;
             self.awaited = None;
         }
         match msg {
@@ -288,6 +292,27 @@ impl App {
     /// Marks everything to be computed again.
     fn stale(&mut self) {
         self.stale = Stale::ALL;
+    }
+
+    /// Files that came from the cache, without texts, though what is on screen needs them: a name that is a text,
+    /// the session that the user has selected, or all while texts are searched.
+    pub fn lacking_texts(&self) -> Vec<FileId> {
+        let searches = !self.ui.filter.is_empty();
+        let lacks = |key: SessionKey| {
+            let session = self.fleet.get(key)?;
+            let needs = match searches || (self.has_user && self.current() == Some(key)) {
+                true => session.lacks_texts(),
+                false => session.lacks_name(),
+            };
+            needs.then_some(key.file)
+        };
+        if searches {
+            let all = self.fleet.sessions().map(|(key, _)| key);
+            return all.filter_map(lacks).collect();
+        }
+        let rows = self.visible_lines().filter_map(Listed::session);
+        let rows = rows.map(|row| row.key).chain(self.current());
+        rows.filter_map(lacks).collect()
     }
 
     /// How long until the screen changes without a message; `None`: for hours.

@@ -27,6 +27,7 @@ use crossterm::event::{
 use futures_core::Stream;
 use jiff::Timestamp;
 use notify::{Notifier, Route};
+use std::collections::HashSet;
 use std::future::poll_fn;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::pin::Pin;
@@ -65,6 +66,8 @@ pub struct Start {
     pub look_at: Box<dyn Fn(FileId) + Send>,
     /// Requests the text of an item from the ingest.
     pub read_text: Box<dyn Fn(TextJob) + Send>,
+    /// Requests that the ingest reads these files, which came from the cache, for their texts.
+    pub need_texts: Box<dyn Fn(Vec<FileId>) + Send>,
     /// Called at the first key or click: a session may be opened soon.
     pub prepare_to_count: Box<dyn FnOnce() + Send>,
     /// Whether a file was invented, so that its alerts stay on the screen.
@@ -98,6 +101,9 @@ struct Screens {
     updates: Receiver<Update>,
     look_at: Box<dyn Fn(FileId) + Send>,
     read_text: Box<dyn Fn(TextJob) + Send>,
+    need_texts: Box<dyn Fn(Vec<FileId>) + Send>,
+    /// The files whose texts were requested.
+    requested: HashSet<FileId>,
     /// Until the first key.
     prepare_to_count: Option<Box<dyn FnOnce() + Send>>,
     is_invented: fn(FileId) -> bool,
@@ -174,6 +180,8 @@ impl Screens {
             updates: start.updates,
             look_at: start.look_at,
             read_text: start.read_text,
+            need_texts: start.need_texts,
+            requested: HashSet::new(),
             prepare_to_count: Some(start.prepare_to_count),
             is_invented: start.is_invented,
             terminal: Terminal::open().context("could not set up the terminal")?,
@@ -275,6 +283,11 @@ impl Screens {
             .context("could not write to the terminal")?;
         self.app.hits = hits;
         self.pacer.drawn(begun, Instant::now());
+        let mut lacking = self.app.lacking_texts();
+        lacking.retain(|file| self.requested.insert(*file));
+        if !lacking.is_empty() {
+            (self.need_texts)(lacking);
+        }
         self.send_alerts()
     }
 

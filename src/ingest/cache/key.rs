@@ -18,11 +18,12 @@ pub struct LogKey {
 impl LogKey {
     /// The key of a log with this stamp. `None`: what is read of it cannot be kept, since its stamp does not cover
     /// all that it is read from, or may stay the same although it is written to.
+    ///
+    /// What was read of a log is kept only if its store [is one file](crate::ingest::store::Store::is_one_file).
     pub fn of(log: &LogFile, stamp: Stamp) -> Option<LogKey> {
-        let is_covered = log.store.is_one_file() && log.sidecar.is_none();
         // What the user's own mapping reads may change with the mapping.
         let is_built_in = agents::ALL.iter().any(|format| format.id == log.format.id);
-        if !is_covered || !is_built_in && !cfg!(test) {
+        if log.sidecar.is_some() || !is_built_in && !cfg!(test) {
             return None;
         }
         let beside = stamps_beside(log).into_iter().map(|(_, stamp)| stamp);

@@ -24,7 +24,7 @@ pub trait Open: Send + Sync {
     /// Its stamp now.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// Whether its bytes are those of one file.
+    /// Whether its bytes are those of one file, once they have been read.
     fn is_one_file(&self) -> bool {
         false
     }

@@ -35,6 +35,8 @@ struct Inherited {
     /// The length of the log's first line, its newline included.
     first: u64,
     parts: Arc<[Part]>,
+    /// Whether its first line names a file that it continues, found or not.
+    names_base: bool,
 }
 
 /// A piece of another file.
@@ -64,6 +66,7 @@ impl Chain {
             let mut seen = vec![self.path.to_path_buf()];
             *held = Some(Inherited {
                 first: line.len() as u64,
+                names_base: (self.spec.base)(&line).is_some(),
                 parts: self.before(&self.path, &line, &mut seen).into(),
             });
         }
@@ -158,6 +161,11 @@ impl Open for Chain {
     fn stamp(&self) -> io::Result<Stamp> {
         self.own.stamp()
     }
+
+    fn is_one_file(&self) -> bool {
+        let held = lock(&self.inherited);
+        held.as_ref().is_some_and(|held| !held.names_base)
+    }
 }
 
 /// The first line with its newline; `None`: it is not complete yet, or too long.
@@ -194,7 +202,7 @@ struct Joined {
 impl Joined {
     /// Reads on in the file that `at` is in.
     fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Inherited { first, parts } = &self.inherited;
+        let Inherited { first, parts, .. } = &self.inherited;
         let (from, most) = match self.at.checked_sub(*first) {
             None => (self.at, first - self.at),
             Some(within) if within >= self.between => (self.at - self.between, self.len - self.at),

@@ -81,7 +81,8 @@ pub trait Store: Send + Sync {
     /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
 
-    /// Whether the log is all in one file, so that its stamp shows every change of it.
+    /// Whether the log is all in one file, so that its stamp shows every change of it. Ask when it has been read: its
+    /// content may refer to others.
     fn is_one_file(&self) -> bool {
         false
     }

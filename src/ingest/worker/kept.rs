@@ -8,7 +8,6 @@ use crate::model::event::Lane;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The least time between two writes of the cache while the program runs.
@@ -45,11 +44,8 @@ impl Worker {
                 known.read = Coverage::Unread;
             }
         };
-        if self.wanted.all_named.swap(false, Ordering::Relaxed) {
-            self.known.values_mut().for_each(needs);
-        }
-        let named = std::mem::take(&mut *lock(&self.wanted.named));
-        for file in named {
+        let needed = std::mem::take(&mut *lock(&self.wanted.needed));
+        for file in needed {
             self.known.get_mut(&file).into_iter().for_each(needs);
         }
     }

@@ -98,6 +98,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let end = reading.settle(&known.log, measure);
+        let is_kept = key.is_some() && known.log.store.is_one_file();
         let trim = !exact && reading.coverage() == Coverage::Whole && !is_live(known);
         let is_whole = reading.coverage() == Coverage::Whole;
         let (sessions, cursor) = reading.finish();
@@ -107,7 +108,7 @@ impl Worker {
             stored: None,
             end,
         };
-        whole.keep(trim, key.is_some() && is_whole);
+        whole.keep(trim, is_kept && is_whole);
         self.install(file, whole, exact, trim, key)
     }
 

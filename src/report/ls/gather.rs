@@ -153,7 +153,7 @@ impl Caches {
             Some(sessions) => sessions,
             None => {
                 let mut sessions = gauges(log, rules, counter)?;
-                if fresh.key.is_some() {
+                if key.is_some() && log.store.is_one_file() {
                     fresh.ends = Some(cache::store(&mut sessions));
                 }
                 sessions
@@ -164,6 +164,7 @@ impl Caches {
             Sums::Totals => match found(&self.totals, key).and_then(Responses::restore) {
                 Some(responses) => Ok(responses),
                 None => Responses::read(log).inspect(|responses| {
+                    let key = key.filter(|_| log.store.is_one_file());
                     fresh.totals = key.and_then(|_| responses.store());
                 }),
             },
