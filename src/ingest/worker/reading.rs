@@ -190,21 +190,28 @@ impl Worker {
             && let Some(known) = self.known.get(&file).filter(|known| may_read(known))
             && known.counted < Coverage::Whole
         {
-            // What was read through already is not taken back for the sake of a quicker count, unless it lacks texts.
-            let epoch_first = known.counted < Coverage::Epoch
-                && (known.read < Coverage::Whole || known.lacks_texts);
+            // What was read through already is not taken back for the sake of a quicker count, unless it lacks texts
+            // and it takes long to read them.
+            let is_whole = known.read == Coverage::Whole;
+            let has_texts = !known.lacks_texts || known.log.facts.len < LARGE;
+            let epoch_first = known.counted < Coverage::Epoch && !(is_whole && has_texts);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
             let reading = match begun {
                 Some(begun) => Ok(begun.reading),
                 None if epoch_first => known.log.store.epoch(&known.log, &self.rules),
-                None => Ok(Reading::whole(&known.log, &self.rules)),
+                None => {
+                    self.pool.cancel(file);
+                    Ok(Reading::whole(&known.log, &self.rules))
+                }
             };
             self.turn(file, reading)?;
             busy = true;
         } else {
             self.foreground = None;
         }
-        while self.pool.has_room()
+        // What is looked at has the processor for itself.
+        while !busy
+            && self.pool.has_room()
             && let Some((file, exact)) = self.next_whole()
         {
             let Some(known) = self.known.get(&file) else {
@@ -265,7 +272,14 @@ impl Worker {
                 self.foreground = Some(InProgress { file, reading });
                 ControlFlow::Continue(())
             }
-            Ok((reading, Progress::Done)) => self.rebuilt(file, reading, true, None),
+            Ok((reading, Progress::Done)) => {
+                let known = self.known.get(&file).filter(|known| !known.lacks_texts);
+                // Another thread was faster.
+                if known.is_some_and(|known| reading.coverage() < known.read) {
+                    return ControlFlow::Continue(());
+                }
+                self.rebuilt(file, reading, true, None)
+            }
             Ok((_, Progress::Restart)) => {
                 self.rest(file, LIVE_LOOK);
                 ControlFlow::Continue(())
@@ -301,6 +315,9 @@ impl Worker {
         self.report(path, problem::unreadable(error, "read it"))
     }
 }
+
+/// A log that takes tens of milliseconds to read, in bytes.
+const LARGE: u64 = 8 << 20;
 
 /// Exact counts, or estimates by length.
 fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
