@@ -5,7 +5,7 @@
 //! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
 //! does not name are skipped unread.
 
-use super::scan::{NotJson, Raw, Scanner};
+use super::scan::{NotJson, Raw, Scanner, string};
 use super::{Count, Piece, Pieces, Text, Texts};
 use crate::model::event::{Event, Sink};
 use serde::de::IgnoredAny;
@@ -30,7 +30,14 @@ impl<'l> At<'l> {
 
     /// Reads a value. `None`: it is null, or of another type than expected, which is noted.
     pub fn read<'a, T: Field<'a>>(self, value: Raw<'a>) -> Option<T> {
-        self.scan(&mut Scanner::new(value.get())).ok().flatten()
+        if value.get() == "null" {
+            return None;
+        }
+        let read = T::read(value, self);
+        if read.is_none() {
+            self.lost.note(self.name);
+        }
+        read
     }
 
     /// Reads the value at which the scanner is, and passes it. `None` as in [`At::read`].
@@ -206,6 +213,11 @@ impl<'a> Field<'a> for Raw<'a> {
 }
 
 impl<'a> Field<'a> for Text<'a> {
+    // The text of a value was checked when it was skipped.
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Text<'a>> {
+        string(value.get()).map(|text| Text(Some(text)))
+    }
+
     fn scan(json: &mut Scanner<'a>, _: At<'_>) -> Result<Option<Text<'a>>, NotJson> {
         match json.peek() {
             Some(b'"') => Ok(Some(Text(Some(json.quoted()?.text())))),
@@ -269,6 +281,13 @@ impl<'a, B: Record<'a>> Field<'a> for Piece<'a, B> {
 }
 
 impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Pieces<'a, B>> {
+        match string(value.get()) {
+            Some(text) => Some(Pieces(vec![Piece::Text(text)])),
+            None => Pieces::scan(&mut Scanner::new(value.get()), at).ok()?,
+        }
+    }
+
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
         let mut pieces = Vec::new();
         let read = add_pieces(json, at, LISTS, &mut pieces)?;
