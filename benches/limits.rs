@@ -217,9 +217,22 @@ fn restart(home: &Path) {
         "bytes read at a restart",
         "0 of unchanged logs",
         megabytes(again.1.saturating_sub(one.1)),
-        "–",
+        format!("{} cache", megabytes(size_of(&own.path().join("cache")))),
         "–",
     );
+}
+
+/// Bytes of all files in a folder.
+fn size_of(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let sizes = entries.map(|entry| {
+        let entry = entry.unwrap();
+        match entry.path().is_dir() {
+            true => size_of(&entry.path()),
+            false => entry.metadata().unwrap().len(),
+        }
+    });
+    sizes.sum()
 }
 
 /// A monitor while nothing happens.
