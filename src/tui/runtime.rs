@@ -1,6 +1,7 @@
 //! The event loop: keys, updates and frames, and the effects that they request.
 
 mod clipboard;
+mod input;
 mod notify;
 mod program;
 
@@ -22,15 +23,13 @@ use crate::tui::theme::Themes;
 use crate::tui::views;
 use anyhow::Context;
 use crossterm::event::{
-    Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
-use futures_core::Stream;
+use input::Input;
 use jiff::Timestamp;
 use notify::{Notifier, Route};
 use std::collections::HashSet;
-use std::future::poll_fn;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
@@ -209,7 +208,7 @@ impl Screens {
 
     async fn follow(&mut self) -> anyhow::Result<()> {
         let mut signals = Signals::listen().context("could not listen for signals")?;
-        let mut events = EventStream::new();
+        let mut input = Input::begin();
         self.draw()?;
         // It is empty; the sessions come within milliseconds.
         self.pacer.expect(Instant::now());
@@ -225,7 +224,7 @@ impl Screens {
             let next = tokio::select! {
                 biased;
                 signal = signals.next() => self.handle_signal(signal)?,
-                event = next_event(&mut events) => match event {
+                event = input.next() => match event {
                     Some(Ok(event)) => match message(event) {
                         Some(msg) => self.handle_input(msg)?,
                         None => continue,
@@ -236,9 +235,9 @@ impl Screens {
                 (opening, written) = written(&mut self.opening) => match written {
                     Ok(_) => {
                         // Two readers of the keys would steal them from each other.
-                        drop(events);
+                        input.end().await;
                         let next = self.run_program(opening, &mut signals).await;
-                        events = EventStream::new();
+                        input = Input::begin();
                         next?
                     }
                     Err(why) => {
@@ -258,7 +257,12 @@ impl Screens {
                 }
                 update = self.updates.recv()  , if has_updates => {
                     match update {
-                        Some(update) => self.handle_updates(update)?,
+                        Some(update) => {
+                            let next = self.handle_updates(update)?;
+                            // The task that reads keys runs in between.
+                            tokio::task::yield_now().await;
+                            next
+                        }
                         None => {
                             has_updates = false;
                             Next::Go
@@ -477,10 +481,6 @@ fn what_was_copied(copied: usize, all: usize) -> String {
         return format!("copied {copied} bytes");
     }
     format!("copied the first {copied} of {all} bytes (the terminal's limit)")
-}
-
-async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
-    poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
 }
 
 async fn sleep_until(wake: Option<Instant>) {
