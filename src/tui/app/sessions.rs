@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 /// How many items of sessions off screen are summed up before each frame: some milliseconds. A session without
 /// any counts as `LEAST`.
 const SUMMED_PER_FRAME: usize = 100_000;
-const LEAST: usize = 200;
+const LEAST: usize = 1_000;
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,11 +160,14 @@ impl App {
             Sort::Recent => {
                 let live = self.is_live_since(key, active);
                 let since = if live { session.started_at } else { active };
-                return (u64::from(!live), "", Reverse(since), key);
+                return (u64::from(!live), None, Reverse(since), key);
             }
-            Sort::Name(name) => (0, name(session)),
-            Sort::Lowest(n) => (of(n).unwrap_or(u64::MAX), ""),
-            Sort::Highest(n) => (u64::MAX - of(n).unwrap_or(0), ""),
+            Sort::Name(name) => {
+                let name = name(session);
+                (beginning(name), Some(name).filter(|name| !name.is_empty()))
+            }
+            Sort::Lowest(n) => (of(n).unwrap_or(u64::MAX), None),
+            Sort::Highest(n) => (u64::MAX - of(n).unwrap_or(0), None),
         };
         (number, name, Reverse(active), key)
     }
@@ -302,8 +305,24 @@ impl App {
     }
 }
 
-/// A number, a name, the newest first, and the key to make the order total.
-type Rank<'s> = (u64, &'s str, Reverse<Option<jiff::Timestamp>>, SessionKey);
+/// The first bytes of a name, in its order. Names that differ in them are compared without looking at the names,
+/// which are all over the memory.
+fn beginning(name: &str) -> u64 {
+    let mut first = [0; 8];
+    for (to, from) in first.iter_mut().zip(name.bytes()) {
+        *to = from;
+    }
+    u64::from_be_bytes(first)
+}
+
+/// A number, a name, the newest first, and the key to make the order total. No name is empty: comparing two empty
+/// texts can cost 80 ns, since they point nowhere, and ten thousand sessions make 130,000 comparisons.
+type Rank<'s> = (
+    u64,
+    Option<&'s str>,
+    Reverse<Option<jiff::Timestamp>>,
+    SessionKey,
+);
 
 impl Listed {
     fn id(&self) -> LineId {
