@@ -14,7 +14,7 @@ use common::plain::{bytes, found, ignored, newlines, roots};
 use common::rows::{self, megabytes, row, time, times};
 use ctxgauge::agents;
 use ctxgauge::ingest::discover::LogFile;
-use ctxgauge::ingest::reader::{Progress, read_whole};
+use ctxgauge::ingest::reader::{Progress, each_usage, read_whole};
 use ctxgauge::ingest::{Options, start};
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::Update;
@@ -39,6 +39,7 @@ fn main() {
         ("newlines", |args| each(args, newlines)),
         ("ignored", |args| each(args, ignored)),
         ("epoch", |args| each(args, epoch)),
+        ("totals", |args| each(args, totals)),
         ("whole", |args| each(args, whole)),
         ("background", background),
         ("background-on-one", |args| {
@@ -328,6 +329,12 @@ fn background(args: &[OsString]) {
     });
     caught_up.recv().unwrap();
     drop(handle);
+}
+
+fn totals(log: &LogFile) -> u64 {
+    let mut reports = 0;
+    each_usage(log, &mut |_| reports += 1).unwrap();
+    reports
 }
 
 fn whole(log: &LogFile) -> u64 {
