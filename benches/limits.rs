@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-/// Most of the processor that a monitor may use while nothing happens.
-const IDLE: Duration = Duration::from_secs(10);
+/// How long a monitor is watched while nothing happens: it looks at all files every 10 s or more.
+const IDLE: Duration = Duration::from_secs(30);
 const WATCHED: u64 = 2_000;
 
 fn main() {
