@@ -21,7 +21,7 @@ use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
 use crate::paths;
 use crate::tokens::Counter;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -111,8 +111,8 @@ pub(super) struct Worker {
     foreground: Option<InProgress>,
     /// Reads all else.
     pool: Pool,
-    /// Whether the log that was begun last was chosen by its size.
-    by_size: bool,
+    /// The files that are read next, and whether with exact counts.
+    queue: VecDeque<(FileId, bool)>,
     cache: Option<Cache>,
     next_save: Instant,
     caught_up: bool,
@@ -144,7 +144,7 @@ impl Worker {
             looked_at: None,
             foreground: None,
             pool: Pool::new(&options.rules, &options.counter),
-            by_size: false,
+            queue: VecDeque::new(),
             cache: options
                 .cache
                 .map(|folder| Cache::open(&folder, Part::Sessions, &options.rules)),

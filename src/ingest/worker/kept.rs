@@ -45,6 +45,10 @@ impl Worker {
             }
         };
         let needed = std::mem::take(&mut *lock(&self.wanted.needed));
+        if !needed.is_empty() {
+            // They come first.
+            self.queue.clear();
+        }
         for file in needed {
             self.known.get_mut(&file).into_iter().for_each(needs);
         }

@@ -11,6 +11,8 @@ use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use crate::tokens::Counter;
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::mpsc::SyncSender;
@@ -239,25 +241,45 @@ impl Worker {
         ControlFlow::Continue(busy)
     }
 
-    /// The file to read whole next, and whether with exact counts. What somebody waits for is first; then in turn
-    /// the newest and the largest, so that a large one is not begun when all others are done.
+    /// The file to read whole next, and whether with exact counts.
     fn next_whole(&mut self) -> Option<(FileId, bool)> {
-        for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
-            let files = self.known.values().filter(|known| {
-                let facts = &known.log.facts;
-                needs(known) && may_read(known) && !self.pool.reads(facts.file)
-            });
-            let next = files.max_by_key(|known| {
-                let facts = &known.log.facts;
-                let size = if self.by_size { facts.len } else { 0 };
-                (known.is_urgent, size, facts.modified)
-            });
-            if let Some(known) = next {
-                self.by_size = !self.by_size;
-                return Some((known.log.facts.file, exact));
+        loop {
+            while let Some((file, exact)) = self.queue.pop_front() {
+                let needs = if exact { to_count } else { to_read };
+                let known = self.known.get(&file).filter(|known| needs(known));
+                if known.is_some_and(may_read) && !self.pool.reads(file) {
+                    return Some((file, exact));
+                }
+            }
+            self.fill_queue();
+            if self.queue.is_empty() {
+                return None;
             }
         }
-        None
+    }
+
+    /// Finds the files to read whole next: what somebody waits for is first; then in turn the newest and the
+    /// largest, so that a large one is not begun when all others are done. With thousands of files it is not
+    /// repeated for each.
+    fn fill_queue(&mut self) {
+        for (needs, exact) in [(to_read as fn(&Known) -> bool, false), (to_count, true)] {
+            let files = self.known.iter().filter(|(file, known)| {
+                needs(known) && may_read(known) && !self.pool.reads(**file)
+            });
+            let mut newest: Vec<(FileId, &Known)> =
+                files.map(|(file, known)| (*file, known)).collect();
+            newest.sort_by_key(|(_, known)| Reverse((known.is_urgent, known.log.facts.modified)));
+            let mut largest = newest.clone();
+            largest.sort_by_key(|(_, known)| Reverse((known.is_urgent, known.log.facts.len)));
+            let mut seen = HashSet::new();
+            let both = newest.iter().zip(&largest);
+            let both = both.flat_map(|(newest, largest)| [newest.0, largest.0]);
+            let both = both.filter(|file| seen.insert(*file)).take(QUEUED);
+            self.queue = both.map(|file| (file, exact)).collect();
+            if !self.queue.is_empty() {
+                return;
+            }
+        }
     }
 
     /// Reads on what is looked at.
@@ -315,6 +337,9 @@ impl Worker {
         self.report(path, problem::unreadable(error, "read it"))
     }
 }
+
+/// Files that are chosen at once.
+const QUEUED: usize = 256;
 
 /// A log that takes tens of milliseconds to read, in bytes.
 const LARGE: u64 = 8 << 20;

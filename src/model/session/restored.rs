@@ -95,6 +95,14 @@ impl Session {
         reset.map(|reset| (reset, reset.request < requests))
     }
 
+    /// How many items its size is computed from: none if the cache has its size.
+    pub fn items_to_sum(&self) -> usize {
+        match &self.stored {
+            Some(_) => 0,
+            None => self.items().len(),
+        }
+    }
+
     /// Whether it was read from the cache, which has no texts.
     pub fn lacks_texts(&self) -> bool {
         self.stored.is_some()

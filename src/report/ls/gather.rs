@@ -146,6 +146,7 @@ impl Caches {
             fresh.key = LogKey::of(log, log.store.stamp()?);
         }
         let key = fresh.key.as_ref();
+        let is_known = found(&self.ends, key).is_some();
         let ends = found(&self.ends, key).and_then(|bytes| cache::restore(bytes, log, rules));
         // The name of a session may be a text, which the cache does not have.
         let is_named = |sessions: &Sessions| !sessions.iter().any(|(_, s)| s.lacks_name());
@@ -153,7 +154,7 @@ impl Caches {
             Some(sessions) => sessions,
             None => {
                 let mut sessions = gauges(log, rules, counter)?;
-                if key.is_some() && log.store.is_one_file() {
+                if key.is_some() && !is_known && log.store.is_one_file() {
                     fresh.ends = Some(cache::store(&mut sessions));
                 }
                 sessions

@@ -98,7 +98,7 @@ impl Budget {
     /// Whether this session may be summed up too. The first may always.
     fn allows(&mut self, session: &Session) -> bool {
         let allows = self.0 > 0;
-        self.0 = self.0.saturating_sub(session.items().len().max(LEAST));
+        self.0 = self.0.saturating_sub(session.items_to_sum().max(LEAST));
         allows
     }
 }
