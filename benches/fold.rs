@@ -1,195 +1,132 @@
-//! How the time to fold a session grows with its requests.
+//! How the time to fold a session grows with its requests, for many shapes of sessions, and what one more record costs
+//! in a long one.
 //!
-//! `cargo bench --bench fold`. The sessions are made up and never compact: with usage reports, without
-//! any, with parallel tool calls, and with sub-agents in the same file. Linear is a ratio of 4.
-#![allow(clippy::print_stdout)]
+//! `cargo bench --bench fold`; `-- NAME` folds the shapes whose name contains it. The sessions are made up. Linear is a
+//! ratio of 4 from each size to the next.
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use ctxgauge::model::event::{
-    Billed, Entry, Event, Key, Lane, NewItem, Node, Parent, Part, Place, Size, Usage,
-};
+#[path = "fold/shapes.rs"]
+mod shapes;
+
+use ctxgauge::config;
+use ctxgauge::model::event::{Entry, Lane};
+use ctxgauge::model::forecast::forecast;
 use ctxgauge::model::session::Session;
-use ctxgauge::model::{Kind, Role, Source};
+use ctxgauge::model::window::Rules;
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-const SIZES: [u64; 3] = [1_000, 5_000, 20_000];
-const ROUNDS: usize = 7;
-/// The output of a request, in tokens.
-const OUTPUT: u64 = 180;
-
-/// What the requests of a log are like.
-#[derive(Clone, Copy, PartialEq)]
-enum Shape {
-    Reported,
-    Unreported,
-    Parallel,
-    Sidechains,
-}
+const SIZES: [u64; 3] = [5_000, 20_000, 80_000];
+/// The records of one more request are applied to a session of so many.
+const LONG: u64 = 80_000;
+/// No further size is tried once one takes so long.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 fn main() {
-    for (name, shape) in [
-        ("usage reports", Shape::Reported),
-        ("no usage", Shape::Unreported),
-        ("parallel calls", Shape::Parallel),
-        ("sidechains", Shape::Sidechains),
-    ] {
-        let times = SIZES.map(|requests| best(shape, requests));
-        let ratio = times[2].as_secs_f64() / times[1].as_secs_f64();
-        let each = SIZES.iter().zip(times).map(|(requests, time)| {
-            let micros = time.as_secs_f64() * 1e6 / *requests as f64;
-            format!("{requests}: {micros:.1} µs a request")
-        });
-        let each: Vec<String> = each.collect();
-        println!("{name:<15} {}; 20k/5k {ratio:.2}", each.join(", "));
+    let only = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
+    let rules = Arc::new(config::rules().unwrap());
+    for (name, make) in shapes::ALL {
+        if is_wanted(name) {
+            growth(name, *make, &rules);
+        }
+    }
+    for (name, make) in shapes::LIVE {
+        if is_wanted("one more record") {
+            one_more(name, *make, &rules);
+        }
     }
 }
 
-/// The shortest time of some rounds.
-fn best(shape: Shape, requests: u64) -> Duration {
-    let entries = log(shape, requests);
-    let times = (0..ROUNDS).map(|_| {
-        let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
-        let entries = entries.clone();
-        let begun = Instant::now();
-        for entry in entries {
-            let new = || Session::new("claude-code", Arc::default());
-            sessions.entry(entry.lane).or_insert_with(new).apply(entry);
+fn growth(name: &str, make: fn(u64) -> Vec<Entry>, rules: &Arc<Rules>) {
+    let mut line = format!("{name:<22}");
+    let mut last: Option<Duration> = None;
+    for size in SIZES {
+        let entries = make(size);
+        let rounds = if size < SIZES[2] { 3 } else { 2 };
+        let time = (0..rounds)
+            .map(|_| fold(entries.clone(), rules))
+            .min()
+            .unwrap_or_default();
+        let each = time.as_secs_f64() * 1e6 / size as f64;
+        line += &format!(" {size}: {each:.1} µs");
+        if let Some(last) = last {
+            line += &format!(" (x{:.2})", time.as_secs_f64() / last.as_secs_f64());
         }
-        let time = begun.elapsed();
-        black_box(sessions);
-        time
+        last = Some(time);
+        if time > PATIENCE {
+            line += " …";
+            break;
+        }
+    }
+    println!("{line}");
+}
+
+fn fold(entries: Vec<Entry>, rules: &Arc<Rules>) -> Duration {
+    let mut sessions: BTreeMap<Lane, Session> = BTreeMap::new();
+    let begun = clock();
+    for entry in entries {
+        let new = || Session::new("claude-code", Arc::clone(rules));
+        sessions
+            .entry(entry.lane)
+            .or_insert_with(new)
+            .take_in(entry);
+    }
+    for session in sessions.values_mut() {
+        session.settle();
+        black_box(session.context());
+    }
+    let time = clock() - begun;
+    black_box(sessions);
+    time
+}
+
+/// The last 2,000 records of a long session, one by one, each with what a screen asks for after it.
+fn one_more(name: &str, make: fn(u64) -> Vec<Entry>, rules: &Arc<Rules>) {
+    let mut entries = make(LONG);
+    let newest = entries.split_off(entries.len() - 2_000);
+    let mut session = Session::new("claude-code", Arc::clone(rules));
+    for entry in entries {
+        session.apply(entry);
+    }
+    let ask = |session: &Session| {
+        black_box(session.context());
+        black_box(session.limits());
+        black_box(forecast(session, None).ok());
+    };
+    ask(&session);
+    let times = newest.into_iter().map(|entry| {
+        let begun = clock();
+        session.apply(entry);
+        let applied = clock() - begun;
+        ask(&session);
+        (applied, clock() - begun)
     });
-    times.min().unwrap_or_default()
+    let (mut applied, mut all): (Vec<Duration>, Vec<Duration>) = times.unzip();
+    for (what, times) in [("apply", &mut applied), ("apply and ask", &mut all)] {
+        times.sort_unstable();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+        println!(
+            "one more record, {name}: {what}: p50 {:?}, p99 {:?}, most {:?}",
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+    }
 }
 
-/// The entries of a made-up log.
-fn log(shape: Shape, requests: u64) -> Vec<Entry> {
-    let mut log = Log::default();
-    let mut prompts: BTreeMap<Lane, u64> = BTreeMap::new();
-    for request in 0..requests {
-        let lane = match shape {
-            Shape::Sidechains if request % 2 == 1 => Lane::Side(Key(request / 2 % 4)),
-            _ => Lane::Main,
-        };
-        let calls = if shape == Shape::Parallel { 3 } else { 1 };
-        if request % 10 == 0 {
-            log.node(lane, Part::Input, None, Parent::Previous, Role::User, 40);
-        }
-        let key = Key::of_number("request", request);
-        let prompt = prompts.entry(lane).or_insert(20_000_u64);
-        let outputs: Vec<Key> = (0..calls)
-            .map(|_| {
-                let output = log.node(
-                    lane,
-                    Part::Output,
-                    Some(key),
-                    Parent::Previous,
-                    Role::Assistant,
-                    60,
-                );
-                if shape != Shape::Unreported {
-                    log.usage(lane, key, *prompt);
-                }
-                output
-            })
-            .collect();
-        *prompt += OUTPUT;
-        for output in outputs {
-            let size = 20 + request * 37 % 200;
-            *prompt += size + 20;
-            log.node(
-                lane,
-                Part::Result,
-                None,
-                Parent::Key(output),
-                Role::Tool,
-                size,
-            );
-        }
-    }
-    log.entries
-}
-
-#[derive(Default)]
-struct Log {
-    entries: Vec<Entry>,
-}
-
-impl Log {
-    fn push(&mut self, lane: Lane, event: Event) {
-        let line = self.entries.len() as u64 + 1;
-        let place = Place {
-            line,
-            offset: line * 100,
-            len: 99,
-        };
-        self.entries.push(Entry {
-            lane,
-            place,
-            at: None,
-            event,
-        });
-    }
-
-    /// A record with one item of so many tokens. Returns its key.
-    fn node(
-        &mut self,
-        lane: Lane,
-        part: Part,
-        request: Option<Key>,
-        parent: Parent,
-        role: Role,
-        tokens: u64,
-    ) -> Key {
-        let key = Key::of_number("node", self.entries.len() as u64);
-        let kind = match role {
-            Role::Assistant => Kind::ToolCall,
-            Role::Tool => Kind::ToolResult,
-            _ => Kind::Text,
-        };
-        let item = NewItem {
-            role,
-            kind,
-            tool: Some("Read".into()),
-            call: None,
-            size: Size {
-                bytes: tokens * 4,
-                chars: tokens * 4,
-                local: tokens,
-                counted: true,
-                ..Size::default()
-            },
-            preview: Box::default(),
-            hash: key.0,
-            ephemeral: false,
-            nth: 0,
-        };
-        let node = Node {
-            key: Some(key),
-            parent,
-            part,
-            request,
-            turn: part == Part::Input,
-            items: vec![item],
-        };
-        self.push(lane, Event::Node(Box::new(node)));
-        key
-    }
-
-    fn usage(&mut self, lane: Lane, request: Key, prompt: u64) {
-        let usage = Usage {
-            request,
-            model: None,
-            prompt,
-            cached: 0,
-            output: Some(OUTPUT),
-            reasoning: None,
-            source: Source::Reported,
-            billed: Billed::default(),
-            is_whole: false,
-        };
-        self.push(lane, Event::Usage(Box::new(usage)));
-    }
+/// The processor's time of this thread so far: on a machine with other work, the only one that compares. Elsewhere than
+/// on Linux, the time that has passed.
+fn clock() -> Duration {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat");
+    let on_processor = stat
+        .ok()
+        .and_then(|stat| stat.split(' ').next()?.parse().ok());
+    on_processor.map_or_else(
+        || BEGUN.get_or_init(Instant::now).elapsed(),
+        Duration::from_nanos,
+    )
 }

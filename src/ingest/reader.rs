@@ -63,7 +63,7 @@ impl Lanes {
     /// Folds entries into the sessions.
     pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
-            self.lane(entry.lane).apply(entry);
+            self.lane(entry.lane).take_in(entry);
         }
     }
 
@@ -93,7 +93,8 @@ impl Lanes {
     }
 
     /// The sessions, the main one first.
-    pub fn into_sessions(self) -> Sessions {
+    pub fn into_sessions(mut self) -> Sessions {
+        self.lanes.values_mut().for_each(Session::settle);
         self.lanes.into_iter().collect()
     }
 }

@@ -8,10 +8,13 @@
 //! Two assumptions are tested against the deltas first (`judge`): what becomes of thinking, and that the
 //! tokenizer is the table's. Where another is far more likely, it takes its place.
 
+mod classes;
+mod fit;
 mod judge;
 mod tokenizer;
 mod verdict;
 
+use self::classes::{Class, ClassIx, Classes};
 use self::judge::DECISIVE;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
@@ -19,8 +22,7 @@ use super::history::Item;
 use super::thinking::Thinking;
 use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::VecDeque;
 
 /// The properties of an item that its estimate depends on.
 #[derive(Debug, Clone, Copy)]
@@ -29,18 +31,6 @@ pub struct Sample {
     kind: Kind,
     size: Size,
     class: Class,
-}
-
-/// Items with similar framing: results of one tool, reminders, summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Class(u64);
-
-impl Class {
-    fn of(kind: Kind, tool: Option<&str>) -> Class {
-        let mut hasher = DefaultHasher::new();
-        (kind, tool).hash(&mut hasher);
-        Class(hasher.finish())
-    }
 }
 
 impl Sample {
@@ -90,7 +80,9 @@ struct Settled {
     /// How many items.
     items: usize,
     /// The classes of its framed items.
-    classes: Vec<Class>,
+    classes: Vec<ClassIx>,
+    /// What the prior expects of it, in tokens.
+    expected: f64,
     /// What was reported for all of it, by what becomes of thinking.
     reported: [f64; 3],
     /// The yardstick of its residual; see [`Calibration::yard`].
@@ -127,7 +119,7 @@ pub struct Calibration {
     settled_scale: f64,
     price: Parts,
     /// What a class costs beyond `price`.
-    extra: BTreeMap<Class, f64>,
+    classes: Classes,
     #[serde(skip)]
     seen: VecDeque<Settled>,
     /// The 90th and 50th percentile of residuals, in yards.
@@ -137,12 +129,6 @@ pub struct Calibration {
 
 /// Settled deltas that are kept: older ones belong to another phase of the work.
 const MEMORY: usize = 300;
-/// The weight of the models table's prices, in settled deltas.
-const PRIOR_WEIGHT: f64 = 5.0;
-/// The weight of the models table's price of a class, in settled deltas.
-const CLASS_PRIOR_WEIGHT: f64 = 6.0;
-/// Residuals beyond this many yards weigh less (Huber).
-const HUBER: f64 = 0.35;
 /// An excess this many median residuals large is unlogged text, not a miscount.
 const OUTLIER: f64 = 2.5;
 /// The least yards an excess must have to be unlogged text, however well the counts have fitted.
@@ -164,7 +150,7 @@ impl Calibration {
             doubt: 0.0,
             settled_scale: 1.0,
             price: prior.price(),
-            extra: prior.extra(),
+            classes: Classes::new(prior.extra()),
             seen: VecDeque::new(),
             p90: 1.0,
             median: 1.0 / OUTLIER,
@@ -186,14 +172,10 @@ impl Calibration {
             // Readable thinking may be a summary of what is hidden: the larger of the two.
             self.prior.whole_thinking(text).max(hidden)
         } else if item.is_framed() {
-            (text + hidden + self.extra_of(item.class)).max(1.0)
+            (text + hidden + self.classes.extra_of(item.class)).max(1.0)
         } else {
             text + hidden
         }
-    }
-
-    fn extra_of(&self, class: Class) -> f64 {
-        self.extra.get(&class).copied().unwrap_or(0.0)
     }
 
     /// A residual's yardstick: the models table's 90 % error of such a sum.
@@ -251,10 +233,12 @@ impl Calibration {
                 .for_each(|(sum, part)| *sum += part);
         }
         let framed = items.iter().filter(|item| item.is_framed());
+        let classes: Vec<ClassIx> = framed.map(|item| self.classes.ix(item.class)).collect();
         self.seen.push_back(Settled {
             parts: sum,
             items: items.len(),
-            classes: framed.map(|item| item.class).collect(),
+            expected: (dot(sum, self.prior.price()) + self.classes.expected(&classes)).max(0.0),
+            classes,
             reported,
             yard: self.yard(estimate, items.len()),
         });
@@ -266,13 +250,6 @@ impl Calibration {
     /// Whether the log shows no thinking where some was reported.
     pub(super) fn hides_thinking(&self) -> bool {
         self.hidden
-    }
-
-    /// The deltas that a fit is made of.
-    fn usable(&self) -> impl Iterator<Item = &Settled> {
-        let thinking = self.thinking.index();
-        let seen = self.seen.iter();
-        seen.filter(move |d| d.items > 0 && d.reported[thinking] > 0.0)
     }
 
     /// What a token and its like cost before anything was seen, and what framing does.
@@ -288,150 +265,14 @@ impl Calibration {
             mark * scale,
         ]
     }
-
-    fn fit(&mut self) {
-        for _ in 0..ROUNDS {
-            self.fit_prices();
-            self.fit_classes();
-        }
-        self.fit_errors();
-    }
-
-    /// Weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas of
-    /// a typical size.
-    fn fit_prices(&mut self) {
-        let prior = self.expected_price();
-        let yard = self.yard(TYPICAL[0] * prior[0], 1);
-        let mut left = [[0.0; PARTS]; PARTS];
-        let mut right = [0.0; PARTS];
-        for (i, typical) in TYPICAL.into_iter().enumerate() {
-            left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
-            right[i] = left[i][i] * prior[i];
-        }
-        for d in self.usable() {
-            let weight = huber(self.residual(d)) / (d.yard * d.yard);
-            let reported = d.reported[self.thinking.index()] - self.extras(d);
-            for (i, row) in left.iter_mut().enumerate() {
-                for (cell, part) in row.iter_mut().zip(d.parts) {
-                    *cell += weight * d.parts[i] * part;
-                }
-                right[i] += weight * d.parts[i] * reported;
-            }
-        }
-        let Some([token, item, call, digit, wide, mark]) = solve(left, right) else {
-            return;
-        };
-        self.price = [
-            token.clamp(0.3 * prior[0], 3.0 * prior[0]),
-            item.clamp(0.0, MOST_FRAMING),
-            call.clamp(0.0, MOST_FRAMING),
-            digit.clamp(-MOST_SKEW, MOST_SKEW),
-            wide.clamp(-MOST_SKEW, MOST_SKEW),
-            mark.clamp(-MOST_MARK_SKEW, MOST_MARK_SKEW),
-        ];
-    }
-
-    /// What is left after the prices, by class, pulled towards the prior's.
-    fn fit_classes(&mut self) {
-        let prior = self.prior.extra();
-        let usual = self.yard(TYPICAL[0] * self.prior.per_token, 1);
-        let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
-        let mut sums: BTreeMap<Class, (f64, f64)> = BTreeMap::new();
-        for d in self.usable() {
-            let off = self.residual(d);
-            let weight = huber(off) / (d.yard * d.yard);
-            // What the delta is off by is its items' alike.
-            let share = off * d.yard / d.classes.len().max(1) as f64;
-            for class in &d.classes {
-                let (sum, n) = sums.entry(*class).or_default();
-                *sum += weight * (share + self.extra_of(*class));
-                *n += weight;
-            }
-        }
-        for (class, (sum, n)) in sums {
-            let expected = prior.get(&class).copied().unwrap_or(0.0);
-            let extra = (sum + pull * expected) / (n + pull);
-            self.extra
-                .insert(class, extra.clamp(-MOST_FRAMING, MOST_FRAMING));
-        }
-    }
-
-    /// How far the settled deltas are from their estimates now.
-    fn fit_errors(&mut self) {
-        let mut residuals: Vec<f64> = self.usable().map(|d| self.residual(d).abs()).collect();
-        if residuals.is_empty() {
-            (self.p90, self.median) = (1.0, 1.0 / OUTLIER);
-            return;
-        }
-        residuals.sort_by(f64::total_cmp);
-        // The prior's own quantiles count as some residuals do.
-        let n = residuals.len() as f64;
-        let trust = n / (n + 2.0 * PRIOR_WEIGHT);
-        let quantile = |q: f64| residuals[((n * q) as usize).min(residuals.len() - 1)];
-        self.p90 = trust * quantile(0.9) + (1.0 - trust);
-        self.median = trust * quantile(0.5) + (1.0 - trust) / OUTLIER;
-    }
-
-    /// How far a delta is from its estimate, in yards.
-    fn residual(&self, d: &Settled) -> f64 {
-        (d.reported[self.thinking.index()] - dot(d.parts, self.price) - self.extras(d)) / d.yard
-    }
-
-    fn extras(&self, d: &Settled) -> f64 {
-        d.classes.iter().map(|class| self.extra_of(*class)).sum()
-    }
 }
 
 fn dot(a: Parts, b: Parts) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The weight of a residual, in yards: far ones weigh less.
-fn huber(residual: f64) -> f64 {
-    if residual.abs() > HUBER {
-        HUBER / residual.abs()
-    } else {
-        1.0
-    }
-}
-
-/// Solves linear equations by elimination; `None` where they do not determine the unknowns.
-fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
-    for i in 0..PARTS {
-        // The prior's share of the diagonal keeps it away from 0; no pivoting is needed.
-        let pivot = left[i][i];
-        if !pivot.is_finite() || pivot.abs() < f64::MIN_POSITIVE {
-            return None;
-        }
-        for row in i + 1..PARTS {
-            let factor = left[row][i] / pivot;
-            let upper = left[i];
-            for (cell, above) in left[row].iter_mut().zip(upper).skip(i) {
-                *cell -= factor * above;
-            }
-            right[row] -= factor * right[i];
-        }
-    }
-    let mut x = [0.0; PARTS];
-    for i in (0..PARTS).rev() {
-        let known: f64 = (i + 1..PARTS).map(|j| left[i][j] * x[j]).sum();
-        x[i] = (right[i] - known) / left[i][i];
-    }
-    x.iter().all(|x| x.is_finite()).then_some(x)
-}
-
 /// So many deltas show whether the prior fits.
 const PROVEN: usize = 3;
-/// Rounds of re-weighting: the weights settle within three.
-const ROUNDS: usize = 3;
-/// A typical delta, which represents the prior.
-const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
-/// The most that a mark costs more or less than its local count.
-const MOST_MARK_SKEW: f64 = 3.0;
-/// The most that a digit or letter costs more or less than its local count.
-const MOST_SKEW: f64 = 1.0;
-/// The largest framing, in tokens.
-const MOST_FRAMING: f64 = 200.0;
 
 /// How wide the 90 % interval of estimates is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -51,6 +51,8 @@ pub(super) struct Chain {
     path: Vec<NodeIx>,
     /// The record that the next one follows.
     tip: Option<NodeIx>,
+    /// Whether a record has a parent that was written after it.
+    has_later_parents: bool,
 }
 
 impl Chain {
@@ -92,6 +94,12 @@ impl Chain {
 
     pub(super) fn request_of(&self, node: NodeIx) -> Option<Key> {
         self.nodes[node].request
+    }
+
+    /// Whether a user turn begins with a node.
+    pub(super) fn begins_turn(&self, node: NodeIx) -> bool {
+        let link = &self.nodes[node];
+        link.turn && link.part != Part::Output
     }
 
     pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx) {
@@ -198,9 +206,11 @@ impl Chain {
             },
         };
         let is_new = new != self.nodes[ix].parent;
-        // No record is its own ancestor.
-        if is_new && !self.upwards(new).any(|ancestor| ancestor == ix) {
+        // No record is its own ancestor. Ancestors are earlier records, unless a record was linked to a later one.
+        let is_earlier = !self.has_later_parents && new.is_none_or(|new| new < ix);
+        if is_new && (is_earlier || !self.upwards(new).any(|ancestor| ancestor == ix)) {
             self.nodes[ix].parent = new;
+            self.has_later_parents |= new.is_some_and(|new| new > ix);
         }
     }
 

@@ -13,6 +13,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+mod rescaled;
+
+use rescaled::Rescaled;
+pub(super) use rescaled::parts;
+
 /// Previous sizes that are kept: a base, and so many for each item. Only a log that goes back and forth
 /// between tokenizers comes near it; its older moments then show later sizes.
 const MAX_HISTORY_BASE: usize = 1_000;
@@ -50,10 +55,11 @@ pub(super) struct Items {
     settled: Tally,
     /// The other items in the context; `None`: to be summed up again.
     estimated: Option<Tally>,
-    /// Items that leave at the end of their turn, and thinking, perhaps gone already.
+    /// Items that leave at the end of their turn, perhaps gone already.
     ephemeral: Vec<ItemIx>,
-    thinking: Vec<ItemIx>,
-    /// All thinking since the last reset, in the context or stripped.
+    /// Thinking in the context, by node and index.
+    thinking: BTreeSet<(u32, ItemIx)>,
+    /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     thoughts: Vec<ItemIx>,
     /// What of it was stripped because of what becomes of thinking, not because the log has it so.
     stripped: BTreeSet<ItemIx>,
@@ -65,6 +71,14 @@ pub(super) struct Items {
     older_sizes: Vec<(u32, PreviousSize)>,
     /// How often items have left, come back, or changed their size.
     changes: u32,
+    /// What dropped prompts have made of the settled sizes, not worked out yet.
+    #[serde(skip)]
+    rescaled: Option<Rescaled>,
+    /// How many items have shared a number anew, all in all.
+    shared_anew: usize,
+    /// Tool results by their calls, as far as they were looked up: up to this item.
+    #[serde(skip)]
+    by_call: (BTreeSet<(Key, ItemIx)>, usize),
     /// Tool results that reports settled one by one, with their sizes: the same content costs the same
     /// again.
     sizes_by_hash: HashMap<u64, (ItemIx, u64)>,
@@ -193,14 +207,29 @@ impl Items {
         self.enlist(ix);
         self.tally(ix, 1);
         if self.list[ix].kind == Kind::Thinking {
-            self.thoughts.push(ix);
+            let at = self.thoughts_before(node + 1);
+            self.thoughts.insert(at, ix);
         }
         ix
     }
 
-    /// All thinking since the last reset, in the context or stripped.
+    /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     pub(super) fn thoughts(&self) -> &[ItemIx] {
         &self.thoughts
+    }
+
+    /// The part of it from one node up to another.
+    pub(super) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
+        let (from, to) = (self.thoughts_before(from), self.thoughts_before(to));
+        &self.thoughts[from.min(to)..to]
+    }
+
+    fn thoughts_before(&self, node: NodeIx) -> usize {
+        let is_before = |ix: &ItemIx| (self.list[*ix].node as NodeIx) < node;
+        match self.thoughts.last() {
+            Some(last) if is_before(last) => self.thoughts.len(),
+            _ => self.thoughts.partition_point(is_before),
+        }
     }
 
     /// A reset took place: what it did not keep is no longer of interest.
@@ -208,6 +237,19 @@ impl Items {
         let list = &self.list;
         self.thoughts.retain(|ix| list[*ix].in_context());
         self.stripped.clear();
+    }
+
+    /// The results of a call, in the context or not. The first time, costs a walk through all items.
+    pub(super) fn results_of(&mut self, call: Key) -> impl Iterator<Item = ItemIx> + '_ {
+        let (by_call, seen) = &mut self.by_call;
+        for (ix, item) in self.list.iter().enumerate().skip(*seen) {
+            if let (Kind::ToolResult, Some(call)) = (item.kind, item.call) {
+                by_call.insert((call, ix));
+            }
+        }
+        *seen = self.list.len();
+        let results = by_call.range((call, 0)..=(call, ItemIx::MAX));
+        results.map(|(_, ix)| *ix)
     }
 
     /// Puts an item that is in the context on the lists of what is pending and what will leave.
@@ -220,7 +262,7 @@ impl Items {
             self.ephemeral.push(ix);
         }
         if item.kind == Kind::Thinking {
-            self.thinking.push(ix);
+            self.thinking.insert((item.node, ix));
         }
     }
 
@@ -243,6 +285,7 @@ impl Items {
         if self.list[ix].settled.is_none() {
             self.keep_previous(ix);
         }
+        self.work_out_one(ix);
         self.tally(ix, -1);
         let item = &mut self.list[ix];
         item.left = Some(Left {
@@ -251,6 +294,9 @@ impl Items {
             why,
         });
         self.pending.remove(&(item.node, ix));
+        if item.kind == Kind::Thinking {
+            self.thinking.remove(&(item.node, ix));
+        }
         self.changes = self.changes.wrapping_add(1);
     }
 
@@ -267,7 +313,11 @@ impl Items {
     /// An item that left is in the context again; `request` is the next one.
     pub(super) fn restore(&mut self, ix: ItemIx, request: RequestIx) {
         let item = &mut self.list[ix];
-        let Some(left) = item.left.take() else {
+        if item.left.is_none() {
+            return;
+        }
+        self.work_out();
+        let Some(left) = self.list[ix].left.take() else {
             return;
         };
         self.stripped.remove(&ix);
@@ -287,6 +337,9 @@ impl Items {
 
     /// Settles an item's tokens, or takes that back.
     pub(super) fn set_settled(&mut self, ix: ItemIx, settled: Option<(u64, Source)>) {
+        if self.is_rescaled(ix) {
+            self.work_out();
+        }
         if self.list[ix].settled == settled {
             return;
         }
@@ -322,11 +375,13 @@ impl Items {
 
     /// Takes the thinking before this node out of the context.
     pub(super) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
-        for ix in std::mem::take(&mut self.thinking) {
-            match (self.list[ix].node as NodeIx) < before {
-                true => self.strip(ix, request),
-                false => self.thinking.push(ix),
-            }
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        let later = match self.thinking.first() {
+            Some((node, _)) if *node < before => self.thinking.split_off(&(before, 0)),
+            _ => return,
+        };
+        for (_, ix) in std::mem::replace(&mut self.thinking, later) {
+            self.strip(ix, request);
         }
     }
 
@@ -473,14 +528,29 @@ impl Items {
             tokens,
         };
         self.changes = self.changes.wrapping_add(1);
-        let most = MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len();
-        let has_room = self.older_sizes.len() < most;
+        let has_room = self.older_sizes.len() < self.most_history();
         if let Some(older) = self.list[ix].previous.replace(size)
             && has_room
         {
             let ix = u32::try_from(ix).unwrap_or(u32::MAX);
             self.older_sizes.push((ix, older));
         }
+    }
+
+    /// How many previous sizes are kept.
+    fn most_history(&self) -> usize {
+        MAX_HISTORY_BASE + MAX_HISTORY_PER_ITEM * self.list.len()
+    }
+
+    /// So many items are about to share a number anew. Returns whether sizes in between are worth it: where
+    /// that happens so often that they would not be kept, only the last ones are.
+    pub(super) fn may_share_anew(&mut self, items: usize) -> bool {
+        self.shared_anew = self.shared_anew.saturating_add(items);
+        let may = self.shared_anew <= self.most_history();
+        if !may {
+            self.shared_anew -= items;
+        }
+        may
     }
 
     /// Keeps the sizes of what is not settled: its estimates are about to change.
@@ -506,6 +576,7 @@ impl Items {
         chain: &Chain,
         stays: impl Fn(&Item) -> bool,
     ) -> Vec<Vec<ItemIx>> {
+        self.work_out();
         let newest_forgotten = self.newest_record(self.list.len());
         let mut kept = Vec::new();
         let mut nodes = Vec::with_capacity(chain.live().len());

@@ -16,6 +16,7 @@
 mod again;
 mod by_agent;
 mod explained;
+mod late;
 #[cfg(test)]
 mod tests;
 mod thinking;
@@ -24,13 +25,14 @@ use super::calibration::Expected;
 use super::chain::{BranchChange, Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
-use super::items::Items;
+use super::items::{Items, parts};
 use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
-use again::parts;
 use explained::{add_unexplained, explained, explained_at_first, fits};
+use late::Late;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// The items, requests and resets of a session, and what the reports have settled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -53,8 +55,10 @@ pub(super) struct Ledger {
     lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
     most_prefix: Option<u64>,
-    /// The nodes at which user turns began.
-    turns: Vec<NodeIx>,
+    /// The requests that may be the anchor: on the live branch, and their settled numbers still hold.
+    anchors: BTreeSet<RequestIx>,
+    /// The nodes of the live branch at which user turns began.
+    turns: BTreeSet<NodeIx>,
     /// The newest node with items that are no output.
     newest_input: NodeIx,
     /// What each request since the last reset settled.
@@ -69,6 +73,11 @@ pub(super) struct Ledger {
     revisions: u32,
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
+    /// What is still to be done, since it would be done again and again.
+    #[serde(skip)]
+    late: Late,
+    /// The largest prompt by model.
+    largest: HashMap<Option<Arc<str>>, u64>,
 }
 
 impl Ledger {
@@ -156,12 +165,14 @@ impl Ledger {
         let ix = self.requests.len();
         self.by_request.insert(key, ix);
         self.requests.push(Request { start, ..report });
+        self.note_prompt(ix);
+        self.late.begin_response();
         if start < self.newest_start || !chain.is_live(start) {
             return;
         }
         self.newest_start = start;
         self.requests[ix].previous = self.anchor;
-        let sent_from = self.sent_from(start, chain);
+        let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
         self.settle(ix, chain, coverage);
         self.anchor = Some(ix);
@@ -188,27 +199,30 @@ impl Ledger {
         if self.anchor != Some(ix) {
             return; // it has been settled by the next report
         }
-        if prompt != request.prompt {
+        let rises = prompt != request.prompt;
+        if rises {
             request.prompt = prompt;
             request.cached = request.cached.max(usage.cached);
-            self.anchor = request.previous;
-            let start = request.start;
-            self.items.take_back(ix, start);
-            self.settle(ix, chain, coverage);
-            self.anchor = Some(ix);
         }
-        let request = &mut self.requests[ix];
-        if output != request.output || reasoning != request.reasoning {
-            (request.output, request.reasoning) = (output, reasoning);
-            self.settle_output(ix, chain);
+        let grows = output != request.output || reasoning != request.reasoning;
+        (request.output, request.reasoning) = (output, reasoning);
+        if rises {
+            self.note_prompt(ix);
         }
-        self.revise(chain);
+        self.late.note(rises, grows);
+        if !self.late.is_long_response() {
+            self.settle_response(chain, coverage);
+        }
     }
 
     /// Another line of a response's output came.
     pub(super) fn output_grew(&mut self, request: Key, chain: &mut Chain) {
         if let Some(ix) = self.anchor.filter(|ix| self.requests[*ix].key == request) {
-            self.settle_output(ix, chain);
+            self.late.note(false, true);
+            if !self.late.is_long_response() {
+                self.late.has_output();
+                self.settle_output(ix, chain);
+            }
         }
     }
 
@@ -244,7 +258,7 @@ impl Ledger {
             {
                 (reset.after, reset.after_source) = (Some(prompt), Source::Reported);
             }
-            return self.set_system(ix, system);
+            return self.set_system(ix, system, chain);
         };
         let unlogged = self.requests[anchor].system;
         self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
@@ -266,8 +280,8 @@ impl Ledger {
         }
         let given = self.apportion(&fresh, &estimates, explained, source);
         let system = prompt.checked_sub(held + given);
-        let system = system.unwrap_or_else(|| self.share_anew(ix, chain));
-        self.set_system(ix, system);
+        let system = system.unwrap_or_else(|| self.share_again(ix, chain));
+        self.set_system(ix, system, chain);
     }
 
     /// How much less was unlogged of the first prompt after a reset than of the last one before it: text
@@ -281,10 +295,13 @@ impl Ledger {
         before.saturating_sub(self.requests[first].system)
     }
 
-    fn set_system(&mut self, ix: RequestIx, system: u64) {
+    fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {
         let request = &mut self.requests[ix];
         request.system = system;
         request.generation = Some(self.generation);
+        if chain.is_live(request.start) {
+            self.anchors.insert(ix);
+        }
     }
 
     /// Items that record what the anchor's prompt already held: they take their estimates from what was
@@ -327,12 +344,13 @@ impl Ledger {
         let sum: f64 = estimates.iter().sum();
         if held > prompt {
             // What was kept seemed larger than the whole prompt: its size is no longer known.
+            self.items.work_out();
             let settled = |ix: &ItemIx| self.items.all()[*ix].settled.is_some();
             let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
             let sizes = self.sizes(&kept);
             self.apportion(fresh, estimates, 0, Source::Shared);
             self.apportion(&kept, &sizes, prompt, Source::Shared);
-            self.generation += 1;
+            self.begin_generation();
             return 0;
         }
         let room = prompt - held;
@@ -348,11 +366,29 @@ impl Ledger {
         let sizes = self.sizes(&held);
         let sum: f64 = sizes.iter().sum();
         let prompt = self.requests[ix].prompt;
-        self.generation += 1;
-        let system = self.prefix.unwrap_or(0).min(prompt / 2);
-        let target = (sum.round() as u64).min(prompt - system);
+        self.begin_generation();
+        let target = (sum.round() as u64).min(prompt - self.least_system(prompt));
         let given = self.apportion(&held, &sizes, target, Source::Shared);
         prompt - given
+    }
+
+    /// The same without a walk through the items, where that happens so often that their sizes in between are
+    /// not kept.
+    fn share_again(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
+        let Request { start, prompt, .. } = self.requests[ix];
+        let held = self.items.settled_before(start, chain);
+        if held == 0 || self.items.may_share_anew(chain.live().len()) {
+            return self.share_anew(ix, chain);
+        }
+        self.begin_generation();
+        let target = held.min(prompt - self.least_system(prompt));
+        self.items.rescale(start, held, target);
+        prompt - target
+    }
+
+    /// The least of a prompt that is the system part, in tokens.
+    fn least_system(&self, prompt: u64) -> u64 {
+        self.prefix.unwrap_or(0).min(prompt / 2)
     }
 
     fn sizes(&self, items: &[ItemIx]) -> Vec<f64> {
@@ -450,7 +486,7 @@ impl Ledger {
             self.items.set_settled(ix, None);
         }
         self.anchor = None;
-        self.generation += 1;
+        self.begin_generation();
         self.settled.clear();
     }
 
@@ -464,14 +500,39 @@ impl Ledger {
         for ix in change.joined.iter().flat_map(|node| chain.items(*node)) {
             self.items.come_back(*ix, now);
         }
+        for node in &change.left {
+            self.turns.remove(node);
+            if let Some(ix) = self.begun_at(*node, chain) {
+                self.anchors.remove(&ix);
+            }
+        }
+        for node in &change.joined {
+            if chain.begins_turn(*node) {
+                self.turns.insert(*node);
+            }
+            if let Some(ix) = self.begun_at(*node, chain)
+                && self.requests[ix].generation == Some(self.generation)
+            {
+                self.anchors.insert(ix);
+            }
+        }
         let after = self.resets.last().map_or(0, |reset| reset.request);
-        self.anchor = (after..now).rev().find(|ix| {
-            let request = &self.requests[*ix];
-            request.generation == Some(self.generation) && chain.is_live(request.start)
-        });
+        self.anchor = self.anchors.range(after..).next_back().copied();
         if let Some(ix) = self.anchor {
             self.settle_output(ix, chain);
         }
+    }
+
+    /// The request whose output begins with a node.
+    fn begun_at(&self, node: NodeIx, chain: &Chain) -> Option<RequestIx> {
+        let ix = self.request_of(chain.request_of(node)?)?;
+        (self.requests[ix].start == node).then_some(ix)
+    }
+
+    /// No number settled so far holds any more.
+    fn begin_generation(&mut self) {
+        self.generation += 1;
+        self.anchors.clear();
     }
 
     /// Notes a compaction or clear, before anything leaves.
@@ -514,7 +575,8 @@ impl Ledger {
         }
         self.requests.shrink_to_fit();
         self.settled = Vec::new();
-        self.turns = Vec::new();
+        self.turns = BTreeSet::new();
+        self.anchors = BTreeSet::new();
         self.by_request.retain(|key, _| Some(*key) == request);
         self.by_request.shrink_to_fit();
         self.items.keep(chain, stays)

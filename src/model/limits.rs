@@ -16,7 +16,7 @@ impl Session {
             let limits = |least| self.limits_from(&facts, &stored.sizes, least);
             return raised(stored.sizes.has_requests, limits, || stored.low);
         }
-        let sizes = Sizes::of(facts.model.as_deref(), self.requests(), self.resets());
+        let sizes = Sizes::now(self);
         raised(
             sizes.has_requests,
             |least| self.limits_from(&facts, &sizes, least),
@@ -36,7 +36,7 @@ impl Session {
             ..self.facts()
         };
         let resets = &self.resets()[..resets];
-        let sizes = Sizes::of(facts.model.as_deref(), requests, resets);
+        let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
         self.limits_from(&facts, &sizes, 0)
     }
 
@@ -47,7 +47,7 @@ impl Session {
             model,
             ..self.facts()
         };
-        let sizes = Sizes::of(facts.model.as_deref(), self.requests(), self.resets());
+        let sizes = Sizes::of(facts.model.as_ref(), self.requests(), self.resets());
         self.limits_from(&facts, &sizes, 0)
     }
 
@@ -57,7 +57,7 @@ impl Session {
         let facts = self.past().facts_at(inputs);
         let requests = &self.requests()[..inputs.requests as usize];
         let resets = &self.resets()[..inputs.resets as usize];
-        let sizes = Sizes::of(facts.model.as_deref(), requests, resets);
+        let sizes = Sizes::of(facts.model.as_ref(), requests, resets);
         raised(
             sizes.has_requests,
             |least| self.limits_from(&facts, &sizes, least),
@@ -97,14 +97,31 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn of(model: Option<&str>, requests: &[Request], resets: &[PastReset]) -> Sizes {
-        let same_model = |other: &Option<Arc<str>>| other.as_deref() == model;
-        let of_model = requests.iter().filter(|r| same_model(&r.model));
-        let automatic = |r: &&PastReset| r.cause == Cause::Automatic && same_model(&r.model);
+    /// Of the model in use, as they are now.
+    pub(super) fn now(session: &Session) -> Sizes {
+        let model = session.model_shared();
+        let largest = session.ledger().largest_prompt(model);
+        Sizes::new(model, largest, session.requests(), session.resets())
+    }
+
+    fn of(model: Option<&Arc<str>>, requests: &[Request], resets: &[PastReset]) -> Sizes {
+        let of_model = requests.iter().filter(|r| is_same(r.model.as_ref(), model));
+        let largest = of_model.map(|r| r.prompt).max().unwrap_or(0);
+        Sizes::new(model, largest, requests, resets)
+    }
+
+    fn new(
+        model: Option<&Arc<str>>,
+        largest: u64,
+        requests: &[Request],
+        resets: &[PastReset],
+    ) -> Sizes {
+        let automatic =
+            |r: &&PastReset| r.cause == Cause::Automatic && is_same(r.model.as_ref(), model);
         let first = requests.get(resets.last().map_or(0, |reset| reset.request));
         Sizes {
             has_requests: !requests.is_empty(),
-            largest: of_model.map(|r| r.prompt).max().unwrap_or(0),
+            largest,
             first: first.map(|request| request.prompt),
             past: resets
                 .iter()
@@ -115,6 +132,14 @@ impl Sizes {
                 })
                 .collect(),
         }
+    }
+}
+
+/// Whether both are the same model. Nearly always both are one string.
+fn is_same(a: Option<&Arc<str>>, b: Option<&Arc<str>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+        (a, b) => a.is_none() && b.is_none(),
     }
 }
 

@@ -23,10 +23,10 @@ use super::ledger::{Ledger, alive};
 use super::past::{Facts, Inputs, Mark, Past};
 use super::version;
 use super::window::{Overrides, Rules};
-use super::{Gone, Kind, Source};
+use super::{Gone, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How much of its log a session was rebuilt from.
@@ -237,7 +237,17 @@ impl Session {
     /// new in it; another branch, a reset, a correction of an older number and another tokenizer may
     /// cost a walk through the context.
     pub fn apply(&mut self, entry: Entry) {
+        self.take_in(entry);
+        self.settle();
+    }
+
+    /// Takes in one entry of several: [`Session::settle`] is due after the last, before anything is asked of
+    /// the session. What a log makes necessary again and again is done only once then.
+    pub fn take_in(&mut self, entry: Entry) {
         self.stored = None;
+        if self.ledger.is_late() && !self.ledger.goes_on(&entry.event) {
+            self.ledger.catch_up(&mut self.chain, self.coverage);
+        }
         if let Some(at) = entry.at {
             self.started_at = Some(self.started_at.map_or(at, |t| t.min(at)));
             self.updated_at = Some(self.updated_at.map_or(at, |t| t.max(at)));
@@ -279,6 +289,17 @@ impl Session {
             }
         }
         self.mark(place, at);
+    }
+
+    /// Works out what [`Session::take_in`] has put off. Costs nothing where that is nothing.
+    pub fn settle(&mut self) {
+        if !self.ledger.is_late() {
+            return;
+        }
+        self.ledger.catch_up_all(&mut self.chain, self.coverage);
+        if let Some(place) = self.last_place {
+            self.mark(place, self.updated_at);
+        }
     }
 
     /// Sets a mark where a context would be computed otherwise than at the last one.
@@ -381,6 +402,7 @@ impl Session {
     /// Takes in the agent's own number for its context.
     fn record_agent_estimate(&mut self, usage: &Usage) {
         self.ledger.take_back_agents();
+        self.ledger.items_mut().work_out();
         let (logged, prefix) = self.ledger.items_mut().tokens_in_context();
         let (unlogged, _) = self.expected_prefix(&self.inputs(), logged, prefix);
         let used = logged.saturating_add(unlogged);
@@ -487,19 +509,17 @@ impl Session {
     }
 
     fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
-        let nodes: HashSet<usize> = nodes
-            .iter()
-            .filter_map(|key| self.chain.find(*key))
+        let of_nodes = nodes.iter().filter_map(|key| self.chain.find(*key));
+        let mut hits: BTreeSet<ItemIx> = of_nodes
+            .flat_map(|node| self.chain.items(node).iter().copied())
             .collect();
-        let calls: HashSet<Key> = calls.iter().copied().collect();
-        let hit = |ix: &ItemIx| {
-            let item = &self.items()[*ix];
-            nodes.contains(&(item.node as usize))
-                || (item.kind == Kind::ToolResult && item.call.is_some_and(|c| calls.contains(&c)))
-        };
-        let hits: Vec<ItemIx> = self.alive().into_iter().filter(hit).collect();
+        for call in calls {
+            hits.extend(self.ledger.items_mut().results_of(*call));
+        }
         for ix in hits {
-            self.leave(ix, Gone::Cleared);
+            if self.chain.is_live(self.items()[ix].node as usize) {
+                self.leave(ix, Gone::Cleared);
+            }
         }
     }
 
@@ -529,6 +549,7 @@ impl Session {
     }
 
     fn retain(&mut self, keys: &[Key], why: Gone, place: Place, at: Option<Timestamp>) {
+        self.ledger.items_mut().work_out();
         let reset = Reset::new(why, Cause::Automatic, Kept::Nothing);
         let before = self.before_reset(&reset, place, at);
         let change = self.chain.retain(keys);
@@ -551,6 +572,7 @@ impl Session {
         if reset.key.is_some_and(|key| self.chain.find(key).is_some()) {
             return; // an old boundary, written again
         }
+        self.ledger.items_mut().work_out();
         let before = self.before_reset(&reset, place, at);
         let change = self.chain.reset(reset.key, &reset.kept);
         self.add_reset(before, &change);

@@ -2,7 +2,7 @@
 //! tokenizer is the one that the models table has.
 
 use super::verdict::{Fit, Point};
-use super::{Calibration, Settled, dot};
+use super::{Calibration, Settled};
 use crate::model::thinking::Thinking;
 
 impl Calibration {
@@ -86,15 +86,10 @@ impl Calibration {
 
     /// The newest deltas, with what is left for their items if this becomes of thinking.
     fn points(&self, thinking: Thinking) -> Vec<Point> {
-        let price = self.prior.price();
-        let extra = self.prior.extra();
-        let point = |d: &Settled| {
-            let extras = d.classes.iter().filter_map(|class| extra.get(class));
-            Point {
-                expected: (dot(d.parts, price) + extras.sum::<f64>()).max(0.0),
-                reported: d.reported[thinking.index()],
-                floor: self.prior.spread_floor / 2.0 * (d.items.max(1) as f64).sqrt(),
-            }
+        let point = |d: &Settled| Point {
+            expected: d.expected,
+            reported: d.reported[thinking.index()],
+            floor: self.prior.spread_floor / 2.0 * (d.items.max(1) as f64).sqrt(),
         };
         let newest = self.seen.iter().rev().take(JUDGED);
         newest.map(point).collect()

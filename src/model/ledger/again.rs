@@ -8,6 +8,7 @@ use super::{Ledger, add_unexplained, explained, explained_at_first};
 use crate::model::Source;
 use crate::model::chain::{Chain, NodeIx};
 use crate::model::history::{ItemIx, Request, RequestIx};
+use crate::model::items::parts;
 use std::collections::{BTreeSet, HashMap};
 
 /// The most revisions of a session.
@@ -41,20 +42,21 @@ impl Ledger {
             return;
         }
         self.revisions += 1;
+        self.items.work_out();
         self.move_thinking(&requests, chain);
         let plan = self.plan(&requests);
         for (item, size) in plan.sizes {
             self.items.set_settled(item, size);
         }
-        self.generation += 1;
+        self.begin_generation();
         for (position, ix) in requests.iter().enumerate().skip(plan.from) {
-            self.set_system(*ix, plan.system[position]);
+            self.set_system(*ix, plan.system[position], chain);
         }
         if plan.from == requests.len()
             && let Some(last) = requests.last()
         {
             let system = self.share_anew(*last, chain);
-            self.set_system(*last, system);
+            self.set_system(*last, system, chain);
         }
         let first = requests[0];
         if plan.from == 0 && self.requests[first].previous.is_none() && self.prefix.is_some() {
@@ -84,9 +86,8 @@ impl Ledger {
     /// Corrects which prompts held thinking.
     fn move_thinking(&mut self, requests: &[RequestIx], chain: &Chain) {
         let starts = requests.iter().map(|ix| self.requests[*ix].start);
-        let sent: Vec<(NodeIx, NodeIx)> = starts
-            .map(|start| (self.sent_from(start, chain), start))
-            .collect();
+        let sent: Vec<(NodeIx, NodeIx)> =
+            starts.map(|start| (self.sent_from(start), start)).collect();
         let next = self.requests.len();
         let sent_next = self.sent_next_from(chain);
         for ix in self.items.thoughts().to_vec() {
@@ -222,23 +223,4 @@ impl Ledger {
         }
         changes
     }
-}
-
-/// Divides a sum in proportion to weights, to the token.
-pub(super) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
-    let total: f64 = weights.iter().sum();
-    let (mut upto, mut given) = (0.0, 0);
-    let count = weights.len();
-    let part = |(n, weight): (usize, &f64)| {
-        upto += match total > 0.0 {
-            true => weight / total,
-            false => 1.0 / count as f64,
-        };
-        let target = match n + 1 == count {
-            true => sum,
-            false => ((sum as f64 * upto).round() as u64).clamp(given, sum),
-        };
-        target - std::mem::replace(&mut given, target)
-    };
-    weights.iter().enumerate().map(part).collect()
 }

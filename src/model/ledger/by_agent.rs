@@ -12,6 +12,13 @@ impl Ledger {
         if self.anchor.is_some() || self.prefix.is_some() {
             return;
         }
+        match self.items.may_share_anew(chain.live().len()) {
+            true => self.share_agents_now(tokens, chain),
+            false => self.late.note_agents(tokens),
+        }
+    }
+
+    pub(super) fn share_agents_now(&mut self, tokens: u64, chain: &Chain) {
         let items: Vec<ItemIx> = alive(chain, &self.items).collect();
         let sizes = self.sizes(&items);
         if sizes.iter().sum::<f64>() > tokens as f64 {
@@ -22,6 +29,7 @@ impl Ledger {
 
     /// Takes back what items have of the agent's own number: another one came, or a report.
     pub(in crate::model) fn take_back_agents(&mut self) {
+        self.late.forget_agents();
         for ix in std::mem::take(&mut self.by_agent) {
             if let Some((_, Source::Agent)) = self.items.all()[ix].settled {
                 self.items.set_settled(ix, None);

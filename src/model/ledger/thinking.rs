@@ -10,7 +10,7 @@ impl Ledger {
     pub(in crate::model) fn begin_input(&mut self, turn: bool, chain: &Chain) {
         let (node, now) = (chain.last(), self.requests.len());
         if turn {
-            self.turns.push(node);
+            self.turns.insert(node);
         }
         self.newest_input = node;
         match self.items.calibrations().current().thinking() {
@@ -21,17 +21,16 @@ impl Ledger {
     }
 
     /// The first node whose thinking is part of a prompt that ends before `start`.
-    pub(super) fn sent_from(&self, start: NodeIx, chain: &Chain) -> NodeIx {
-        self.sent_from_if(self.items.calibrations().current().thinking(), start, chain)
+    pub(super) fn sent_from(&self, start: NodeIx) -> NodeIx {
+        self.sent_from_if(self.items.calibrations().current().thinking(), start)
     }
 
-    pub(super) fn sent_from_if(&self, thinking: Thinking, start: NodeIx, chain: &Chain) -> NodeIx {
+    pub(super) fn sent_from_if(&self, thinking: Thinking, start: NodeIx) -> NodeIx {
         match thinking {
             Thinking::Stays => 0,
             Thinking::Never => start,
             Thinking::Leaves => {
-                let mut turns = self.turns.iter().rev();
-                let turn = turns.find(|node| **node < start && chain.is_live(**node));
+                let turn = self.turns.range(..start).next_back();
                 turn.copied().unwrap_or(0)
             }
         }
@@ -42,7 +41,7 @@ impl Ledger {
         match self.items.calibrations().current().thinking() {
             Thinking::Never if chain.is_live(self.newest_input) => self.newest_input,
             Thinking::Never => 0,
-            Thinking::Leaves | Thinking::Stays => self.sent_from(NodeIx::MAX, chain),
+            Thinking::Leaves | Thinking::Stays => self.sent_from(NodeIx::MAX),
         }
     }
 
@@ -73,8 +72,8 @@ impl Ledger {
         chain: &Chain,
     ) -> Option<f64> {
         let (start, last_start) = (self.requests[ix].start, self.requests[last].start);
-        let from = self.sent_from_if(thinking, start, chain);
-        let last_from = self.sent_from_if(thinking, last_start, chain);
+        let from = self.sent_from_if(thinking, start);
+        let last_from = self.sent_from_if(thinking, last_start);
         if from == last_from {
             return self.thinking_between(last_start.max(from), start, chain);
         }
@@ -85,20 +84,16 @@ impl Ledger {
     /// Tokens of thinking between two nodes, in the context or stripped; `None`: not all of it was
     /// reported.
     fn thinking_between(&self, from: NodeIx, to: NodeIx, chain: &Chain) -> Option<f64> {
-        let thoughts = self.items.thoughts().iter().rev();
         let mut sum = 0.0;
-        for ix in thoughts {
+        for ix in self.items.thoughts_between(from, to) {
             let item = &self.items.all()[*ix];
             let node = item.node as NodeIx;
-            if node < from {
-                break;
-            }
-            if node >= to || !self.items.is_thought_of(*ix) || !chain.is_live(node) {
+            if !self.items.is_thought_of(*ix) || !chain.is_live(node) {
                 continue;
             }
             let request = item.output_of.and_then(|key| self.request_of(key))?;
             self.requests[request].reasoning?;
-            sum += item.settled?.0 as f64;
+            sum += self.items.settled_now(*ix)?;
         }
         Some(sum)
     }

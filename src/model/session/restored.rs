@@ -44,7 +44,7 @@ impl Session {
         let is_child = lane != Lane::Main || self.meta.parent.is_some();
         self.stored = Some(Box::new(Stored {
             is_final: self.is_final(&context),
-            sizes: Sizes::of(model.as_deref(), self.requests(), self.resets()),
+            sizes: Sizes::now(self),
             low: self.calibrated_context().low,
             is_unreported: self.is_unreported(),
             prompts: self.newest_prompts(PROMPTS),

@@ -1,0 +1,187 @@
+//! Fits the prices of a model's tokens and framing to the settled deltas.
+
+use super::classes::ClassIx;
+use super::{Calibration, OUTLIER, PARTS, Parts, Settled, dot};
+
+impl Calibration {
+    /// Each report is a fit over all deltas in memory: it is most of what reading with an exact count costs
+    /// beside counting itself.
+    pub(super) fn fit(&mut self) {
+        let seen = std::mem::take(&mut self.seen);
+        let thinking = self.thinking.index();
+        let usable = seen
+            .iter()
+            .filter(|d| d.items > 0 && d.reported[thinking] > 0.0);
+        let mut points: Vec<Point<'_>> = usable
+            .map(|settled| Point {
+                settled,
+                reported: settled.reported[thinking],
+                extras: self.classes.extras(&settled.classes),
+            })
+            .collect();
+        for _ in 0..ROUNDS {
+            self.fit_prices(&points);
+            self.fit_classes(&points);
+            for point in &mut points {
+                point.extras = self.classes.extras(&point.settled.classes);
+            }
+        }
+        self.fit_errors(&points);
+        self.seen = seen;
+    }
+
+    /// Weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas of
+    /// a typical size.
+    fn fit_prices(&mut self, points: &[Point<'_>]) {
+        let prior = self.expected_price();
+        let yard = self.yard(TYPICAL[0] * prior[0], 1);
+        let mut left = [[0.0; PARTS]; PARTS];
+        let mut right = [0.0; PARTS];
+        for (i, typical) in TYPICAL.into_iter().enumerate() {
+            left[i][i] = PRIOR_WEIGHT * (typical / yard).powi(2);
+            right[i] = left[i][i] * prior[i];
+        }
+        for point in points {
+            let Settled { parts, yard, .. } = point.settled;
+            let weight = huber(point.residual(self.price)) / (yard * yard);
+            let reported = point.reported - point.extras;
+            for (i, row) in left.iter_mut().enumerate() {
+                // Most deltas have no part of some kind.
+                if parts[i] == 0.0 {
+                    continue;
+                }
+                let weight = weight * parts[i];
+                for (cell, part) in row.iter_mut().zip(parts) {
+                    *cell += weight * part;
+                }
+                right[i] += weight * reported;
+            }
+        }
+        let Some([token, item, call, digit, wide, mark]) = solve(left, right) else {
+            return;
+        };
+        self.price = [
+            token.clamp(0.3 * prior[0], 3.0 * prior[0]),
+            item.clamp(0.0, MOST_FRAMING),
+            call.clamp(0.0, MOST_FRAMING),
+            digit.clamp(-MOST_SKEW, MOST_SKEW),
+            wide.clamp(-MOST_SKEW, MOST_SKEW),
+            mark.clamp(-MOST_MARK_SKEW, MOST_MARK_SKEW),
+        ];
+    }
+
+    /// What is left after the prices, by class, pulled towards the prior's.
+    fn fit_classes(&mut self, points: &[Point<'_>]) {
+        let usual = self.yard(TYPICAL[0] * self.prior.per_token, 1);
+        let pull = CLASS_PRIOR_WEIGHT / (usual * usual);
+        let mut sums: Vec<(ClassIx, f64, f64)> = Vec::new();
+        for point in points {
+            let Settled { classes, yard, .. } = point.settled;
+            let off = point.residual(self.price);
+            let weight = huber(off) / (yard * yard);
+            // What the delta is off by is its items' alike.
+            let share = off * yard / classes.len().max(1) as f64;
+            for class in classes {
+                let slot = self.classes.slot(*class, sums.len());
+                if slot == sums.len() {
+                    sums.push((*class, 0.0, 0.0));
+                }
+                let (_, sum, n) = &mut sums[slot];
+                *sum += weight * (share + self.classes.learned(*class));
+                *n += weight;
+            }
+        }
+        for (class, sum, n) in sums {
+            let expected = self.classes.prior(class);
+            let extra = (sum + pull * expected) / (n + pull);
+            self.classes
+                .learn(class, extra.clamp(-MOST_FRAMING, MOST_FRAMING));
+        }
+    }
+
+    /// How far the settled deltas are from their estimates now.
+    fn fit_errors(&mut self, points: &[Point<'_>]) {
+        let residuals = points.iter().map(|point| point.residual(self.price).abs());
+        let mut residuals: Vec<f64> = residuals.collect();
+        if residuals.is_empty() {
+            (self.p90, self.median) = (1.0, 1.0 / OUTLIER);
+            return;
+        }
+        // The prior's own quantiles count as some residuals do.
+        let n = residuals.len() as f64;
+        let trust = n / (n + 2.0 * PRIOR_WEIGHT);
+        let mut quantile = |q: f64| {
+            let at = ((n * q) as usize).min(residuals.len() - 1);
+            *residuals.select_nth_unstable_by(at, f64::total_cmp).1
+        };
+        self.p90 = trust * quantile(0.9) + (1.0 - trust);
+        self.median = trust * quantile(0.5) + (1.0 - trust) / OUTLIER;
+    }
+}
+
+/// A settled delta that a fit is made of.
+struct Point<'s> {
+    settled: &'s Settled,
+    /// What was reported for it, as is believed of thinking.
+    reported: f64,
+    /// What its classes cost, as far as was learned.
+    extras: f64,
+}
+
+impl Point<'_> {
+    /// How far it is from its estimate, in yards.
+    fn residual(&self, price: Parts) -> f64 {
+        (self.reported - dot(self.settled.parts, price) - self.extras) / self.settled.yard
+    }
+}
+
+/// The weight of a residual, in yards: far ones weigh less.
+fn huber(residual: f64) -> f64 {
+    if residual.abs() > HUBER {
+        HUBER / residual.abs()
+    } else {
+        1.0
+    }
+}
+
+/// Solves linear equations by elimination; `None` where they do not determine the unknowns.
+fn solve(mut left: [Parts; PARTS], mut right: Parts) -> Option<Parts> {
+    for i in 0..PARTS {
+        // The prior's share of the diagonal keeps it away from 0; no pivoting is needed.
+        let pivot = left[i][i];
+        if !pivot.is_finite() || pivot.abs() < f64::MIN_POSITIVE {
+            return None;
+        }
+        for row in i + 1..PARTS {
+            let factor = left[row][i] / pivot;
+            let upper = left[i];
+            for (cell, above) in left[row].iter_mut().zip(upper).skip(i) {
+                *cell -= factor * above;
+            }
+            right[row] -= factor * right[i];
+        }
+    }
+    let mut x = [0.0; PARTS];
+    for i in (0..PARTS).rev() {
+        let known: f64 = (i + 1..PARTS).map(|j| left[i][j] * x[j]).sum();
+        x[i] = (right[i] - known) / left[i][i];
+    }
+    x.iter().all(|x| x.is_finite()).then_some(x)
+}
+
+/// The weight of the models table's prices, in settled deltas.
+const PRIOR_WEIGHT: f64 = 5.0;
+/// The weight of the models table's price of a class, in settled deltas.
+const CLASS_PRIOR_WEIGHT: f64 = 6.0;
+/// Residuals beyond this many yards weigh less (Huber).
+const HUBER: f64 = 0.35;
+/// Rounds of re-weighting: the weights settle within three.
+const ROUNDS: usize = 3;
+/// A typical delta, which represents the prior.
+const TYPICAL: Parts = [400.0, 1.0, 1.0, 200.0, 200.0, 50.0];
+/// The most that a mark costs more or less than its local count.
+const MOST_MARK_SKEW: f64 = 3.0;
+/// The most that a digit or letter costs more or less than its local count.
+const MOST_SKEW: f64 = 1.0;
+/// The largest framing, in tokens.
+const MOST_FRAMING: f64 = 200.0;

@@ -1,0 +1,151 @@
+//! What is settled shares a smaller number anew, in proportion to its sizes so far.
+//!
+//! That is a walk through the context each time a reported prompt drops without a compaction. In a log where
+//! prompts drop again and again, the sizes in between would not be kept: they are worked out once, when
+//! somebody asks, from the ratios of all drops since.
+
+use super::Items;
+use crate::model::Source;
+use crate::model::chain::NodeIx;
+use crate::model::history::ItemIx;
+
+/// What the items before a node share, and how it came to that.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rescaled {
+    /// Each drop since the sizes were worked out: the node before which items shared it, and the ratio of what
+    /// they had after it to what they had before. Nodes never fall.
+    drops: Vec<(u32, f64)>,
+    /// What they have together now, in tokens.
+    tokens: u64,
+}
+
+impl Rescaled {
+    /// The ratio of what an item at a node has now to what it had when it was settled.
+    fn ratio(&self, node: u32) -> f64 {
+        let drops = self.drops[self.after(node)..].iter();
+        drops.map(|(_, ratio)| ratio).product()
+    }
+
+    /// The first drop that was after an item at a node.
+    fn after(&self, node: u32) -> usize {
+        self.drops.partition_point(|(start, _)| *start <= node)
+    }
+}
+
+impl Items {
+    /// All that is settled before a node, `held` tokens together, shares another number of tokens. `held` is
+    /// above 0.
+    pub(in crate::model) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
+        self.settled.all += i128::from(tokens) - i128::from(held);
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        let rescaled = self.rescaled.get_or_insert_default();
+        rescaled.drops.push((start, tokens as f64 / held as f64));
+        rescaled.tokens = tokens;
+        if rescaled.drops.len() >= MOST_DROPS {
+            self.work_out();
+        }
+    }
+
+    /// Whether sizes are still to be worked out.
+    pub(in crate::model) fn is_late(&self) -> bool {
+        self.rescaled.is_some()
+    }
+
+    /// Whether an item is at a node before which sizes are still to be worked out.
+    pub(super) fn is_rescaled(&self, ix: ItemIx) -> bool {
+        let drops = self.rescaled.as_ref().and_then(|it| it.drops.last());
+        drops.is_some_and(|(start, _)| self.list[ix].node < *start)
+    }
+
+    /// Whether it has a part of the tokens to be shared there.
+    fn shares(&self, ix: ItemIx) -> bool {
+        let item = &self.list[ix];
+        self.is_rescaled(ix) && item.in_context() && item.settled.is_some()
+    }
+
+    /// The settled tokens of an item in the context; `None`: it is not settled. Not to the token before all
+    /// sizes are worked out.
+    pub(in crate::model) fn settled_now(&self, ix: ItemIx) -> Option<f64> {
+        let (tokens, _) = self.list[ix].settled?;
+        let tokens = tokens as f64;
+        Some(match &self.rescaled {
+            Some(rescaled) if self.shares(ix) => {
+                (tokens * rescaled.ratio(self.list[ix].node)).round()
+            }
+            _ => tokens,
+        })
+    }
+
+    /// Works out the size of an item that is about to leave.
+    pub(super) fn work_out_one(&mut self, ix: ItemIx) {
+        if !self.shares(ix) {
+            return;
+        }
+        let size = self.settled_now(ix).unwrap_or(0.0) as u64;
+        if let Some(rescaled) = &mut self.rescaled {
+            let size = size.min(rescaled.tokens);
+            rescaled.tokens -= size;
+            self.resize(ix, size);
+        }
+    }
+
+    /// Works out all sizes. Costs a walk through the items, if there is anything to work out.
+    pub(in crate::model) fn work_out(&mut self) {
+        let Some(rescaled) = &self.rescaled else {
+            return;
+        };
+        let all = 0..self.list.len();
+        let items: Vec<ItemIx> = all.filter(|ix| self.shares(*ix)).collect();
+        // The ratios of each drop and all after it.
+        let mut ratios: Vec<f64> = rescaled.drops.iter().map(|(_, ratio)| *ratio).collect();
+        for drop in (1..ratios.len()).rev() {
+            ratios[drop - 1] *= ratios[drop];
+        }
+        let weight = |ix: &ItemIx| {
+            let item = &self.list[*ix];
+            let first = rescaled.after(item.node);
+            let ratio = ratios.get(first).copied().unwrap_or(1.0);
+            item.settled
+                .map_or(0.0, |(tokens, _)| tokens as f64 * ratio)
+        };
+        let weights: Vec<f64> = items.iter().map(weight).collect();
+        let sizes = parts(&weights, rescaled.tokens);
+        self.rescaled = None;
+        for (ix, size) in items.into_iter().zip(sizes) {
+            self.keep_previous(ix);
+            self.resize(ix, size);
+        }
+    }
+
+    /// Gives an item its part of a sum that counts already.
+    fn resize(&mut self, ix: ItemIx, size: u64) {
+        let item = &mut self.list[ix];
+        let before = item.settled.replace((size, Source::Shared));
+        if item.is_prefix() {
+            let before = before.map_or(0, |(tokens, _)| i128::from(tokens));
+            self.settled.prefix += i128::from(size) - before;
+        }
+    }
+}
+
+/// So many drops are kept: the size of one item that leaves is worked out from all since it came.
+const MOST_DROPS: usize = 4_096;
+
+/// Divides a sum in proportion to weights, to the token.
+pub(in crate::model) fn parts(weights: &[f64], sum: u64) -> Vec<u64> {
+    let total: f64 = weights.iter().sum();
+    let (mut upto, mut given) = (0.0, 0);
+    let count = weights.len();
+    let part = |(n, weight): (usize, &f64)| {
+        upto += match total > 0.0 {
+            true => weight / total,
+            false => 1.0 / count as f64,
+        };
+        let target = match n + 1 == count {
+            true => sum,
+            false => ((sum as f64 * upto).round() as u64).clamp(given, sum),
+        };
+        target - std::mem::replace(&mut given, target)
+    };
+    weights.iter().enumerate().map(part).collect()
+}

@@ -1,0 +1,129 @@
+//! What a log makes necessary again and again is put off: the shares in a response of very many lines, and in the
+//! agent's own number where that comes with every message.
+
+use super::Ledger;
+use crate::model::chain::Chain;
+use crate::model::event::{Event, Part};
+use crate::model::history::{Request, RequestIx};
+use crate::model::session::Coverage;
+use std::sync::Arc;
+
+/// What was put off.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Late {
+    /// Lines of the newest response so far.
+    lines: u32,
+    /// Its prompt has risen.
+    prompt: bool,
+    /// Its output has grown, in the log or in its report.
+    output: bool,
+    /// The agent's own number, to be shared.
+    agents: Option<u64>,
+}
+
+impl Late {
+    pub(super) fn begin_response(&mut self) {
+        (self.lines, self.prompt, self.output) = (0, false, false);
+    }
+
+    /// Another line of the newest response came.
+    pub(super) fn note(&mut self, prompt: bool, output: bool) {
+        self.lines = self.lines.saturating_add(1);
+        self.prompt |= prompt;
+        self.output |= output;
+    }
+
+    /// Its output is settled.
+    pub(super) fn has_output(&mut self) {
+        self.output = false;
+    }
+
+    /// Whether the newest response has so many lines that they are settled together.
+    pub(super) fn is_long_response(&self) -> bool {
+        self.lines > LONG_RESPONSE
+    }
+
+    pub(super) fn note_agents(&mut self, tokens: u64) {
+        self.agents = Some(tokens);
+    }
+
+    pub(super) fn forget_agents(&mut self) {
+        self.agents = None;
+    }
+}
+
+impl Ledger {
+    /// Whether something was put off.
+    pub(in crate::model) fn is_late(&self) -> bool {
+        let Late {
+            prompt,
+            output,
+            agents,
+            ..
+        } = self.late;
+        prompt || output || agents.is_some() || self.items.is_late()
+    }
+
+    /// Whether what was put off may still wait after this event: it is another line of the same response, or
+    /// none of the conversation's.
+    pub(in crate::model) fn goes_on(&self, event: &Event) -> bool {
+        let newest = self.anchor.map(|ix| self.requests[ix].key);
+        match event {
+            Event::Node(node) => node.part == Part::Output && node.request == newest,
+            Event::Usage(usage) => Some(usage.request) == newest,
+            Event::Skipped(_) | Event::Unknown(_) | Event::Lost(_) | Event::Unreadable(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Settles the newest response, as far as that was put off.
+    pub(in crate::model) fn catch_up(&mut self, chain: &mut Chain, coverage: Coverage) {
+        if self.late.prompt || self.late.output {
+            self.settle_response(chain, coverage);
+        }
+    }
+
+    /// Does all that was put off.
+    pub(in crate::model) fn catch_up_all(&mut self, chain: &mut Chain, coverage: Coverage) {
+        self.catch_up(chain, coverage);
+        if let Some(tokens) = self.late.agents.take() {
+            self.share_agents_now(tokens, chain);
+        }
+        self.items.work_out();
+    }
+
+    /// Settles what the newest report and its output have changed since they were settled.
+    pub(super) fn settle_response(&mut self, chain: &mut Chain, coverage: Coverage) {
+        let Some(ix) = self.anchor else {
+            return;
+        };
+        if std::mem::take(&mut self.late.prompt) {
+            let Request {
+                previous, start, ..
+            } = self.requests[ix];
+            self.anchor = previous;
+            self.items.take_back(ix, start);
+            self.settle(ix, chain, coverage);
+            self.anchor = Some(ix);
+        }
+        if std::mem::take(&mut self.late.output) {
+            self.settle_output(ix, chain);
+        }
+        self.revise(chain);
+    }
+
+    /// Notes a prompt as the largest of its model, if it is.
+    pub(super) fn note_prompt(&mut self, ix: RequestIx) {
+        let Request { model, prompt, .. } = &self.requests[ix];
+        let largest = self.largest.entry(model.clone()).or_default();
+        *largest = (*largest).max(*prompt);
+    }
+
+    /// The largest prompt of a model, in tokens; 0: none.
+    pub(in crate::model) fn largest_prompt(&self, model: Option<&Arc<str>>) -> u64 {
+        self.largest.get(&model.cloned()).copied().unwrap_or(0)
+    }
+}
+
+/// Responses have a line for each of their blocks, rarely more than ten; a line counts once or twice.
+const LONG_RESPONSE: u32 = 256;
