@@ -109,6 +109,44 @@ pub(super) struct Content {
     pub(super) inputs: Inputs,
 }
 
+/// The sums of a context's items.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    /// By role: tokens, those of them that the anchor reported, and items.
+    roles: [[i128; 3]; 5],
+    /// Tokens of system prompt and tools.
+    shown: i128,
+    /// Tokens of items that no report settled, and how many items.
+    guess: i128,
+    guessed: i128,
+}
+
+impl Tally {
+    /// Adds an item, or takes it out: then `tokens` and `sign` are below 0.
+    pub(super) fn add(
+        &mut self,
+        item: &Item,
+        tokens: i128,
+        sign: i128,
+        is_known: bool,
+        is_anchored: bool,
+    ) {
+        let [all, known, items] = &mut self.roles[item.role.index()];
+        *all += tokens;
+        *items += sign;
+        if is_anchored {
+            *known += tokens;
+        }
+        if item.is_prefix() {
+            self.shown += tokens;
+        }
+        if !is_known {
+            self.guess += tokens;
+            self.guessed += sign;
+        }
+    }
+}
+
 impl Session {
     /// The size of an item in tokens, and how it is known.
     pub fn tokens(&self, ix: ItemIx) -> (u64, Source) {
@@ -127,7 +165,9 @@ impl Session {
     pub fn context(&self) -> Context {
         match self.stored() {
             Some(stored) => stored.context,
-            None => self.context_of(&self.content()),
+            None => self
+                .context_by_sums()
+                .unwrap_or_else(|| self.context_of(&self.content())),
         }
     }
 
@@ -141,14 +181,33 @@ impl Session {
         if context.estimated == 0 {
             return self.coverage >= Coverage::Epoch || !needs_epoch;
         }
-        let mut estimated = self.in_context().filter(|(.., source)| !source.is_known());
-        let is_counted = |ix: ItemIx| self.items()[ix].size.counted;
-        self.coverage == Coverage::Whole && estimated.all(|(ix, ..)| is_counted(ix))
+        let is_counted = |ix: &ItemIx| self.items()[*ix].size.counted;
+        let mut estimated = self.ledger().estimated();
+        self.coverage == Coverage::Whole && estimated.all(|ix| is_counted(&ix))
     }
 
     /// How full the context is now, by the session's own calibration.
     pub(super) fn calibrated_context(&self) -> Context {
-        self.calibrated(&self.content())
+        match self.sums() {
+            Some((tally, unsent)) => self.context_from(&unsent.inputs, &tally),
+            None => self.calibrated(&self.content()),
+        }
+    }
+
+    /// [`Session::context`] from running sums; `None`: there are none, or none by this estimator.
+    fn context_by_sums(&self) -> Option<Context> {
+        if self.rules().estimator != Estimator::Calibrated {
+            return None;
+        }
+        let (tally, unsent) = self.sums()?;
+        let own = match self.counts_from_report(&unsent.inputs) {
+            true => self.own_count_of(&unsent),
+            false => self.own_count(),
+        };
+        Some(Context {
+            own,
+            ..self.context_from(&unsent.inputs, &tally)
+        })
     }
 
     /// What the context is computed from now.
@@ -175,28 +234,27 @@ impl Session {
 
     /// [`Session::calibrated_context`] of any content.
     pub(super) fn calibrated(&self, content: &Content) -> Context {
-        let inputs = &content.inputs;
-        let mut roles = [Share::default(); 5];
-        let (mut guess, mut guessed) = (0.0, 0);
-        let mut shown = 0;
+        let mut tally = Tally::default();
+        let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
-            if item.is_prefix() {
-                shown = u64::saturating_add(shown, *tokens);
-            }
-            let share = &mut roles[item.role.index()];
-            share.items += 1;
-            share.tokens = share.tokens.saturating_add(*tokens);
-            if !source.is_known() {
-                guess += *tokens as f64;
-                guessed += 1;
-            }
-            let part = match source.is_known() && self.is_anchored(item, inputs.anchor()) {
-                true => &mut share.known,
-                false => &mut share.estimated,
-            };
-            *part = part.saturating_add(*tokens);
+            let is_anchored = source.is_known() && self.is_anchored(item, anchor);
+            tally.add(item, i128::from(*tokens), 1, source.is_known(), is_anchored);
         }
+        self.context_from(&content.inputs, &tally)
+    }
+
+    /// The context whose items have these sums.
+    fn context_from(&self, inputs: &Inputs, tally: &Tally) -> Context {
+        let whole = |tokens: i128| u64::try_from(tokens.max(0)).unwrap_or(u64::MAX);
+        let mut roles = tally.roles.map(|[tokens, known, items]| Share {
+            tokens: whole(tokens),
+            known: whole(known),
+            estimated: whole(tokens - known),
+            items: usize::try_from(items).unwrap_or(0),
+        });
+        let (guess, shown) = (tally.guess as f64, whole(tally.shown));
+        let guessed = usize::try_from(tally.guessed).unwrap_or(0);
         let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
         let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];

@@ -10,14 +10,16 @@
 //! never a shorter one. [`backtest`](backtest()) forecasts past compactions.
 
 mod backtest;
+mod grown;
 mod words;
 
 pub use backtest::{BacktestSummary, Fit, Point, backtest};
+pub(super) use grown::Grown;
 
 use super::context::Context;
 use super::own_count::Counts;
 use super::replay::State;
-use super::session::{RequestIx, Session};
+use super::session::{Request, RequestIx, Session};
 use jiff::Timestamp;
 use std::ops::Range;
 
@@ -136,19 +138,33 @@ impl Growth {
 
     /// The requests that are left when `to_go` tokens are, and with them turns and minutes.
     pub fn forecast(&self, to_go: u64) -> Result<Forecast, NoForecast> {
-        let rate = self.rate()?;
-        let turns = self.pace(USUAL_TURNS, |step| Some(step.turns));
+        self.forecast_around(self.median(), to_go)
+    }
+
+    /// The median of this epoch's steps, in tokens.
+    fn median(&self) -> f64 {
+        let mut sizes: Vec<f64> = self.steps.iter().map(|step| step.tokens).collect();
+        let middle = sizes.len() / 2;
+        if sizes.is_empty() {
+            return 0.0;
+        }
+        *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
+    }
+
+    /// The forecast, where the median is known.
+    fn forecast_around(&self, median: f64, to_go: u64) -> Result<Forecast, NoForecast> {
+        let irregularity = self.irregularity();
+        let rate = self.rate(median, irregularity)?;
+        let turns = self.pace(USUAL_TURNS, MOST_TURNS, |step| Some(step.turns));
         let way = to_go as f64;
         // The chance that a turn begins before the trigger is reached.
         let jumps = 1.0 - (-turns * way / rate).exp();
         let requests = match to_go {
             0 => Band::default(),
-            _ => crossing(
-                (way - jumps * self.jump).max(0.0) / rate,
-                self.irregularity(),
-            ),
+            _ => crossing((way - jumps * self.jump).max(0.0) / rate, irregularity),
         };
-        let seconds = self.pace(USUAL_SECONDS, |step| Some(step.seconds?.clamp(0.0, PAUSE)));
+        let seconds = |step: &Step| Some(step.seconds?.clamp(0.0, PAUSE));
+        let seconds = self.pace(USUAL_SECONDS, PAUSE, seconds);
         Ok(Forecast {
             requests,
             turns: requests.paced(turns, TURN_SPREAD),
@@ -157,19 +173,12 @@ impl Growth {
     }
 
     /// Tokens a request, above 0.
-    fn rate(&self) -> Result<f64, NoForecast> {
-        let mut sizes: Vec<f64> = self.steps.iter().map(|step| step.tokens).collect();
-        let middle = sizes.len() / 2;
-        let median = if sizes.is_empty() {
-            0.0
-        } else {
-            *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
-        };
+    fn rate(&self, median: f64, irregularity: f64) -> Result<f64, NoForecast> {
         let cap = STEP_CAP.max(2.0 * median);
         let capped = |step: &Step| Some(step.tokens.clamp(-cap, cap));
-        let (sum, weight) = weigh(&self.steps, capped);
+        let (sum, weight) = weigh(&self.steps, cap, capped);
         let shrinks = sum <= 0.0 && self.steps.len() >= STEPS_TO_JUDGE;
-        let prior = PRIOR_STEPS * self.irregularity();
+        let prior = PRIOR_STEPS * irregularity;
         let rate = (sum + prior * self.usual(USUAL_GROWTH, capped)) / (weight + prior);
         match rate {
             rate if shrinks || rate < 1.0 => Err(NoForecast::NoGrowth),
@@ -191,8 +200,8 @@ impl Growth {
     }
 
     /// The amount of something per request: this epoch's steps, shrunk towards what is usual.
-    fn pace(&self, prior: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
-        let (sum, weight) = weigh(&self.steps, &of);
+    fn pace(&self, prior: f64, most: f64, of: impl Fn(&Step) -> Option<f64>) -> f64 {
+        let (sum, weight) = weigh(&self.steps, most, &of);
         (sum + PRIOR_STEPS * self.usual(prior, of)) / (weight + PRIOR_STEPS)
     }
 
@@ -211,8 +220,9 @@ impl Growth {
     }
 }
 
-/// The weighted sum of a value of the steps, the newest weighing most, and the sum of the weights.
-fn weigh(steps: &[Step], of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
+/// The weighted sum of a value of the steps, the newest weighing most, and the sum of the weights. No value is further
+/// than `most` from 0.
+fn weigh(steps: &[Step], most: f64, of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
     let fading = 0.5_f64.powf(1.0 / HALF_LIFE);
     let mut weight = 1.0;
     let (mut sum, mut weights) = (0.0, 0.0);
@@ -222,6 +232,11 @@ fn weigh(steps: &[Step], of: impl Fn(&Step) -> Option<f64>) -> (f64, f64) {
             weights += weight;
         }
         weight *= fading;
+        // What is less than half of the last digit changes no sum, and each older step adds less.
+        let is_lost = |sum: f64, most: f64| weight * most < sum * (f64::EPSILON / 8.0);
+        if weight == 0.0 || (is_lost(sum.abs(), most) && is_lost(weights, 1.0)) {
+            break;
+        }
     }
     (sum, weights)
 }
@@ -254,7 +269,10 @@ fn crossing(distance: f64, irregularity: f64) -> Band {
 pub fn forecast(session: &Session, now: Option<Timestamp>) -> Result<Forecast, NoForecast> {
     let so_far = (session.requests().len(), session.resets().len());
     let trigger = session.limits().trigger;
-    let mut forecast = project(session, so_far, trigger, || session.context())?;
+    let mut forecast = match trigger.and_then(|trigger| grown::forecast(session, trigger)) {
+        Some(forecast) => forecast?,
+        None => project(session, so_far, trigger, || session.context())?,
+    };
     if is_idle(session, now) {
         forecast.minutes = None;
     }
@@ -319,23 +337,28 @@ impl Counts<'_> {
     /// an epoch has none, nor one that another model counted.
     fn steps(&self, requests: Range<RequestIx>) -> Vec<Step> {
         let all = self.session.requests();
-        let requests = requests.filter_map(|ix| Some((ix, all.get(ix)?)));
-        requests
-            .filter_map(|(ix, request)| {
-                let previous = request.previous?;
-                let before = all.get(previous)?;
-                let tokens = |ix: usize| self.prompts.get(ix).map(|tokens| *tokens as f64);
-                let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
-                Some(Step {
-                    tokens: tokens(ix)? - tokens(previous)?,
-                    turns: f64::from(request.turn.saturating_sub(before.turn)),
-                    seconds: Option::zip(request.at, before.at)
-                        .map(|(at, before)| seconds(at) - seconds(before)),
-                })
-            })
-            .collect()
+        let steps = requests.filter_map(|ix| step(all, &self.prompts, ix));
+        steps.collect()
     }
 }
+
+/// The step that led to a request, whose agent counted these prompts.
+fn step(all: &[Request], prompts: &[u64], ix: RequestIx) -> Option<Step> {
+    let request = all.get(ix)?;
+    let previous = request.previous?;
+    let before = all.get(previous)?;
+    let tokens = |ix: usize| prompts.get(ix).map(|tokens| *tokens as f64);
+    let seconds = |at: Timestamp| at.as_millisecond() as f64 / 1e3;
+    Some(Step {
+        tokens: tokens(ix)? - tokens(previous)?,
+        turns: f64::from(request.turn.saturating_sub(before.turn)),
+        seconds: Option::zip(request.at, before.at)
+            .map(|(at, before)| seconds(at) - seconds(before)),
+    })
+}
+
+/// No step begins more turns.
+const MOST_TURNS: f64 = u32::MAX as f64;
 
 #[cfg(test)]
 mod tests;

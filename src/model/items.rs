@@ -23,6 +23,9 @@ pub(super) use rescaled::parts;
 const MAX_HISTORY_BASE: usize = 1_000;
 const MAX_HISTORY_PER_ITEM: usize = 4;
 
+/// So many touched items are noted, for whoever asks again soon.
+const MOST_TOUCHED: usize = 8_192;
+
 /// Tokens of items in the context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Tally {
@@ -76,6 +79,12 @@ pub(super) struct Items {
     rescaled: Option<Rescaled>,
     /// How many items have shared a number anew, all in all.
     shared_anew: usize,
+    /// Items that have left, come back or changed, the newest last, and how many were forgotten before them.
+    #[serde(skip)]
+    touched: (Vec<ItemIx>, u64),
+    /// How often all estimates have changed.
+    #[serde(skip)]
+    estimates: u32,
     /// Tool results by their calls, as far as they were looked up: up to this item.
     #[serde(skip)]
     by_call: (BTreeSet<(Key, ItemIx)>, usize),
@@ -99,6 +108,8 @@ impl Items {
     /// The items, to be changed behind the sums' back.
     #[cfg(test)]
     pub(super) fn all_mut(&mut self) -> &mut [Item] {
+        self.touched.1 += self.touched.0.len() as u64 + 1;
+        self.touched.0.clear();
         &mut self.list
     }
 
@@ -114,6 +125,37 @@ impl Items {
     /// Begins another record.
     pub(super) fn begin_record(&mut self, record: u32) {
         self.record = record;
+    }
+
+    /// Notes that an item is not what it was.
+    fn touch(&mut self, ix: ItemIx) {
+        let (touched, forgotten) = &mut self.touched;
+        if touched.len() == MOST_TOUCHED {
+            touched.drain(..MOST_TOUCHED / 2);
+            *forgotten += MOST_TOUCHED as u64 / 2;
+        }
+        touched.push(ix);
+    }
+
+    /// How often items have left, come back or changed.
+    pub(super) fn touches(&self) -> u64 {
+        self.touched.1 + self.touched.0.len() as u64
+    }
+
+    /// The items that have since there were so many touches; `None`: they were forgotten.
+    pub(super) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = ItemIx>> {
+        let from = usize::try_from(touches.checked_sub(self.touched.1)?).ok()?;
+        Some(self.touched.0.get(from..)?.iter().copied())
+    }
+
+    /// How often all estimates have changed.
+    pub(super) fn estimates(&self) -> u32 {
+        self.estimates
+    }
+
+    fn forget_estimates(&mut self) {
+        self.estimated = None;
+        self.estimates = self.estimates.wrapping_add(1);
     }
 
     /// How often items have left, come back, or changed their size.
@@ -176,7 +218,7 @@ impl Items {
     }
 
     /// The items in the context that no report has settled.
-    fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
+    pub(super) fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
         let pending = self.pending.iter().map(|(_, ix)| *ix);
         pending.filter(|ix| self.list[*ix].settled.is_none())
     }
@@ -293,6 +335,8 @@ impl Items {
             record: self.record,
             why,
         });
+        self.touch(ix);
+        let item = &self.list[ix];
         self.pending.remove(&(item.node, ix));
         if item.kind == Kind::Thinking {
             self.thinking.remove(&(item.node, ix));
@@ -330,6 +374,7 @@ impl Items {
             back: self.record,
         });
         self.returned.insert(ix);
+        self.touch(ix);
         self.enlist(ix);
         self.tally(ix, 1);
         self.changes = self.changes.wrapping_add(1);
@@ -344,6 +389,7 @@ impl Items {
             return;
         }
         self.keep_previous(ix);
+        self.touch(ix);
         if !self.list[ix].in_context() {
             self.list[ix].settled = settled;
             return;
@@ -357,9 +403,10 @@ impl Items {
         {
             let before = self.sizes_by_hash.insert(item.hash, (ix, tokens));
             if before.is_none_or(|(_, before)| before != tokens) {
-                self.estimated = None;
+                self.forget_estimates();
             }
         }
+        let item = &self.list[ix];
         match settled.is_some() && item.entered.is_some() {
             true => self.pending.remove(&(item.node, ix)),
             false => self.pending.insert((item.node, ix)),
@@ -405,6 +452,7 @@ impl Items {
         entered: Option<RequestIx>,
         left: Option<RequestIx>,
     ) {
+        self.touch(ix);
         let item = &mut self.list[ix];
         if item.entered.is_none() {
             item.entered = entered;
@@ -430,6 +478,7 @@ impl Items {
         }
         let mut fresh = Vec::new();
         for (_, ix) in sent {
+            self.touch(ix);
             let item = &mut self.list[ix];
             if item.entered.is_none() {
                 item.entered = Some(request);
@@ -446,6 +495,7 @@ impl Items {
 
     /// An item turns out to have been in the prompt of this request, the newest one.
     pub(super) fn enter(&mut self, ix: ItemIx, request: RequestIx) {
+        self.touch(ix);
         let item = &mut self.list[ix];
         if item.entered.is_none() {
             item.entered = Some(request);
@@ -468,11 +518,18 @@ impl Items {
                 continue;
             }
             item.entered = None;
+            self.touch(ix);
+            let item = &self.list[ix];
             self.pending.insert((item.node, ix));
             // An output keeps what was reported for it.
             if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
                 self.set_settled(ix, None);
             }
+        }
+        // Their times away are about to change: no sums made so far hold.
+        if !self.returned.is_empty() {
+            self.touched.1 += self.touched.0.len() as u64 + 1;
+            self.touched.0.clear();
         }
         for ix in &self.returned {
             let item = &mut self.list[*ix];
@@ -491,7 +548,7 @@ impl Items {
         self.keep_unsettled();
         switch(&mut self.calibrations);
         self.sizes_by_hash.clear();
-        self.estimated = None;
+        self.forget_estimates();
     }
 
     /// Learns from what these items cost together, in tokens, by what becomes of thinking. Returns whether
@@ -499,7 +556,7 @@ impl Items {
     pub(super) fn learn(&mut self, items: &[ItemIx], reported: [f64; 3]) -> bool {
         let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
         let samples: Vec<Sample> = samples.collect();
-        self.estimated = None;
+        self.forget_estimates();
         self.calibrations.current_mut().learn(&samples, reported)
     }
 
@@ -509,7 +566,7 @@ impl Items {
             return false;
         }
         self.keep_unsettled();
-        self.estimated = None;
+        self.forget_estimates();
         self.calibrations.current_mut().note_hidden_thinking()
     }
 

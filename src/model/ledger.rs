@@ -76,6 +76,9 @@ pub(super) struct Ledger {
     /// What is still to be done, since it would be done again and again.
     #[serde(skip)]
     late: Late,
+    /// How often the numbers of a request that is not the newest were corrected.
+    #[serde(skip)]
+    corrections: u32,
     /// The largest prompt by model.
     largest: HashMap<Option<Arc<str>>, u64>,
 }
@@ -114,7 +117,13 @@ impl Ledger {
     /// The requests, to be changed without settling anything.
     #[cfg(test)]
     pub(super) fn requests_mut(&mut self) -> &mut [Request] {
+        self.corrections += 1;
         &mut self.requests
+    }
+
+    /// How often the numbers of a request that is not the newest were corrected.
+    pub(super) fn corrections(&self) -> u32 {
+        self.corrections
     }
 
     pub(super) fn resets(&self) -> &[PastReset] {
@@ -205,6 +214,10 @@ impl Ledger {
             request.cached = request.cached.max(usage.cached);
         }
         let grows = output != request.output || reasoning != request.reasoning;
+        if (rises || grows) && ix + 1 < self.requests.len() {
+            self.corrections = self.corrections.wrapping_add(1);
+        }
+        let request = &mut self.requests[ix];
         (request.output, request.reasoning) = (output, reasoning);
         if rises {
             self.note_prompt(ix);

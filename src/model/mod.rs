@@ -37,6 +37,7 @@ pub mod replay;
 pub mod running;
 pub mod session;
 mod stored;
+mod sums;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text;

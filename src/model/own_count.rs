@@ -6,7 +6,8 @@
 
 use super::context::Content;
 use super::event::{Cause, Reset};
-use super::history::{Counted, Item, RequestIx, SizedItem};
+use super::history::{Counted, Item, Request, RequestIx, SizedItem};
+use super::past::Inputs;
 use super::session::Session;
 use super::window::Seen;
 use super::{Kind, Role};
@@ -111,6 +112,15 @@ impl Session {
             earlier_reasoning,
             not_sent,
             since,
+        })
+    }
+
+    /// Whether the agent's count depends only on the last report and on what its prompt did not hold.
+    pub(super) fn counts_from_report(&self, inputs: &Inputs) -> bool {
+        self.count_rule().is_none_or(|rule| {
+            let is_anew = rule.anew_bytes_per_token > 0 && inputs.is_anew;
+            let by_report = matches!(rule.base, Base::Prompt | Base::Total);
+            by_report && !is_anew && inputs.anchor().is_some()
         })
     }
 
@@ -267,33 +277,64 @@ pub(super) struct Counts<'s> {
 impl<'s> Counts<'s> {
     /// Of the first requests.
     pub(super) fn until(session: &'s Session, requests: RequestIx) -> Counts<'s> {
-        let adds = session
-            .count_rule()
-            .is_some_and(|rule| rule.earlier_reasoning);
+        let mut counting = Counting::of(session);
         let requests = session.requests().get(..requests);
         let requests = requests.unwrap_or(session.requests());
         let mut resets = session.resets().iter().peekable();
-        let (mut earlier, mut running, mut turn) = (0_u64, 0_u64, 0);
         let mut prompts = Vec::with_capacity(requests.len());
         for (ix, request) in requests.iter().enumerate() {
             while resets.next_if(|reset| reset.request <= ix).is_some() {
-                (earlier, running) = (0, 0);
+                counting.reset();
             }
-            if request.turn != turn {
-                (earlier, running) = (earlier.saturating_add(running), 0);
-                turn = request.turn;
-            }
-            prompts.push(request.prompt.saturating_add(earlier).min(MOST_TOKENS));
-            if adds {
-                let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
-                running = running.saturating_add(reasoning);
-            }
+            prompts.push(counting.count(request));
         }
         Counts {
             session,
             prompts,
-            running,
+            running: counting.running,
         }
+    }
+}
+
+/// How the agent's own count of the prompts goes on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Counting {
+    /// Whether it adds the reasoning of earlier turns.
+    pub(super) adds: bool,
+    earlier: u64,
+    /// The reasoning of the running turn.
+    pub(super) running: u64,
+    turn: u32,
+}
+
+impl Counting {
+    /// At the beginning of a session.
+    pub(super) fn of(session: &Session) -> Counting {
+        let rule = session.count_rule();
+        Counting {
+            adds: rule.is_some_and(|rule| rule.earlier_reasoning),
+            earlier: 0,
+            running: 0,
+            turn: 0,
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        (self.earlier, self.running) = (0, 0);
+    }
+
+    /// The agent's own count of the next prompt.
+    pub(super) fn count(&mut self, request: &Request) -> u64 {
+        if request.turn != self.turn {
+            (self.earlier, self.running) = (self.earlier.saturating_add(self.running), 0);
+            self.turn = request.turn;
+        }
+        let prompt = request.prompt.saturating_add(self.earlier);
+        if self.adds {
+            let reasoning = request.reasoning.unwrap_or(0).min(MOST_TOKENS);
+            self.running = self.running.saturating_add(reasoning);
+        }
+        prompt.min(MOST_TOKENS)
     }
 }
 

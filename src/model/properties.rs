@@ -295,6 +295,11 @@ fn holds(session: &mut Session) {
     assert_eq!(running, walked, "the running sums are those of a walk");
 
     let context = session.context();
+    let walk = session.context_of(&session.content());
+    assert_eq!(
+        context, walk,
+        "the context by running sums is that of a walk"
+    );
     let roles: u64 = context.roles.iter().map(|share| share.tokens).sum();
     assert_eq!(roles, context.used, "roles sum to the total");
     assert_eq!(
@@ -431,8 +436,11 @@ proptest! {
                 at: None,
                 event,
             });
+            forecast(&session, None).ok();
         }
         let now = forecast(&session, None).map(|left| left.requests);
+        let fresh = forecast(&session.clone(), None).map(|left| left.requests);
+        prop_assert_eq!(now, fresh, "one that follows is one made anew");
         let past = backtest(&session).into_iter().map(|point| point.requests);
         for band in past.chain(now) {
             assert!(0.0 <= band.p10 && band.p10 <= band.p50 && band.p50 <= band.p90);

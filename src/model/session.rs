@@ -14,6 +14,7 @@ use super::chain::{BranchChange, Chain};
 use super::event::{
     Cause, Entry, Event, ItemKey, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Usage,
 };
+use super::forecast::Grown;
 pub use super::history::{
     Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
 };
@@ -21,6 +22,7 @@ use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Facts, Inputs, Mark, Past};
+use super::sums::{Memo, Sums};
 use super::version;
 use super::window::{Overrides, Rules};
 use super::{Gone, Source};
@@ -96,6 +98,10 @@ pub struct Session {
     last_place: Option<Place>,
     /// Set if it was read from the cache.
     stored: Option<Box<restored::Stored>>,
+    #[serde(skip)]
+    sums: Memo<Sums>,
+    #[serde(skip)]
+    grown: Memo<Grown>,
 }
 
 impl Session {
@@ -183,6 +189,26 @@ impl Session {
     #[cfg(test)]
     pub(super) fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
+    }
+
+    pub(super) fn sums_memo(&self) -> &Memo<Sums> {
+        &self.sums
+    }
+
+    pub(super) fn grown_memo(&self) -> &Memo<Grown> {
+        &self.grown
+    }
+
+    /// The number of records on the live branch.
+    pub(super) fn live_nodes(&self) -> usize {
+        self.chain.live().len()
+    }
+
+    /// The items of a request's output, in the context or not.
+    pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
+        let key = self.requests()[request].key;
+        let nodes = self.chain.outputs_of(key);
+        nodes.flat_map(|node| self.chain.items(node).iter().copied())
     }
 
     pub(super) fn past(&self) -> &Past {

@@ -41,7 +41,7 @@ impl Items {
         let rescaled = self.rescaled.get_or_insert_default();
         rescaled.drops.push((start, tokens as f64 / held as f64));
         rescaled.tokens = tokens;
-        if rescaled.drops.len() >= MOST_DROPS {
+        if rescaled.drops.len() >= MOST_DROPS.max(self.list.len() / 4) {
             self.work_out();
         }
     }
@@ -119,6 +119,7 @@ impl Items {
 
     /// Gives an item its part of a sum that counts already.
     fn resize(&mut self, ix: ItemIx, size: u64) {
+        self.touch(ix);
         let item = &mut self.list[ix];
         let before = item.settled.replace((size, Source::Shared));
         if item.is_prefix() {
@@ -128,7 +129,7 @@ impl Items {
     }
 }
 
-/// So many drops are kept: the size of one item that leaves is worked out from all since it came.
+/// So many drops are kept at least: the size of one item that leaves is worked out from all since it came.
 const MOST_DROPS: usize = 4_096;
 
 /// Divides a sum in proportion to weights, to the token.

@@ -27,6 +27,16 @@ impl Ledger {
         }
     }
 
+    /// The items in the context whose size no report has shown.
+    pub(in crate::model) fn estimated(&self) -> impl Iterator<Item = ItemIx> {
+        let is_agents = |ix: &ItemIx| {
+            let item = &self.items.all()[*ix];
+            item.in_context() && matches!(item.settled, Some((_, Source::Agent)))
+        };
+        let by_agent = self.by_agent.iter().copied().filter(is_agents);
+        self.items.unsettled().chain(by_agent)
+    }
+
     /// Takes back what items have of the agent's own number: another one came, or a report.
     pub(in crate::model) fn take_back_agents(&mut self) {
         self.late.forget_agents();

@@ -23,6 +23,7 @@ impl Session {
         let nodes = self.ledger.keep(&self.chain, request, stays);
         self.chain.keep_only_live(nodes);
         self.past.forget();
+        (self.sums, self.grown) = Default::default();
     }
 }
 
