@@ -40,6 +40,15 @@ pub(super) struct BranchChange {
     pub(super) joined: Vec<NodeIx>,
 }
 
+/// Where a record is as seen from a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Off,
+    /// On the chain, or kept by the reset that it begins with.
+    On,
+    Beside,
+}
+
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chain {
@@ -221,19 +230,19 @@ impl Chain {
 
     /// Makes `leaf` the end of the live branch. Costs what the tree holds since the last reset.
     fn walk(&mut self, leaf: NodeIx) -> BranchChange {
-        let mut on: HashSet<NodeIx> = HashSet::new();
+        let mut on: Vec<NodeIx> = Vec::new();
         let mut floor = 0;
         for ix in self.upwards(Some(leaf)) {
-            on.insert(ix);
+            on.push(ix);
             if let Some(kept) = &self.nodes[ix].reset {
                 floor = ix;
                 on.extend(kept);
                 break;
             }
         }
-        self.attach_beside(&mut on, floor);
+        on.extend(self.beside(&on, floor));
         on.extend(self.path.iter().filter(|ix| self.is_beside(**ix)));
-        let change = self.set_path(on.into_iter().collect());
+        let change = self.set_path(on);
         self.tip = Some(leaf);
         change
     }
@@ -256,33 +265,51 @@ impl Chain {
         BranchChange { left, joined }
     }
 
-    /// Adds what belongs to a branch though it hangs beside it.
-    fn attach_beside(&self, on: &mut HashSet<NodeIx>, floor: usize) {
+    /// What belongs to a branch though it hangs beside it.
+    fn beside(&self, on: &[NodeIx], floor: usize) -> Vec<NodeIx> {
         let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
+        let lowest = lowest.unwrap_or(0);
+        // By node from the lowest on; nodes before it are few.
+        let mut places = vec![Place::Off; self.nodes.len() - lowest];
+        let mut early: HashSet<NodeIx> = HashSet::new();
+        for ix in on {
+            match ix.checked_sub(lowest) {
+                Some(at) => places[at] = Place::On,
+                None => {
+                    early.insert(*ix);
+                }
+            }
+        }
         let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
-        let mut beside: HashSet<NodeIx> = HashSet::new();
-        for ix in lowest.unwrap_or(0)..self.nodes.len() {
-            let node = &self.nodes[ix];
-            if on.contains(&ix) {
+        let mut beside = Vec::new();
+        for (ix, node) in self.nodes.iter().enumerate().skip(lowest) {
+            if places[ix - lowest] == Place::On {
                 continue;
             }
-            let parent_on = node.parent.is_some_and(|parent| {
-                // Below a result that itself hangs beside, reminders follow it; below the chain
-                // itself only results do: other records there are a branch that was left.
-                beside.contains(&parent) && node.part != Part::Input
-                    || on.contains(&parent)
-                        && (node.part == Part::Result || node.part == Part::Link)
-            });
             let joins = match node.part {
                 Part::Output => node.request.is_some_and(|r| requests.contains(&r)),
-                Part::Result | Part::Injected | Part::Link => parent_on,
+                Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
+                    let place = match parent.checked_sub(lowest) {
+                        Some(at) => places[at],
+                        None if early.contains(&parent) => Place::On,
+                        None => Place::Off,
+                    };
+                    // Below a result that itself hangs beside, reminders follow it; below the chain
+                    // itself only results do: other records there are a branch that was left.
+                    match place {
+                        Place::Beside => true,
+                        Place::On => node.part != Part::Injected,
+                        Place::Off => false,
+                    }
+                }),
                 Part::Input | Part::Front | Part::Beside => false,
             };
             if joins {
-                beside.insert(ix);
+                places[ix - lowest] = Place::Beside;
+                beside.push(ix);
             }
         }
-        on.extend(beside);
+        beside
     }
 
     /// Makes the record of this key the leaf. Returns the change, if the live branch is another one now.

@@ -547,7 +547,7 @@ impl Items {
     pub(super) fn use_model(&mut self, switch: impl FnOnce(&mut Calibrations)) {
         self.keep_unsettled();
         switch(&mut self.calibrations);
-        self.sizes_by_hash.clear();
+        self.sizes_by_hash = HashMap::new();
         self.forget_estimates();
     }
 
@@ -612,6 +612,9 @@ impl Items {
 
     /// Keeps the sizes of what is not settled: its estimates are about to change.
     fn keep_unsettled(&mut self) {
+        if !self.may_share_anew(self.pending.len()) {
+            return;
+        }
         for ix in self.unsettled().collect::<Vec<_>>() {
             self.keep_previous(ix);
         }

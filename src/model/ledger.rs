@@ -71,6 +71,8 @@ pub(super) struct Ledger {
     is_open: bool,
     /// How often that was done.
     revisions: u32,
+    /// Set where what is settled was so by another tokenizer: the system part of the last report by that.
+    foreign: Option<u64>,
     /// Items that share the agent's own number.
     by_agent: Vec<ItemIx>,
     /// What is still to be done, since it would be done again and again.
@@ -255,11 +257,21 @@ impl Ledger {
         let prompt = self.requests[ix].prompt;
         let is_whole = self.requests[ix].is_whole;
         let Some(anchor) = self.anchor else {
-            if is_whole && held < prompt {
-                let all = [(prompt - held) as f64; 3];
-                self.is_refuted |= self.items.learn(&fresh, all);
-            }
-            let system = self.share_whole(&fresh, &estimates, ix, held, chain);
+            let system = match self.foreign.take().filter(|_| held > 0) {
+                Some(system) => {
+                    let given = self.scale_held(ix, held, system, sum);
+                    self.apportion(&fresh, &estimates, given, Source::Shared);
+                    let held = self.items.settled_before(start, chain);
+                    prompt.saturating_sub(held)
+                }
+                None => {
+                    if is_whole && held < prompt {
+                        let all = [(prompt - held) as f64; 3];
+                        self.is_refuted |= self.items.learn(&fresh, all);
+                    }
+                    self.share_whole(&fresh, &estimates, ix, held, chain)
+                }
+            };
             // At the end of a log the rest is what was not read, not the prefix.
             let is_prefix = self.most_prefix.is_none_or(|most| system <= most);
             let is_read = coverage != Coverage::Tail && !self.lacks_beginning && is_prefix;
@@ -369,6 +381,18 @@ impl Ledger {
         let room = prompt - held;
         let target = explained_at_first(room, sum, is_whole);
         room - self.apportion(fresh, estimates, target, Source::Shared)
+    }
+
+    /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` beside them.
+    /// Both keep their shares of what is left beside new items, which are estimated to be `sum` tokens. Returns
+    /// what is left for the new ones.
+    fn scale_held(&mut self, ix: RequestIx, held: u64, system: u64, sum: f64) -> u64 {
+        let Request { start, prompt, .. } = self.requests[ix];
+        let given = (sum.round() as u64).min(prompt);
+        let share = held as f64 / (held as f64 + system as f64);
+        let target = ((prompt - given) as f64 * share).round() as u64;
+        self.items.rescale(start, held, target.min(prompt - given));
+        given
     }
 
     /// The known parts do not fit the prompt any more: all items it held share it anew, in proportion
@@ -494,13 +518,26 @@ impl Ledger {
     }
 
     /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
+    ///
+    /// Where that happens so often that sizes in between are not kept, items keep theirs, and the next report
+    /// scales them.
     pub(super) fn forget_settled(&mut self, chain: &Chain) {
-        for ix in alive(chain, &self.items).collect::<Vec<_>>() {
-            self.items.set_settled(ix, None);
+        if !self.items.may_share_anew(chain.live().len()) {
+            let system = self.anchor.map(|anchor| self.requests[anchor].system);
+            self.foreign = system.or(self.foreign);
+        } else {
+            self.foreign = None;
+            self.unsettle(chain);
         }
         self.anchor = None;
         self.begin_generation();
         self.settled.clear();
+    }
+
+    fn unsettle(&mut self, chain: &Chain) {
+        for ix in alive(chain, &self.items).collect::<Vec<_>>() {
+            self.items.set_settled(ix, None);
+        }
     }
 
     /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,
@@ -562,6 +599,7 @@ impl Ledger {
     /// There is no anchor until the next report: a reset took place.
     pub(super) fn forget_anchor(&mut self) {
         self.anchor = None;
+        self.foreign = None;
         self.settled.clear();
         self.items.forget_thoughts();
     }
