@@ -11,9 +11,12 @@ use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
+mod kept;
 mod rescaled;
+mod thinking;
+mod touched;
 
 use rescaled::Rescaled;
 pub(super) use rescaled::parts;
@@ -22,9 +25,6 @@ pub(super) use rescaled::parts;
 /// between tokenizers comes near it; its older moments then show later sizes.
 const MAX_HISTORY_BASE: usize = 1_000;
 const MAX_HISTORY_PER_ITEM: usize = 4;
-
-/// So many touched items are noted, for whoever asks again soon.
-const MOST_TOUCHED: usize = 8_192;
 
 /// Tokens of items in the context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,37 +127,6 @@ impl Items {
         self.record = record;
     }
 
-    /// Notes that an item is not what it was.
-    fn touch(&mut self, ix: ItemIx) {
-        let (touched, forgotten) = &mut self.touched;
-        if touched.len() == MOST_TOUCHED {
-            touched.drain(..MOST_TOUCHED / 2);
-            *forgotten += MOST_TOUCHED as u64 / 2;
-        }
-        touched.push(ix);
-    }
-
-    /// How often items have left, come back or changed.
-    pub(super) fn touches(&self) -> u64 {
-        self.touched.1 + self.touched.0.len() as u64
-    }
-
-    /// The items that have since there were so many touches; `None`: they were forgotten.
-    pub(super) fn touched_since(&self, touches: u64) -> Option<impl Iterator<Item = ItemIx>> {
-        let from = usize::try_from(touches.checked_sub(self.touched.1)?).ok()?;
-        Some(self.touched.0.get(from..)?.iter().copied())
-    }
-
-    /// How often all estimates have changed.
-    pub(super) fn estimates(&self) -> u32 {
-        self.estimates
-    }
-
-    fn forget_estimates(&mut self) {
-        self.estimated = None;
-        self.estimates = self.estimates.wrapping_add(1);
-    }
-
     /// How often items have left, come back, or changed their size.
     pub(super) fn changes(&self) -> u32 {
         self.changes
@@ -253,32 +222,6 @@ impl Items {
             self.thoughts.insert(at, ix);
         }
         ix
-    }
-
-    /// All thinking since the last reset, in the context or stripped, in the order of nodes.
-    pub(super) fn thoughts(&self) -> &[ItemIx] {
-        &self.thoughts
-    }
-
-    /// The part of it from one node up to another.
-    pub(super) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
-        let (from, to) = (self.thoughts_before(from), self.thoughts_before(to));
-        &self.thoughts[from.min(to)..to]
-    }
-
-    fn thoughts_before(&self, node: NodeIx) -> usize {
-        let is_before = |ix: &ItemIx| (self.list[*ix].node as NodeIx) < node;
-        match self.thoughts.last() {
-            Some(last) if is_before(last) => self.thoughts.len(),
-            _ => self.thoughts.partition_point(is_before),
-        }
-    }
-
-    /// A reset took place: what it did not keep is no longer of interest.
-    pub(super) fn forget_thoughts(&mut self) {
-        let list = &self.list;
-        self.thoughts.retain(|ix| list[*ix].in_context());
-        self.stripped.clear();
     }
 
     /// The results of a call, in the context or not. The first time, costs a walk through all items.
@@ -417,51 +360,6 @@ impl Items {
     pub(super) fn drop_ephemeral(&mut self, request: RequestIx) {
         for ix in std::mem::take(&mut self.ephemeral) {
             self.leave(ix, Gone::TurnEnd, request);
-        }
-    }
-
-    /// Takes the thinking before this node out of the context.
-    pub(super) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
-        let before = u32::try_from(before).unwrap_or(u32::MAX);
-        let later = match self.thinking.first() {
-            Some((node, _)) if *node < before => self.thinking.split_off(&(before, 0)),
-            _ => return,
-        };
-        for (_, ix) in std::mem::replace(&mut self.thinking, later) {
-            self.strip(ix, request);
-        }
-    }
-
-    fn strip(&mut self, ix: ItemIx, request: RequestIx) {
-        if self.list[ix].in_context() {
-            self.leave(ix, Gone::Stripped, request);
-            self.stripped.insert(ix);
-        }
-    }
-
-    /// Whether thinking is in the context, or would be if it was not stripped.
-    pub(super) fn is_thought_of(&self, ix: ItemIx) -> bool {
-        self.list[ix].in_context() || self.stripped.contains(&ix)
-    }
-
-    /// Thinking was in other prompts than was believed: the first one that held it is `entered`, the
-    /// first one without it `left`.
-    pub(super) fn revise_thinking(
-        &mut self,
-        ix: ItemIx,
-        entered: Option<RequestIx>,
-        left: Option<RequestIx>,
-    ) {
-        self.touch(ix);
-        let item = &mut self.list[ix];
-        if item.entered.is_none() {
-            item.entered = entered;
-        }
-        match (item.left, left) {
-            (None, None) => {}
-            (None, Some(request)) => self.strip(ix, request),
-            (Some(old), Some(request)) => item.left = Some(Left { request, ..old }),
-            (Some(old), None) => self.restore(ix, old.request),
         }
     }
 
@@ -627,50 +525,6 @@ impl Items {
             true => newest.max(self.newest_forgotten),
             false => newest,
         }
-    }
-
-    /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
-    /// added afterwards.
-    pub(super) fn keep(
-        &mut self,
-        chain: &Chain,
-        stays: impl Fn(&Item) -> bool,
-    ) -> Vec<Vec<ItemIx>> {
-        self.work_out();
-        let newest_forgotten = self.newest_record(self.list.len());
-        let mut kept = Vec::new();
-        let mut nodes = Vec::with_capacity(chain.live().len());
-        for (node, old) in chain.live().iter().enumerate() {
-            let from = kept.len();
-            let items = chain.items(*old).iter().map(|ix| &self.list[*ix]);
-            kept.extend(items.filter(|item| stays(item)).map(|item| Item {
-                node: u32::try_from(node).unwrap_or(u32::MAX),
-                ..item.clone()
-            }));
-            nodes.push((from..kept.len()).collect());
-        }
-        kept.shrink_to_fit();
-        let mut calibrations = std::mem::take(&mut self.calibrations);
-        calibrations.forget_deltas();
-        let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
-        let unsettled = kept.iter().filter(|item| item.settled.is_none());
-        let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
-        // No item that is left has the index of the one that was settled.
-        sizes_by_hash.retain(|hash, (of, _)| {
-            *of = ItemIx::MAX;
-            unsettled.contains(hash)
-        });
-        sizes_by_hash.shrink_to_fit();
-        *self = Items {
-            list: kept,
-            record: self.record,
-            changes: self.changes,
-            newest_forgotten,
-            settled: self.settled,
-            sizes_by_hash,
-            ..Items::new(calibrations)
-        };
-        nodes
     }
 }
 

@@ -17,6 +17,7 @@ mod again;
 mod by_agent;
 mod explained;
 mod late;
+mod shares;
 #[cfg(test)]
 mod tests;
 mod thinking;
@@ -354,80 +355,6 @@ impl Ledger {
         }
     }
 
-    /// The first report: items take their estimates, the rest is the unlogged prefix. Returns it.
-    fn share_whole(
-        &mut self,
-        fresh: &[ItemIx],
-        estimates: &[f64],
-        ix: RequestIx,
-        held: u64,
-        chain: &Chain,
-    ) -> u64 {
-        let Request {
-            prompt, is_whole, ..
-        } = self.requests[ix];
-        let sum: f64 = estimates.iter().sum();
-        if held > prompt {
-            // What was kept seemed larger than the whole prompt: its size is no longer known.
-            self.items.work_out();
-            let settled = |ix: &ItemIx| self.items.all()[*ix].settled.is_some();
-            let kept: Vec<ItemIx> = alive(chain, &self.items).filter(settled).collect();
-            let sizes = self.sizes(&kept);
-            self.apportion(fresh, estimates, 0, Source::Shared);
-            self.apportion(&kept, &sizes, prompt, Source::Shared);
-            self.begin_generation();
-            return 0;
-        }
-        let room = prompt - held;
-        let target = explained_at_first(room, sum, is_whole);
-        room - self.apportion(fresh, estimates, target, Source::Shared)
-    }
-
-    /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` beside them.
-    /// Both keep their shares of what is left beside new items, which are estimated to be `sum` tokens. Returns
-    /// what is left for the new ones.
-    fn scale_held(&mut self, ix: RequestIx, held: u64, system: u64, sum: f64) -> u64 {
-        let Request { start, prompt, .. } = self.requests[ix];
-        let given = (sum.round() as u64).min(prompt);
-        let share = held as f64 / (held as f64 + system as f64);
-        let target = ((prompt - given) as f64 * share).round() as u64;
-        self.items.rescale(start, held, target.min(prompt - given));
-        given
-    }
-
-    /// The known parts do not fit the prompt any more: all items it held share it anew, in proportion
-    /// to their sizes so far. Returns the system part.
-    fn share_anew(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
-        let was_sent = |item: &ItemIx| self.in_prompt(&self.items.all()[*item], ix);
-        let held: Vec<ItemIx> = alive(chain, &self.items).filter(was_sent).collect();
-        let sizes = self.sizes(&held);
-        let sum: f64 = sizes.iter().sum();
-        let prompt = self.requests[ix].prompt;
-        self.begin_generation();
-        let target = (sum.round() as u64).min(prompt - self.least_system(prompt));
-        let given = self.apportion(&held, &sizes, target, Source::Shared);
-        prompt - given
-    }
-
-    /// The same without a walk through the items, where that happens so often that their sizes in between are
-    /// not kept.
-    fn share_again(&mut self, ix: RequestIx, chain: &Chain) -> u64 {
-        let Request { start, prompt, .. } = self.requests[ix];
-        let held = self.items.settled_before(start, chain);
-        if held == 0 || self.items.may_share_anew(chain.live().len()) {
-            return self.share_anew(ix, chain);
-        }
-        self.begin_generation();
-        let target = held.min(prompt - self.least_system(prompt));
-        self.items.rescale(start, held, target);
-        prompt - target
-    }
-
-    /// The least of a prompt that is the system part, in tokens.
-    fn least_system(&self, prompt: u64) -> u64 {
-        self.prefix.unwrap_or(0).min(prompt / 2)
-    }
-
     fn sizes(&self, items: &[ItemIx]) -> Vec<f64> {
         let sizes = items.iter().map(|ix| self.items.tokens(*ix).0 as f64);
         sizes.collect()
@@ -515,29 +442,6 @@ impl Ledger {
         let item = self.items.add(item, node, place, at, Some(key));
         chain.hold(node, item);
         item
-    }
-
-    /// Another tokenizer: no settled number holds, and there is no anchor until the next report.
-    ///
-    /// Where that happens so often that sizes in between are not kept, items keep theirs, and the next report
-    /// scales them.
-    pub(super) fn forget_settled(&mut self, chain: &Chain) {
-        if !self.items.may_share_anew(chain.live().len()) {
-            let system = self.anchor.map(|anchor| self.requests[anchor].system);
-            self.foreign = system.or(self.foreign);
-        } else {
-            self.foreign = None;
-            self.unsettle(chain);
-        }
-        self.anchor = None;
-        self.begin_generation();
-        self.settled.clear();
-    }
-
-    fn unsettle(&mut self, chain: &Chain) {
-        for ix in alive(chain, &self.items).collect::<Vec<_>>() {
-            self.items.set_settled(ix, None);
-        }
     }
 
     /// The live branch is another one: what is no longer on it leaves, what is on it again comes back,

@@ -1,0 +1,52 @@
+//! What stays of the items of a session that is not looked at.
+
+use super::Items;
+use crate::model::chain::Chain;
+use crate::model::history::{Item, ItemIx};
+use std::collections::HashSet;
+
+impl Items {
+    /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
+    /// added afterwards.
+    pub(in crate::model) fn keep(
+        &mut self,
+        chain: &Chain,
+        stays: impl Fn(&Item) -> bool,
+    ) -> Vec<Vec<ItemIx>> {
+        self.work_out();
+        let newest_forgotten = self.newest_record(self.list.len());
+        let mut kept = Vec::new();
+        let mut nodes = Vec::with_capacity(chain.live().len());
+        for (node, old) in chain.live().iter().enumerate() {
+            let from = kept.len();
+            let items = chain.items(*old).iter().map(|ix| &self.list[*ix]);
+            kept.extend(items.filter(|item| stays(item)).map(|item| Item {
+                node: u32::try_from(node).unwrap_or(u32::MAX),
+                ..item.clone()
+            }));
+            nodes.push((from..kept.len()).collect());
+        }
+        kept.shrink_to_fit();
+        let mut calibrations = std::mem::take(&mut self.calibrations);
+        calibrations.forget_deltas();
+        let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
+        let unsettled = kept.iter().filter(|item| item.settled.is_none());
+        let unsettled: HashSet<u64> = unsettled.map(|item| item.hash).collect();
+        // No item that is left has the index of the one that was settled.
+        sizes_by_hash.retain(|hash, (of, _)| {
+            *of = ItemIx::MAX;
+            unsettled.contains(hash)
+        });
+        sizes_by_hash.shrink_to_fit();
+        *self = Items {
+            list: kept,
+            record: self.record,
+            changes: self.changes,
+            newest_forgotten,
+            settled: self.settled,
+            sizes_by_hash,
+            ..Items::new(calibrations)
+        };
+        nodes
+    }
+}

@@ -1,0 +1,79 @@
+//! The thinking among the items: what of it is in the context, and what was stripped.
+
+use super::Items;
+use crate::model::Gone;
+use crate::model::chain::NodeIx;
+use crate::model::history::{ItemIx, Left, RequestIx};
+
+impl Items {
+    /// All thinking since the last reset, in the context or stripped, in the order of nodes.
+    pub(in crate::model) fn thoughts(&self) -> &[ItemIx] {
+        &self.thoughts
+    }
+
+    /// The part of it from one node up to another.
+    pub(in crate::model) fn thoughts_between(&self, from: NodeIx, to: NodeIx) -> &[ItemIx] {
+        let (from, to) = (self.thoughts_before(from), self.thoughts_before(to));
+        &self.thoughts[from.min(to)..to]
+    }
+
+    pub(super) fn thoughts_before(&self, node: NodeIx) -> usize {
+        let is_before = |ix: &ItemIx| (self.list[*ix].node as NodeIx) < node;
+        match self.thoughts.last() {
+            Some(last) if is_before(last) => self.thoughts.len(),
+            _ => self.thoughts.partition_point(is_before),
+        }
+    }
+
+    /// A reset took place: what it did not keep is no longer of interest.
+    pub(in crate::model) fn forget_thoughts(&mut self) {
+        let list = &self.list;
+        self.thoughts.retain(|ix| list[*ix].in_context());
+        self.stripped.clear();
+    }
+
+    /// Takes the thinking before this node out of the context.
+    pub(in crate::model) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        let later = match self.thinking.first() {
+            Some((node, _)) if *node < before => self.thinking.split_off(&(before, 0)),
+            _ => return,
+        };
+        for (_, ix) in std::mem::replace(&mut self.thinking, later) {
+            self.strip(ix, request);
+        }
+    }
+
+    fn strip(&mut self, ix: ItemIx, request: RequestIx) {
+        if self.list[ix].in_context() {
+            self.leave(ix, Gone::Stripped, request);
+            self.stripped.insert(ix);
+        }
+    }
+
+    /// Whether thinking is in the context, or would be if it was not stripped.
+    pub(in crate::model) fn is_thought_of(&self, ix: ItemIx) -> bool {
+        self.list[ix].in_context() || self.stripped.contains(&ix)
+    }
+
+    /// Thinking was in other prompts than was believed: the first one that held it is `entered`, the
+    /// first one without it `left`.
+    pub(in crate::model) fn revise_thinking(
+        &mut self,
+        ix: ItemIx,
+        entered: Option<RequestIx>,
+        left: Option<RequestIx>,
+    ) {
+        self.touch(ix);
+        let item = &mut self.list[ix];
+        if item.entered.is_none() {
+            item.entered = entered;
+        }
+        match (item.left, left) {
+            (None, None) => {}
+            (None, Some(request)) => self.strip(ix, request),
+            (Some(old), Some(request)) => item.left = Some(Left { request, ..old }),
+            (Some(old), None) => self.restore(ix, old.request),
+        }
+    }
+}
