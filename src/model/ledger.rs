@@ -260,10 +260,8 @@ impl Ledger {
         let Some(anchor) = self.anchor else {
             let system = match self.foreign.take().filter(|_| held > 0) {
                 Some(system) => {
-                    let given = self.scale_held(ix, held, system, sum);
-                    self.apportion(&fresh, &estimates, given, Source::Shared);
-                    let held = self.items.settled_before(start, chain);
-                    prompt.saturating_sub(held)
+                    let given = self.apportion_in_full(&fresh, &estimates);
+                    self.scale_held(ix, held.saturating_add(given), system)
                 }
                 None => {
                     if is_whole && held < prompt {

@@ -37,15 +37,19 @@ impl Ledger {
     }
 
     /// Another tokenizer reports what was settled by one before: `held` tokens of items and `system` beside them.
-    /// Both keep their shares of what is left beside new items, which are estimated to be `sum` tokens. Returns
-    /// what is left for the new ones.
-    pub(super) fn scale_held(&mut self, ix: RequestIx, held: u64, system: u64, sum: f64) -> u64 {
+    /// Both keep their shares. Returns the system part.
+    pub(super) fn scale_held(&mut self, ix: RequestIx, held: u64, system: u64) -> u64 {
         let Request { start, prompt, .. } = self.requests[ix];
-        let given = (sum.round() as u64).min(prompt);
         let share = held as f64 / (held as f64 + system as f64);
-        let target = ((prompt - given) as f64 * share).round() as u64;
-        self.items.rescale(start, held, target.min(prompt - given));
-        given
+        let target = ((prompt as f64 * share).round() as u64).min(prompt);
+        self.items.rescale(start, held, target);
+        prompt - target
+    }
+
+    /// Items take their estimates. Returns what was given out.
+    pub(super) fn apportion_in_full(&mut self, items: &[ItemIx], estimates: &[f64]) -> u64 {
+        let sum: f64 = estimates.iter().sum();
+        self.apportion(items, estimates, sum.round() as u64, Source::Shared)
     }
 
     /// The known parts do not fit the prompt any more: all items it held share it anew, in proportion
