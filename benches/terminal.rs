@@ -3,8 +3,7 @@
 //! `cargo bench --bench terminal`. The program runs in a pseudo-terminal of 200×60; a key is answered when
 //! the last byte of the frame with its effect has arrived. One line for each figure: its goal, what was
 //! measured, and the ratio. `CTXGAUGE_BENCH_HOME` names a home for the first frame instead of a made-up one
-//! of 400 logs. `-- NAME` runs only the figures whose names contain NAME. The most frequent disturbance is the
-//! machine itself: the minimal program's own p99 is in the first figure's line.
+//! of 400 logs. `-- NAME` runs only the figures whose names contain NAME.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
@@ -34,11 +33,10 @@ fn main() {
         return minimal();
     }
     let only = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let figures: [(&str, fn()); 5] = [
+    let figures: [(&str, fn()); 4] = [
         ("first frame", first_frame),
         ("keys, 50 growing", keys_while_growing),
         ("keys, 10,000 sessions", keys_of_many),
-        ("counted", counted),
         ("idle", idle),
     ];
     for (name, figure) in figures {
@@ -264,9 +262,6 @@ fn keys_of_many() {
         "–",
     );
 }
-
-/// From the key that opens a session to its exact count: until no mark of an estimate by length is on screen.
-fn counted() {}
 
 /// A screen on which nothing happens.
 fn idle() {
