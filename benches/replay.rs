@@ -1,6 +1,6 @@
 //! How fast a session goes back in time: its timeline, and its state and forecast as of any moment.
 //!
-//! `cargo bench --bench replay`. The sessions are made up: 5,000 requests, 20,000 items, one with a
+//! `cargo bench --bench replay`. The sessions are made up: 30,000 requests, 120,000 items, one with a
 //! compaction every 200 requests and one with none; and one whose log has 100 MB.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
@@ -23,7 +23,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const REQUESTS: u64 = 5_000;
+const REQUESTS: u64 = 30_000;
 const MOMENTS: usize = 1_000;
 
 fn main() {
