@@ -1,5 +1,7 @@
 //! How large texts are.
 
+use wide::u8x16;
+
 use serde::{Deserialize, Serialize};
 
 /// How large an item is, as counted here.
@@ -154,20 +156,25 @@ fn is_escaped(byte: u8) -> bool {
 fn beyond_ascii(text: &str) -> (u64, u64) {
     const BLOCK: usize = 16;
     let (mut wide, mut marks) = (0, 0);
-    for (n, block) in text.as_bytes().chunks(BLOCK).enumerate() {
-        if block.is_ascii() {
-            continue;
-        }
-        for (k, byte) in block.iter().enumerate() {
-            let is_first = *byte >= 0xc0;
-            let from_here = text.get(n * BLOCK + k..).filter(|_| is_first);
-            match from_here.and_then(|text| text.chars().next()) {
-                Some(c) if is_letter(c) => wide += 1,
-                Some(_) => marks += 1,
-                None => {}
-            }
+    let mut add = |at: usize| match text.get(at..).and_then(|text| text.chars().next()) {
+        Some(c) if is_letter(c) => wide += 1,
+        Some(_) => marks += 1,
+        None => {}
+    };
+    let (blocks, rest) = text.as_bytes().as_chunks::<BLOCK>();
+    // The first bytes of all characters outside ASCII, no other bytes of them, are so large.
+    let least = u8x16::splat(0xc0);
+    for (n, block) in blocks.iter().enumerate() {
+        let bytes = u8x16::new(*block);
+        let mut bits = bytes.max(least).simd_eq(bytes).to_bitmask();
+        while bits != 0 {
+            add(n * BLOCK + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
         }
     }
+    let from = blocks.len() * BLOCK;
+    let firsts = rest.iter().enumerate().filter(|(_, byte)| **byte >= 0xc0);
+    firsts.for_each(|(k, _)| add(from + k));
     (wide, marks)
 }
 
