@@ -103,7 +103,7 @@ pub enum Update {
 pub struct Fleet {
     rules: Arc<Rules>,
     files: BTreeMap<FileId, FileFacts>,
-    sessions: BTreeMap<SessionKey, Session>,
+    sessions: BTreeMap<SessionKey, Kept>,
     /// The time of each file's newest record.
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
@@ -112,6 +112,27 @@ pub struct Fleet {
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
     pub caught_up: bool,
+}
+
+/// A session and what is computed of it with each of its updates: lists of ten thousand sessions are made many
+/// times a second.
+#[derive(Debug)]
+struct Kept {
+    /// Boxed: a list of all sessions reads little of most.
+    session: Box<Session>,
+    /// See [`Fleet::activity_of`].
+    active: Option<Timestamp>,
+}
+
+/// A session that can be listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'s> {
+    /// Its key.
+    pub key: SessionKey,
+    /// The session.
+    pub session: &'s Session,
+    /// When it was last active: [`Fleet::activity_of`].
+    pub active: Option<Timestamp>,
 }
 
 /// One line of the list of sessions.
@@ -134,12 +155,12 @@ impl Fleet {
 
     /// A session.
     pub fn get(&self, key: SessionKey) -> Option<&Session> {
-        self.sessions.get(&key)
+        self.sessions.get(&key).map(|kept| &*kept.session)
     }
 
-    /// A session, to change what the user set of it.
+    /// A session, to change what the user set of it; not its records.
     pub fn get_mut(&mut self, key: SessionKey) -> Option<&mut Session> {
-        self.sessions.get_mut(&key)
+        self.sessions.get_mut(&key).map(|kept| &mut *kept.session)
     }
 
     /// What is known of a session's file.
@@ -192,13 +213,20 @@ impl Fleet {
 
     /// All sessions, in no particular order.
     pub fn sessions(&self) -> impl Iterator<Item = (SessionKey, &Session)> {
-        self.sessions.iter().map(|(key, session)| (*key, session))
+        self.sessions
+            .iter()
+            .map(|(key, kept)| (*key, &*kept.session))
+    }
+
+    /// When each session was last active.
+    pub fn activities(&self) -> impl Iterator<Item = (SessionKey, Option<Timestamp>)> {
+        self.sessions.iter().map(|(key, kept)| (*key, kept.active))
     }
 
     /// The sessions of a file.
     pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (SessionKey, &Session)> {
         let sessions = self.sessions.range(lanes(file));
-        sessions.map(|(key, session)| (*key, session))
+        sessions.map(|(key, kept)| (*key, &*kept.session))
     }
 
     /// The number of sessions.
@@ -223,13 +251,14 @@ impl Fleet {
                     let mut session = Session::new(facts.agent, Arc::clone(&self.rules));
                     session.meta.id = facts.id.as_deref().map(Into::into);
                     session.meta.parent = facts.parent.as_deref().map(Into::into);
-                    self.sessions.insert(key, session);
+                    self.sessions.insert(key, session.into());
                 }
-                self.files.insert(facts.file, *facts);
+                self.files.insert(key.file, *facts);
+                self.note_activity(key.file);
             }
             Update::Rebuilt { file, sessions } => {
                 let keys: Vec<SessionKey> = self.of_file(file).map(|(key, _)| key).collect();
-                let former: BTreeMap<SessionKey, Session> = keys
+                let former: BTreeMap<SessionKey, Kept> = keys
                     .iter()
                     .filter_map(|key| self.sessions.remove_entry(key))
                     .collect();
@@ -238,12 +267,13 @@ impl Fleet {
                     let key = SessionKey { file, lane };
                     session.set_overrides(self.settings_of(file));
                     if let Some(former) = former.get(&key) {
+                        let former = &former.session;
                         session.set_window(former.set_window_tokens());
                         session.take_over(former, written);
                     }
-                    self.sessions.insert(key, session);
+                    self.sessions.insert(key, session.into());
                 }
-                self.note_newest(file);
+                self.note_activity(file);
             }
             Update::Appended { file, entries } => {
                 for entry in entries {
@@ -255,11 +285,11 @@ impl Fleet {
                         session.apply(entry);
                     }
                 }
-                self.note_newest(file);
+                self.note_activity(file);
             }
             Update::Settings { file, overrides } => {
-                for (_, session) in self.sessions.range_mut(lanes(file)) {
-                    session.set_overrides(Arc::clone(&overrides));
+                for (_, kept) in self.sessions.range_mut(lanes(file)) {
+                    kept.session.set_overrides(Arc::clone(&overrides));
                 }
                 self.settings.insert(file, overrides);
             }
@@ -292,8 +322,8 @@ impl Fleet {
             lane: Lane::Main,
             ..key
         };
-        let read = self.sessions.get(&main).map(|main| main.coverage);
-        Some(self.sessions.entry(key).or_insert_with(|| {
+        let read = self.sessions.get(&main).map(|main| main.session.coverage);
+        let kept = self.sessions.entry(key).or_insert_with(|| {
             let mut session = Session::new(facts.agent, Arc::clone(rules));
             if key.lane != Lane::Main {
                 session.meta.parent = facts.id.as_deref().map(Into::into);
@@ -301,8 +331,9 @@ impl Fleet {
                 session.coverage = read.unwrap_or_default();
             }
             session.set_overrides(overrides);
-            session
-        }))
+            session.into()
+        });
+        Some(&mut kept.session)
     }
 
     fn settings_of(&self, file: FileId) -> Arc<Overrides> {
@@ -312,8 +343,8 @@ impl Fleet {
     /// All sessions, the newest first, sub-agents below their parents.
     pub fn recent(&self) -> Vec<Row> {
         self.rows(
-            |_, _| true,
-            |key, session| (Reverse(self.activity_of(key, session)), key),
+            |_| true,
+            |candidate| (Reverse(candidate.active), candidate.key),
         )
     }
 
@@ -321,25 +352,30 @@ impl Fleet {
     /// computed once.
     pub fn rows<'s, R: Ord>(
         &'s self,
-        listed: impl Fn(SessionKey, &'s Session) -> bool,
-        rank: impl Fn(SessionKey, &'s Session) -> R,
+        listed: impl Fn(&Candidate<'s>) -> bool,
+        rank: impl Fn(&Candidate<'s>) -> R,
     ) -> Vec<Row> {
-        let mut found: Vec<(SessionKey, &'s Session)> = self
-            .sessions()
-            .filter(|(key, session)| listed(*key, session))
-            .collect();
-        found.sort_by_cached_key(|(key, session)| rank(*key, session));
+        let all = self.sessions.iter().map(|(key, kept)| Candidate {
+            key: *key,
+            session: &kept.session,
+            active: kept.active,
+        });
+        let mut found: Vec<Candidate<'s>> = all.filter(listed).collect();
+        found.sort_by_cached_key(rank);
 
         // Most sessions have no parent, and most lists no child.
-        let has_parent = |(_, session): &(SessionKey, &Session)| session.meta.parent.is_some();
+        let has_parent = |candidate: &Candidate<'_>| candidate.session.meta.parent.is_some();
         if !found.iter().any(has_parent) {
-            let rows = found.into_iter().map(|(key, _)| Row { key, depth: 0 });
+            let rows = found.into_iter().map(|found| Row {
+                key: found.key,
+                depth: 0,
+            });
             return rows.collect();
         }
         let by_id: HashMap<&str, SessionKey> = found
             .iter()
-            .filter(|(key, _)| key.lane == Lane::Main)
-            .filter_map(|(key, session)| Some((session.meta.id.as_deref()?, *key)))
+            .filter(|found| found.key.lane == Lane::Main)
+            .filter_map(|found| Some((found.session.meta.id.as_deref()?, found.key)))
             .collect();
         let parent_of = |key: SessionKey, session: &Session| {
             let named = session.meta.parent.as_deref().and_then(|id| by_id.get(id));
@@ -348,13 +384,10 @@ impl Fleet {
         // By parent, the last first. A sub-agent whose parents are not listed has none.
         let mut below: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
         let mut open = Vec::new();
-        for (key, session) in found.iter().rev() {
-            match parent_of(*key, session) {
-                Some(parent) => below.entry(parent).or_default().push(*key),
-                None => open.push(Row {
-                    key: *key,
-                    depth: 0,
-                }),
+        for Candidate { key, session, .. } in found.iter().rev().copied() {
+            match parent_of(key, session) {
+                Some(parent) => below.entry(parent).or_default().push(key),
+                None => open.push(Row { key, depth: 0 }),
             }
         }
         let mut rows = Vec::with_capacity(found.len());
@@ -367,11 +400,9 @@ impl Fleet {
         // Sessions that name each other as parents are below none: they are listed by themselves.
         if rows.len() < found.len() {
             let placed: BTreeSet<SessionKey> = rows.iter().map(|row| row.key).collect();
-            let left = found.iter().filter(|(key, _)| !placed.contains(key));
-            rows.extend(left.map(|(key, _)| Row {
-                key: *key,
-                depth: 0,
-            }));
+            let left = found.iter().map(|found| found.key);
+            let left = left.filter(|key| !placed.contains(key));
+            rows.extend(left.map(|key| Row { key, depth: 0 }));
         }
         rows
     }
@@ -408,28 +439,46 @@ impl Fleet {
     /// When a session was last active. A log may have another machine's clock, or be replayed on another
     /// day, so a file's newest record counts as written when the file was. The file's other sessions are
     /// older by the difference in the log.
-    pub fn activity_of(&self, key: SessionKey, session: &Session) -> Option<Timestamp> {
-        let written = self.facts(key).and_then(|facts| facts.modified);
-        let newest = self.newest.get(&key.file).copied();
-        let (Some(own), Some(newest)) = (session.updated_at, newest) else {
-            return session.updated_at.max(written);
-        };
-        let active = written.map_or(newest, |written| written.max(newest));
-        Some(
-            active
-                .checked_sub(newest.duration_since(own))
-                .unwrap_or(own),
-        )
+    pub fn activity_of(&self, key: SessionKey) -> Option<Timestamp> {
+        self.sessions.get(&key)?.active
     }
 
-    fn note_newest(&mut self, file: FileId) {
-        let newest = self
-            .of_file(file)
-            .filter_map(|(_, session)| session.updated_at);
-        if let Some(newest) = newest.max() {
+    /// Computes again when the sessions of a file were last active.
+    fn note_activity(&mut self, file: FileId) {
+        let logged = self.of_file(file);
+        let newest = logged.filter_map(|(_, session)| session.updated_at).max();
+        if let Some(newest) = newest {
             self.newest.insert(file, newest);
         }
+        let newest = self.newest.get(&file).copied();
+        let written = self.files.get(&file).and_then(|facts| facts.modified);
+        for (_, kept) in self.sessions.range_mut(lanes(file)) {
+            kept.active = active(kept.session.updated_at, newest, written);
+        }
     }
+}
+
+impl From<Session> for Kept {
+    fn from(session: Session) -> Kept {
+        Kept {
+            session: Box::new(session),
+            active: None,
+        }
+    }
+}
+
+/// When a session was last active, from its own newest record, its file's newest record and the file's time.
+fn active(
+    own: Option<Timestamp>,
+    newest: Option<Timestamp>,
+    written: Option<Timestamp>,
+) -> Option<Timestamp> {
+    let (Some(own), Some(newest)) = (own, newest) else {
+        return own.max(written);
+    };
+    let active = written.map_or(newest, |written| written.max(newest));
+    let before = newest.duration_since(own);
+    Some(active.checked_sub(before).unwrap_or(own))
 }
 
 /// Whether a text contains a word, which is in lower case, in any case.
@@ -606,7 +655,7 @@ mod tests {
             (side, of(Some(at(140)))),
             (quiet, of(None)),
         ]);
-        let activity = |lane| fleet.activity_of(key(lane), fleet.get(key(lane)).unwrap());
+        let activity = |lane| fleet.activity_of(key(lane));
         // The file's newest record is as old as the file.
         assert_eq!(activity(side), Some(at(500)));
         assert_eq!(activity(Lane::Main), Some(at(460)));

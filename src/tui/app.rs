@@ -51,6 +51,7 @@ use crate::model::threshold::Threshold;
 use crate::tui::keymap::{KeyPress, Keymap, Scope};
 use jiff::Timestamp;
 use pager::{Pager, Program};
+use sessions::List;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -137,6 +138,12 @@ struct Shown {
     lines: Vec<Listed>,
     line_ids: Vec<LineId>,
     matching: usize,
+    /// How many sessions there were when the list was made.
+    listed_of: usize,
+    /// When it was made.
+    listed_at: Option<Timestamp>,
+    /// When the sums below it were.
+    summed_at: Option<Timestamp>,
     totals: Totals,
     live: usize,
     /// The sessions that may be live, with their last activity.
@@ -157,7 +164,7 @@ struct Shown {
 /// What has to be computed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stale {
-    sessions: bool,
+    list: List,
     page: bool,
     /// Which sessions may be live.
     active: bool,
@@ -167,7 +174,7 @@ struct Stale {
 
 impl Stale {
     const ALL: Stale = Stale {
-        sessions: true,
+        list: List::Wrong,
         page: true,
         active: true,
         totals: true,
@@ -221,8 +228,15 @@ impl App {
             Msg::Update(update) => {
                 self.forget(&update);
                 let all_found = matches!(update, Update::InitialScanDone | Update::CaughtUp);
+                let sessions = self.fleet.len();
                 self.fleet.apply(update);
-                self.stale.sessions = true;
+                // What is gone leaves the list at once.
+                let gone = self.fleet.len() < sessions;
+                if gone || all_found {
+                    self.stale.list = List::Wrong;
+                } else if self.stale.list == List::Right {
+                    self.stale.list = List::Late;
+                }
                 self.stale.active = true;
                 self.stale.totals = true;
                 if all_found {
@@ -281,10 +295,7 @@ impl App {
 
     fn prepare_overview(&mut self) {
         self.shown.page = None;
-        if std::mem::take(&mut self.stale.sessions) {
-            self.list_sessions();
-            self.stale.totals = true;
-        }
+        self.list_when_due();
         let rows = usize::from(self.overview_layout().list.height);
         self.ui.sessions.fit(&self.shown.line_ids, rows);
     }
@@ -323,7 +334,8 @@ impl App {
             _ => None,
         };
         // The sums below the list, or what it is sorted by, are not complete yet.
-        let missing = self.shown.totals.missing > 0 || self.stale.sessions;
+        let missing =
+            self.shown.totals.missing > 0 || self.stale.totals || self.stale.list != List::Right;
         let sums =
             (self.ui.screen == Screen::Overview && missing).then_some(Duration::from_millis(40));
         let all = [age, sums, self.next_step(), self.next_notice()];
@@ -377,9 +389,7 @@ impl App {
 
     /// Whether a session is live: by its agent's registry, its log or its file.
     pub fn is_live(&self, key: SessionKey) -> bool {
-        let session = self.fleet.get(key);
-        let active = session.and_then(|session| self.fleet.activity_of(key, session));
-        self.is_live_since(key, active)
+        self.is_live_since(key, self.fleet.activity_of(key))
     }
 
     /// The same of a session whose last activity is known.
@@ -452,10 +462,8 @@ impl App {
     /// Counts the live sessions, and finds the newest activity.
     fn count_live(&mut self) {
         if std::mem::take(&mut self.stale.active) {
-            let all = self.fleet.sessions();
-            let all = all.map(|(key, session)| (key, self.fleet.activity_of(key, session)));
             let (mut active, mut newest) = (Vec::new(), None);
-            for (key, at) in all {
+            for (key, at) in self.fleet.activities() {
                 newest = newest.max(at);
                 if self.is_live_since(key, at) {
                     active.push((key, at));

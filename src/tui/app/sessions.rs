@@ -2,8 +2,9 @@
 
 use super::tabs::row_id;
 use super::{App, Direction, Grouping, Idle, Nearness, Sort, Summary};
-use crate::model::fleet::{Row, SessionKey};
+use crate::model::fleet::{Candidate, Row, SessionKey};
 use crate::model::session::{Coverage, Session};
+use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +12,25 @@ use std::collections::{HashMap, HashSet};
 /// How many items of sessions off screen are summed up before each frame: some milliseconds. A session without
 /// any counts as `LEAST`.
 const SUMMED_PER_FRAME: usize = 100_000;
-const LEAST: usize = 1_000;
+const LEAST: usize = 400;
+
+/// A list of so many sessions is made again for every frame: that takes less than a millisecond.
+const SMALL: usize = 1_000;
+/// The least time between two lists that are made for updates only. While ten thousand logs are found and read,
+/// every frame has some, and the list and its sums take longer than all else that a key waits for.
+const BETWEEN_LISTS: SignedDuration = SignedDuration::from_millis(200);
+const BETWEEN_SUMS: SignedDuration = SignedDuration::from_millis(100);
+
+/// Whether the list shows the sessions as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    /// It does.
+    Right,
+    /// Updates have come since: it may be made again a little later.
+    Late,
+    /// It must be made before it is drawn or a key is handled.
+    Wrong,
+}
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,15 +116,44 @@ struct Budget(usize);
 impl Budget {
     /// Whether this session may be summed up too. The first may always.
     fn allows(&mut self, session: &Session) -> bool {
-        let allows = self.0 > 0;
+        // Once it is spent, thousands are refused without a look at them.
+        if self.0 == 0 {
+            return false;
+        }
         self.0 = self.0.saturating_sub(session.items_to_sum().max(LEAST));
-        allows
+        true
     }
 }
 
 impl App {
-    /// Makes the list.
-    pub(super) fn list_sessions(&mut self) {
+    /// Makes the list again if it is due: at once after a key, and while lines are missing on screen; for updates,
+    /// a large list only from time to time.
+    pub(super) fn list_when_due(&mut self) {
+        if self.stale.list == List::Right {
+            return;
+        }
+        let rows = usize::from(self.overview_layout().list.height);
+        let waits = self.stale.list == List::Late
+            && self.shown.lines.len() >= rows
+            && self.waits(self.shown.listed_at, BETWEEN_LISTS);
+        if waits {
+            return;
+        }
+        self.stale.list = List::Right;
+        self.shown.listed_at = Some(self.now);
+        self.list_sessions();
+        self.stale.totals = true;
+    }
+
+    /// Whether something that was computed of all sessions then is not to be computed again yet.
+    fn waits(&self, then: Option<Timestamp>, pause: SignedDuration) -> bool {
+        let age = then.map(|then| self.now.duration_since(then));
+        // A clock that was set back must not stop the list.
+        let is_new = age.is_some_and(|age| age >= SignedDuration::ZERO && age < pause);
+        is_new && self.fleet.len() > SMALL
+    }
+
+    fn list_sessions(&mut self) {
         if matches!(self.ui.sort.sort, Sort::Lowest(_) | Sort::Highest(_)) {
             self.sum_up_to_sort();
         }
@@ -118,29 +166,30 @@ impl App {
             }
         }
         let mut rows = self.fleet.rows(
-            |key, _| {
-                (self.ui.idle == Idle::Shown || self.is_live(key))
-                    && self.shown.matched.contains(key)
+            |found| {
+                (self.ui.idle == Idle::Shown || self.is_live_since(found.key, found.active))
+                    && self.shown.matched.contains(found.key)
             },
-            |key, session| self.rank(key, session),
+            |found| self.rank(found),
         );
         if self.ui.direction == Direction::Reversed {
             let families = rows.chunk_by(|_, row| row.depth > 0);
             rows = families.rev().flatten().copied().collect();
         }
         self.shown.matching = rows.len();
+        self.shown.listed_of = self.fleet.len();
         self.shown.lines = self.grouped(rows);
         self.shown.line_ids = self.shown.lines.iter().map(Listed::id).collect();
     }
 
-    /// Sums up the sessions that are to be sorted by a number. Those that this frame has no time for come last, and
-    /// the list is made again before the next.
+    /// Sums up the sessions that are to be sorted by a number. Those that this list has no time for come last in
+    /// it.
     fn sum_up_to_sort(&mut self) {
         let mut budget = Budget(SUMMED_PER_FRAME);
         for (key, session) in self.fleet.sessions() {
             if let Entry::Vacant(place) = self.shown.summaries.entry(key) {
                 if !budget.allows(session) {
-                    self.stale.sessions = true;
+                    self.stale.list = List::Late;
                     break;
                 }
                 place.insert(Summary::of(session));
@@ -150,8 +199,12 @@ impl App {
 
     /// What a session is sorted by; the lowest comes first. Live sessions are sorted by their start, so that
     /// they do not change places with every record.
-    fn rank<'s>(&'s self, key: SessionKey, session: &'s Session) -> Rank<'s> {
-        let active = self.fleet.activity_of(key, session);
+    fn rank<'s>(&'s self, found: &Candidate<'s>) -> Rank<'s> {
+        let Candidate {
+            key,
+            session,
+            active,
+        } = *found;
         let of = |n: fn(&Summary, &Session) -> u64| {
             let summary = self.shown.summaries.get(&key);
             summary.map(|summary| n(summary, session))
@@ -178,15 +231,15 @@ impl App {
             return rows.into_iter().map(Listed::Session).collect();
         }
         let mut groups: Vec<(Group, Vec<Row>)> = Vec::new();
-        let mut by_name: HashMap<String, usize> = HashMap::new();
+        let mut by_name: HashMap<&str, usize> = HashMap::new();
         let mut at = 0;
         for row in rows {
             // Sub-agents stay below their parent.
             if row.depth == 0 {
                 let name = self.group_of(row.key);
-                at = by_name.get(&name).copied().unwrap_or(groups.len());
+                at = *by_name.entry(name).or_insert(groups.len());
                 if at == groups.len() {
-                    by_name.insert(name.clone(), at);
+                    let name = name.to_owned();
                     groups.push((Group::new(self.ui.grouping, name), Vec::new()));
                 }
             }
@@ -207,23 +260,25 @@ impl App {
         lines
     }
 
-    fn group_of(&self, key: SessionKey) -> String {
+    fn group_of(&self, key: SessionKey) -> &str {
         match (self.ui.grouping, self.fleet.get(key)) {
             (Grouping::Agent, _) => {
                 let facts = self.fleet.facts(key);
-                facts.map_or("", |facts| facts.agent).to_owned()
+                facts.map_or("", |facts| facts.agent)
             }
-            (_, Some(session)) if !session.project().is_empty() => session.project().to_owned(),
-            _ => "no project".to_owned(),
+            (_, Some(session)) if !session.project().is_empty() => session.project(),
+            _ => "no project",
         }
     }
 
     /// Sums up the listed sessions, those off screen a few at a time.
     pub(super) fn add_up(&mut self) {
-        if !std::mem::take(&mut self.stale.totals) {
+        if !self.stale.totals || self.waits(self.shown.summed_at, BETWEEN_SUMS) {
             return;
         }
-        let all_match = self.shown.matching == self.fleet.len();
+        self.stale.totals = false;
+        self.shown.summed_at = Some(self.now);
+        let all_match = self.shown.matching == self.shown.listed_of;
         let listed: HashSet<SessionKey> = match all_match || self.ui.grouping != Grouping::None {
             true => HashSet::new(),
             false => self.sessions_listed().map(|row| row.key).collect(),
@@ -261,6 +316,8 @@ impl App {
 
     /// Selects the session with the newest record.
     pub(super) fn select_newest(&mut self) {
+        self.stale.list = List::Wrong;
+        self.list_when_due();
         let lines = self.shown.lines.iter().enumerate();
         let newest = lines
             .filter_map(|(at, line)| Some((self.fleet.newest_record(line.session()?.key)?, at)));
@@ -299,6 +356,11 @@ impl App {
         self.shown.matching
     }
 
+    /// The number of sessions that there were when the list was made.
+    pub fn listed_of(&self) -> usize {
+        self.shown.listed_of
+    }
+
     /// The sums of the listed sessions.
     pub fn totals(&self) -> Totals {
         self.shown.totals
@@ -317,12 +379,7 @@ fn beginning(name: &str) -> u64 {
 
 /// A number, a name, the newest first, and the key to make the order total. No name is empty: comparing two empty
 /// texts can cost 80 ns, since they point nowhere, and ten thousand sessions make 130,000 comparisons.
-type Rank<'s> = (
-    u64,
-    Option<&'s str>,
-    Reverse<Option<jiff::Timestamp>>,
-    SessionKey,
-);
+type Rank<'s> = (u64, Option<&'s str>, Reverse<Option<Timestamp>>, SessionKey);
 
 impl Listed {
     fn id(&self) -> LineId {

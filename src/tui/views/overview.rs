@@ -58,7 +58,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 fn header(app: &App, area: Area, canvas: &mut Canvas<'_>) {
-    let counts = match (app.fleet.len(), app.matching()) {
+    let counts = match (app.listed_of(), app.matching()) {
         (0, _) => String::new(),
         (all, matching) if matching < all => format!("{matching} of {all} sessions"),
         (all, _) => sessions(all),
