@@ -483,8 +483,11 @@ fn what_was_copied(copied: usize, all: usize) -> String {
     format!("copied the first {copied} of {all} bytes (the terminal's limit)")
 }
 
+/// Ready at once where the time has come: a timer would wait for its next tick, a millisecond, in which updates
+/// would be taken in before the frame.
 async fn sleep_until(wake: Option<Instant>) {
     match wake {
+        Some(wake) if wake <= Instant::now() => {}
         Some(wake) => tokio::time::sleep_until(wake.into()).await,
         None => std::future::pending().await,
     }
