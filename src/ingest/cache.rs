@@ -16,7 +16,7 @@ mod sessions;
 mod tests;
 
 pub use key::LogKey;
-pub use sessions::{UnreadCursor, restore, store};
+pub use sessions::{UnreadCursor, put_away, restore, store};
 
 use crate::model::window::Rules;
 use file::Contents;

@@ -59,18 +59,21 @@ impl Whole {
     pub(super) fn keep(&mut self, trim: bool, store: bool) {
         let store = store && self.end.is_ok() && !self.cursor.is_incomplete();
         self.stored = match (store, trim) {
-            (true, true) => Some(cache::store(&mut self.sessions)),
+            (_, true) => cache::put_away(&mut self.sessions, store),
             (true, false) => Some(cache::store(&mut self.sessions.clone())),
-            (false, true) => {
-                let sessions = self.sessions.iter_mut();
-                sessions.for_each(|(_, session)| session.trim());
-                None
-            }
             (false, false) => None,
         };
         if trim {
             self.cursor.trim();
+            self.settle_down();
         }
+    }
+
+    /// Moves what stays into the memory that trimming has freed. It was allocated while all of the log was held, and
+    /// an allocator gives back only what lies above all that is in use.
+    fn settle_down(&mut self) {
+        self.sessions = self.sessions.clone();
+        self.stored = self.stored.as_deref().map(<[u8]>::to_vec);
     }
 }
 

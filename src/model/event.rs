@@ -350,7 +350,7 @@ pub struct NewItem {
     /// How large it is.
     pub size: Size,
     /// Its beginning, at most [`PREVIEW_BYTES`] long, white space collapsed, without control characters.
-    #[serde(skip)]
+    #[serde(with = "crate::model::stored::text")]
     pub preview: Box<str>,
     /// A hash of its text, to find the same content twice.
     pub hash: u64,

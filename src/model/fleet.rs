@@ -411,10 +411,6 @@ impl Fleet {
     /// contain every one of these words, in lower case.
     pub fn matches(&self, key: SessionKey, session: &Session, words: &[String]) -> bool {
         words.iter().all(|word| {
-            let typed = session
-                .items()
-                .iter()
-                .filter(|item| item.role == Role::User);
             let facts = [
                 Some(session.agent),
                 session.meta.cwd.as_deref(),
@@ -423,10 +419,16 @@ impl Fleet {
                 session.meta.id.as_deref(),
                 self.facts(key).and_then(|f| f.path.to_str()),
             ];
-            let texts = facts.into_iter().flatten();
-            texts
-                .chain(typed.map(|item| &*item.preview))
-                .any(|text| contains(text, word))
+            // The items of a session that was put away must be decoded first.
+            let typed = || {
+                session
+                    .items()
+                    .iter()
+                    .filter(|item| item.role == Role::User)
+            };
+            let mut texts = facts.into_iter().flatten();
+            texts.any(|text| contains(text, word))
+                || typed().any(|item| contains(&item.preview, word))
         })
     }
 

@@ -95,7 +95,7 @@ pub struct Session {
     /// The summary that the log has in the place of earlier records.
     summary: Option<rewritten::Summary>,
     last_place: Option<Place>,
-    /// Set if it was read from the cache.
+    /// Set if it was read from the cache or put away.
     stored: Option<Box<restored::Stored>>,
     #[serde(skip)]
     sums: Memo<Sums>,
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// What lists show of it, if it was read from the cache.
+    /// What lists show of it, if it was read from the cache or put away.
     pub(super) fn stored(&self) -> Option<&restored::Stored> {
         self.stored.as_deref()
     }

@@ -2,6 +2,37 @@
 //!
 //! A stored session is a trimmed one without any text: see [`Session::restored`](super::session::Session::restored).
 
+use std::cell::Cell;
+
+thread_local! {
+    static WITH_TEXTS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls a function; what it writes on this thread contains texts.
+pub(super) fn with_texts<A>(write: impl FnOnce() -> A) -> A {
+    WITH_TEXTS.set(true);
+    let written = write();
+    WITH_TEXTS.set(false);
+    written
+}
+
+/// A text of the log: empty, unless [`with_texts`] asks for it.
+pub(super) mod text {
+    use super::WITH_TEXTS;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in crate::model) fn serialize<S: Serializer>(text: &str, to: S) -> Result<S::Ok, S::Error> {
+        let shown = if WITH_TEXTS.get() { text } else { "" };
+        shown.serialize(to)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Box<str>, D::Error> {
+        Box::<str>::deserialize(from)
+    }
+}
+
 /// A time as seconds and nanoseconds; as text it would take ten times as long to read.
 pub(super) mod time {
     use jiff::Timestamp;

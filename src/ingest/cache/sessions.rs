@@ -21,6 +21,19 @@ pub fn store(sessions: &mut Sessions) -> Vec<u8> {
     postcard::to_stdvec(&stored).unwrap_or_default()
 }
 
+/// Puts the sessions of a log away; what [`store`] would return, if they are to be stored.
+pub fn put_away(sessions: &mut Sessions, store: bool) -> Option<Vec<u8>> {
+    let stored = sessions
+        .iter_mut()
+        .map(|(lane, session)| (*lane, session.put_away(*lane, store)));
+    let stored: Vec<(Lane, Option<Vec<u8>>)> = stored.collect();
+    let stored = stored
+        .into_iter()
+        .map(|(lane, bytes)| bytes.map(|bytes| (lane, bytes)));
+    let stored: Vec<(Lane, Vec<u8>)> = stored.collect::<Option<_>>()?;
+    postcard::to_stdvec(&stored).ok()
+}
+
 /// The sessions of a log from the bytes that [`store`] returned. `None`: the bytes are not those of sessions.
 pub fn restore(bytes: &[u8], log: &LogFile, rules: &Arc<Rules>) -> Option<Sessions> {
     let stored: Vec<(Lane, &[u8])> = postcard::from_bytes(bytes).ok()?;

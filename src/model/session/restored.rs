@@ -1,4 +1,5 @@
 //! A session as the cache has it: trimmed, without any text, and with what lists show of it computed beforehand.
+//! A session that was put away is the same with its texts.
 //!
 //! The parts that lists do not show stay bytes until they are needed.
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 /// Prompts that are at hand without decoding all requests.
 const PROMPTS: usize = 16;
 
-/// What lists show of a session that was read from the cache.
+/// What lists show of a session that was read from the cache or put away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::model) struct Stored {
     #[serde(with = "crate::model::stored::shared")]
@@ -31,6 +32,9 @@ pub(in crate::model) struct Stored {
     requests: usize,
     /// Whether its name in lists is a text of its log.
     is_named_by_text: bool,
+    /// Whether the session has its texts: it was put away.
+    #[serde(skip)]
+    has_texts: bool,
 }
 
 impl Session {
@@ -38,6 +42,35 @@ impl Session {
     ///
     /// Texts are left out: its title, previews, types of records that were passed over, why a line could not be read.
     pub fn to_stored(&mut self, lane: Lane) -> Vec<u8> {
+        self.sum_up(lane);
+        self.trim();
+        let bytes = self.bytes();
+        self.stored = None;
+        bytes
+    }
+
+    /// Trims the session and keeps what lists do not show as bytes, since nobody looks at it. Returns what
+    /// [`Session::to_stored`] would, if it is to be stored.
+    pub fn put_away(&mut self, lane: Lane, store: bool) -> Option<Vec<u8>> {
+        self.sum_up(lane);
+        self.trim();
+        self.chain.pack(false);
+        self.past.pack(false);
+        let bytes = store.then(|| self.bytes());
+        self.ledger.pack(true);
+        if let Some(stored) = &mut self.stored {
+            stored.has_texts = true;
+        }
+        bytes
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        // No type in it can fail to be written.
+        postcard::to_stdvec(self).unwrap_or_default()
+    }
+
+    /// Computes what lists show of it.
+    fn sum_up(&mut self, lane: Lane) {
         let context = self.context();
         let model = self.model_shared().cloned();
         let title = self.meta.title.as_deref().unwrap_or_default();
@@ -51,14 +84,10 @@ impl Session {
             newest_reset: self.resets().last().cloned(),
             requests: self.requests().len(),
             is_named_by_text: self.project().is_empty() || (is_child && !title.is_empty()),
+            has_texts: false,
             context,
             model,
         }));
-        self.trim();
-        // No type in it can fail to be written.
-        let bytes = postcard::to_stdvec(self).unwrap_or_default();
-        self.stored = None;
-        bytes
     }
 
     /// The session that [`Session::to_stored`] stored, read by the same agent and the same rules. `None`: these are
@@ -95,7 +124,7 @@ impl Session {
         reset.map(|reset| (reset, reset.request < requests))
     }
 
-    /// How many items its size is computed from: none if the cache has its size.
+    /// How many items its size is computed from: none if its size was computed beforehand.
     pub fn items_to_sum(&self) -> usize {
         match &self.stored {
             Some(_) => 0,
@@ -105,13 +134,13 @@ impl Session {
 
     /// Whether it was read from the cache, which has no texts.
     pub fn lacks_texts(&self) -> bool {
-        self.stored.is_some()
+        self.stored.as_ref().is_some_and(|stored| !stored.has_texts)
     }
 
     /// Whether its log must be read for its name in lists.
     pub fn lacks_name(&self) -> bool {
         let stored = self.stored.as_ref();
-        stored.is_some_and(|stored| stored.is_named_by_text)
+        stored.is_some_and(|stored| stored.is_named_by_text && !stored.has_texts)
     }
 
     /// Whether the log, read whole, has no usage report: all of its context is estimated.
