@@ -101,7 +101,7 @@ impl Worker {
         };
         let end = reading.settle(&known.log, measure);
         let is_kept = key.is_some() && known.log.store.is_one_file();
-        let trim = !exact && reading.coverage() == Coverage::Whole && !is_live(known);
+        let trim = !exact && !is_live(known);
         let is_whole = reading.coverage() == Coverage::Whole;
         let (sessions, cursor) = reading.finish();
         let mut whole = Whole {
