@@ -61,7 +61,7 @@ pub mod hpd_agent;
 pub(crate) mod image;
 pub mod kimi;
 pub mod kiro;
-mod lenient;
+pub mod lenient;
 pub mod mew;
 pub mod mistral_vibe;
 pub mod mistral_vibe_2;
