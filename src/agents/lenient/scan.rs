@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-pub use strings::string;
+pub use strings::{string, unescaped};
 
 /// A JSON value as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -268,8 +268,8 @@ fn backslashes(bytes: &[u8; FEW]) -> u64 {
     bits.fold(0, |all, bits| all | bits)
 }
 
-/// The byte that a backslash and this byte stand for.
-fn unescaped(byte: u8) -> u8 {
+/// The byte that a backslash and this byte stand for; not for `u`, after which four digits follow.
+pub fn unescaped(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',
         b't' => b'\t',

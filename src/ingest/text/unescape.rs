@@ -1,5 +1,6 @@
 //! A JSON string's text from its bytes as written, given in any pieces (RFC 8259, section 7).
 
+use crate::agents::lenient::scan::unescaped;
 use std::io;
 
 /// Takes the text that comes out.
@@ -49,7 +50,7 @@ impl Unescape {
                         b'u' => self.at = At::Hex(4, 0),
                         _ => {
                             self.end(give)?;
-                            give(&[meant(byte)])?;
+                            give(&[unescaped(byte)])?;
                         }
                     }
                     1
@@ -102,18 +103,6 @@ impl Unescape {
             Some(c) => give(c.encode_utf8(&mut [0; 4]).as_bytes()),
             None => give(REPLACEMENT),
         }
-    }
-}
-
-/// The character for a letter after a backslash.
-fn meant(letter: u8) -> u8 {
-    match letter {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'b' => 8,
-        b'f' => 12,
-        other => other,
     }
 }
 
