@@ -9,6 +9,7 @@ use super::store::{Cursor, Stamp};
 use super::{Wake, lock, spawn};
 use crate::model::event::{ByLength, Measure};
 use crate::model::fleet::FileId;
+use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use crate::tokens::Counter;
 use std::collections::HashMap;
@@ -44,7 +45,7 @@ pub(super) struct Done {
     pub(super) read: io::Result<Option<Whole>>,
 }
 
-/// A log that was read whole.
+/// What was read of a log: all of it, or enough of its end for a gauge.
 pub(super) struct Whole {
     pub(super) sessions: Sessions,
     pub(super) cursor: Box<dyn Cursor>,
@@ -55,8 +56,29 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Trims it, or makes what the cache keeps of it, or both.
-    pub(super) fn keep(&mut self, trim: bool, store: bool) {
+    /// What a reading has read that is at its end. It is trimmed, or what the cache keeps of it is made, or both.
+    /// Only a log that was read to its end from its beginning is kept.
+    pub(super) fn of(
+        mut reading: Reading,
+        log: &LogFile,
+        measure: &dyn Measure,
+        trim: bool,
+        store: bool,
+    ) -> Whole {
+        let end = reading.settle(log, measure);
+        let store = store && log.store.is_one_file() && reading.coverage() == Coverage::Whole;
+        let (sessions, cursor) = reading.finish();
+        let mut whole = Whole {
+            sessions,
+            cursor,
+            stored: None,
+            end,
+        };
+        whole.keep(trim, store);
+        whole
+    }
+
+    fn keep(&mut self, trim: bool, store: bool) {
         let store = store && self.end.is_ok() && !self.cursor.is_incomplete();
         self.stored = match (store, trim) {
             (_, true) => cache::put_away(&mut self.sessions, store),
@@ -205,13 +227,18 @@ fn work(
     }
 }
 
+/// Exact counts, or estimates by length.
+pub(super) fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
+    match exact {
+        true => counter,
+        false => &ByLength,
+    }
+}
+
 /// Reads a log whole; `None`: it was cancelled, or must be read again.
 fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Option<Whole>> {
     let job = &ticket.job;
-    let measure: &dyn Measure = match job.exact {
-        true => counter,
-        false => &ByLength,
-    };
+    let measure = measure(counter, job.exact);
     let is_cancelled = || ticket.cancelled.load(Ordering::Relaxed);
     if is_cancelled() {
         return Ok(None);
@@ -220,14 +247,6 @@ fn read(ticket: &Ticket, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Op
     if reading.step(measure, &mut || is_cancelled())? != Progress::Done {
         return Ok(None);
     }
-    let end = reading.settle(&job.log, measure);
-    let (sessions, cursor) = reading.finish();
-    let mut whole = Whole {
-        sessions,
-        cursor,
-        stored: None,
-        end,
-    };
-    whole.keep(job.trim, job.key.is_some() && job.log.store.is_one_file());
+    let whole = Whole::of(reading, &job.log, measure, job.trim, job.key.is_some());
     Ok(Some(whole))
 }

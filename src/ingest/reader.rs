@@ -21,6 +21,12 @@ pub const SETTLED: Duration = Duration::from_secs(2);
 /// Bytes of records in one batch of what was appended.
 pub(super) const BATCH: u64 = 1 << 20;
 
+/// The main session among them.
+pub fn main_session(sessions: &Sessions) -> Option<&Session> {
+    let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+    main.map(|(_, session)| session)
+}
+
 /// The sessions of one log, by lane.
 #[derive(Clone)]
 pub struct Lanes {

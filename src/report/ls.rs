@@ -6,7 +6,7 @@ use super::{Output, ReportContext, Style, print_problems};
 use crate::agents::{Format, Term};
 use crate::ingest::reader;
 use crate::ingest::settings::SettingsReader;
-use crate::model::event::{Billed, Lane};
+use crate::model::event::Billed;
 use crate::model::fleet::{Fleet, Update};
 use crate::paths;
 use anyhow::Result;
@@ -71,8 +71,8 @@ pub fn run(
         let file = log.facts.file;
         match read {
             Some(Ok(sessions)) => {
-                let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
-                let cwd = main.and_then(|(_, session)| session.meta.cwd.as_deref());
+                let main = reader::main_session(&sessions);
+                let cwd = main.and_then(|session| session.meta.cwd.as_deref());
                 let overrides = settings.of(&log, cwd);
                 fleet.apply(Update::Found(Box::new(log.facts)));
                 fleet.apply(Update::Settings { file, overrides });

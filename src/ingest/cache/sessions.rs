@@ -23,15 +23,12 @@ pub fn store(sessions: &mut Sessions) -> Vec<u8> {
 
 /// Puts the sessions of a log away; what [`store`] would return, if they are to be stored.
 pub fn put_away(sessions: &mut Sessions, store: bool) -> Option<Vec<u8>> {
-    let stored = sessions
-        .iter_mut()
-        .map(|(lane, session)| (*lane, session.put_away(*lane, store)));
-    let stored: Vec<(Lane, Option<Vec<u8>>)> = stored.collect();
-    let stored = stored
-        .into_iter()
-        .map(|(lane, bytes)| bytes.map(|bytes| (lane, bytes)));
-    let stored: Vec<(Lane, Vec<u8>)> = stored.collect::<Option<_>>()?;
-    postcard::to_stdvec(&stored).ok()
+    let put_away = sessions.iter_mut();
+    let stored: Vec<(Lane, Vec<u8>)> = put_away
+        .filter_map(|(lane, session)| Some((*lane, session.put_away(*lane, store)?)))
+        .collect();
+    // No type in it can fail to be written.
+    store.then(|| postcard::to_stdvec(&stored).unwrap_or_default())
 }
 
 /// The sessions of a log from the bytes that [`store`] returned. `None`: the bytes are not those of sessions.

@@ -3,8 +3,8 @@
 use super::{Known, Worker};
 use crate::ingest::cache::{self, LogKey, UnreadCursor};
 use crate::ingest::lock;
+use crate::ingest::reader::main_session;
 use crate::ingest::store::Stamp;
-use crate::model::event::Lane;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use std::ops::ControlFlow;
@@ -25,10 +25,10 @@ impl Worker {
         let Some(sessions) = sessions else {
             return ControlFlow::Continue(false);
         };
-        let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+        let main = main_session(&sessions);
         known.read = Coverage::Whole;
         known.cursor = Some(Box::new(UnreadCursor::new(&known.log)));
-        known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
+        known.cwd = main.and_then(|session| session.meta.cwd.clone());
         known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
         (known.trimmed, known.lacks_texts) = (true, true);
         self.send_settings(file)?;

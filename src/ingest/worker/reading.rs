@@ -2,15 +2,14 @@
 
 use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
 use crate::ingest::cache::LogKey;
-use crate::ingest::pool::{Done, Job, Whole};
+use crate::ingest::pool::{Done, Job, Whole, measure};
 use crate::ingest::problem;
-use crate::ingest::reader::{Progress, Reading, Sessions};
+use crate::ingest::reader::{Progress, Reading, Sessions, main_session};
 use crate::ingest::store::News;
 use crate::ingest::{COUNTED, Wake};
-use crate::model::event::{ByLength, Entry, Event, Lane, Measure};
+use crate::model::event::{Entry, Event, Lane};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
-use crate::tokens::Counter;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
@@ -78,8 +77,8 @@ impl Worker {
 
     /// A document's sessions as they are now. What did not change was counted as before.
     fn rewritten(&mut self, file: FileId, sessions: Sessions) -> ControlFlow<()> {
-        let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
-        if let (Some(known), Some((_, session))) = (self.known.get_mut(&file), main) {
+        let main = main_session(&sessions);
+        if let (Some(known), Some(session)) = (self.known.get_mut(&file), main) {
             known.not_before = None;
             known.cwd = session.meta.cwd.clone();
         }
@@ -91,7 +90,7 @@ impl Worker {
     fn rebuilt(
         &mut self,
         file: FileId,
-        mut reading: Reading,
+        reading: Reading,
         exact: bool,
         key: Option<LogKey>,
     ) -> ControlFlow<()> {
@@ -99,18 +98,8 @@ impl Worker {
         let Some(known) = self.known.get(&file) else {
             return ControlFlow::Continue(());
         };
-        let end = reading.settle(&known.log, measure);
-        let is_kept = key.is_some() && known.log.store.is_one_file();
         let trim = !exact && !is_live(known);
-        let is_whole = reading.coverage() == Coverage::Whole;
-        let (sessions, cursor) = reading.finish();
-        let mut whole = Whole {
-            sessions,
-            cursor,
-            stored: None,
-            end,
-        };
-        whole.keep(trim, is_kept && is_whole);
+        let whole = Whole::of(reading, &known.log, measure, trim, key.is_some());
         self.install(file, whole, exact, trim, key)
     }
 
@@ -129,13 +118,13 @@ impl Worker {
             stored,
             end,
         } = whole;
-        let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+        let main = main_session(&sessions);
         if let Some(known) = self.known.get_mut(&file) {
-            known.read = main.map_or(Coverage::Unread, |(_, session)| session.coverage);
+            known.read = main.map_or(Coverage::Unread, |session| session.coverage);
             known.counted = if exact { known.read } else { Coverage::Unread };
             known.cursor = Some(cursor);
             known.not_before = None;
-            known.cwd = main.and_then(|(_, session)| session.meta.cwd.clone());
+            known.cwd = main.and_then(|session| session.meta.cwd.clone());
             known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
             known.trimmed = trimmed;
             (known.lacks_texts, known.is_urgent) = (false, false);
@@ -343,14 +332,6 @@ const QUEUED: usize = 256;
 
 /// A log that takes tens of milliseconds to read, in bytes.
 const LARGE: u64 = 8 << 20;
-
-/// Exact counts, or estimates by length.
-fn measure(counter: &Counter, exact: bool) -> &dyn Measure {
-    match exact {
-        true => counter,
-        false => &ByLength,
-    }
-}
 
 /// The folder in which the session works, if these entries contain it.
 fn newest_cwd(entries: &[Entry]) -> Option<Box<str>> {
