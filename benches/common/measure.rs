@@ -179,6 +179,22 @@ pub fn peak_memory(process: &str) -> u64 {
     1024 * number(&format!("/proc/{process}/status"), "VmHWM:").unwrap_or_default()
 }
 
+/// Bytes of memory that a process has resident now; 0 where the system does not count.
+pub fn resident(process: &str) -> u64 {
+    1024 * number(&format!("/proc/{process}/status"), "VmRSS:").unwrap_or_default()
+}
+
+/// Threads of a process; 0 where the system does not count.
+pub fn threads(process: &str) -> u64 {
+    number(&format!("/proc/{process}/status"), "Threads:").unwrap_or_default()
+}
+
+/// Descriptors that a process has open; 0 where the system does not count.
+pub fn descriptors(process: &str) -> u64 {
+    let open = fs::read_dir(format!("/proc/{process}/fd"));
+    open.map_or(0, |open| open.count() as u64)
+}
+
 /// The number after a word in a file.
 fn number(path: &str, word: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;

@@ -1,38 +1,3 @@
-//! The JSON scanner accepts what `serde_json` accepts, and finds the same fields, elements and texts.
 #![no_main]
 
-use ctxgauge::agents::lenient::Raw;
-use ctxgauge::agents::lenient::scan::{each_element, each_field, string};
-use libfuzzer_sys::fuzz_target;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-
-fuzz_target!(|json: &str| {
-    let raw = Raw::of(json);
-    let expected = serde_json::from_str::<&RawValue>(json).ok();
-    assert_eq!(raw.map(Raw::get), expected.map(RawValue::get));
-    // `serde_json` refuses lone surrogates, numbers beyond any range and deep nesting where it reads a value.
-    if let (Some(raw), Ok(value)) = (raw, serde_json::from_str::<Value>(json)) {
-        assert_eq!(rebuilt(raw.get()), value);
-    }
-});
-
-/// The value that the scanner's parts make.
-fn rebuilt(json: &str) -> Value {
-    let mut map = Map::new();
-    if each_field(json, &mut |name, value| {
-        map.insert(name.to_owned(), rebuilt(value.get()));
-    })
-    .is_ok()
-    {
-        return map.into();
-    }
-    let mut list = Vec::new();
-    if each_element(json, &mut |element| list.push(rebuilt(element.get()))).is_ok() {
-        return list.into();
-    }
-    match string(json) {
-        Some(text) => text.into(),
-        None => serde_json::from_str(json).unwrap_or_default(),
-    }
-}
+libfuzzer_sys::fuzz_target!(|input: &[u8]| ctxgauge_fuzz::json::check(input));

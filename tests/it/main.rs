@@ -10,6 +10,7 @@ mod disorder;
 mod faces;
 mod fixtures;
 mod forecast;
+mod fuzzed;
 mod house;
 mod json;
 mod limits;

@@ -1,0 +1,331 @@
+//! Fifty agents write at once: records, tears, rotations, documents, folders and a database.
+//!
+//! `cargo bench --bench load [-- --seconds 600]`; a minute without the option. The program runs in a
+//! pseudo-terminal and its keys are pressed all the while; beside it, the same reader runs in this process. At the end
+//! every session must equal a fresh reading, and memory and descriptors must not have grown: otherwise this ends with
+//! an error. How long keys took is printed.
+#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+#[path = "load/writers.rs"]
+mod writers;
+
+use common::measure::{descriptors, resident, threads};
+use common::rows::time;
+use common::screen::{Probe, Screen, probe, tab};
+use ctxgauge::agents;
+use ctxgauge::config;
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::roots::{SearchRoot, usual};
+use ctxgauge::ingest::{Handle, Options, start};
+use ctxgauge::model::context::Context;
+use ctxgauge::model::event::ByLength;
+use ctxgauge::model::fleet::{Fleet, SessionKey, Update};
+use ctxgauge::model::session::Session;
+use ctxgauge::model::window::Rules;
+use ctxgauge::paths::Folders;
+use ctxgauge::tokens::Counter;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+use writers::Writer;
+
+const AGENTS: usize = 50;
+/// Between two records of an agent.
+const PAUSE: Duration = Duration::from_millis(200);
+/// After so long without news, everything has been read.
+const QUIET: Duration = Duration::from_secs(4);
+/// After so long, a key has had no effect.
+const UNANSWERED: Duration = Duration::from_secs(2);
+/// Longer waits are failures.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// What may be resident at the end, as a multiple of what was resident after a third of the time: the allocator
+/// returns memory when it likes.
+const FLAT: f64 = 1.25;
+
+fn main() -> ExitCode {
+    let seconds = std::env::args().skip_while(|argument| argument != "--seconds");
+    let seconds = seconds.skip(1).find_map(|seconds| seconds.parse().ok());
+    let length = Duration::from_secs(seconds.unwrap_or(60));
+    let home = tempfile::tempdir().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let records = Arc::new(AtomicU64::new(0));
+    let writers: Vec<_> = (0..AGENTS)
+        .map(|n| {
+            let mut writer = Writer::new(home.path(), n);
+            let (stop, records) = (Arc::clone(&stop), Arc::clone(&records));
+            thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    writer.write();
+                    records.fetch_add(1, Ordering::Relaxed);
+                    thread::sleep(PAUSE);
+                }
+            })
+        })
+        .collect();
+    thread::sleep(Duration::from_secs(1));
+    let followed = Followed::start(home.path());
+    let mut screen = Screen::start(env!("CARGO_BIN_EXE_ctxgauge"), &["--fresh"], home.path());
+    let process = screen.process();
+    let samples = sampler(process, Arc::clone(&stop));
+    let took = press_keys(&mut screen, length);
+
+    stop.store(true, Ordering::Relaxed);
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().unwrap());
+    let samples = samples.join().unwrap();
+    println!(
+        "{} records in {}",
+        records.load(Ordering::Relaxed),
+        time(length)
+    );
+    let is_alive = report_keys(took);
+    let is_flat = report_samples(&samples);
+    let is_equal = compare(&followed.settle(), home.path());
+    match is_alive && is_flat && is_equal {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Keys that change the screen whatever the logs do, and what of the screen they change.
+const KEYS: [(&str, Probe); 19] = [
+    ("G", probe),
+    ("g", probe),
+    ("s", probe),
+    ("?", probe),
+    ("\x1b", probe),
+    ("/", probe),
+    ("a", probe),
+    ("\x7f", probe),
+    ("\x1b", probe),
+    ("\r", probe),
+    ("\t", tab),
+    ("\t", tab),
+    ("\t", tab),
+    ("?", probe),
+    ("\x1b", probe),
+    ("\x1b", probe),
+    ("r", probe),
+    ("\x1b", probe),
+    ("\x1b", probe),
+];
+
+/// Presses keys on all screens until the time is over. Returns how long each took, and how many had no effect.
+fn press_keys(screen: &mut Screen, length: Duration) -> (Vec<Duration>, usize) {
+    let begun = Instant::now();
+    screen.wait_for(|screen| screen.contents().lines().count() > 40);
+    let (mut took, mut unanswered) = (Vec::new(), 0);
+    for (n, (key, probe)) in KEYS.iter().cycle().enumerate() {
+        if begun.elapsed() > length {
+            break;
+        }
+        // A user's pause, never in step with the frames.
+        screen.settle_for(Duration::from_millis(35 + (n as u64 * 7) % 23));
+        match screen.try_key(key, UNANSWERED, *probe) {
+            Some(time) => took.push(time),
+            None => {
+                unanswered += 1;
+                let contents = screen.parser.screen().contents();
+                let top = contents.lines().next().unwrap_or_default().trim();
+                println!("{key:?} had no effect below '{top}'");
+            }
+        }
+    }
+    (took, unanswered)
+}
+
+/// Returns whether the program still answers: a session that vanishes at that moment takes its screen along.
+fn report_keys((mut took, unanswered): (Vec<Duration>, usize)) -> bool {
+    took.sort_unstable();
+    let at = |share: f64| time(took[((took.len() - 1) as f64 * share) as usize]);
+    println!(
+        "{} keys: p50 {}, p99 {}, longest {} (goal 50 ms); {unanswered} without effect",
+        took.len(),
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
+    unanswered * 20 <= took.len()
+}
+
+/// What the program has at one time.
+struct Sample {
+    resident: u64,
+    descriptors: u64,
+    threads: u64,
+}
+
+/// Takes a sample every half second.
+fn sampler(process: String, stop: Arc<AtomicBool>) -> thread::JoinHandle<Vec<Sample>> {
+    thread::spawn(move || {
+        let mut samples = Vec::new();
+        while !stop.load(Ordering::Relaxed) {
+            samples.push(Sample {
+                resident: resident(&process),
+                descriptors: descriptors(&process),
+                threads: threads(&process),
+            });
+            thread::sleep(Duration::from_millis(500));
+        }
+        samples
+    })
+}
+
+/// Prints the most of each third. Returns whether the last has no more than the second.
+fn report_samples(samples: &[Sample]) -> bool {
+    let thirds: Vec<&[Sample]> = samples.chunks(samples.len().div_ceil(3).max(1)).collect();
+    let most = |of: fn(&Sample) -> u64| -> Vec<u64> {
+        let all = thirds.iter();
+        all.map(|third| third.iter().map(of).max().unwrap_or_default())
+            .collect()
+    };
+    let resident = most(|sample| sample.resident);
+    let megabytes: Vec<String> = resident
+        .iter()
+        .map(|n| format!("{:.1}", *n as f64 / 1e6))
+        .collect();
+    let descriptors = most(|sample| sample.descriptors);
+    let threads = most(|sample| sample.threads);
+    println!(
+        "most of each third: memory {megabytes:?} MB, descriptors {descriptors:?}, threads {threads:?}"
+    );
+    let [_, second, third] = resident[..] else {
+        return true;
+    };
+    let is_flat = third as f64 <= second as f64 * FLAT && descriptors[2] <= descriptors[1] + 4;
+    if !is_flat {
+        println!("memory or descriptors have grown");
+    }
+    is_flat
+}
+
+/// What is compared of a session.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    context: Context,
+    requests: usize,
+    resets: usize,
+    unreadable: u64,
+}
+
+/// The sessions of a home, followed in this process.
+struct Followed {
+    fleet: Arc<Mutex<(Fleet, Instant, bool)>>,
+    _handle: Handle,
+}
+
+impl Followed {
+    fn start(home: &Path) -> Followed {
+        let rules: Arc<Rules> = Arc::new(config::rules().unwrap());
+        let options = Options {
+            formats: agents::ALL.to_vec(),
+            roots: roots(home),
+            stdin: None,
+            rules: Arc::clone(&rules),
+            counter: Arc::default(),
+            cache: None,
+        };
+        let fleet = Arc::new(Mutex::new((Fleet::new(rules), Instant::now(), false)));
+        let applied = Arc::clone(&fleet);
+        let sink = move |update: Update| {
+            let mut fleet = applied.lock().unwrap();
+            fleet.2 |= matches!(update, Update::CaughtUp);
+            if !matches!(update, Update::CaughtUp) {
+                fleet.1 = Instant::now();
+            }
+            fleet.0.apply(update);
+            ControlFlow::Continue(())
+        };
+        Followed {
+            fleet,
+            _handle: start(options, sink).unwrap(),
+        }
+    }
+
+    /// The sessions when there is no more news.
+    fn settle(&self) -> BTreeMap<SessionKey, Seen> {
+        let begun = Instant::now();
+        loop {
+            let news = self.fleet.lock().unwrap();
+            let (fleet, newest, is_caught_up) = &*news;
+            if *is_caught_up && newest.elapsed() > QUIET {
+                let sessions = fleet.sessions();
+                return sessions
+                    .map(|(key, session)| (key, Seen::of(session)))
+                    .collect();
+            }
+            drop(news);
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "the reader does not come to rest"
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Seen {
+    fn of(session: &Session) -> Seen {
+        Seen {
+            context: session.context(),
+            requests: session.requests().len(),
+            resets: session.resets().len(),
+            unreadable: session.unreadable,
+        }
+    }
+}
+
+/// Prints what differs from a fresh reading. Returns whether nothing does. The texts of a log are counted if it is
+/// small when it is first seen and has no report yet, otherwise sized by their length: a session must equal a reading
+/// of one kind or the other.
+fn compare(followed: &BTreeMap<SessionKey, Seen>, home: &Path) -> bool {
+    let rules = Arc::new(config::rules().unwrap());
+    let counter = Counter::new();
+    let logs = Scanner::new(roots(home), agents::ALL.to_vec(), |_| None)
+        .look()
+        .files;
+    let (mut all, mut wrong) = (0, 0);
+    for log in &logs {
+        let by_length = read_whole(log, &ByLength, &rules).unwrap();
+        let by_count = read_whole(log, &counter, &rules).unwrap();
+        for ((lane, by_length), (_, by_count)) in by_length.iter().zip(&by_count) {
+            let file = log.facts.file;
+            let seen = followed.get(&SessionKey { file, lane: *lane });
+            let fresh = [Seen::of(by_length), Seen::of(by_count)];
+            all += 1;
+            if !seen.is_some_and(|seen| fresh.contains(seen)) {
+                wrong += 1;
+                println!(
+                    "{}:\n  followed {seen:?}\n  fresh    {fresh:?}",
+                    log.facts.path.display()
+                );
+            }
+        }
+    }
+    if followed.len() != all {
+        println!(
+            "{} sessions when followed, {all} in a fresh reading",
+            followed.len()
+        );
+    }
+    println!("{all} sessions, {wrong} of them other than in a fresh reading");
+    wrong == 0 && followed.len() == all
+}
+
+/// Where the agents write.
+fn roots(home: &Path) -> Vec<SearchRoot> {
+    let folders = Folders {
+        home: Some(home.to_owned()),
+        xdg_data: Some(home.join(".local/share")),
+        ..Folders::default()
+    };
+    usual(agents::ALL, &folders, &|_| None)
+}

@@ -1,0 +1,23 @@
+//! Any configuration and theme is read, or refused with a message.
+
+use ctxgauge::config::Config;
+use ctxgauge::tui::theme::Theme;
+
+/// An input is a configuration, or a theme.
+pub fn check(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    match toml::from_str::<Config>(text) {
+        Ok(config) => {
+            let _ = config.custom();
+            if let Err(error) = config.keymap() {
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    if let Err(error) = Theme::read(text) {
+        assert!(!error.to_string().is_empty());
+    }
+}

@@ -1,0 +1,37 @@
+//! Any mapping reads any log.
+
+use super::sessions::{RULES, check as check_sessions, fold, read_lines};
+use ctxgauge::agents::custom::Mapping;
+use ctxgauge::model::event::{ByLength, Sink};
+
+/// Between a mapping and its log.
+pub const THEN: &[u8] = b"\n# log\n";
+
+/// An input is a mapping, [`THEN`], and a log.
+pub fn check(input: &[u8]) {
+    let at = input.windows(THEN.len()).position(|bytes| bytes == THEN);
+    let (mapping, log) = match at {
+        Some(at) => (&input[..at], &input[at + THEN.len()..]),
+        None => (input, &[][..]),
+    };
+    let Ok(mapping) = std::str::from_utf8(mapping) else {
+        return;
+    };
+    let mapping: Mapping = match toml::from_str(mapping) {
+        Ok(mapping) => mapping,
+        Err(error) => {
+            let _ = error.to_string();
+            return;
+        }
+    };
+    // A format is kept for ever: some hundred bytes an input.
+    let format = mapping.into_format();
+    let _ = format.recognise(log);
+    let lines = read_lines(format.decoder().as_mut(), log);
+    check_sessions(&fold(format, &RULES, lines));
+    let mut out = Sink::new(&ByLength);
+    format
+        .decoder()
+        .read_document(&String::from_utf8_lossy(log), &mut out);
+    check_sessions(&fold(format, &RULES, out.entries));
+}

@@ -1,0 +1,149 @@
+//! A log of lines that is followed, whatever becomes of its file, ends as a fresh reading of it does.
+
+use super::decoders::named;
+use super::first_line;
+use super::sessions::RULES;
+use ctxgauge::agents::{Format, StoreKind};
+use ctxgauge::ingest::discover::{LogFile, file_id};
+use ctxgauge::ingest::reader::{Progress, Reading, Sessions, read_whole};
+use ctxgauge::ingest::store::{self, Cursor, News};
+use ctxgauge::model::event::{ByLength, Entry};
+use ctxgauge::model::fleet::FileFacts;
+use ctxgauge::model::session::Session;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The most that happens to a file.
+const STEPS: usize = 12;
+
+/// The first line of an input is what happens: a small letter appends a share of the log, a capital one cuts
+/// the file to a share of its size, a digit replaces it by a file with a share of the log. The rest is as in
+/// [`crate::decoders`]; the log is of lines.
+pub fn check(input: &[u8]) {
+    let (steps, log) = first_line(input);
+    let (format, log) = named(log);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("log");
+    fs::write(&path, "").expect("a file");
+    let file = log_file(format, &path);
+    let mut followed = Followed::new(&file);
+    let mut written = 0;
+    for step in steps.iter().take(STEPS) {
+        match step {
+            b'a'..=b'z' => {
+                let share = log.len() * usize::from(step - b'a' + 1) / 52;
+                let end = (written + share).min(log.len());
+                append(&path, &log[written..end]);
+                written = end;
+            }
+            b'A'..=b'Z' => {
+                let len = fs::metadata(&path).expect("the file").len();
+                let len = len * u64::from(step - b'A') / 26;
+                let cut = fs::OpenOptions::new().write(true).open(&path);
+                cut.and_then(|file| file.set_len(len)).expect("a cut");
+            }
+            b'0'..=b'9' => {
+                written = log.len() * usize::from(step - b'0') / 9;
+                let new = folder.path().join("new");
+                fs::write(&new, &log[..written]).expect("a file");
+                fs::rename(&new, &path).expect("a replacement");
+            }
+            _ => {}
+        }
+        followed.read_on(&file);
+    }
+    followed.settle(&file);
+    let fresh = read_whole(&file, &ByLength, &RULES).expect("a file");
+    same(&followed.sessions, &fresh);
+}
+
+fn append(path: &Path, bytes: &[u8]) {
+    use std::io::Write;
+    let file = fs::OpenOptions::new().append(true).open(path);
+    file.and_then(|mut file| file.write_all(bytes))
+        .expect("an append");
+}
+
+fn log_file(format: &'static Format, path: &Path) -> LogFile {
+    let path = Arc::new(path.to_owned());
+    LogFile {
+        facts: FileFacts {
+            file: file_id(&path),
+            agent: format.id,
+            label: format.label,
+            path: Arc::clone(&path),
+            id: None,
+            parent: None,
+            len: 0,
+            modified: None,
+        },
+        format,
+        store: store::open(StoreKind::Lines, &path).expect("no database"),
+        sidecar: None,
+    }
+}
+
+/// A log as far as it was read.
+struct Followed {
+    sessions: BTreeMap<ctxgauge::model::event::Lane, Session>,
+    cursor: Box<dyn Cursor>,
+}
+
+impl Followed {
+    fn new(file: &LogFile) -> Followed {
+        let mut reading = Reading::whole(file, &RULES);
+        while reading.step(&ByLength, &mut || false).expect("a file") != Progress::Done {}
+        let (sessions, cursor) = reading.finish();
+        Followed {
+            sessions: sessions.into_iter().collect(),
+            cursor,
+        }
+    }
+
+    fn read_on(&mut self, file: &LogFile) {
+        loop {
+            match self.cursor.more(&ByLength).expect("a file") {
+                News::Entries(entries) => return self.apply(file, entries),
+                News::Batch(entries) => self.apply(file, entries),
+                News::Rewritten(_) | News::Restart => {
+                    *self = Followed::new(file);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn settle(&mut self, file: &LogFile) {
+        match self.cursor.finish(&ByLength).expect("a file") {
+            News::Entries(entries) | News::Batch(entries) => self.apply(file, entries),
+            News::Rewritten(_) | News::Restart => {
+                *self = Followed::new(file);
+                self.settle(file);
+            }
+        }
+    }
+
+    fn apply(&mut self, file: &LogFile, entries: Vec<Entry>) {
+        for entry in entries {
+            let session = self.sessions.entry(entry.lane);
+            let session =
+                session.or_insert_with(|| Session::new(file.format.id, Arc::clone(&RULES)));
+            session.apply(entry);
+        }
+    }
+}
+
+fn same(followed: &BTreeMap<ctxgauge::model::event::Lane, Session>, fresh: &Sessions) {
+    assert_eq!(followed.len(), fresh.len());
+    for ((lane, followed), (other, fresh)) in followed.iter().zip(fresh) {
+        assert_eq!(lane, other);
+        assert_eq!(followed.context(), fresh.context());
+        assert_eq!(followed.items(), fresh.items());
+        assert_eq!(followed.requests(), fresh.requests());
+        assert_eq!(followed.resets(), fresh.resets());
+        assert_eq!(followed.unreadable, fresh.unreadable);
+        assert_eq!(followed.unknown, fresh.unknown);
+    }
+}
