@@ -28,7 +28,8 @@
 //! | [`tokens`] | counts o200k tokens, with a cache and limits | `model` |
 //! | [`agents`] | one decoder per log format. Pure: bytes in, events out | `model` |
 //! | [`paths`] | the user's folders and environment variables | nothing |
-//! | [`ingest`] | finds, reads and follows logs; plays the demo | `model`, `agents`, `tokens`, `paths` |
+//! | [`files`] | the only way to open a file: it must be one, and not too large | nothing |
+//! | [`ingest`] | finds, reads and follows logs; plays the demo | `model`, `agents`, `tokens`, `paths`, `files` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | all of the above |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw, `runtime` does the I/O | `model`, `render`; the runtime also `ingest` |
@@ -91,6 +92,7 @@ pub mod agents;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod files;
 pub mod ingest;
 pub mod model;
 pub mod paths;

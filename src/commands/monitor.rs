@@ -3,7 +3,8 @@
 use super::setup::Setup;
 use crate::cli::Monitor;
 use crate::config;
-use crate::ingest::store::pipe::{Piped, STDIN};
+use crate::files;
+use crate::ingest::store::pipe::{self, Piped, STDIN};
 use crate::ingest::{self, Handle, demo};
 use crate::model::estimators::Estimator;
 use crate::model::fleet::Update;
@@ -13,7 +14,7 @@ use crate::tokens::Counter;
 use crate::tui::state::StateFile;
 use crate::tui::theme::{ColourDepth, Glyphs, Themes};
 use crate::tui::{self, Start};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -27,9 +28,13 @@ const UPDATES: usize = 256;
 
 /// Opens the screens on the given paths or on all logs; if there are none, on the demo.
 pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
-    let is_stdin = |path: &PathBuf| path == Path::new(STDIN);
-    let (stdin, paths): (Vec<PathBuf>, Vec<PathBuf>) =
-        options.paths.iter().cloned().partition(is_stdin);
+    let is_piped = |path: &PathBuf| path == Path::new(STDIN) || files::is_pipe(path);
+    let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
+        options.paths.iter().cloned().partition(is_piped);
+    pipes.dedup();
+    if pipes.len() > 1 {
+        bail!("only one log can come through a pipe; save the others to files");
+    }
     let keymap = setup.config.keymap()?;
     let path = setup.folders.state_file();
     let (state_file, problem) = path
@@ -41,7 +46,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
         .and_then(|f| f.loaded().theme.as_deref());
     let themes = themes(setup, &options, chosen)?;
     let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
-    if !stdin.is_empty() && paths.is_empty() {
+    if !pipes.is_empty() && paths.is_empty() {
         context.roots.clear();
     }
     let roots = context.roots.iter();
@@ -74,7 +79,11 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
         show_demo()?;
         None
     } else {
-        let piped = !stdin.is_empty();
+        let piped = match pipes.first() {
+            Some(path) => pipe::named(path, context.forced)
+                .with_context(|| format!("cannot read '{}'", path.display()))?,
+            None => None,
+        };
         let sink = to_screens(sender.clone());
         let tell = sink.clone();
         let nothing_found = move || {
@@ -139,7 +148,7 @@ fn to_screens(
 /// after the first look.
 fn read_logs(
     context: ReportContext,
-    piped: bool,
+    piped: Option<Piped>,
     counter: Arc<Counter>,
     found: Arc<AtomicBool>,
     mut nothing_found: Option<impl FnOnce() -> ControlFlow<()> + Send + 'static>,
@@ -148,10 +157,7 @@ fn read_logs(
     let options = ingest::Options {
         formats: context.formats,
         roots: context.roots,
-        stdin: piped.then(|| Piped {
-            source: Box::new(std::io::stdin()),
-            format: context.forced,
-        }),
+        stdin: piped,
         rules: context.rules,
         counter,
         cache: context.cache,

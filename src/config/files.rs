@@ -1,9 +1,13 @@
 //! Reading the user's files: the configuration, and small files in folders beside it.
 
+use crate::files;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// The largest file of the user's, in bytes: configurations, mappings, themes and models tables have kilobytes.
+const LARGEST: u64 = 4 << 20;
 
 /// A file `NAME.toml` in a folder beside the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +39,10 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
     let named = folder.map(|folder| folder.join("agents").join(path).with_extension("toml"));
     match named {
         Some(named) if !path.exists() && named.exists() => user_file(named),
-        _ => user_file(path.to_owned()),
+        _ => {
+            let text = files::read_named(path, LARGEST).with_context(|| unreadable(path))?;
+            Ok(named_file(path.to_owned(), text))
+        }
     }
 }
 
@@ -63,10 +70,14 @@ pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<UserFile>> 
 }
 
 fn user_file(path: PathBuf) -> Result<UserFile> {
-    let text = std::fs::read_to_string(&path).with_context(|| unreadable(&path))?;
+    let text = files::read_text(&path, LARGEST).with_context(|| unreadable(&path))?;
+    Ok(named_file(path, text))
+}
+
+fn named_file(path: PathBuf, text: String) -> UserFile {
     let name = path.file_stem().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    Ok(UserFile { path, name, text })
+    UserFile { path, name, text }
 }
 
 /// Reads and parses a file. `what` names its kind in errors. `None`: it does not exist, and need not.
@@ -75,7 +86,11 @@ pub(super) fn parse<T: DeserializeOwned>(
     what: &str,
     required: Required,
 ) -> Result<Option<T>> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match required {
+        Required::Yes => files::read_named(path, LARGEST),
+        Required::No => files::read_text(path, LARGEST),
+    };
+    let text = match text {
         Err(error) if required == Required::No && error.kind() == ErrorKind::NotFound => {
             return Ok(None);
         }

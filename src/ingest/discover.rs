@@ -10,6 +10,7 @@ use super::store::database::{self, Database};
 use super::store::{self, Stamp, Store, zst};
 use crate::agents::database::MAGIC;
 use crate::agents::{Claim, Format, StoreKind, facts};
+use crate::files;
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use std::collections::{HashMap, HashSet};
@@ -167,24 +168,39 @@ impl Scanner {
     }
 
     /// The log that the folder at this path is, if it is one. In an agent's own folder its name is enough.
-    fn folder(&mut self, root: &SearchRoot, path: &Path) -> Option<FolderLog> {
+    fn folder(&mut self, root: &SearchRoot, path: &Path) -> io::Result<Option<FolderLog>> {
         let own = root.agent();
         let formats = own.as_ref().map_or(&self.formats[..], std::slice::from_ref);
-        formats.iter().find_map(|format| {
-            let claim = format
-                .claims(path)
-                .filter(|claim| claim.store.is_folder())?;
+        for format in formats {
+            let claim = format.claims(path);
+            let Some(claim) = claim.filter(|claim| claim.store.is_folder()) else {
+                continue;
+            };
             let key = (format.id, path.to_path_buf());
             if let Some(folder) = self.folders.get(&key) {
-                return Some((*format, claim, Arc::clone(folder)));
+                return Ok(Some((*format, claim, Arc::clone(folder))));
             }
-            let folder = store::open(claim.store, &Arc::new(path.to_path_buf()))?;
-            let head = folder.head().ok().filter(|head| !head.is_empty())?;
-            let is_log = own.is_some() || format.recognise(&head);
-            is_log.then_some(())?;
-            self.folders.insert(key, Arc::clone(&folder));
-            Some((*format, claim, folder))
-        })
+            let Some(folder) = store::open(claim.store, &Arc::new(path.to_path_buf())) else {
+                continue;
+            };
+            let head = match folder.head() {
+                // Gone since, or at work: the next walk will see.
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        io::ErrorKind::NotFound | io::ErrorKind::WouldBlock
+                    ) =>
+                {
+                    continue;
+                }
+                head => head?,
+            };
+            if !head.is_empty() && (own.is_some() || format.recognise(&head)) {
+                self.folders.insert(key, Arc::clone(&folder));
+                return Ok(Some((*format, claim, folder)));
+            }
+        }
+        Ok(None)
     }
 
     /// What a file of this format is kept in, by its first bytes. Databases are remembered: on POSIX systems, to
@@ -241,6 +257,9 @@ impl Walk<'_> {
             Err(e) if e.kind() == io::ErrorKind::NotFound && !named => return,
             Err(e) => return self.problem(path, problem::unreadable(&e, "look at it")),
         };
+        if named && files::is_pipe(path) {
+            return self.problem(path, problem::PIPE.to_owned());
+        }
         if meta.is_dir() {
             let Ok(real) = fs::canonicalize(path) else {
                 return;
@@ -265,8 +284,10 @@ impl Walk<'_> {
         if depth > DEPTH || !self.folders.insert(real.clone()) {
             return;
         }
-        if let Some(log) = self.scanner.folder(root, path) {
-            return self.add_folder(path, id_of_real(&real), log);
+        match self.scanner.folder(root, path) {
+            Ok(None) => {}
+            Ok(Some(log)) => return self.add_folder(path, id_of_real(&real), log),
+            Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
         }
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
@@ -295,10 +316,11 @@ impl Walk<'_> {
         // If the watcher names the file, the folder is shown by its path there.
         let named = path.parent().filter(|_| !root.names(path));
         let shown = named.unwrap_or(folder).to_path_buf();
-        let Some(log) = self.scanner.folder(root, &shown) else {
-            return false;
-        };
-        self.add_folder(&shown, id_of_real(folder), log);
+        match self.scanner.folder(root, &shown) {
+            Ok(None) => return false,
+            Ok(Some(log)) => self.add_folder(&shown, id_of_real(folder), log),
+            Err(e) => self.problem(&shown, problem::unreadable(&e, "read it")),
+        }
         true
     }
 
@@ -375,7 +397,9 @@ impl Walk<'_> {
                 }
             }
         };
-        if claim.superseded_by.as_ref().is_none_or(|log| !log.exists()) {
+        // A pipe in its place says nothing.
+        let is_log = |log: &PathBuf| log.is_file() || log.is_dir();
+        if !claim.superseded_by.as_ref().is_some_and(is_log) {
             self.add(path, id, format, claim, Stamp::from(&meta), None);
         }
     }

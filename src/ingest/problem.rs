@@ -14,5 +14,9 @@ pub(super) fn unreadable(error: &io::Error, what: &str) -> String {
     }
 }
 
+/// A pipe that the user named where it cannot be read.
+pub(super) const PIPE: &str =
+    "it is a pipe, which only `ctxgauge report` and the screens read: save the log to a file";
+
 /// A log that is no longer where it was.
 pub(super) const GONE: &str = "the log is gone: it was moved or deleted since it was read";

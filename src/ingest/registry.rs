@@ -5,10 +5,10 @@
 use super::discover::LogFile;
 use super::settings::agent_folder;
 use crate::agents::registry::{Registry, RegistryEntry};
+use crate::files;
 use crate::model::running::Running;
 use std::collections::HashMap;
-use std::fs::{self, DirEntry, File};
-use std::io::Read;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -67,16 +67,11 @@ fn pid(file: &DirEntry) -> Option<u32> {
     name.parse().ok().filter(|_| is_number)
 }
 
-/// Reads a plain file. What is none may never end.
+/// Reads a file that is not reached by a link.
 fn read_entry(registry: &Registry, file: &DirEntry) -> Option<RegistryEntry> {
-    let meta = file.metadata().ok()?;
-    if !meta.is_file() || meta.len() > LARGEST {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(file.path()).ok()?;
-    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    (registry.read)(&bytes)
+    let is_file = file.file_type().is_ok_and(|kind| kind.is_file());
+    let bytes = is_file.then(|| files::read(&file.path(), LARGEST))?;
+    (registry.read)(&bytes.ok()?)
 }
 
 /// What the system has of a process.
@@ -90,7 +85,7 @@ enum Process {
 impl Process {
     /// `None`: there is no such process, or it has ended.
     fn of(pid: u32) -> Option<Process> {
-        match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        match files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) {
             Ok(stat) => started(&stat).map(Process::Exists),
             Err(_) if Path::new("/proc/self/stat").exists() => None,
             Err(_) => Some(Process::Unknown),

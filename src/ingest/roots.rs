@@ -1,9 +1,13 @@
 //! Where logs are looked for.
 
-use crate::agents::{Base, Format};
+use crate::agents::{Base, Format, Root};
+use crate::files;
 use crate::paths::Folders;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// The largest list of folders that an agent keeps, in bytes.
+const LARGEST_LIST: u64 = 16 << 20;
 
 /// A file or folder in which logs are looked for.
 #[derive(Clone)]
@@ -58,15 +62,10 @@ pub fn usual(
     let mut found: Vec<SearchRoot> = Vec::new();
     for format in formats {
         for root in format.roots {
-            let named = root.env.and_then(env).filter(|value| !value.is_empty());
-            let agents = match named {
-                Some(list) => split_list(list),
-                None => base(root.base, folders).into_iter().collect(),
-            };
-            for folder in agents {
+            for folder in agent_folders(root, folders, env) {
                 let logs = folder.join(root.logs);
                 let listed = root.listing.map(|read| {
-                    let list = std::fs::read(&logs).unwrap_or_default();
+                    let list = files::read(&logs, LARGEST_LIST).unwrap_or_default();
                     read(&list)
                 });
                 for logs in listed.unwrap_or_else(|| vec![logs]) {
@@ -85,6 +84,19 @@ pub fn usual(
         }
     }
     found
+}
+
+/// The folders of an agent on this machine that one of its roots is in.
+pub(super) fn agent_folders(
+    root: &Root,
+    folders: &Folders,
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> Vec<PathBuf> {
+    let named = root.env.and_then(env).filter(|value| !value.is_empty());
+    match named {
+        Some(list) => split_list(list),
+        None => base(root.base, folders).into_iter().collect(),
+    }
 }
 
 fn base(base: Base, folders: &Folders) -> Option<PathBuf> {

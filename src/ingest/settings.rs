@@ -4,14 +4,14 @@
 //! its folder is on this machine. A log that was copied elsewhere has none.
 
 use super::discover::LogFile;
+use super::roots;
 use super::store::Stamp;
 use crate::agents::settings::SettingsFile;
 use crate::agents::{Format, Settings};
+use crate::files;
 use crate::model::window::Overrides;
-use crate::paths::{self, Env};
+use crate::paths::{self, Env, Folders};
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,6 +61,15 @@ impl SettingsReader {
         self.round += 1;
     }
 
+    /// The folders of this user's own agent.
+    fn own(&self, format: &Format) -> Vec<PathBuf> {
+        let folders = Folders::of_user();
+        let roots = format.roots.iter();
+        roots
+            .flat_map(|root| roots::agent_folders(root, &folders, &self.env))
+            .collect()
+    }
+
     /// The settings for a log whose session works in the folder `cwd`.
     pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
         let Some(settings) = log.format.settings else {
@@ -75,21 +84,31 @@ impl SettingsReader {
         }
         let (_, home, _) = &asker;
         let project = cwd.map(Path::new).filter(|cwd| is_local(cwd));
+        // Many users keep their agent's settings elsewhere, and link them.
+        let is_own = home
+            .as_ref()
+            .is_some_and(|home| self.own(log.format).contains(home));
+        let of = |folder: &'_ Path, name: &str| {
+            let root = Some(folder.to_path_buf()).filter(|_| !is_own);
+            Some((root, folder.join(name)))
+        };
         let paths = settings.files.iter().filter_map(|file| match *file {
-            SettingsFile::Agent(below) => Some(home.as_ref()?.join(below)),
-            SettingsFile::Beside(name) => Some(home.as_ref()?.parent()?.join(name)),
-            SettingsFile::Project(below) => Some(project?.join(below)),
+            SettingsFile::Agent(below) => of(home.as_deref()?, below),
+            SettingsFile::Beside(name) => of(home.as_ref()?.parent()?, name),
+            SettingsFile::Project(below) => {
+                Some((Some(project?.to_path_buf()), project?.join(below)))
+            }
             SettingsFile::Machine {
                 unix,
                 macos,
                 windows,
             } => {
                 let path = paths::of_system(unix, macos, windows);
-                home.as_ref().map(|_| path.to_path_buf())
+                home.as_ref().map(|_| (None, path.to_path_buf()))
             }
         });
         let mut contents: Vec<Arc<[u8]>> = paths
-            .filter_map(|path| look(&mut self.files, self.round, path))
+            .filter_map(|(root, path)| look(&mut self.files, self.round, root, path))
             .collect();
         if home.is_some() {
             contents.extend(environment(settings, self.env));
@@ -140,12 +159,18 @@ fn is_local(path: &Path) -> bool {
     path.is_absolute() && !path.to_str().is_none_or(share)
 }
 
-/// A file's bytes, if there is such a file. What is no plain file may never end.
-fn look(files: &mut HashMap<PathBuf, Held>, round: u64, path: PathBuf) -> Option<Arc<[u8]>> {
-    let held = files.entry(path.clone()).or_default();
+/// A file's bytes, if there is such a file. No link leads out of `root`.
+fn look(
+    held: &mut HashMap<PathBuf, Held>,
+    round: u64,
+    root: Option<PathBuf>,
+    path: PathBuf,
+) -> Option<Arc<[u8]>> {
+    let held = held.entry(path.clone()).or_default();
     if held.round != Some(round) {
         held.round = Some(round);
-        let stamp = stamp(&path);
+        let inside = root.is_none_or(|root| files::below(&root, &path).is_ok());
+        let stamp = inside.then(|| stamp(&path)).flatten();
         if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
             held.stamp = stamp;
             held.bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
@@ -155,15 +180,12 @@ fn look(files: &mut HashMap<PathBuf, Held>, round: u64, path: PathBuf) -> Option
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
-    let meta = std::fs::metadata(path).ok()?;
-    (meta.is_file() && meta.len() <= LARGEST).then(|| Stamp::from(&meta))
+    let meta = files::look(path).ok()?;
+    (meta.len() <= LARGEST).then(|| Stamp::from(&meta))
 }
 
 fn read(path: &Path) -> Option<Arc<[u8]>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes.into())
+    Some(files::read(path, LARGEST).ok()?.into())
 }
 
 #[cfg(test)]

@@ -18,10 +18,12 @@ use super::store::Stamp;
 use super::store::document;
 use super::store::position::Position;
 use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
+use crate::files;
 use crate::model::event::Sink;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -31,6 +33,8 @@ mod rows;
 /// The sidecar files of the logs in one folder.
 pub struct SidecarStore {
     spec: &'static SidecarSpec,
+    /// One of the logs.
+    log: PathBuf,
     folder: Option<PathBuf>,
     /// The file that the environment names.
     named: Option<PathBuf>,
@@ -58,6 +62,7 @@ impl SidecarStore {
     pub fn new(spec: &'static SidecarSpec, log: &Path, named: Option<PathBuf>) -> SidecarStore {
         SidecarStore {
             spec,
+            log: log.to_owned(),
             folder: (spec.folder)(log),
             named,
             rows: spec
@@ -68,8 +73,18 @@ impl SidecarStore {
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        let entries = self.folder.iter().filter_map(|dir| fs::read_dir(dir).ok());
-        let files = entries.flatten().flatten().map(|entry| entry.path());
+        let folder = self.folder.as_ref();
+        let real = folder.and_then(|folder| files::beside(&self.log, folder).ok());
+        let entries = real.iter().filter_map(|dir| fs::read_dir(dir).ok());
+        // Who can write into the folder cannot make the program read what is elsewhere.
+        let is_inside = |entry: &DirEntry| match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => real
+                .as_ref()
+                .is_some_and(|real| files::below(real, &entry.path()).is_ok()),
+            kind => kind.is_ok_and(|kind| kind.is_file()),
+        };
+        let files = entries.flatten().flatten().filter(is_inside);
+        let files = files.map(|entry| entry.path());
         let lines = files.filter(|path| path.extension().is_some_and(|ext| ext == "jsonl"));
         let mut paths: Vec<PathBuf> = lines.chain(self.named.clone()).collect();
         paths.sort();
@@ -199,13 +214,19 @@ impl DecoderWithSidecar {
 }
 
 /// The state files of a log, each with its stamp when it was last given to a decoder.
-pub(super) struct States(Vec<(PathBuf, Option<Stamp>)>);
+pub(super) struct States {
+    log: Arc<PathBuf>,
+    files: Vec<(PathBuf, Option<Stamp>)>,
+}
 
 impl States {
     /// Those of this log, none of them given yet.
     pub(super) fn new(log: &LogFile) -> States {
         let paths = (log.format.states)(&log.facts.path).into_iter();
-        States(paths.map(|path| (path, None)).collect())
+        States {
+            log: Arc::clone(&log.facts.path),
+            files: paths.map(|path| (path, None)).collect(),
+        }
     }
 
     /// Whether one was written to since it was given.
@@ -213,22 +234,28 @@ impl States {
         let changed = |(path, seen): &(PathBuf, Option<Stamp>)| {
             Stamp::of(path).is_ok_and(|now| *seen != Some(now))
         };
-        self.0.iter().any(changed)
+        self.files.iter().any(changed)
     }
 
-    /// Passes those that have changed to the decoder. One that cannot be read is ignored.
+    /// Passes those that have changed to the decoder. One that cannot be read counts as unreadable.
     pub(super) fn give(&mut self, decoder: &mut dyn Decoder, out: &mut Sink<'_>) -> StateUpdate {
         let mut all = StateUpdate::Accepted;
-        for (path, seen) in &mut self.0 {
+        for (path, seen) in &mut self.files {
             let Some(now) = Stamp::of(path).ok().filter(|now| *seen != Some(*now)) else {
                 continue;
             };
-            if now.bytes() > document::LARGEST {
-                *seen = Some(now);
-                continue;
-            }
-            let Ok(bytes) = fs::read(path) else {
-                continue;
+            let read = files::beside(&self.log, path)
+                .and_then(|real| files::read(&real, document::LARGEST));
+            let bytes = match read {
+                Ok(bytes) => bytes,
+                Err(e) => {
+                    if is_lasting(&e) {
+                        *seen = Some(now);
+                        let name = path.file_name().unwrap_or_default().display();
+                        out.unreadable(format!("{name} beside the log: {e}"));
+                    }
+                    continue;
+                }
             };
             let update = decoder.read_state(&bytes, out);
             // A second write in the same tick does not change the stamp.
@@ -239,6 +266,17 @@ impl States {
         }
         all
     }
+}
+
+/// Whether a file that could not be read is to be read again only when it has changed.
+fn is_lasting(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidInput
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// All records of a session.

@@ -34,10 +34,10 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(context: &ReportContext, session: &'a Session, log: &'a LogFile) -> Report<'a> {
+    fn new(context: &ReportContext, session: &'a Session, facts: &'a FileFacts) -> Report<'a> {
         Report {
             session,
-            facts: &log.facts,
+            facts,
             forecast: forecast(session, Some((context.now)())),
             others: 0,
         }
@@ -58,15 +58,11 @@ pub fn run(
     out: &mut dyn Write,
 ) -> Result<()> {
     let counter = Counter::for_estimator(context.rules.estimator);
-    let (log, sessions) = if path == Path::new(STDIN) {
-        let piped = Piped {
-            source: Box::new(std::io::stdin()),
-            format: context.forced,
-        };
+    let (log, sessions) = if let Some(piped) = piped(context, path)? {
         let log = pipe::recognise(piped, &context.formats);
-        let log = match log.context("cannot read standard input")? {
+        let log = match log.with_context(|| format!("cannot read {}", name(path)))? {
             Ok(log) => log,
-            Err(why) => bail!("standard input: {why}"),
+            Err(why) => bail!("{}: {why}", name(path)),
         };
         let sessions = read_whole(&log, &counter, &context.rules)?;
         (log, sessions)
@@ -85,14 +81,29 @@ pub fn run(
     let session = fleet.get_mut(key).context("the log holds no session")?;
     let cwd = session.meta.cwd.as_deref();
     session.set_overrides(SettingsReader::new(paths::env).of(&log, cwd));
-    let mut report = Report::new(context, session, &log);
+    let mut report = Report::new(context, session, &log.facts);
     if log.format.holds_several {
         report.others = others;
     }
     style.print(Output::Session(&report), out)
 }
 
-/// Follows the session of a file and reports whenever it has changed, until the reader of `out` has gone.
+/// The pipe that a path names.
+fn piped(context: &ReportContext, path: &Path) -> Result<Option<Piped>> {
+    let piped = pipe::named(path, context.forced);
+    piped.with_context(|| format!("cannot read {}", name(path)))
+}
+
+/// A path as messages name it.
+fn name(path: &Path) -> String {
+    match path == Path::new(STDIN) {
+        true => "standard input".to_owned(),
+        false => format!("'{}'", path.display()),
+    }
+}
+
+/// Follows the session of a file and reports whenever it has changed, until the reader of `out` has gone. A pipe, or
+/// standard input (`-`), is followed until it ends.
 ///
 /// # Errors
 ///
@@ -104,6 +115,9 @@ pub fn follow(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
+    if let Some(piped) = piped(context, path)? {
+        return follow_pipe(context, piped, path, wanted, style, out);
+    }
     let log = wait_for_one(context, path, wanted)?;
     let file = log.facts.file;
     let (sender, updates) = sync_channel(UPDATES);
@@ -141,11 +155,55 @@ pub fn follow(
             && session.coverage == Coverage::Whole
             && changed
         {
-            style.print(Output::Change(&Report::new(context, session, &log)), out)?;
+            style.print(
+                Output::Change(&Report::new(context, session, &log.facts)),
+                out,
+            )?;
             out.flush()?;
         }
     }
     Ok(())
+}
+
+fn follow_pipe(
+    context: &ReportContext,
+    piped: Piped,
+    path: &Path,
+    wanted: Option<&str>,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let counter = Counter::for_estimator(context.rules.estimator);
+    let mut fleet = Fleet::new(Arc::clone(&context.rules));
+    let mut facts = None;
+    let mut printed = Ok(());
+    let give = |update| {
+        if let Update::Problem { what, .. } = &update {
+            printed = Err(anyhow::anyhow!("{}: {what}", name(path)));
+            return ControlFlow::Break(());
+        }
+        if let Update::Found(found) = &update {
+            facts = Some((**found).clone());
+        }
+        let changed = matches!(update, Update::Appended { .. });
+        fleet.apply(update);
+        let Some(facts) = facts.as_ref().filter(|_| changed) else {
+            return ControlFlow::Continue(());
+        };
+        printed = find_session(&fleet, facts.file, wanted).and_then(|key| {
+            let Some(session) = fleet.get(key) else {
+                return Ok(());
+            };
+            style.print(Output::Change(&Report::new(context, session, facts)), out)?;
+            Ok(out.flush()?)
+        });
+        match printed {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    };
+    pipe::follow(piped, &context.formats, &counter, &context.rules, give);
+    printed
 }
 
 fn is_change(update: &Update) -> bool {

@@ -1,5 +1,6 @@
 //! The state of the screens that is saved from run to run, in a file of its own.
 
+use crate::files;
 use crate::tui::app::Remembered;
 use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind, Write};
@@ -9,6 +10,9 @@ use tempfile::NamedTempFile;
 
 /// The least time between two writes while the program runs.
 const PAUSE: Duration = Duration::from_secs(5);
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 4 << 20;
 
 /// The first line of the file.
 const HEAD: &str = "# Written by ctxgauge; delete it to reset the screens.\n";
@@ -36,7 +40,7 @@ pub struct StateFile {
 impl StateFile {
     /// Reads the file. A broken one is described, loads the default state, and is replaced by the next write.
     pub fn open(path: PathBuf) -> (StateFile, Option<String>) {
-        let read = match std::fs::read_to_string(&path) {
+        let read = match files::read_text(&path, LARGEST) {
             Ok(text) => toml::from_str(&text)
                 .map_err(|_| "not a valid state file; it will be replaced".to_owned()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::default()),

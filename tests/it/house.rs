@@ -24,6 +24,29 @@ fn no_file_grows_too_large() {
     assert!(large.is_empty(), "split: {large:#?}");
 }
 
+/// What opens a file, whatever is in its place.
+const OPENS: [&str; 5] = [
+    "File::open",
+    "OpenOptions",
+    "fs::read(",
+    "fs::read_to_string",
+    "fs::copy(",
+];
+
+#[test]
+fn files_are_opened_in_one_place() {
+    let mut wrong = Vec::new();
+    for source in Source::all() {
+        if source.module == "files" || source.module.starts_with("files::") {
+            continue;
+        }
+        let code = source.code.replace("StateFile::open", "");
+        let opens = OPENS.iter().filter(|open| code.contains(**open));
+        wrong.extend(opens.map(|open| format!("{}: {open}", source.path)));
+    }
+    assert!(wrong.is_empty(), "use ctxgauge::files: {wrong:#?}");
+}
+
 #[test]
 fn every_decoder_is_registered() {
     let registry = text("src/agents/mod.rs");

@@ -8,6 +8,7 @@ mod conversation;
 mod custom;
 mod disorder;
 mod faces;
+mod faults;
 mod fixtures;
 mod forecast;
 mod fuzzed;

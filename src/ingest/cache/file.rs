@@ -1,11 +1,12 @@
 //! The file of a cache: a head, then entries with their lengths.
 
 use super::LogKey;
+use crate::files;
 use crate::model::window::Rules;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::time::SystemTime;
@@ -53,13 +54,7 @@ struct Entry {
 impl Contents {
     /// The contents of the file at a path; `None`: there is none, or it is not whole and of this version.
     pub(super) fn read(path: &Path, version: u64) -> Option<Contents> {
-        let mut file = File::open(path).ok()?;
-        let len = file.metadata().ok().filter(fs::Metadata::is_file)?.len();
-        if len > super::MOST as u64 {
-            return None;
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(len).ok()? + 1);
-        file.read_to_end(&mut bytes).ok()?;
+        let bytes = files::read(path, super::MOST as u64).ok()?;
         let (head, body) = bytes.split_at_checked(HEAD)?;
         if head != self::head(version, xxh3_64(body)) {
             return None;

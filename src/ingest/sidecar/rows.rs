@@ -2,17 +2,21 @@
 
 use super::Extent;
 use crate::agents::{SidecarDatabase, SidecarRecord};
+use crate::files;
 use crate::ingest::lock;
 use crate::ingest::store::Stamp;
 use crate::ingest::store::database::Database;
 use std::collections::HashMap;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The database of the logs in one folder.
 pub(super) struct SidecarRows {
     database: Database,
+    log: PathBuf,
+    path: PathBuf,
     of: &'static SidecarDatabase,
     sessions: Mutex<HashMap<Box<str>, SessionRows>>,
 }
@@ -33,8 +37,11 @@ struct SessionRows {
 impl SidecarRows {
     /// The database of this log, if there can be one.
     pub(super) fn new(of: &'static SidecarDatabase, log: &Path) -> Option<SidecarRows> {
+        let path = (of.path)(log)?;
         Some(SidecarRows {
-            database: Database::new(&Arc::new((of.path)(log)?), &of.spec),
+            database: Database::new(&Arc::new(path.clone()), &of.spec),
+            log: log.to_owned(),
+            path,
             of,
             sessions: Mutex::default(),
         })
@@ -48,6 +55,10 @@ impl SidecarRows {
         give: &mut dyn FnMut(&[SidecarRecord]),
         extent: &mut Extent,
     ) {
+        let inside = files::beside(&self.log, &self.path);
+        if inside.is_err_and(|e| e.kind() != io::ErrorKind::NotFound) {
+            return;
+        }
         let (listed, _) = self.database.sessions();
         let found = match self.of.holds_one {
             true => listed.values().next(),

@@ -2,8 +2,8 @@
 
 use super::Stamp;
 use super::zst::{self, Zst};
+use crate::files;
 use crate::ingest::discover::HEAD;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,13 +32,13 @@ pub trait Open: Send + Sync {
 
 impl Open for PathBuf {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
-        let file = File::open(self)?;
+        let file = files::open(self)?;
         let stamp = Stamp::from(&file.metadata()?);
         Ok((Box::new(file), stamp))
     }
 
     fn stamp(&self) -> io::Result<Stamp> {
-        Stamp::of(self)
+        files::look(self).map(|meta| Stamp::from(&meta))
     }
 
     fn is_one_file(&self) -> bool {

@@ -7,6 +7,7 @@
 use super::Stamp;
 use super::bytes::{self, Bytes, Open, sought};
 use crate::agents::ChainSpec;
+use crate::files;
 use crate::ingest::lock;
 use std::collections::VecDeque;
 use std::fs;
@@ -115,7 +116,7 @@ impl Chain {
             if visited > FOLDERS {
                 return None;
             }
-            let Ok(entries) = fs::read_dir(&folder) else {
+            let Ok(entries) = files::beside(log, &folder).and_then(fs::read_dir) else {
                 continue;
             };
             for entry in entries.flatten() {

@@ -9,7 +9,9 @@
 
 use super::Stamp;
 use super::bytes::{Bytes, Open, sought};
+use super::document::LARGEST;
 use crate::agents::FolderSpec;
+use crate::files;
 use crate::ingest::lock;
 use crate::ingest::reader::SETTLED;
 use serde::de::IgnoredAny;
@@ -103,7 +105,7 @@ impl Folder {
         };
         if listing.newest != Some(stamp) {
             let is_line = !self.spec.has_lines;
-            listing.newline = u64::from(is_line && is_whole(&self.path.join(&part.name))?);
+            listing.newline = u64::from(is_line && is_whole(&self.path, &part.name)?);
             listing.newest = Some(stamp).filter(Stamp::is_sure);
         }
         let stamp = Stamp {
@@ -167,12 +169,22 @@ impl Open for Folder {
 }
 
 /// Whether a file contains complete JSON.
-fn is_whole(path: &Path) -> io::Result<bool> {
-    let file = BufReader::new(File::open(path)?);
+fn is_whole(folder: &Path, name: &OsString) -> io::Result<bool> {
+    let file = files::open_part(folder, name);
+    let file = file.map_err(|e| of_part(name, e))?;
+    let file = BufReader::new(file.take(LARGEST));
     match serde_json::from_reader::<_, IgnoredAny>(file) {
         Ok(IgnoredAny) => Ok(true),
         Err(error) if error.is_io() => Err(error.into()),
         Err(_) => Ok(false),
+    }
+}
+
+/// An error of a file in the folder, which names the file.
+fn of_part(name: &OsString, error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => io::Error::new(error.kind(), format!("{} in it: {error}", name.display())),
     }
 }
 
@@ -216,8 +228,10 @@ impl Joined {
         let file = match &mut self.file {
             Some((of, file)) if *of == ix => file,
             slot => {
-                let file = File::open(self.folder.join(&part.name));
-                &mut slot.insert((ix, file.map_err(changed)?)).1
+                let file = files::open_part(&self.folder, &part.name);
+                &mut slot
+                    .insert((ix, file.map_err(|e| of_part(&part.name, changed(e)))?))
+                    .1
             }
         };
         file.seek(SeekFrom::Start(within))?;

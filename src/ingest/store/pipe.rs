@@ -2,6 +2,7 @@
 
 use super::{Cursor, End, News, Stamp, Store, document};
 use crate::agents::{Decoder, Format, StoreKind, facts};
+use crate::files;
 use crate::ingest::discover::{HEAD, LogFile, file_id};
 use crate::ingest::lines::{CHUNK, Lines, OnLine, Step, read_some};
 use crate::ingest::lock;
@@ -33,6 +34,22 @@ pub struct Piped {
     pub source: Box<dyn Read + Send>,
     /// The format, whatever the bytes are; `None`: it is recognised.
     pub format: Option<&'static Format>,
+}
+
+/// The pipe that the user names by a path: standard input by `-`. `None`: there is none at this path.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::TimedOut`] if nobody writes to it.
+pub fn named(path: &Path, format: Option<&'static Format>) -> io::Result<Option<Piped>> {
+    let source: Box<dyn Read + Send> = if path == Path::new(STDIN) {
+        Box::new(io::stdin())
+    } else if files::is_pipe(path) {
+        files::open_pipe(path)?
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Piped { source, format }))
 }
 
 /// Recognises a log by the first bytes of its stream, or says why it has none of these formats.
@@ -182,7 +199,7 @@ impl Cursor for PipedDocument {
 }
 
 /// Follows a pipe until it ends. Its texts cannot be read again, so they are counted at once.
-pub(in crate::ingest) fn follow(
+pub fn follow(
     piped: Piped,
     formats: &[&'static Format],
     counter: &Counter,
@@ -196,7 +213,7 @@ pub(in crate::ingest) fn follow(
     if let Err(e) = read {
         let what = match e.kind() {
             io::ErrorKind::Other => e.to_string(),
-            _ => problem::unreadable(&e, "read standard input"),
+            _ => problem::unreadable(&e, "read the pipe"),
         };
         let path = PathBuf::from(STDIN);
         let _ = give(Update::Problem { path, what });

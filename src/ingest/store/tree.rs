@@ -10,6 +10,7 @@ use super::bytes::{Bytes, Open};
 use super::document::{LARGEST, TORN};
 use super::folder::changed;
 use crate::agents::TreeSpec;
+use crate::files;
 use crate::ingest::lock;
 use serde::de::IgnoredAny;
 use std::fs;
@@ -57,7 +58,7 @@ impl Tree {
         let mut newest = lock(&self.newest);
         let now = Stamp::of(&folder).ok();
         if now.is_none() || newest.folder != now {
-            let mut messages = list(&folder)?;
+            let mut messages = self.list(&folder)?;
             newest.messages = messages.split_off(messages.len().saturating_sub(NEWEST));
             newest.folder = now.filter(Stamp::is_sure);
         }
@@ -69,7 +70,25 @@ impl Tree {
     }
 
     fn parts(&self, message: &Path) -> io::Result<Vec<PathBuf>> {
-        (self.spec.parts)(message).map_or(Ok(Vec::new()), |folder| list(&folder))
+        (self.spec.parts)(message).map_or(Ok(Vec::new()), |folder| self.list(&folder))
+    }
+
+    /// The JSON files of a folder, in the order of their names; none if there is no such folder.
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let entries = match files::beside(&self.path, folder).and_then(fs::read_dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(e),
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ext| ext == "json") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        Ok(files)
     }
 
     /// The document.
@@ -78,7 +97,7 @@ impl Tree {
         add(&self.path, &mut text)?;
         text.extend(b",\"messages\":[");
         let folder = (self.spec.messages)(&self.path);
-        let messages = folder.map_or(Ok(Vec::new()), |folder| list(&folder))?;
+        let messages = folder.map_or(Ok(Vec::new()), |folder| self.list(&folder))?;
         for (n, message) in messages.iter().enumerate() {
             text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
             text.extend(b"{\"info\":");
@@ -132,24 +151,6 @@ impl Open for Tree {
     }
 }
 
-/// The JSON files of a folder, in the order of their names; none if there is no such folder.
-fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e),
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|ext| ext == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 /// Adds a file's text.
 ///
 /// # Errors
@@ -157,10 +158,9 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// [`io::ErrorKind::WouldBlock`] if it is being written.
 fn add(path: &Path, text: &mut Vec<u8>) -> io::Result<()> {
     let stamp = Stamp::of(path)?;
-    if stamp.len > LARGEST {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    let file = fs::read(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let file = files::open_part(folder, path.file_name().unwrap_or_default())?;
+    let file = files::read_all(file, LARGEST)?;
     match serde_json::from_slice::<IgnoredAny>(&file) {
         Ok(IgnoredAny) => text.extend(file),
         Err(_) if stamp.age() < TORN => return Err(io::ErrorKind::WouldBlock.into()),

@@ -5,6 +5,7 @@
 
 use super::Stamp;
 use super::bytes::{Bytes, Open, sought};
+use crate::files;
 use crate::ingest::lock;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
@@ -85,7 +86,7 @@ impl Open for Zst {
 type Decoder = StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>;
 
 fn decoder(path: &Path) -> io::Result<Decoder> {
-    let file = BufReader::new(File::open(path)?);
+    let file = BufReader::new(files::open(path)?);
     let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
     decoder.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))
 }

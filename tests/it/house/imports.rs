@@ -13,7 +13,11 @@ const MAY: &[(Parts, Parts)] = &[
     (&["tokens"], &["model"]),
     (&["agents"], &["model"]),
     (&["paths"], &[]),
-    (&["ingest"], &["model", "agents", "tokens", "paths"]),
+    (&["files"], &[]),
+    (
+        &["ingest"],
+        &["model", "agents", "tokens", "paths", "files"],
+    ),
     (&["render"], &["model"]),
     (&["tui::app", "tui::keymap"], &["model", "render"]),
     (
@@ -22,7 +26,9 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["report"],
-        &["model", "render", "agents", "ingest", "tokens", "paths"],
+        &[
+            "model", "render", "agents", "ingest", "tokens", "paths", "files",
+        ],
     ),
     // The runtime, and what it is made of.
     (
@@ -33,6 +39,7 @@ const MAY: &[(Parts, Parts)] = &[
             "agents",
             "ingest",
             "tokens",
+            "files",
             "tui::app",
             "tui::keymap",
             "tui::views",
@@ -42,7 +49,7 @@ const MAY: &[(Parts, Parts)] = &[
     ),
     (
         &["config"],
-        &["model", "render", "tui::keymap", "tui::theme"],
+        &["model", "render", "files", "tui::keymap", "tui::theme"],
     ),
     (&["cli"], &["model", "report"]),
 ];

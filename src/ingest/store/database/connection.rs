@@ -15,6 +15,7 @@
 //! opened elsewhere. So a connection is used only as long as the files are those that it was opened with.
 
 use crate::agents::database::MAGIC;
+use crate::files;
 use crate::ingest::store::Stamp;
 use jiff::Timestamp;
 use rusqlite::functions::FunctionFlags;
@@ -24,8 +25,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use ruzstd::decoding::StreamingDecoder;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +40,8 @@ const HEADER: usize = 100;
 const LARGEST_COPY: u64 = 256 << 20;
 /// The longest value that is read, in bytes.
 const LONGEST: i32 = 64 << 20;
+/// The most bytes that a zstd decoder holds, as in `zst.rs`.
+const WINDOW: u64 = 32 << 20;
 /// A query that takes longer is given up: a hostile schema can make one endless.
 const LONGEST_QUERY: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 20 });
 /// Instructions of SQLite's machine between two looks at the clock.
@@ -84,6 +87,8 @@ impl Files {
 const WAL: &str = "-wal";
 const INDEX: &str = "-shm";
 const JOURNAL: &str = "-journal";
+/// The magic number of a rollback journal.
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -136,6 +141,7 @@ impl Opened {
     ///
     /// [`io::ErrorKind::WouldBlock`] if it changes meanwhile; [`io::ErrorKind::InvalidData`] if it is none.
     pub fn new(path: &Path, files: Files) -> io::Result<Opened> {
+        are_files(path)?;
         let how = how(path, files)?;
         let opened = match how {
             How::Copied => return Opened::copied(path, files),
@@ -213,9 +219,29 @@ impl Opened {
     }
 }
 
+/// Refuses a database of which a part is not a file: SQLite would wait for who writes to a pipe. No link in the place
+/// of a part beside the database leads out of its folder.
+fn are_files(path: &Path) -> io::Result<()> {
+    files::look(path)?;
+    for suffix in [WAL, INDEX, JOURNAL] {
+        let part = beside(path, suffix);
+        let looked = files::beside(path, &part).and_then(|real| files::look(&real));
+        match looked {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                return Err(io::Error::new(
+                    e.kind(),
+                    format!("'…{suffix}' beside it: {e}"),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn how(path: &Path, files: Files) -> io::Result<How> {
     let mut header = Vec::with_capacity(HEADER);
-    File::open(path)?
+    files::open(path)?
         .take(HEADER as u64)
         .read_to_end(&mut header)?;
     if !header.starts_with(MAGIC) || header.len() < HEADER {
@@ -247,17 +273,40 @@ fn copy(path: &Path, files: Files) -> io::Result<TempDir> {
     }
     let folder = tempfile::tempdir()?;
     let to = folder.path().join(COPY);
-    fs::copy(path, &to)?;
+    let mut left = LARGEST_COPY - files::copy(path, &to, LARGEST_COPY)?;
     for suffix in [WAL, JOURNAL] {
-        match fs::copy(beside(path, suffix), beside(&to, suffix)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
+        let copy = beside(&to, suffix);
+        match files::copy(&beside(path, suffix), &copy, left) {
+            Ok(copied) => left -= copied,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(e),
+        }
+        if suffix == JOURNAL && names_another(&copy)? {
+            return Err(invalid(
+                "its journal is of a transaction that changed other databases too: start the agent once, it \
+                 takes the journal in",
+            ));
         }
     }
     match Files::of(path)? == files {
         true => Ok(folder),
         false => Err(io::ErrorKind::WouldBlock.into()),
     }
+}
+
+/// Whether a journal ends with the path of another one, of a transaction in several databases. SQLite would open that
+/// path, and delete what is there when it has rolled the journal back (<https://www.sqlite.org/tempfiles.html>, 2.5).
+/// The path is followed by its length, its checksum and the magic number of a journal
+/// (<https://www.sqlite.org/fileformat2.html>, 3).
+fn names_another(journal: &Path) -> io::Result<bool> {
+    let mut file = files::open(journal)?;
+    if file.metadata()?.len() < JOURNAL_MAGIC.len() as u64 {
+        return Ok(false);
+    }
+    let mut end = [0; JOURNAL_MAGIC.len()];
+    file.seek(SeekFrom::End(-(end.len() as i64)))?;
+    file.read_exact(&mut end)?;
+    Ok(end == JOURNAL_MAGIC)
 }
 
 /// A path as SQLite takes it with parameters.
@@ -302,7 +351,7 @@ fn prepare(
 /// The text of a zstd frame; `None`: it is none, or too long.
 fn unzstd(frame: &[u8]) -> Option<String> {
     let mut text = Vec::new();
-    let decoder = StreamingDecoder::new(frame).ok()?;
+    let decoder = StreamingDecoder::new_with_max_window_size(frame, WINDOW).ok()?;
     let most = u64::from(LONGEST.unsigned_abs());
     decoder.take(most).read_to_end(&mut text).ok()?;
     String::from_utf8(text).ok()

@@ -1,0 +1,91 @@
+//! Pipes that the user names as the log: `<(zcat log)`, `/dev/stdin`, one that was made with `mkfifo`.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Whether there is a pipe at a path, or standard input is meant and it is not a file.
+#[cfg(unix)]
+pub fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = std::fs::metadata(path).map(|meta| meta.file_type());
+    kind.is_ok_and(|kind| kind.is_fifo() || (is_stdin(path) && !kind.is_file()))
+}
+
+/// Whether there is a pipe at a path.
+#[cfg(not(unix))]
+pub fn is_pipe(_: &Path) -> bool {
+    false
+}
+
+/// The names of standard input.
+#[cfg(unix)]
+fn is_stdin(path: &Path) -> bool {
+    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]
+        .iter()
+        .any(|name| path == Path::new(name))
+}
+
+/// Opens the pipe at a path. If nobody has it open to write, waits two seconds for a writer; once there is one, its
+/// bytes are waited for as long as it takes.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::TimedOut`] if nobody writes to it.
+#[cfg(unix)]
+pub fn open_pipe(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    use rustix::io::retry_on_intr;
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+
+    /// How long a writer is waited for, in seconds.
+    const WAIT: i64 = 2;
+
+    if is_stdin(path) {
+        return Ok(Box::new(io::stdin()));
+    }
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let mut file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)?;
+    if !file.metadata()?.file_type().is_fifo() {
+        return Err(io::Error::other("it was a pipe, and is none any more"));
+    }
+    let wait = Timespec {
+        tv_sec: WAIT,
+        tv_nsec: 0,
+    };
+    let ready = {
+        let mut polled = [PollFd::new(&file, PollFlags::IN)];
+        retry_on_intr(|| poll(&mut polled, Some(&wait)))?
+    };
+    let mut first = [0; 1];
+    // Without a writer, a read returns nothing at once; with one, it would wait.
+    let begin = match file.read(&mut first) {
+        Ok(0) if ready == 0 => {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "nobody writes to this pipe: start what writes to it first, or save the log to a file",
+            ));
+        }
+        Ok(read) => read,
+        Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock) => 0,
+        Err(e) => return Err(e),
+    };
+    let blocking = fcntl_getfl(&file)? - OFlags::NONBLOCK;
+    fcntl_setfl(&file, blocking)?;
+    let begin = io::Cursor::new(first).take(begin as u64);
+    Ok(Box::new(begin.chain(file)))
+}
+
+/// There are no pipes to open.
+///
+/// # Errors
+///
+/// Always.
+#[cfg(not(unix))]
+pub fn open_pipe(_: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Err(io::ErrorKind::Unsupported.into())
+}

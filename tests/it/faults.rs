@@ -1,0 +1,3 @@
+//! Faults, one by one: each has a test by its name.
+
+mod files;
