@@ -358,8 +358,8 @@ impl Worker {
             .map(|(file, known)| (*file, Arc::clone(&known.log.facts.path)))
             .collect();
         for (file, path) in gone {
-            // Still there: it is a copy of a more complete log now.
-            match path.exists() {
+            // Still there: it is a copy of a more complete log now. A pipe in its place is a problem.
+            match path.is_file() || path.is_dir() {
                 true => self.vanish(file)?,
                 false => self.check(file)?,
             }
