@@ -155,7 +155,7 @@ fn within(what: &str, peak: u64, records: u64) {
 /// The most memory of a monitor that reads everything in a home.
 fn peak(home: &Path) -> u64 {
     let own = tempfile::tempdir().unwrap();
-    let monitor = Monitor::open(home, own.path());
+    let mut monitor = Monitor::open(home, own.path());
     let peak = monitor.settle().peak;
     monitor.quit();
     peak
@@ -193,7 +193,7 @@ fn restart(home: &Path) {
     let own = tempfile::tempdir().unwrap();
     let one = corpus::small_files(1);
     let start = |home: &Path| {
-        let monitor = Monitor::open(home, own.path());
+        let mut monitor = Monitor::open(home, own.path());
         let used = monitor.settle();
         monitor.quit();
         used
@@ -239,7 +239,7 @@ fn size_of(folder: &Path) -> u64 {
 /// A monitor while nothing happens.
 fn idle() {
     let own = tempfile::tempdir().unwrap();
-    let monitor = Monitor::open(&corpus::small_files(WATCHED), own.path());
+    let mut monitor = Monitor::open(&corpus::small_files(WATCHED), own.path());
     monitor.settle();
     let before = monitor.used();
     assert!(before.drawn > 2_000, "nothing is shown");

@@ -29,7 +29,14 @@ pub struct Screen {
 }
 
 impl Screen {
+    /// Starts a program on a home. What it keeps for itself is kept from one start to the next.
     pub fn start(program: &str, arguments: &[&str], home: &Path) -> Screen {
+        let own = std::env::temp_dir().join("ctxgauge-bench");
+        Screen::start_with(program, arguments, home, &own)
+    }
+
+    /// The same; what it keeps for itself is in the folder `own`.
+    pub fn start_with(program: &str, arguments: &[&str], home: &Path, own: &Path) -> Screen {
         let (columns, rows) = SIZE;
         let size = PtySize {
             rows,
@@ -43,14 +50,9 @@ impl Screen {
         command.env_clear();
         command.env("HOME", home);
         command.env("TERM", "xterm-256color");
-        command.env(
-            "XDG_STATE_HOME",
-            std::env::temp_dir().join("ctxgauge-bench-state"),
-        );
-        command.env(
-            "XDG_CACHE_HOME",
-            std::env::temp_dir().join("ctxgauge-bench-cache"),
-        );
+        for (name, folder) in [("CACHE", "cache"), ("STATE", "state"), ("CONFIG", "config")] {
+            command.env(format!("XDG_{name}_HOME"), own.join(folder));
+        }
         let mut reader = pair.master.try_clone_reader().unwrap();
         let (sender, chunks) = channel();
         std::thread::spawn(move || {
@@ -182,6 +184,15 @@ impl Screen {
             self.press_and_watch(&keys[n % keys.len()], probe)
         });
         pressed.collect()
+    }
+
+    /// Quits as a user does.
+    pub fn quit(mut self) {
+        self.press("q");
+        let begun = Instant::now();
+        while self.child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 
