@@ -4,6 +4,7 @@
 //! log may reach a terminal or a report without it.
 
 pub mod ascii;
+pub mod inert;
 pub mod item;
 pub mod number;
 pub mod own_count;

@@ -1,20 +1,28 @@
 //! Text of logs: made safe to print, cut and padded to columns.
 
+use super::inert::{MOST_MARKS, Marks, REPLACEMENT, is_mark};
 use crate::model::event::is_unsafe_to_show;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
-/// Replaces a character that must not reach a terminal.
-const REPLACEMENT: char = '\u{fffd}';
-
-/// The text without characters that control a terminal or reorder a line. All text of logs and file
-/// names goes through here before it is shown.
+/// The text without characters that control a terminal, reorder a line or pile up in one cell. All text of
+/// logs and file names goes through here before it is shown.
 pub fn inert(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unsafe_to_show) {
+    if is_inert(text) {
         return Cow::Borrowed(text);
     }
     let safe = |c| if is_unsafe_to_show(c) { REPLACEMENT } else { c };
-    Cow::Owned(text.chars().map(safe).collect())
+    let mut marks = Marks::default();
+    let shown = text.chars().map(safe);
+    Cow::Owned(shown.filter_map(|c| marks.pass(c)).collect())
+}
+
+fn is_inert(text: &str) -> bool {
+    let mut marks = 0;
+    text.chars().all(|c| {
+        marks = if is_mark(c) { marks + 1 } else { 0 };
+        marks <= MOST_MARKS && !is_unsafe_to_show(c)
+    })
 }
 
 /// The columns that a text takes.

@@ -6,12 +6,15 @@ mod session;
 
 use super::Output;
 use crate::model::calibration::Tokenizer;
+use crate::model::event::is_unsafe_to_show;
 use crate::model::window::{ModelRow, Policy, PriceRow};
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// A document: the name of its schema and what it holds.
 #[derive(Serialize)]
@@ -61,8 +64,32 @@ pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
 }
 
 fn line(out: &mut dyn Write, schema: &'static str, body: impl Serialize) -> Result<()> {
-    serde_json::to_writer(&mut *out, &Document { schema, body })?;
+    let mut serializer = Serializer::with_formatter(&mut *out, Inert);
+    Document { schema, body }.serialize(&mut serializer)?;
     Ok(writeln!(out)?)
+}
+
+/// Compact JSON whose strings are safe to print: what could control a terminal or reorder a line is escaped.
+struct Inert;
+
+impl Formatter for Inert {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut written = 0;
+        for (at, c) in fragment.char_indices() {
+            if is_unsafe_to_show(c) {
+                out.write_all(&fragment.as_bytes()[written..at])?;
+                let mut escaped = String::new();
+                ascii(c, &mut escaped);
+                out.write_all(escaped.as_bytes())?;
+                written = at + c.len_utf8();
+            }
+        }
+        out.write_all(&fragment.as_bytes()[written..])
+    }
 }
 
 /// The escape for a character; outside of strings JSON is ASCII.
@@ -74,6 +101,25 @@ pub(super) fn ascii(c: char, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_could_control_a_terminal_is_escaped_and_read_back() {
+        let hostile = "a\u{1b}\u{7f}\u{9b}31m\u{202e}b\u{e0041}é\\\"";
+        let mut out = Vec::new();
+        super::line(
+            &mut out,
+            "s",
+            std::collections::BTreeMap::from([("k", hostile)]),
+        )
+        .unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(
+            !text.trim_end().contains(super::is_unsafe_to_show),
+            "{text}"
+        );
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["k"], hostile);
+    }
+
     #[test]
     fn escapes_are_those_of_json() {
         let mut escaped = String::new();

@@ -8,12 +8,14 @@ mod models;
 mod session;
 
 use super::Output;
+use crate::render::inert::Inert;
 use crate::render::{ascii, text};
 use anyhow::Result;
 use std::io::Write;
 
-/// Writes the report.
+/// Writes the report. Its parts are made safe to print where they are written; nothing else gets out.
 pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
+    let out = &mut Inert::new(out);
     match output {
         Output::Session(report) => session::write(out, report)?,
         Output::Change(report) => {

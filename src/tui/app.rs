@@ -88,7 +88,7 @@ pub enum Effect {
     LookAt(FileId),
     /// Read a page of an item's text and return it as an [`Update::Text`].
     ReadText(TextRequest),
-    /// Copy to the clipboard.
+    /// Copy to the clipboard. Control characters are visible in it.
     Copy(String),
     /// Open an item's whole text in a program that takes over the terminal.
     Open(TextRequest, Program),

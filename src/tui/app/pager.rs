@@ -7,7 +7,7 @@ mod find;
 mod indent;
 mod wrap;
 
-pub use wrap::{Row, columns, shown, visible, wrap};
+pub use wrap::{Row, columns, shown, wrap};
 
 use crate::model::fleet::SessionKey;
 use crate::model::text::{PAGE_BYTES, Text, TextPage, TextRequest};

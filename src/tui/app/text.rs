@@ -5,6 +5,7 @@ use super::{App, Effect, Purpose, Screen};
 use crate::model::fleet::SessionKey;
 use crate::model::session::{Item, ItemIx};
 use crate::model::text::{TextPage, TextRequest};
+use crate::render::inert::visible_text;
 use crate::tui::keymap::Action;
 
 /// The rows of that screen beside the text itself: header, status, keys.
@@ -65,7 +66,7 @@ impl App {
                 }
                 None
             }
-            Action::Copy => return Effect::Copy(pager.exact().to_owned()),
+            Action::Copy => return Effect::Copy(visible_text(pager.exact())),
             Action::Pager => return Effect::Open(pager.request(), Program::Pager),
             Action::Editor => return Effect::Open(pager.request(), Program::Editor),
             _ => None,

@@ -4,9 +4,8 @@
 //! whatever it reads (`cat`, `less -R`): it gets the text with control characters made visible. No shell is
 //! involved.
 
-use crate::tui::app::pager::{Program, visible};
+use crate::tui::app::pager::Program;
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
@@ -58,64 +57,9 @@ pub(super) fn run(words: &[OsString], file: &Path) -> Result<(), String> {
     }
 }
 
-/// Writes a text with control characters made visible, except tabs and newlines.
-pub(super) struct Inert<W: Write> {
-    out: W,
-    /// The start of a character whose rest was not written yet.
-    rest: Vec<u8>,
-}
-
-impl<W: Write> Inert<W> {
-    pub(super) fn new(out: W) -> Inert<W> {
-        Inert {
-            out,
-            rest: Vec::new(),
-        }
-    }
-
-    fn put(&mut self, text: &str) -> io::Result<()> {
-        let picture = |c| match c {
-            '\n' | '\t' => c,
-            c => visible(c),
-        };
-        let text: String = text.chars().map(picture).collect();
-        self.out.write_all(text.as_bytes())
-    }
-}
-
-impl<W: Write> Write for Inert<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut all = std::mem::take(&mut self.rest);
-        all.extend_from_slice(bytes);
-        let mut chunks = all.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            self.put(chunk.valid())?;
-            let broken = chunk.invalid();
-            let unfinished = chunks.peek().is_none()
-                && std::str::from_utf8(broken).is_err_and(|e| e.error_len().is_none());
-            if unfinished {
-                self.rest = broken.to_vec();
-            } else if !broken.is_empty() {
-                self.put("\u{fffd}")?;
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    /// A character that is still incomplete is written as a replacement.
-    fn flush(&mut self) -> io::Result<()> {
-        if !std::mem::take(&mut self.rest).is_empty() {
-            self.put("\u{fffd}")?;
-        }
-        self.out.flush()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::is_unsafe_to_show;
-    use proptest::prelude::*;
 
     fn command(program: Program, named: &[(&str, &str)]) -> Vec<OsString> {
         let named = |name: &'static str| {
@@ -162,24 +106,5 @@ mod tests {
             error.starts_with("could not run no-such-program"),
             "{error}"
         );
-    }
-
-    proptest! {
-        #[test]
-        fn pagers_get_safe_text(bytes in prop_oneof![
-            any::<Vec<u8>>(),
-            any::<String>().prop_map(String::into_bytes),
-        ], chunk in 1_usize..9) {
-            let mut inert = Inert::new(Vec::new());
-            for part in bytes.chunks(chunk) {
-                inert.write_all(part).unwrap();
-            }
-            inert.flush().unwrap();
-            let picture = |c| if matches!(c, '\n' | '\t') { c } else { visible(c) };
-            let whole: String = String::from_utf8_lossy(&bytes).chars().map(picture).collect();
-            let written = String::from_utf8(inert.out).unwrap();
-            prop_assert!(!written.contains(|c| !matches!(c, '\n' | '\t') && is_unsafe_to_show(c)));
-            prop_assert_eq!(written, whole);
-        }
     }
 }

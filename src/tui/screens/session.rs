@@ -371,7 +371,7 @@ fn a_text_is_searched_copied_opened_and_left() {
     assert!(shown.contains("1 of 3"), "{shown}");
     assert!(!shown.contains('\u{1b}'));
     let copy = app.update(Msg::Key(KeyPress::Char('y')));
-    assert!(matches!(copy, Effect::Copy(text) if text.ends_with("\u{1b}[2Jtwo")));
+    assert!(matches!(copy, Effect::Copy(text) if text.ends_with("␛[2Jtwo")));
     for key in ['o', 'e'] {
         let open = app.update(Msg::Key(KeyPress::Char(key)));
         assert!(matches!(open, Effect::Open(..)), "{key}");

@@ -1,0 +1,209 @@
+//! Text as it is shown: characters that control a terminal, reorder a line or pile up in one cell have visible
+//! ones in their places.
+
+use super::ascii::stand_in;
+use crate::model::event::is_unsafe_to_show;
+use std::io::{self, Write};
+use unicode_width::UnicodeWidthChar;
+
+/// Replaces a character that must not reach a terminal and has no control picture.
+pub const REPLACEMENT: char = '\u{fffd}';
+/// The most characters without a width that are shown in one cell. Tibetan stacks have seven.
+pub const MOST_MARKS: usize = 8;
+
+/// A character as it is shown: what could control a terminal or reorder a line has a picture in its
+/// place, `␛` for an escape.
+pub fn visible(c: char) -> char {
+    match c {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(REPLACEMENT),
+        '\u{7f}' => '\u{2421}',
+        c if is_unsafe_to_show(c) => REPLACEMENT,
+        c => c,
+    }
+}
+
+/// A text as it is copied or written to another program: lines and tabs stay, everything else is made visible.
+/// The end of a line is a newline.
+pub fn visible_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut marks = Marks::default();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\n' | '\t' => out.push(c),
+            c => out.extend(marks.pass(visible(c))),
+        }
+    }
+    out
+}
+
+/// Whether a character is shown in the cell of the one before.
+pub fn is_mark(c: char) -> bool {
+    !c.is_ascii() && c.width() == Some(0)
+}
+
+/// Limits the characters that are shown in one cell.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Marks {
+    in_a_row: usize,
+}
+
+impl Marks {
+    /// What is shown for the next character: the first mark too many is replaced, the others are left out.
+    pub fn pass(&mut self, c: char) -> Option<char> {
+        if !is_mark(c) {
+            self.in_a_row = 0;
+            return Some(c);
+        }
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        match self.in_a_row {
+            0..=MOST_MARKS => Some(c),
+            n => (n == MOST_MARKS + 1).then_some(REPLACEMENT),
+        }
+    }
+}
+
+/// Which characters are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Written {
+    /// All that are safe.
+    #[default]
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
+/// Writes text with control characters made visible, except tabs and newlines. What is not UTF-8 is replaced.
+#[derive(Debug)]
+pub struct Inert<W: Write> {
+    out: W,
+    written: Written,
+    marks: Marks,
+    /// The start of a character whose rest was not written yet.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Inert<W> {
+    /// A writer of all characters that are safe.
+    pub fn new(out: W) -> Inert<W> {
+        Inert::of(out, Written::default())
+    }
+
+    /// A writer of these characters.
+    pub fn of(out: W, written: Written) -> Inert<W> {
+        Inert {
+            out,
+            written,
+            marks: Marks::default(),
+            rest: Vec::new(),
+        }
+    }
+
+    /// What it writes to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    fn put(&mut self, text: &str) -> io::Result<()> {
+        let is_kept = |c: char| matches!(c, '\n' | '\t' | ' '..='~');
+        if text.chars().all(is_kept) {
+            if !text.is_empty() {
+                self.marks = Marks::default();
+            }
+            return self.out.write_all(text.as_bytes());
+        }
+        let mut safe = String::with_capacity(text.len());
+        for c in text.chars() {
+            let shown = match c {
+                '\n' | '\t' => c,
+                c => visible(c),
+            };
+            let Some(shown) = self.marks.pass(shown) else {
+                continue;
+            };
+            match self.written {
+                Written::Ascii if is_mark(shown) => {}
+                Written::Ascii if !shown.is_ascii() => safe.push(stand_in(shown)),
+                _ => safe.push(shown),
+            }
+        }
+        self.out.write_all(safe.as_bytes())
+    }
+}
+
+impl<W: Write> Write for Inert<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut all = std::mem::take(&mut self.rest);
+        all.extend_from_slice(bytes);
+        let mut chunks = all.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.put(chunk.valid())?;
+            let broken = chunk.invalid();
+            let unfinished = chunks.peek().is_none()
+                && std::str::from_utf8(broken).is_err_and(|e| e.error_len().is_none());
+            if unfinished {
+                self.rest = broken.to_vec();
+            } else if !broken.is_empty() {
+                self.put("\u{fffd}")?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// A character that is still incomplete is written as a replacement.
+    fn flush(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.rest).is_empty() {
+            self.put("\u{fffd}")?;
+        }
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(bytes: &[u8], chunk: usize, written: Written) -> String {
+        let mut inert = Inert::of(Vec::new(), written);
+        for part in bytes.chunks(chunk) {
+            inert.write_all(part).unwrap();
+        }
+        inert.flush().unwrap();
+        String::from_utf8(inert.into_inner()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_safe_however_it_is_cut(bytes in prop_oneof![
+            any::<Vec<u8>>(),
+            any::<String>().prop_map(String::into_bytes),
+        ], chunk in 1_usize..9) {
+            let picture = |c| if matches!(c, '\n' | '\t') { c } else { visible(c) };
+            let mut marks = Marks::default();
+            let lossy = String::from_utf8_lossy(&bytes);
+            let whole: String = lossy.chars().filter_map(|c| marks.pass(picture(c))).collect();
+            let safe = written(&bytes, chunk, Written::Unicode);
+            prop_assert!(!safe.contains(|c| !matches!(c, '\n' | '\t') && is_unsafe_to_show(c)));
+            prop_assert_eq!(safe, whole);
+            let ascii = written(&bytes, chunk, Written::Ascii);
+            prop_assert!(ascii.chars().all(|c| matches!(c, '\n' | '\t' | ' '..='~')), "{ascii:?}");
+        }
+    }
+
+    #[test]
+    fn marks_beyond_a_few_are_one_replacement() {
+        let pile = format!("a{}b", "\u{301}".repeat(500));
+        let few = format!("a{}\u{fffd}b", "\u{301}".repeat(MOST_MARKS));
+        assert_eq!(written(pile.as_bytes(), 3, Written::Unicode), few);
+        assert_eq!(visible_text(&pile), few);
+        assert_eq!(visible_text(&few), few, "it is made visible once");
+    }
+
+    #[test]
+    fn a_copied_text_keeps_lines_and_tabs_alone() {
+        let text = "a\tb\r\nc\rd\u{1b}]0;x\u{7}\u{9b}31m\u{202e}";
+        assert_eq!(visible_text(text), "a\tb\nc␍d␛]0;x␇\u{fffd}31m\u{fffd}");
+    }
+}
