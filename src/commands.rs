@@ -1,12 +1,14 @@
 //! Runs what the command line asks for: puts configuration, logs, reports and screens together.
 
+mod locale;
 mod monitor;
 mod setup;
+pub mod streams;
 
-use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor};
-use crate::report::audit::Progress;
+use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor, Print};
+use crate::paths;
 use crate::report::ls::Sums;
-use crate::report::{self, Output};
+use crate::report::{self, Charset, Output, Style};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use setup::Setup;
@@ -32,8 +34,10 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     }
     // Completions are needed even if the configuration is wrong.
     if let Command::Completions { shell } = command {
-        clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut &mut *out);
-        return Ok(());
+        // Written at once: the generator panics where it cannot write.
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut script);
+        return Ok(out.write_all(&script)?);
     }
     let setup = Setup::load(cli.config)?;
     match command {
@@ -44,24 +48,26 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
                 false => report::session::run,
             };
             let wanted = cli.session.as_deref();
-            run(&context, &cli.path, wanted, cli.print.style(), out)
+            run(&context, &cli.path, wanted, style(&cli.print), out)
         }
         Command::Ls(Ls { all, totals }) => {
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
             let sums = if totals { Sums::Totals } else { Sums::None };
-            report::ls::run(&context, all.print.style(), sums, out, err)
+            report::ls::run(&context, style(&all.print), sums, out, err)
         }
         Command::Audit(Audit { all, worst }) => {
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
-            let progress = match std::io::stderr().is_terminal() {
-                true => Progress::Shown,
-                false => Progress::Hidden,
+            // Past `err`, which would make its escapes visible.
+            let mut terminal = std::io::stderr();
+            let progress: Option<&mut dyn Write> = match terminal.is_terminal() {
+                true => Some(&mut terminal),
+                false => None,
             };
-            report::audit::run(&context, all.print.style(), worst, progress, out, err)
+            report::audit::run(&context, style(&all.print), worst, progress, out, err)
         }
         Command::Models { print } => {
             let rules = setup.rules(&setup.formats()?)?;
-            print.style().print(Output::Models(&rules), out)
+            style(&print).print(Output::Models(&rules), out)
         }
         Command::Agents {
             command: Some(AgentsCommand::Check(cli)),
@@ -72,12 +78,21 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
                 let format = setup.named_mapping(path)?;
                 (context.forced, context.formats) = (Some(format), vec![format]);
             }
-            report::check::run(&context, &cli.file, cli.records, cli.print.style(), out)
+            report::check::run(&context, &cli.file, cli.records, style(&cli.print), out)
         }
         Command::Agents { logs, print, .. } => {
             let context = setup.context_of(&[], &logs, &Estimate::default())?;
-            report::agents::run(&context, print.style(), out)
+            report::agents::run(&context, style(&print), out)
         }
         Command::Completions { .. } => Ok(()),
     }
+}
+
+/// How to write a report. For people, the characters are those of their locale.
+fn style(print: &Print) -> Style {
+    let mut style = print.style();
+    if style.format.for_people && locale::is_ascii(&paths::env) {
+        style.charset = Charset::Ascii;
+    }
+    style
 }

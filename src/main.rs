@@ -1,27 +1,55 @@
 //! Parses the command line, runs the command, and turns errors into messages and exit codes.
 
-use clap::Parser;
-use ctxgauge::{cli::Cli, commands};
-use std::io::{self, BufWriter, Write};
+use clap::builder::Styles;
+use clap::{CommandFactory, Parser};
+use ctxgauge::commands::{self, streams};
+use ctxgauge::{cli::Cli, tui};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut out = BufWriter::new(io::stdout().lock());
-    let done = commands::run(Cli::parse(), &mut out, &mut io::stderr());
-    match done.and_then(|()| Ok(out.flush()?)) {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output has gone: not an error.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "ctxgauge: {error:#}");
-            ExitCode::FAILURE
+    streams::report_panics();
+    let mut err = streams::stderr();
+    let mut out = streams::stdout();
+    let done = match Cli::try_parse() {
+        Ok(cli) => commands::run(cli, &mut out, &mut err),
+        Err(usage) if usage.use_stderr() => {
+            let code = usage.exit_code();
+            let _ = write!(err, "{}", without_styles(usage).render().ansi());
+            return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }
+        // Help and version.
+        Err(wanted) => return ended(wanted.print().as_ref().err(), &mut err),
+    };
+    let done = done.and_then(|()| Ok(out.flush()?));
+    match (done, out.failure()) {
+        (Ok(()), _) => ExitCode::SUCCESS,
+        (Err(_), Some(failed)) => ended(Some(failed), &mut err),
+        (Err(error), None) => match error.downcast_ref::<tui::EndedBy>() {
+            Some(signal) => ExitCode::from(signal.exit_code()),
+            None => {
+                let _ = writeln!(err, "ctxgauge: {error:#}");
+                ExitCode::FAILURE
+            }
+        },
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let error = cause.downcast_ref::<io::Error>();
-        error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
+/// The same error without colours: its text repeats arguments, and their escapes are to be told from its own.
+fn without_styles(usage: clap::Error) -> clap::Error {
+    let plain = Cli::command().styles(Styles::plain());
+    plain.try_get_matches().err().unwrap_or(usage)
+}
+
+/// The exit code after standard output could not be written to.
+fn ended(failed: Option<&io::Error>, err: &mut dyn Write) -> ExitCode {
+    match failed {
+        None => ExitCode::SUCCESS,
+        // The reader of our output has gone: not an error.
+        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Some(error) => {
+            let _ = writeln!(err, "ctxgauge: could not write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Opens the screens, with the threads that feed them.
 
+use super::locale;
 use super::setup::Setup;
 use crate::cli::Monitor;
 use crate::config;
@@ -28,6 +29,7 @@ const UPDATES: usize = 256;
 
 /// Opens the screens on the given paths or on all logs; if there are none, on the demo.
 pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
+    tui::prepare_for_signals();
     let is_piped = |path: &PathBuf| path == Path::new(STDIN) || files::is_pipe(path);
     let (mut pipes, paths): (Vec<PathBuf>, Vec<PathBuf>) =
         options.paths.iter().cloned().partition(is_piped);
@@ -46,6 +48,8 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
         .and_then(|f| f.loaded().theme.as_deref());
     let themes = themes(setup, &options, chosen)?;
     let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
+    tui::check_output()?;
+    locale::check_terminal(&paths::env)?;
     if !pipes.is_empty() && paths.is_empty() {
         context.roots.clear();
     }
@@ -235,7 +239,7 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<Them
             let _ = themes.choose(name);
         }
     }
-    let glyphs = match options.ascii || config.ascii {
+    let glyphs = match options.ascii || config.ascii || locale::is_ascii(&paths::env) {
         true => Glyphs::Ascii,
         false => Glyphs::Unicode,
     };

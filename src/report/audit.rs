@@ -19,7 +19,6 @@ use crate::model::window::Rules;
 use crate::render::text::inert;
 use crate::tokens::Counter;
 use anyhow::{Result, bail};
-pub use progress::Progress;
 use progress::ProgressLine;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -59,7 +58,7 @@ pub struct Audit {
 }
 
 /// Replays all logs and compares the estimators; with `worst`, lists so many requests that the selected one
-/// predicted worst. Prints what could not be read on `err`.
+/// predicted worst. Prints what could not be read on `err`, and the progress on a terminal.
 ///
 /// # Errors
 ///
@@ -68,7 +67,7 @@ pub fn run(
     context: &ReportContext,
     style: Style,
     worst: usize,
-    progress: Progress,
+    progress: Option<&mut dyn Write>,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
@@ -91,14 +90,14 @@ pub fn run(
         match replayed {
             Ok(sessions) => results.add(log, sessions),
             Err(error) => {
-                line.clear(err)?;
+                line.clear()?;
                 let path = log.facts.path.to_string_lossy();
                 writeln!(err, "{}: {error}", inert(&path))?;
             }
         }
-        line.step(err, results.seen.len())
+        line.step(results.seen.len())
     })?;
-    line.clear(err)?;
+    line.clear()?;
     let audit = results.close(found.files.len());
     style.print(Output::Audit(&audit), out)?;
     context.check_named(&found.problems)

@@ -49,6 +49,8 @@ pub struct OutputFormat {
     pub name: &'static str,
     /// What it is for, on the command line.
     pub help: &'static str,
+    /// Whether people read it.
+    pub for_people: bool,
     write: fn(&Output<'_>, &mut dyn Write) -> Result<()>,
     /// ASCII for a character that is none.
     ascii: fn(char, &mut String),
@@ -59,12 +61,14 @@ pub static FORMATS: [OutputFormat; 2] = [
     OutputFormat {
         name: "text",
         help: "For people",
+        for_people: true,
         write: text::write,
         ascii: text::ascii,
     },
     OutputFormat {
         name: "json",
         help: "For programs: one JSON document on one line",
+        for_people: false,
         write: json::write,
         ascii: json::ascii,
     },

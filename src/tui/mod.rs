@@ -29,4 +29,10 @@ pub mod theme;
 pub mod views;
 pub mod widgets;
 
-pub use runtime::{Start, run};
+pub use runtime::{Start, check_output, run};
+pub use signals::EndedBy;
+
+/// Prepares for the signals of job control. Call it before any thread is started.
+pub fn prepare_for_signals() {
+    signals::hold_stops();
+}

@@ -11,12 +11,13 @@ use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
 use crate::model::window::Rules;
+use crate::render::inert::Inert;
 use crate::tui::app::pager::Program;
 use crate::tui::app::{App, Effect, HitMap, Msg};
 use crate::tui::keymap::{KeyPress, Keymap};
 use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
-use crate::tui::signals::{Signal, Signals};
+use crate::tui::signals::{self, EndedBy, Signal, Signals};
 use crate::tui::state::{State, StateFile};
 use crate::tui::terminal::Terminal;
 use crate::tui::theme::Themes;
@@ -73,22 +74,34 @@ pub struct Start {
     pub is_invented: fn(FileId) -> bool,
 }
 
+/// Checks that there is a terminal to show screens on.
+///
+/// # Errors
+///
+/// If standard output is no terminal.
+pub fn check_output() -> anyhow::Result<()> {
+    if io::stdout().is_terminal() {
+        return Ok(());
+    }
+    anyhow::bail!("the monitor needs a terminal; use `ctxgauge ls` or `ctxgauge report` instead")
+}
+
 /// Runs the screens until the user or the system ends them.
 ///
 /// # Errors
 ///
-/// If standard output is no terminal, or the terminal fails.
+/// [`EndedBy`] if a signal ended them; if standard output is no terminal, or the terminal fails.
 pub fn run(start: Start) -> anyhow::Result<()> {
-    if !io::stdout().is_terminal() {
-        anyhow::bail!(
-            "the monitor needs a terminal; use `ctxgauge ls` or `ctxgauge report` instead"
-        );
-    }
+    check_output()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("could not start the event loop")?;
-    runtime.block_on(Screens::open(start)?.run())
+    let signals = {
+        let _entered = runtime.enter();
+        Signals::listen().context("could not listen for signals")?
+    };
+    runtime.block_on(Screens::open(start)?.run(signals))
 }
 
 struct Screens {
@@ -145,6 +158,7 @@ impl FirstTheme {
 enum Next {
     Go,
     End,
+    EndBy(EndedBy),
 }
 
 impl Screens {
@@ -196,8 +210,8 @@ impl Screens {
         Ok(screens)
     }
 
-    async fn run(mut self) -> anyhow::Result<()> {
-        let end = self.follow().await;
+    async fn run(mut self, signals: Signals) -> anyhow::Result<()> {
+        let end = self.follow(signals).await;
         let state = self.state();
         if let Some(file) = &mut self.state_file {
             // There is no screen to report an error on, and little is lost.
@@ -206,8 +220,7 @@ impl Screens {
         end
     }
 
-    async fn follow(&mut self) -> anyhow::Result<()> {
-        let mut signals = Signals::listen().context("could not listen for signals")?;
+    async fn follow(&mut self, mut signals: Signals) -> anyhow::Result<()> {
         let mut input = Input::begin();
         self.draw()?;
         // It is empty; the sessions come within milliseconds.
@@ -230,7 +243,7 @@ impl Screens {
                         None => continue,
                     },
                     // The terminal is gone.
-                    Some(Err(_)) | None => Next::End,
+                    Some(Err(_)) | None => Next::EndBy(EndedBy::HANGUP),
                 },
                 (opening, written) = written(&mut self.opening) => match written {
                     Ok(_) => {
@@ -270,10 +283,11 @@ impl Screens {
                     }
                 }
             };
-            if next == Next::End {
-                return Ok(());
+            match next {
+                Next::Go => dirty = true,
+                Next::End => return Ok(()),
+                Next::EndBy(signal) => return Err(signal.into()),
             }
-            dirty = true;
         }
     }
 
@@ -335,8 +349,9 @@ impl Screens {
         let mut next = Some(first);
         while let Some(update) = next {
             let effect = self.app.update(Msg::Update(update));
-            if self.perform(effect)? == Next::End {
-                return Ok(Next::End);
+            match self.perform(effect)? {
+                Next::Go => {}
+                end => return Ok(end),
             }
             next = (begun.elapsed() < TAKE_IN)
                 .then(|| self.updates.try_recv().ok())
@@ -347,7 +362,12 @@ impl Screens {
 
     fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
         match signal {
-            Signal::End | Signal::Interrupt => Ok(Next::End),
+            Signal::End(by) | Signal::Interrupt(by) => Ok(Next::EndBy(by)),
+            Signal::Stop => {
+                self.terminal.suspend()?;
+                self.reset_terminal();
+                Ok(Next::Go)
+            }
             Signal::Continued => {
                 self.terminal.enter()?;
                 self.reset_terminal();
@@ -390,10 +410,7 @@ impl Screens {
                     self.app.update(Msg::Done(why));
                 }
             },
-            Effect::Suspend => {
-                self.terminal.suspend()?;
-                self.reset_terminal();
-            }
+            Effect::Suspend => signals::ask_to_stop(),
             Effect::Quit => return Ok(Next::End),
         }
         Ok(Next::Go)
@@ -407,7 +424,7 @@ impl Screens {
             .tempfile()?;
         let out = BufWriter::new(file.reopen()?);
         let out: Box<dyn Write + Send> = match program {
-            Program::Pager => Box::new(program::Inert::new(out)),
+            Program::Pager => Box::new(Inert::new(out)),
             Program::Editor => Box::new(out),
         };
         let (sender, written) = oneshot::channel();
@@ -438,9 +455,10 @@ impl Screens {
             tokio::select! {
                 done = &mut child => break done.context("could not wait for the program")?,
                 signal = signals.next() => match signal {
-                    Signal::End => next = Next::End,
+                    Signal::End(by) => next = Next::EndBy(by),
+                    Signal::Stop => signals::stop(),
                     // For the program that has the terminal.
-                    Signal::Interrupt | Signal::Continued => {}
+                    Signal::Interrupt(_) | Signal::Continued => {}
                 },
             }
         };

@@ -33,6 +33,8 @@ impl Terminal {
     /// Sets the modes again, after another program used the terminal.
     pub(super) fn enter(&self) -> io::Result<()> {
         HELD.store(true, Ordering::SeqCst);
+        // Whoever used it in between may have changed its modes, and these are set only once.
+        let _ = disable_raw_mode();
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, Hide)
     }

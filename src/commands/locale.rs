@@ -1,0 +1,79 @@
+//! What the environment says about the terminal: its characters, and whether it can show screens.
+
+use anyhow::{Result, bail};
+use std::ffi::OsString;
+
+/// Looks up a variable of the environment; an empty one counts as unset.
+type Env<'e> = &'e dyn Fn(&str) -> Option<OsString>;
+
+/// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
+/// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). Where none is, the
+/// terminal is taken for one with UTF-8: containers and remote shells set none.
+pub(super) fn is_ascii(env: Env<'_>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(env);
+    let Some(locale) = locale.filter(|_| cfg!(unix)) else {
+        return false;
+    };
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    !locale.contains("utf-8") && !locale.contains("utf8")
+}
+
+/// An error if the terminal has no cursor to move.
+pub(super) fn check_terminal(env: Env<'_>) -> Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let what = match env("TERM") {
+        None => "TERM is not set".to_owned(),
+        Some(term) if term == "dumb" || term == "unknown" => {
+            format!("TERM is '{}'", term.to_string_lossy())
+        }
+        Some(_) => return Ok(()),
+    };
+    bail!(
+        "{what}, so this terminal may not be able to show the monitor; use `ctxgauge ls` or \
+        `ctxgauge report`, or set TERM, for example `TERM=xterm-256color ctxgauge`"
+    )
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn with(set: &[(&str, &str)]) -> impl Fn(&str) -> Option<OsString> {
+        let set: Vec<(String, OsString)> = set
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), OsString::from(value)))
+            .collect();
+        move |name| {
+            let found = set.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.clone())
+        }
+    }
+
+    #[test]
+    fn the_first_variable_of_the_locale_decides() {
+        assert!(!is_ascii(&with(&[])));
+        for ascii in ["C", "POSIX", "en_US", "de_DE.ISO-8859-1", "C.ASCII"] {
+            assert!(is_ascii(&with(&[("LANG", ascii)])), "{ascii}");
+        }
+        for unicode in ["C.UTF-8", "en_GB.utf8", "de_DE.UTF-8@euro", "UTF-8"] {
+            assert!(!is_ascii(&with(&[("LANG", unicode)])), "{unicode}");
+            let over = [("LC_CTYPE", unicode), ("LANG", "C")];
+            assert!(!is_ascii(&with(&over)), "{unicode}");
+        }
+        assert!(is_ascii(&with(&[("LC_ALL", "C"), ("LC_CTYPE", "C.UTF-8")])));
+    }
+
+    #[test]
+    fn a_terminal_without_a_cursor_is_refused() {
+        assert!(check_terminal(&with(&[("TERM", "xterm")])).is_ok());
+        for refused in [&[][..], &[("TERM", "dumb")]] {
+            let error = check_terminal(&with(refused)).unwrap_err().to_string();
+            assert!(
+                error.contains("TERM") && error.contains("ctxgauge ls"),
+                "{error}"
+            );
+        }
+    }
+}
