@@ -12,6 +12,7 @@ mod faults;
 mod fixtures;
 mod forecast;
 mod fuzzed;
+mod hostile;
 mod house;
 mod json;
 mod limits;

@@ -44,16 +44,9 @@ impl Terminal {
     pub fn open_with(
         home: &Path,
         arguments: &[&str],
-        (columns, rows): (u16, u16),
+        size: (u16, u16),
         environment: &[(&str, &str)],
     ) -> Terminal {
-        let size = PtySize {
-            rows,
-            cols: columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
-        let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_ctxgauge"));
         command.args(arguments);
         command.env_clear();
@@ -62,6 +55,30 @@ impl Terminal {
         for (name, value) in environment {
             command.env(name, value);
         }
+        Terminal::start(command, size)
+    }
+
+    /// Starts a script of a shell in this home; `CTXGAUGE` is the program.
+    #[cfg(unix)]
+    pub fn open_shell(home: &Path, script: &str, size: (u16, u16)) -> Terminal {
+        let mut command = CommandBuilder::new("sh");
+        command.args(["-c", script]);
+        command.env_clear();
+        command.env("HOME", home);
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("TERM", "xterm-256color");
+        command.env("CTXGAUGE", env!("CARGO_BIN_EXE_ctxgauge"));
+        Terminal::start(command, size)
+    }
+
+    fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Terminal {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size).unwrap();
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let screen = Arc::new(Mutex::new(Screen {
@@ -171,6 +188,32 @@ impl Terminal {
         let screen = self.screen.lock().unwrap();
         let cell = screen.parser.screen().cell(row, column);
         cell.map_or(vt100::Color::Default, vt100::Cell::bgcolor)
+    }
+
+    /// Whether the terminal reads lines and echoes keys, as it does before and after the screens.
+    #[cfg(unix)]
+    pub fn is_cooked(&self) -> bool {
+        use nix::sys::termios::LocalFlags;
+        let modes = self.master.get_termios().unwrap().local_flags;
+        modes.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG)
+    }
+
+    /// The private modes that were set last and not unset.
+    pub fn modes_left_on(&self) -> Vec<String> {
+        let bytes = self.bytes();
+        let text = String::from_utf8_lossy(&bytes);
+        let mut on = std::collections::BTreeMap::new();
+        for sequence in text.split("\x1b[?").skip(1) {
+            let number = sequence.trim_start_matches(|c: char| c.is_ascii_digit());
+            let name = sequence[..sequence.len() - number.len()].to_owned();
+            on.insert(name, number.starts_with('h'));
+        }
+        // The cursor is shown by setting its mode.
+        on.remove("25");
+        on.into_iter()
+            .filter(|(_, on)| *on)
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// Whether the cursor is hidden.

@@ -1,0 +1,27 @@
+//! What reaches the terminal, and how the program behaves as a process: hostile text, closed pipes, signals,
+//! terminals of every kind.
+
+mod bytes;
+mod locale;
+mod messages;
+mod pipes;
+#[cfg(unix)]
+mod signals;
+
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Waits for a program to end; kills it if it does not.
+fn wait(child: &mut Child) -> ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if start.elapsed() > Duration::from_secs(30) {
+            child.kill().unwrap();
+            panic!("it never ended");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,70 @@
+//! Standard output that is closed early or full, for every command.
+
+use crate::support::{ctxgauge, manifest_folder};
+use std::process::{Command, Output, Stdio};
+
+/// Every command and every format, but for those that need a terminal or do not end.
+fn commands() -> Vec<Vec<String>> {
+    let log =
+        manifest_folder().join("tests/fixtures/claude-code/response_in_several_lines/log.jsonl");
+    let log = log.to_str().unwrap();
+    let mut commands = vec![
+        vec!["--help"],
+        vec!["--version"],
+        vec!["help", "report"],
+        vec!["report", "--help"],
+        vec!["ls", log, "--totals"],
+        vec!["audit", log, "--worst", "3"],
+        vec!["report", log, "--ascii"],
+        vec!["report", log, "--follow"],
+    ];
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        commands.push(vec!["completions", shell]);
+    }
+    for command in [
+        &["report", log][..],
+        &["ls", log],
+        &["models"],
+        &["agents"],
+        &["agents", "check", log],
+    ] {
+        commands.push(command.to_vec());
+        commands.push([command, &["--json"]].concat());
+    }
+    commands.push(vec!["audit", log, "--json"]);
+    let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
+    commands.into_iter().map(owned).collect()
+}
+
+fn run(command: &[String], out: Stdio) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    let mut program: Command = ctxgauge(home.path());
+    program.args(command).stdin(Stdio::null()).stdout(out);
+    program.output().unwrap()
+}
+
+#[test]
+fn a_closed_pipe_ends_every_command_in_silence() {
+    for command in commands() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = run(&command, writer.into());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(message, "", "{command:?}");
+        assert!(output.status.success(), "{command:?}: {:?}", output.status);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error_of_every_command() {
+    for command in commands() {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let output = run(&command, full.unwrap().into());
+        let message = String::from_utf8_lossy(&output.stderr);
+        let expected = "ctxgauge: could not write to standard output: ";
+        assert!(message.starts_with(expected), "{command:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{command:?}: {message}");
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+    }
+}
