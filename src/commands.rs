@@ -11,7 +11,7 @@ use crate::report::ls::Sums;
 use crate::report::{self, Charset, Output, Style};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
-use setup::Setup;
+use setup::{LeftOut, Setup};
 use std::io::{IsTerminal, Write};
 
 /// Runs a command, or the monitor if there is none. Reports are written to `out`, problems that do not end
@@ -40,6 +40,20 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
         return Ok(out.write_all(&script)?);
     }
     let setup = Setup::load(cli.config)?;
+    let checked = match &command {
+        Command::Agents {
+            command: Some(AgentsCommand::Check(cli)),
+            ..
+        } => Some(cli.mapping.as_ref()),
+        _ => None,
+    };
+    for LeftOut { path, error, .. } in &setup.left_out {
+        // A check is of the mappings too, unless it names one.
+        if checked == Some(None) {
+            bail!("{error:#}");
+        }
+        writeln!(err, "{}: it is left out: {error:#}", path.display())?;
+    }
     match command {
         Command::Report(cli) => {
             let context = setup.context(&cli.only, &cli.estimate)?;
@@ -66,7 +80,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
             report::audit::run(&context, style(&all.print), worst, progress, out, err)
         }
         Command::Models { print } => {
-            let rules = setup.rules(&setup.formats()?)?;
+            let rules = setup.rules()?;
             style(&print).print(Output::Models(&rules), out)
         }
         Command::Agents {

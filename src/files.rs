@@ -162,6 +162,23 @@ pub fn open_part(folder: &Path, name: impl AsRef<Path>) -> io::Result<File> {
     }
 }
 
+/// Where the file at a path is to be written, so that a link to it stays one.
+///
+/// # Errors
+///
+/// If something else than a file is there.
+pub fn target(path: &Path) -> io::Result<PathBuf> {
+    match look(path) {
+        Ok(_) => fs::canonicalize(path),
+        // There may be a link to a file that does not exist yet.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(match fs::read_link(path) {
+            Ok(to) => path.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => path.to_path_buf(),
+        }),
+        Err(e) => Err(e),
+    }
+}
+
 /// The error of a link that leads out of a folder.
 fn leads_out() -> io::Error {
     io::Error::new(

@@ -147,6 +147,10 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     if head.trim_ascii().is_empty() {
         return "it is empty, so its format cannot be recognised; name it with --agent".to_owned();
     }
+    if is_utf_16(head) {
+        return "it is UTF-16, and logs are UTF-8: convert it (`iconv -f UTF-16 -t UTF-8`)"
+            .to_owned();
+    }
     let nearest: Vec<String> = nearest(formats, head)
         .map(|format| format!("{} (no {})", format.id, format.facts.mark))
         .collect();
@@ -158,6 +162,12 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
         "{}, and its format is not known{nearest}; `ctxgauge agents` lists the formats, --agent NAME reads it as one",
         describe(head)
     )
+}
+
+/// Whether a text that begins with these bytes is UTF-16, with or without a byte order mark.
+pub fn is_utf_16(head: &[u8]) -> bool {
+    let begins: [&[u8]; 4] = [b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{"];
+    begins.iter().any(|begin| head.starts_with(begin))
 }
 
 /// The formats of which some names occur in the bytes, the most similar first.
@@ -226,6 +236,13 @@ mod tests {
             assert!(why.contains(look), "{why}");
             assert!(why.contains("--agent"), "{why}");
             assert!(why.len() < 200, "{why}");
+        }
+    }
+
+    #[test]
+    fn utf_16_is_refused_with_what_to_do() {
+        for head in [&b"\xff\xfe{\0\"\0"[..], b"\xfe\xff\0{", b"{\0\"\0"] {
+            assert!(refusal(agents::ALL, head).contains("iconv"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Opens the screens, with the threads that feed them.
 
 use super::locale;
-use super::setup::Setup;
+use super::setup::{LeftOut, Setup};
 use crate::cli::Monitor;
 use crate::config;
 use crate::files;
@@ -61,6 +61,11 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
     if let (Some(file), Some(Some(what))) = (&state_file, problem) {
         let path = file.path().to_owned();
+        sender.blocking_send(Update::Problem { path, what })?;
+    }
+    // The first are enough, and all of them have room.
+    for LeftOut { path, error, .. } in setup.left_out.iter().take(UPDATES / 2) {
+        let (path, what) = (path.clone(), format!("it is left out: {error:#}"));
         sender.blocking_send(Update::Problem { path, what })?;
     }
     let estimator = estimator_note(options.estimate.estimator.unwrap_or_default());

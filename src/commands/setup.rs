@@ -17,6 +17,20 @@ pub(super) struct Setup {
     /// The configuration file, whether it exists or not.
     pub(super) file: Option<PathBuf>,
     pub(super) folders: Folders,
+    /// All formats. The user's mappings come first: they are written for the user's own logs.
+    pub(super) formats: Vec<&'static Format>,
+    /// The user's mappings that are not valid.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// A mapping that is not valid. The others are used without it.
+pub(super) struct LeftOut {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// The agent's id.
+    name: String,
+    /// What is wrong with it.
+    pub(super) error: anyhow::Error,
 }
 
 impl Setup {
@@ -26,24 +40,30 @@ impl Setup {
         let default = folders.config_file();
         let config = config::load(named.as_deref(), default.as_deref())?;
         let file = named.or(default);
+        let (mut formats, mut left_out) = (Vec::new(), Vec::new());
+        for (path, mapping) in config::mappings(file.as_deref())? {
+            match mapping.and_then(|mapping| read_mapping(&mapping)) {
+                Ok(format) => formats.push(format),
+                Err(error) => {
+                    let name = path.file_stem().unwrap_or_default();
+                    let name = name.to_string_lossy().into_owned();
+                    left_out.push(LeftOut { path, name, error });
+                }
+            }
+        }
+        formats.extend(agents::ALL);
         Ok(Setup {
             config,
             file,
             folders,
+            formats,
+            left_out,
         })
     }
 
-    /// All formats. The user's mappings come first: they are written for the user's own logs.
-    pub(super) fn formats(&self) -> Result<Vec<&'static Format>> {
-        let mappings = config::mappings(self.file.as_deref())?;
-        let custom = mappings.iter().map(read_mapping);
-        let mut formats = custom.collect::<Result<Vec<_>>>()?;
-        formats.extend(agents::ALL);
-        Ok(formats)
-    }
-
     /// The models tables, with the user's own windows and policies.
-    pub(super) fn rules(&self, formats: &[&'static Format]) -> Result<Rules> {
+    pub(super) fn rules(&self) -> Result<Rules> {
+        let formats = &self.formats;
         let own = config::custom_rules(&self.config, self.file.as_deref())?;
         let mut rules = config::rules()?;
         if let Some(own) = own {
@@ -53,7 +73,8 @@ impl Setup {
         let proven = formats.iter().filter(|format| !format.proven.is_empty());
         rules.proven = proven.map(|format| (format.id, format.proven)).collect();
         for agent in rules.custom.agents() {
-            if !formats.iter().any(|format| format.id == agent) {
+            let is_left_out = self.left_out.iter().any(|mapping| mapping.name == agent);
+            if !is_left_out && !formats.iter().any(|format| format.id == agent) {
                 bail!(
                     "unknown agent '{agent}' in the configuration; known agents: {}",
                     names(formats)
@@ -65,8 +86,8 @@ impl Setup {
 
     /// What a report on one file is made from.
     pub(super) fn context(&self, only: &Only, estimate: &Estimate) -> Result<ReportContext> {
-        let all = self.formats()?;
-        let mut rules = self.rules(&all)?;
+        let all = self.formats.clone();
+        let mut rules = self.rules()?;
         rules.estimator = estimate.estimator.unwrap_or_default();
         let forced = match &only.agent {
             None => None,

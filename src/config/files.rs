@@ -20,13 +20,15 @@ pub struct UserFile {
     pub text: String,
 }
 
-/// The user's mappings of log formats: `agents/NAME.toml` beside the configuration file `config`.
+/// The user's mappings of log formats: `agents/NAME.toml` beside the configuration file `config`. A file that cannot
+/// be read is an error of its own.
 ///
 /// # Errors
 ///
-/// If the folder or a file in it cannot be read.
-pub fn mappings(config: Option<&Path>) -> Result<Vec<UserFile>> {
-    all(config, "agents")
+/// If the folder cannot be read.
+pub fn mappings(config: Option<&Path>) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
+    let paths = paths(config, "agents")?.into_iter();
+    Ok(paths.map(|path| (path.clone(), user_file(path))).collect())
 }
 
 /// The mapping at this path; if there is none, the one of this name beside the configuration file `config`.
@@ -49,6 +51,10 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
 /// The files `NAME.toml` of a folder beside the configuration, ordered by name; none if there is no such
 /// folder.
 pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<UserFile>> {
+    paths(config, folder)?.into_iter().map(user_file).collect()
+}
+
+fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
     let Some(parent) = config.and_then(Path::parent) else {
         return Ok(Vec::new());
     };
@@ -66,7 +72,7 @@ pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<UserFile>> 
             .is_some_and(|extension| extension == "toml")
     });
     paths.sort();
-    paths.into_iter().map(user_file).collect()
+    Ok(paths)
 }
 
 fn user_file(path: PathBuf) -> Result<UserFile> {
@@ -130,15 +136,16 @@ mod tests {
     fn files_by_their_names_and_none_without_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
-        assert_eq!(mappings(Some(&file)).unwrap(), []);
-        assert_eq!(mappings(None).unwrap(), []);
+        assert!(mappings(Some(&file)).unwrap().is_empty());
+        assert!(mappings(None).unwrap().is_empty());
         let below = folder.path().join("agents");
         std::fs::create_dir(&below).unwrap();
         for (name, text) in [("b.toml", "B"), ("a.toml", "A"), ("notes.md", "")] {
             std::fs::write(below.join(name), text).unwrap();
         }
         let found = mappings(Some(&file)).unwrap();
-        let found: Vec<_> = found.iter().map(|f| (&*f.name, &*f.text)).collect();
+        let found = found.iter().map(|(_, file)| file.as_ref().unwrap());
+        let found: Vec<_> = found.map(|f| (&*f.name, &*f.text)).collect();
         assert_eq!(found, [("a", "A"), ("b", "B")]);
     }
 }

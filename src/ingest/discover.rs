@@ -1,7 +1,9 @@
 //! Finds logs by walking folders; looks into a file only if its name does not identify its format.
 
 mod databases;
+mod links;
 
+use self::links::{Linked, Links};
 use super::problem;
 use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
@@ -78,6 +80,8 @@ pub struct Scanner {
     env: Env,
     /// Files that were recognised by their bytes, or not, at that length.
     opened: HashMap<PathBuf, (u64, Option<Seen>)>,
+    /// Of the names of one file, those that count.
+    links: Links,
     /// Databases, by agent and path.
     databases: HashMap<(&'static str, PathBuf), Arc<Database>>,
     /// Folders that are logs, by agent and path.
@@ -98,6 +102,8 @@ struct Walk<'s> {
     found: Found,
     folders: HashSet<PathBuf>,
     files: HashSet<FileId>,
+    /// Files that have several names.
+    linked: Vec<Linked>,
 }
 
 impl Scanner {
@@ -108,6 +114,7 @@ impl Scanner {
             formats,
             env,
             opened: HashMap::new(),
+            links: Links::default(),
             databases: HashMap::new(),
             folders: HashMap::new(),
             sidecars: HashMap::new(),
@@ -149,6 +156,7 @@ impl Scanner {
             found: Found::default(),
             folders: HashSet::new(),
             files: HashSet::new(),
+            linked: Vec::new(),
         };
         for root in &roots {
             let path = match only {
@@ -158,7 +166,9 @@ impl Scanner {
             };
             walk.enter(root, path);
         }
-        let mut found = walk.found;
+        let (mut found, linked) = (walk.found, walk.linked);
+        let others = self.links.others(linked, only.is_none());
+        found.files.retain(|log| !others.contains(&*log.facts.path));
         keep_one_copy(&mut found.files);
         found.files.sort_by(|a, b| {
             let newest = b.facts.modified.cmp(&a.facts.modified);
@@ -270,6 +280,7 @@ impl Walk<'_> {
         } else if named {
             match self.named_file(root, path, meta.len()) {
                 Ok(Ok((format, claim))) => {
+                    self.linked.extend(Linked::of(path, &meta, true));
                     self.add(path, file_id(path), format, claim, Stamp::from(&meta), None);
                 }
                 Ok(Err(why)) => self.problem(path, why),
@@ -400,6 +411,7 @@ impl Walk<'_> {
         // A pipe in its place says nothing.
         let is_log = |log: &PathBuf| log.is_file() || log.is_dir();
         if !claim.superseded_by.as_ref().is_some_and(is_log) {
+            self.linked.extend(Linked::of(path, &meta, false));
             self.add(path, id, format, claim, Stamp::from(&meta), None);
         }
     }
@@ -420,14 +432,11 @@ impl Walk<'_> {
             return Ok(Ok((format, claim_of(format, path, store))));
         }
         // A name with an id is specific enough; any other could be anything.
+        let head = head_of(path)?;
         let mut claims = self.claims(path).into_iter();
-        Ok(match claims.find(|(_, claim)| claim.id.is_some()) {
-            Some(claimed) => Ok(claimed),
-            None => {
-                let head = head_of(path)?;
-                Err(facts::refusal(&self.scanner.formats, &head))
-            }
-        })
+        let claimed = claims.find(|(_, claim)| claim.id.is_some());
+        let claimed = claimed.filter(|_| !facts::is_utf_16(&head));
+        Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
     }
 
     fn claims(&self, path: &Path) -> Vec<(&'static Format, Claim)> {

@@ -1,6 +1,7 @@
 //! Bytes into lines, in bounded memory, from anything that can be read.
 
 use super::elide::Elider;
+use super::store::bytes::BOM;
 use crate::model::event::Place;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -216,7 +217,7 @@ fn emit(
         let place = Place { line, offset, len };
         return deliver(place, Line::TooLarge);
     };
-    if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
+    if let Some(rest) = bytes.strip_prefix(BOM)
         && offset == 0
     {
         bytes = rest;

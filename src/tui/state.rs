@@ -99,11 +99,12 @@ impl StateFile {
             return Ok(());
         }
         let text = toml::to_string(&state).map_err(io::Error::other)?;
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let path = files::target(&self.path)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
         let mut file = NamedTempFile::new_in(folder)?;
         write!(file, "{HEAD}{text}")?;
-        file.persist(&self.path)?;
+        file.persist(&path)?;
         self.saved = Some(state);
         Ok(())
     }
@@ -182,6 +183,31 @@ mod tests {
             file.save(state("dark")).unwrap();
             assert_eq!(StateFile::open(path.clone()).1, None);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_linked_file_is_written_and_the_link_stays() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, real) = (
+            folder.path().join("state.toml"),
+            folder.path().join("real/mine"),
+        );
+        symlink(&real, &path).unwrap();
+        for theme in ["dark", "light"] {
+            let (mut file, problem) = StateFile::open(path.clone());
+            assert_eq!(problem, None);
+            file.save(state(theme)).unwrap();
+            assert!(path.is_symlink());
+            assert!(std::fs::read_to_string(&real).unwrap().contains(theme));
+        }
+        // What is not a file is neither read nor replaced.
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let (mut file, problem) = StateFile::open(pipe);
+        assert!(problem.unwrap().contains("a named pipe"));
+        assert!(file.save(state("dark")).is_err());
     }
 
     #[test]

@@ -69,10 +69,16 @@ pub fn sought(to: SeekFrom, at: u64, len: u64) -> io::Result<u64> {
     Ok(sought.ok_or(io::ErrorKind::InvalidInput)?)
 }
 
-/// The first bytes, enough to recognise a format.
+/// The first bytes, enough to recognise a format, without a byte order mark.
 pub fn head(source: &dyn Open) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let (bytes, _) = source.open()?;
     bytes.take(HEAD as u64).read_to_end(&mut head)?;
+    if head.starts_with(BOM) {
+        head.drain(..BOM.len());
+    }
     Ok(head)
 }
+
+/// A byte order mark, with which some editors begin a file of UTF-8. It is not part of the text.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";

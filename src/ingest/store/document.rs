@@ -10,7 +10,7 @@
 
 mod list;
 
-use super::bytes::{Bytes, Open, head};
+use super::bytes::{BOM, Bytes, Open, head};
 use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::{self, Decoder, Format, List};
 use crate::ingest::discover::LogFile;
@@ -214,7 +214,9 @@ impl DocumentCursor {
             return Ok(Continued::Changed);
         };
         let mut before = vec![0; from.start];
-        if !fill(file, &mut before)?
+        let is_filled = fill(file, &mut before)?;
+        blank_mark(&mut before);
+        if !is_filled
             || list::start(from.list, &before) != Some(from.start)
             || !from.is_unchanged(file)?
         {
@@ -391,7 +393,18 @@ pub(super) fn bytes(source: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0));
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;
     admit(bytes.len() as u64)?;
+    blank_mark(&mut bytes);
     Ok(bytes)
+}
+
+/// Puts white space in the place of a byte order mark, which is no JSON.
+fn blank_mark(document: &mut [u8]) {
+    if let Some((mark, text)) = document.split_at_mut_checked(BOM.len())
+        && mark == BOM
+        && text.trim_ascii_start().starts_with(b"{")
+    {
+        mark.fill(b' ');
+    }
 }
 
 /// Refuses documents that are too large.

@@ -1,5 +1,6 @@
 //! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
 
+use super::bytes::BOM;
 use super::{Cursor, End, News, Stamp, Store, document};
 use crate::agents::{Decoder, Format, StoreKind, facts};
 use crate::files;
@@ -60,21 +61,23 @@ pub fn recognise(piped: Piped, formats: &[&'static Format]) -> io::Result<Result
     let format = loop {
         let read = read_some(&mut source, &mut chunk)?;
         head.extend_from_slice(&chunk[..read]);
+        let text = head.strip_prefix(BOM).unwrap_or(&head);
         // A named format too needs the first line, to know whether it is a document.
         let is_enough = read == 0 || head.len() >= HEAD || head.contains(&b'\n');
         if let Some(format) = format.filter(|_| is_enough) {
             break format;
         }
         let mut asked = formats.iter().filter(|_| format.is_none());
-        if let Some(format) = asked.find(|format| format.recognise(&head)) {
+        if let Some(format) = asked.find(|format| format.recognise(text)) {
             break *format;
         }
         if read == 0 || head.len() >= HEAD {
-            return Ok(Err(facts::refusal(formats, &head)));
+            return Ok(Err(facts::refusal(formats, text)));
         }
     };
     let path = Path::new(STDIN);
-    let kind = format.store(&head).unwrap_or(StoreKind::Lines);
+    let text = head.strip_prefix(BOM).unwrap_or(&head);
+    let kind = format.store(text).unwrap_or(StoreKind::Lines);
     let refused = match kind {
         StoreKind::Database(_) => Some("a database"),
         StoreKind::Tree(_) => Some("a session in several files"),

@@ -277,3 +277,186 @@ fn a_log_that_becomes_a_pipe_is_reported_and_read_again_when_it_is_a_file() {
     terminal.wait_for_text("quay");
     terminal.press("q");
 }
+
+/// Runs a report on a pipe that a thread writes to.
+fn report_of_pipe(home: &Path, text: &[u8], more: &[&str]) -> Output {
+    let pipe = home.join("pipe");
+    fifo(&pipe);
+    let writer = std::thread::spawn({
+        let (pipe, text) = (pipe.clone(), text.to_owned());
+        move || fs::write(pipe, text)
+    });
+    let path = pipe.to_str().unwrap();
+    let output = run(home, &[&["report", "--json"], more, &[path]].concat());
+    writer.join().unwrap().unwrap();
+    fs::remove_file(&pipe).unwrap();
+    output
+}
+
+#[test]
+fn a_pipe_that_the_user_names_is_read_like_standard_input() {
+    let home = tempfile::tempdir().unwrap();
+    let log = session(home.path(), ID);
+    let text = fs::read(&log).unwrap();
+    let path = log.to_str().unwrap();
+    let expected = json(&run(home.path(), &["report", "--json", path]))["context"].clone();
+    let of_pipe = json(&report_of_pipe(home.path(), &text, &[]));
+    assert_eq!(of_pipe["context"], expected);
+    // Once for each change; the last is the whole log.
+    let output = report_of_pipe(home.path(), &text, &["--follow"]);
+    assert!(output.status.success(), "{output:?}");
+    let last = String::from_utf8(output.stdout).unwrap();
+    let last: Value = serde_json::from_str(last.lines().last().unwrap()).unwrap();
+    assert_eq!(last["context"]["known"], expected["known"], "{last}");
+
+    for named in ["-", "/dev/stdin", "/dev/fd/0"] {
+        let mut command = ctxgauge(home.path());
+        command
+            .args(["report", "--json", named])
+            .stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), &text).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(json(&output)["context"], expected, "{named}");
+    }
+    // A shell passes `<(command)` as the path of a pipe.
+    if Path::new("/bin/bash").exists() {
+        let line = format!(
+            "{} report --json <(cat '{path}')",
+            env!("CARGO_BIN_EXE_ctxgauge")
+        );
+        let mut shell = Command::new("/bin/bash");
+        shell.arg("-c").arg(line).env("HOME", home.path());
+        assert_eq!(json(&ended(&mut shell))["context"], expected);
+    }
+}
+
+#[test]
+fn a_pipe_of_something_else_is_refused_by_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    for (text, what) in [(&b"hello\n"[..], "not JSON"), (b"", "empty")] {
+        let why = error(&report_of_pipe(home.path(), text, &[]));
+        assert!(why.contains("pipe") && why.contains(what), "{why}");
+        let why = error(&report_of_pipe(home.path(), text, &["--follow"]));
+        assert!(why.contains("pipe") && why.contains(what), "{why}");
+    }
+}
+
+#[test]
+fn a_pipe_is_shown_on_the_screen() {
+    let home = tempfile::tempdir().unwrap();
+    let pipe = home.path().join("pipe");
+    fifo(&pipe);
+    let text = fs::read(fixture("claude-code/response_in_several_lines/log.jsonl")).unwrap();
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::write(pipe, text)
+    });
+    let mut terminal = Terminal::open(home.path(), &[pipe.to_str().unwrap()], (140, 40));
+    terminal.wait_for_text("shop");
+    terminal.press("q");
+    writer.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_byte_order_mark_does_not_hide_what_a_log_is() {
+    let home = tempfile::tempdir().unwrap();
+    for log in [
+        "claude-code/response_in_several_lines/log.jsonl",
+        "gemini-cli/document/log.json",
+    ] {
+        let log = fixture(log);
+        let marked = home
+            .path()
+            .join("marked")
+            .with_extension(log.extension().unwrap());
+        let bytes = fs::read(&log).unwrap();
+        fs::write(&marked, [b"\xef\xbb\xbf", &bytes[..]].concat()).unwrap();
+        let context = |path: &Path| {
+            let report = run(home.path(), &["report", "--json", path.to_str().unwrap()]);
+            json(&report)["context"].clone()
+        };
+        assert_eq!(context(&marked), context(&log));
+        let piped = report_of_pipe(home.path(), &fs::read(&marked).unwrap(), &[]);
+        assert_eq!(json(&piped)["context"], context(&log));
+    }
+    let utf_16: Vec<u8> = "{\"type\":\"user\"}\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let path = home.path().join("log.jsonl");
+    for mark in [&b"\xff\xfe"[..], b""] {
+        fs::write(&path, [mark, &utf_16].concat()).unwrap();
+        let why = error(&run(home.path(), &["report", path.to_str().unwrap()]));
+        assert!(why.contains("UTF-16"), "{why}");
+    }
+}
+
+#[test]
+fn a_hard_link_of_a_log_is_no_second_session() {
+    let home = tempfile::tempdir().unwrap();
+    let log = session(home.path(), ID);
+    let folder = log.parent().unwrap();
+    let link = folder.join("5e550000-0000-4000-8000-000000000000.jsonl");
+    fs::hard_link(&log, &link).unwrap();
+    let sessions = |arguments: &[&str]| {
+        let list = json(&run(home.path(), &[&["ls", "--json"], arguments].concat()));
+        list["sessions"].as_array().unwrap().clone()
+    };
+    assert_eq!(sessions(&[]).len(), 1);
+    // Each is found where it is named.
+    for path in [&log, &link] {
+        let found = sessions(&[path.to_str().unwrap()]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0]["path"], path.to_str().unwrap());
+    }
+    let both = [&log, &link].map(|path| path.to_str().unwrap());
+    assert_eq!(sessions(&both).len(), 1);
+    fs::remove_file(&link).unwrap();
+    assert_eq!(sessions(&[]).len(), 1);
+
+    // On screen, a link that is made later changes nothing.
+    let mut terminal = Terminal::open(home.path(), &[], (140, 40));
+    terminal.wait_for_text("1 session");
+    fs::hard_link(&log, &link).unwrap();
+    session(home.path(), "5e550000-0000-4000-8000-000000000002");
+    terminal.wait_for_text("2 sessions");
+    terminal.press("q");
+}
+
+#[test]
+fn a_bad_mapping_is_left_out_and_the_others_go_on() {
+    let home = tempfile::tempdir().unwrap();
+    let log = session(home.path(), ID);
+    let log = log.to_str().unwrap();
+    let mappings = home.path().join(".config/ctxgauge/agents");
+    fs::create_dir_all(&mappings).unwrap();
+    fs::write(mappings.join("bad.toml"), "rows = 7\n").unwrap();
+    fifo(&mappings.join("pipe.toml"));
+    symlink("/dev/zero", mappings.join("zero.toml")).unwrap();
+    let config = "[[policy]]\nagent = \"bad\"\nshare = 0.5\n";
+    fs::write(home.path().join(".config/ctxgauge/config.toml"), config).unwrap();
+    for command in [
+        &["ls", "--json"][..],
+        &["report", "--json", log],
+        &["models"],
+        &["agents"],
+    ] {
+        let output = run(home.path(), command);
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        for name in ["bad.toml", "pipe.toml", "zero.toml"] {
+            assert!(
+                said.contains(name) && said.contains("left out"),
+                "{command:?}: {said}"
+            );
+        }
+    }
+    let why = error(&run(home.path(), &["agents", "check", log]));
+    assert!(why.contains("bad.toml"), "{why}");
+    let terminal = Terminal::open(home.path(), &[], (140, 40));
+    terminal.wait_for("the session, and what is left out", |screen| {
+        screen.contains("shop") && screen.contains("left out")
+    });
+}

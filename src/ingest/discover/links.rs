@@ -1,0 +1,74 @@
+//! Hard links: files with several names, of which one counts.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+/// A device, and a file on it.
+type Number = (u64, u64);
+
+/// One name of a file that has several.
+pub(super) struct Linked {
+    file: Number,
+    path: PathBuf,
+    /// Whether the user named it.
+    is_named: bool,
+}
+
+impl Linked {
+    /// `None`: the file has no other name.
+    pub(super) fn of(path: &Path, meta: &Metadata, is_named: bool) -> Option<Linked> {
+        Some(Linked {
+            file: number(meta)?,
+            path: path.to_path_buf(),
+            is_named,
+        })
+    }
+}
+
+/// The names that count, as long as they are names of the same file: a session does not change its name because
+/// another link was made.
+#[derive(Default)]
+pub(super) struct Links(HashMap<Number, PathBuf>);
+
+impl Links {
+    /// Of these names, those that do not count. `is_all`: they are those of all logs.
+    pub(super) fn others(&mut self, linked: Vec<Linked>, is_all: bool) -> HashSet<PathBuf> {
+        let mut files: HashMap<Number, Vec<Linked>> = HashMap::new();
+        for link in linked {
+            files.entry(link.file).or_default().push(link);
+        }
+        if is_all {
+            self.0.retain(|file, _| files.contains_key(file));
+        }
+        let mut others = HashSet::new();
+        for (file, links) in files {
+            let known = self.0.get(&file);
+            let is_still = |path: &&PathBuf| {
+                let meta = std::fs::metadata(path).ok();
+                meta.and_then(|meta| number(&meta)) == Some(file)
+            };
+            let first = links.iter().min_by_key(|link| (!link.is_named, &link.path));
+            let first = first.map(|link| link.path.clone());
+            let Some(counts) = known.filter(is_still).cloned().or(first) else {
+                continue;
+            };
+            let names = links.into_iter().map(|link| link.path);
+            others.extend(names.filter(|path| *path != counts));
+            self.0.insert(file, counts);
+        }
+        others
+    }
+}
+
+/// The number of a file that has several names.
+#[cfg(unix)]
+fn number(meta: &Metadata) -> Option<Number> {
+    use std::os::unix::fs::MetadataExt;
+    (meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn number(_: &Metadata) -> Option<Number> {
+    None
+}
