@@ -234,7 +234,7 @@ fn a_mapping_is_tried_by_check() {
 }
 
 #[test]
-fn a_broken_mapping_is_an_error_at_the_start_and_a_row_for_it_none() {
+fn a_broken_mapping_is_left_out_with_a_message_and_a_row_for_one_is_no_error() {
     let (home, ..) = home_with_the_example(5);
     let config = home.path().join(".config/ctxgauge/config.toml");
     let row = "[[window]]\nagent = \"my-agent\"\ntokens = 50_000\n";
@@ -248,11 +248,14 @@ fn a_broken_mapping_is_an_error_at_the_start_and_a_row_for_it_none() {
     assert_eq!(list["sessions"][0]["context"]["window"], 50_000);
     let path = home.path().join(".config/ctxgauge/agents/pi.toml");
     fs::write(path, shown("mapping")).unwrap();
-    let output = ctxgauge(home.path()).arg("ls").output().unwrap();
-    let error = text(&output.stderr);
-    assert!(!output.status.success());
-    assert!(
-        error.contains("pi.toml") && error.contains("rename the file"),
-        "{error}"
-    );
+    let log = list["sessions"][0]["path"].as_str().unwrap();
+    for (command, is_checked) in [(&["ls"][..], false), (&["agents", "check", log], true)] {
+        let output = ctxgauge(home.path()).args(command).output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.success(), !is_checked, "{error}");
+        assert!(
+            error.contains("pi.toml") && error.contains("rename the file"),
+            "{error}"
+        );
+    }
 }
