@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -120,7 +120,8 @@ pub(super) fn write(
         entries.push((key.stamp().written(), Piece::Fresh(key, value)));
     }
     entries.sort_by(|(a, _), (b, _)| b.cmp(a));
-    let mut file = NamedTempFile::new_in(folder)?;
+    sweep(folder);
+    let mut file = NamedTempFile::with_prefix_in(UNFINISHED, folder)?;
     file.write_all(&[0; HEAD])?;
     let mut checksum = Xxh3::new();
     let mut len = HEAD;
@@ -137,6 +138,24 @@ pub(super) fn write(
     file.write_all(&head(version, checksum.digest()))?;
     file.persist(path)?;
     Ok(())
+}
+
+/// How the names of files begin that are not finished.
+const UNFINISHED: &str = ".unfinished-";
+/// A file takes no longer to write.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// Removes what programs that were killed have left.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_unfinished = name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
+        if is_unfinished && age().is_some_and(|age| age > LONGEST) {
+            // If it is gone already, all the better.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// An entry to be written.

@@ -226,6 +226,22 @@ fn two_writers_keep_what_both_have() {
 }
 
 #[test]
+fn what_a_killed_writer_has_left_is_removed() {
+    let home = Home::new();
+    home.save(b"value");
+    let [old, new] = ["old", "new"].map(|name| {
+        let path = home.folder().join(format!(".unfinished-{name}"));
+        fs::write(&path, "half of it").unwrap();
+        path
+    });
+    age(&old);
+    home.save(b"value");
+    assert!(!old.exists(), "nobody finishes it");
+    assert!(new.exists(), "another program may be writing it");
+    assert_eq!(home.found().as_deref(), Some(&b"value"[..]));
+}
+
+#[test]
 fn a_log_that_is_gone_is_dropped_and_the_oldest_are_when_it_is_full() {
     let homes = [Home::new(), Home::new()];
     let path = homes[0].file();
