@@ -394,8 +394,16 @@ impl App {
 
     /// The same of a session whose last activity is known.
     fn is_live_since(&self, key: SessionKey, active: Option<Timestamp>) -> bool {
-        active.is_some_and(|at| seconds_since(at, self.now) <= LIVE)
-            || self.fleet.running(key).is_some()
+        let is_now = |at: Timestamp| (self.now.as_second() - at.as_second()).abs() <= LIVE;
+        let is_written = match active {
+            // A record from the future proves nothing: its file's time has to.
+            Some(at) if at > self.now && !is_now(at) => {
+                let written = self.fleet.facts(key).and_then(|facts| facts.modified);
+                written.is_some_and(is_now)
+            }
+            active => active.is_some_and(is_now),
+        };
+        is_written || self.fleet.running(key).is_some()
     }
 
     /// The layout of the list of sessions.
