@@ -57,12 +57,11 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     match command {
         Command::Report(cli) => {
             let context = setup.context(&cli.only, &cli.estimate)?;
-            let run = match cli.follow {
-                true => report::session::follow,
-                false => report::session::run,
-            };
-            let wanted = cli.session.as_deref();
-            run(&context, &cli.path, wanted, style(&cli.print), out)
+            let (wanted, style) = (cli.session.as_deref(), style(&cli.print));
+            match cli.follow {
+                true => report::session::follow(&context, &cli.path, wanted, style, out, err),
+                false => report::session::run(&context, &cli.path, wanted, style, out),
+            }
         }
         Command::Ls(Ls { all, totals }) => {
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;

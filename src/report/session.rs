@@ -102,8 +102,9 @@ fn name(path: &Path) -> String {
     }
 }
 
-/// Follows the session of a file and reports whenever it has changed, until the reader of `out` has gone. A pipe, or
-/// standard input (`-`), is followed until it ends.
+/// Follows the session of a file and reports whenever it has changed, until the reader of `out` has gone. If the file
+/// goes, `err` gets a line, and it is followed again when it is back. What is wrong with it goes to `err` too. A pipe,
+/// or standard input (`-`), is followed until it ends.
 ///
 /// # Errors
 ///
@@ -114,12 +115,17 @@ pub fn follow(
     wanted: Option<&str>,
     style: Style,
     out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> Result<()> {
     if let Some(piped) = piped(context, path)? {
         return follow_pipe(context, piped, path, wanted, style, out);
     }
     let log = wait_for_one(context, path, wanted)?;
-    let file = log.facts.file;
+    let mut followed = Followed {
+        file: log.facts.file,
+        log: &log,
+        is_gone: false,
+    };
     let (sender, updates) = sync_channel(UPDATES);
     let sink = move |update| match sender.send(update) {
         Ok(()) => ControlFlow::Continue(()),
@@ -135,20 +141,26 @@ pub fn follow(
         cache: None,
     };
     let handle = ingest::start(options, sink)?;
-    handle.look_at(file);
+    handle.look_at(followed.file);
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     while let Ok(update) = updates.recv() {
+        let before = followed.file;
         let mut changed = is_change(&update);
+        followed.note(&update, err)?;
         fleet.apply(update);
         // Updates that wait are part of the same change.
         while let Ok(update) = updates.try_recv() {
             changed |= is_change(&update);
+            followed.note(&update, err)?;
             fleet.apply(update);
         }
-        let key = match find_session(&fleet, file, wanted) {
+        if followed.file != before {
+            handle.look_at(followed.file);
+        }
+        let key = match find_session(&fleet, followed.file, wanted) {
             Ok(key) => key,
             // It may be found later.
-            Err(_) if !fleet.caught_up => continue,
+            Err(_) if !fleet.caught_up || followed.is_gone => continue,
             Err(why) => return Err(why),
         };
         if let Some(session) = fleet.get(key)
@@ -204,6 +216,45 @@ fn follow_pipe(
     };
     pipe::follow(piped, &context.formats, &counter, &context.rules, give);
     printed
+}
+
+/// The file that is followed.
+struct Followed<'a> {
+    log: &'a LogFile,
+    file: FileId,
+    is_gone: bool,
+}
+
+impl Followed<'_> {
+    /// Writes a line if the file has gone, is back or cannot be read.
+    fn note(&mut self, update: &Update, err: &mut dyn Write) -> Result<()> {
+        let path = self.log.facts.path.as_path();
+        match update {
+            Update::Vanished(file) if *file == self.file => {
+                self.is_gone = true;
+                writeln!(
+                    err,
+                    "'{}' is gone: it is followed again when it is back",
+                    path.display()
+                )?;
+            }
+            Update::Found(facts) if self.is_gone => {
+                // A link may lead to another file now.
+                if !self.log.is_one_of_several() {
+                    self.file = facts.file;
+                }
+                if facts.file == self.file {
+                    self.is_gone = false;
+                    writeln!(err, "'{}' is back", path.display())?;
+                }
+            }
+            // That it is not there is written once.
+            Update::Problem { path: of, .. } if of == path && !path.exists() => {}
+            Update::Problem { path: of, what } => writeln!(err, "'{}': {what}", of.display())?,
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 fn is_change(update: &Update) -> bool {

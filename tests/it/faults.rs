@@ -1,3 +1,4 @@
 //! Faults, one by one: each has a test by its name.
 
 mod files;
+mod follow;
