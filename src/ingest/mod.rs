@@ -13,6 +13,8 @@ pub mod cache;
 pub mod demo;
 pub mod discover;
 pub mod elide;
+#[cfg(test)]
+mod faults;
 pub mod lines;
 pub(crate) mod pool;
 mod problem;

@@ -271,9 +271,9 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
     Ok(first)
 }
 
-/// The end of a log, enough for its gauge.
+/// The end of a log, enough for its gauge: back to its newest usage report.
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
-    let mut reading = match log.store.tail(log, &ByLength, rules) {
+    let mut reading = match log.store.tail_to_report(log, &ByLength, rules) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
             return read_whole(log, &ByLength, rules);
         }

@@ -4,6 +4,8 @@
 //! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`, a
 //! folder `parts` has one in each file `part-<number>.json`.
 
+pub(super) mod made;
+
 use crate::agents::database::{DatabaseSpec, MAGIC, Schema};
 use crate::agents::facts::EACH_LINE;
 use crate::agents::registry::{Registry, RegistryEntry};

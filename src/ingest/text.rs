@@ -9,7 +9,7 @@ mod pieces;
 mod unescape;
 
 pub use job::{Done, TextJob};
-pub(super) use job::{Origin, Shelf, do_job};
+pub(super) use job::{Opened, Origin, Shelf, do_job};
 pub use pieces::Pieces;
 
 use super::elide::Elider;

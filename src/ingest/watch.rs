@@ -4,9 +4,13 @@
 //! the worker still looks at the files regularly.
 
 use super::roots::SearchRoot;
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-use std::collections::BTreeSet;
+use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What could not be watched is tried again after so long: limits are raised, and what used them up ends.
+pub const RETRY: Duration = Duration::from_secs(60);
 
 /// A hint from the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,32 +24,24 @@ pub enum Hint {
 /// Watches for as long as it lives.
 pub struct Watch {
     watcher: RecommendedWatcher,
-    watched: BTreeSet<PathBuf>,
+    /// When to try again to watch a place; `None`: it is watched.
+    watched: BTreeMap<PathBuf, Option<Instant>>,
 }
 
 impl Watch {
     /// A watcher that watches nothing yet. `hint` is called on its own thread.
     pub fn new(hint: impl Fn(Hint) + Send + 'static) -> notify::Result<Watch> {
-        let on_event = move |event: notify::Result<notify::Event>| match event {
-            Err(_) => hint(Hint::Anything),
-            Ok(event) if event.need_rescan() => hint(Hint::Anything),
-            // Our own reading is an access too.
-            Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
-            Ok(event) => event
-                .paths
-                .into_iter()
-                .for_each(|path| hint(Hint::Changed(path))),
-        };
+        let on_event = move |event| hints_of(event, &hint);
         Ok(Watch {
             watcher: notify::recommended_watcher(on_event)?,
-            watched: BTreeSet::new(),
+            watched: BTreeMap::new(),
         })
     }
 
     /// Watches the places that exist and are not watched yet; returns those that cannot be.
     pub fn cover(&mut self, roots: &[SearchRoot]) -> Vec<(PathBuf, notify::Error)> {
         let mut failed = Vec::new();
-        self.watched.retain(|path| path.exists());
+        self.watched.retain(|path, _| path.exists());
         for root in roots {
             let path = root.path();
             let (path, mode) = if path.is_dir() {
@@ -63,15 +59,107 @@ impl Watch {
             } else {
                 continue;
             };
-            if self.watched.contains(path) {
+            let now = Instant::now();
+            let tried = self.watched.get(path);
+            if tried.is_some_and(|again| again.is_none_or(|again| now < again)) {
                 continue;
             }
-            if let Err(e) = self.watcher.watch(path, mode) {
+            let watched = self.watcher.watch(path, mode);
+            let again = watched.is_err().then_some(now + RETRY);
+            self.watched.insert(path.to_path_buf(), again);
+            if let Err(e) = watched {
                 failed.push((path.to_path_buf(), e));
             }
-            // What failed once is not tried every few seconds.
-            self.watched.insert(path.to_path_buf());
         }
         failed
+    }
+}
+
+fn hints_of(event: notify::Result<notify::Event>, hint: &impl Fn(Hint)) {
+    match event {
+        Err(_) => hint(Hint::Anything),
+        // Events were lost: the system's queue was full.
+        Ok(event) if event.need_rescan() => hint(Hint::Anything),
+        // Our own reading is an access too.
+        Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
+        Ok(event) => event
+            .paths
+            .into_iter()
+            .for_each(|path| hint(Hint::Changed(path))),
+    }
+}
+
+/// What to do about an error of the watcher; empty: nothing is known to help.
+///
+/// See inotify(7): the limits are those of `/proc/sys/fs/inotify`, and `inotify_init` fails with EMFILE for two
+/// reasons that cannot be told apart.
+pub fn advice(error: &notify::Error) -> &'static str {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    const ENOSPC: i32 = 28;
+    const WATCHES: &str = "; on Linux, raise fs.inotify.max_user_watches";
+    if !cfg!(target_os = "linux") {
+        return "";
+    }
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => WATCHES,
+        ErrorKind::Io(e) => match e.raw_os_error() {
+            Some(ENOSPC) => WATCHES,
+            Some(EMFILE) => {
+                "; raise fs.inotify.max_user_instances, or the number of files that a process may \
+                 open (ulimit -n)"
+            }
+            Some(ENFILE) => "; raise fs.file-max",
+            _ => "",
+        },
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notify::event::{Event, Flag};
+    use std::cell::RefCell;
+    use std::io;
+
+    #[test]
+    fn the_queue_of_the_watcher_is_full_so_everything_is_looked_at() {
+        let hints = RefCell::default();
+        let hint = |hint| RefCell::<Vec<Hint>>::borrow_mut(&hints).push(hint);
+        hints_of(
+            Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)),
+            &hint,
+        );
+        hints_of(Err(notify::Error::generic("lost")), &hint);
+        assert_eq!(hints.take(), [Hint::Anything, Hint::Anything]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn no_watcher_advises_the_limit_that_is_reached() {
+        let of = |code| advice(&notify::Error::io(io::Error::from_raw_os_error(code)));
+        assert!(of(24).contains("max_user_instances"));
+        assert!(of(24).contains("ulimit -n"));
+        assert!(of(28).contains("max_user_watches"));
+        assert!(of(23).contains("fs.file-max"));
+        assert_eq!(of(13), "", "no permission");
+        let reached = notify::Error::new(ErrorKind::MaxFilesWatch);
+        assert!(advice(&reached).contains("max_user_watches"));
+    }
+
+    #[test]
+    fn what_cannot_be_watched_is_named_once_and_tried_again_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = SearchRoot::Given(dir.path().to_path_buf());
+        let mut watch = Watch::new(|_| ()).unwrap();
+        assert!(watch.cover(std::slice::from_ref(&root)).is_empty());
+        let failed = |watch: &mut Watch, again| {
+            watch.watched.insert(dir.path().to_path_buf(), Some(again));
+            watch.cover(std::slice::from_ref(&root));
+            watch.watched[dir.path()].is_some()
+        };
+        assert!(failed(&mut watch, Instant::now() + RETRY), "not yet");
+        assert!(!failed(&mut watch, Instant::now()), "now");
     }
 }

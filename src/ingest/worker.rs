@@ -3,6 +3,8 @@
 
 mod kept;
 mod reading;
+#[cfg(test)]
+mod tests;
 mod texts;
 
 use super::cache::{Cache, Part};
@@ -13,7 +15,8 @@ use super::reader::{Reading, SETTLED};
 use super::registry::Registries;
 use super::settings::SettingsReader;
 use super::store::{Cursor, Stamp};
-use super::watch::{Hint, Watch};
+use super::text::Opened;
+use super::watch::{self, Hint, Watch};
 use super::{Options, Wake, Wanted, lock};
 use crate::model::fleet::{FileId, Update};
 use crate::model::running::Running;
@@ -25,9 +28,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -72,6 +75,8 @@ struct Known {
     missing_since: Option<Instant>,
     /// Not to be read before: it failed, or is being rewritten.
     not_before: Option<Instant>,
+    /// Whether it cannot be read as it is, so that it is read again only when it has changed.
+    refused: bool,
     /// The folder in which its session works.
     cwd: Option<Box<str>>,
     /// The agent's settings when last looked at.
@@ -117,9 +122,13 @@ pub(super) struct Worker {
     next_save: Instant,
     caught_up: bool,
     next_walk: Instant,
+    /// When everything was looked at last.
+    walked: Instant,
     next_look: Instant,
     /// Reads the text of an item.
     reader: Option<JoinHandle<()>>,
+    /// The text that was read last.
+    opened: Arc<Mutex<Opened>>,
 }
 
 impl Worker {
@@ -153,8 +162,10 @@ impl Worker {
             next_save: now,
             caught_up: false,
             next_walk: now,
+            walked: now,
             next_look: now,
             reader: None,
+            opened: Arc::default(),
         }
     }
 
@@ -162,7 +173,7 @@ impl Worker {
     pub(super) fn work(
         &mut self,
         read: &SyncSender<Wake>,
-        hint: impl Fn(Hint) + Send + 'static,
+        hint: impl Fn(Hint) + Clone + Send + 'static,
     ) -> ControlFlow<()> {
         let found = self.scanner.look();
         if found.files.is_empty() && found.unrecognised > 0 {
@@ -179,13 +190,8 @@ impl Worker {
             cache.forget_found();
         }
         (self.sink)(Update::InitialScanDone)?;
-        let mut watch = match Watch::new(hint) {
-            Ok(watch) => Some(watch),
-            Err(e) => {
-                self.no_hints(Path::new(""), &e)?;
-                None
-            }
-        };
+        let mut watch = None;
+        let mut next_watch = Instant::now();
         // What was written before the watch began is found by the first walk after it.
         self.next_walk = Instant::now();
         loop {
@@ -194,7 +200,14 @@ impl Worker {
             }
             let now = Instant::now();
             if self.wanted.overflow.swap(false, Ordering::Relaxed) {
-                self.next_walk = now;
+                self.walk_soon();
+            }
+            if watch.is_none() && next_watch <= now {
+                next_watch = now + watch::RETRY;
+                match Watch::new(hint.clone()) {
+                    Ok(new) => watch = Some(new),
+                    Err(e) => self.no_hints(Path::new(""), &e)?,
+                }
             }
             if self.next_walk <= now {
                 let failed = watch
@@ -245,7 +258,7 @@ impl Worker {
                 Wake::Hint(Hint::Changed(path)) => {
                     paths.insert(path);
                 }
-                Wake::Hint(Hint::Anything) => self.next_walk = Instant::now(),
+                Wake::Hint(Hint::Anything) => self.walk_soon(),
                 Wake::Spooled(update) => (self.sink)(*update)?,
                 Wake::Whole(done) => self.read_whole(*done)?,
                 Wake::Read(update) => {
@@ -325,6 +338,7 @@ impl Worker {
                             is_urgent: false,
                             missing_since: None,
                             not_before: None,
+                            refused: false,
                             cwd: None,
                             overrides: Arc::default(),
                             running: None,
@@ -373,8 +387,14 @@ impl Worker {
             self.send_settings(file)?;
         }
         took += begun.elapsed();
+        self.walked = Instant::now();
         self.next_walk = Instant::now() + WALK.max(took * WALK_SHARE);
         ControlFlow::Continue(())
+    }
+
+    /// Hints were lost. They may be lost all the time.
+    fn walk_soon(&mut self) {
+        self.next_walk = self.next_walk.min(self.walked + LIVE_LOOK);
     }
 
     fn look_at_live(&mut self) -> ControlFlow<()> {
@@ -422,6 +442,7 @@ impl Worker {
         };
         known.missing_since = None;
         let changed = known.stamp != Some(stamp);
+        known.refused &= !changed;
         let failed = known.not_before.is_some_and(|at| now < at);
         let settled = stamp.age() >= SETTLED;
         let cursor = known.cursor.as_ref();
@@ -430,7 +451,7 @@ impl Worker {
             || !known.sure
             || (incomplete && settled)
             || cursor.is_none_or(|cursor| cursor.has_news_beside());
-        if !has_news || failed {
+        if !has_news || failed || known.refused {
             return ControlFlow::Continue(());
         }
         let first = known.stamp.is_none();
@@ -495,7 +516,8 @@ impl Worker {
     fn no_hints(&mut self, path: &Path, error: &notify::Error) -> ControlFlow<()> {
         let what = format!(
             "the system gives no notice of what is written here ({error}): new sessions may show \
-             only after some seconds; on Linux, raise fs.inotify.max_user_watches"
+             only after some seconds{}",
+            watch::advice(error)
         );
         self.report(path.to_path_buf(), what)
     }

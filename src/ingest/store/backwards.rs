@@ -23,8 +23,8 @@ const GROWTH: u64 = 4;
 const HELD: u64 = 4 << 20;
 /// A report's own output, which may not be logged at all, is searched no further than this.
 const FOR_OUTPUT: u64 = 4 << 20;
-/// A report is searched no further than this.
-const FOR_REPORT: u64 = 64 << 20;
+/// A report is searched no further than this while somebody waits for the screen.
+pub const FOR_REPORT: u64 = 64 << 20;
 /// So much of a file with several sessions is read at once, which is all of most such files.
 const FOR_SEVERAL: u64 = 16 << 20;
 /// The file's beginning, for its facts.
@@ -34,12 +34,13 @@ const LONG_HEAD: u64 = 1 << 20;
 /// Read at once in search of the last reset.
 const BLOCK: u64 = 1 << 20;
 
-/// Reads the end of a log, as far back as its gauge needs.
+/// Reads the end of a log, as far back as its gauge needs. A report is searched in the last `for_report` bytes.
 pub fn tail(
     store: &LineLog,
     log: &LogFile,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
+    for_report: u64,
 ) -> io::Result<Reading> {
     let (mut file, stamp) = store.open()?;
     let len = stamp.len;
@@ -83,15 +84,15 @@ pub fn tail(
             decoder.decoder.read_end(&mut out);
             lanes.apply(out.entries.drain(..));
         }
-        if start == 0 || lanes.suffice(size, FOR_OUTPUT, FOR_REPORT) {
+        if start == 0 || lanes.suffice(size, FOR_OUTPUT, for_report) {
             let mut position = Position::start();
             if start > 0 && lines.offset() == start {
                 // The end is one unfinished line whose beginning is not known: the cursor will
-                // read the file from its beginning.
-                lanes = Lanes::new(log, rules, Coverage::Whole);
+                // read the file from its beginning. So far, nothing of it was read.
+                lanes = Lanes::new(log, rules, Coverage::Tail);
                 decoder = DecoderWithSidecar::new(log);
             } else {
-                position.read_up_to(&mut file, stamp, &lines)?;
+                position.read_up_to(&mut file, stamp, start, &lines)?;
             }
             return Ok(Reading::new(lanes, store.cursor_at(position, decoder)));
         }

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Bytes that can be read from any place.
-pub trait Source: Read + Seek {}
+pub trait Source: Read + Seek + Send {}
 
-impl<S: Read + Seek> Source for S {}
+impl<S: Read + Seek + Send> Source for S {}
 
 /// An opened log.
 pub type Bytes = Box<dyn Source>;

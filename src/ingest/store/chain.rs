@@ -8,6 +8,7 @@ use super::Stamp;
 use super::bytes::{self, Bytes, Open, sought};
 use crate::agents::ChainSpec;
 use crate::files;
+use crate::ingest::lines::read_some;
 use crate::ingest::lock;
 use std::collections::VecDeque;
 use std::fs;
@@ -176,7 +177,7 @@ fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
     let mut source = bytes.take(FIRST_LINE);
     let mut chunk = [0; 16 << 10];
     loop {
-        let read = source.read(&mut chunk)?;
+        let read = read_some(&mut source, &mut chunk)?;
         if read == 0 {
             return Ok(None);
         }

@@ -180,21 +180,15 @@ impl State {
         if self.seen == Some(files) {
             return Ok(());
         }
-        let failed = self.failed.as_ref().filter(|(seen, ..)| *seen == files);
-        if let Some((_, kind, what)) = failed {
-            return Err(io::Error::new(*kind, what.clone()));
+        if let Some(error) = self.refusal(files) {
+            return Err(error);
         }
         // Another of its versions may have begun to use its own tables.
         if let Some((_, tables)) = &mut self.open {
             *tables = tables.filter(|tables| tables.is_final());
         }
         let listed = self.read(database, |connection, tables| tables.sessions(connection));
-        self.failed = match &listed {
-            Err(e) if matches!(e.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData) => {
-                Some((files, e.kind(), e.to_string())).filter(|_| files.is_sure())
-            }
-            _ => None,
-        };
+        self.note_refusal(files, listed.as_ref().err());
         let listed = listed?;
         let sessions = listed.into_iter().flatten().map(|session| {
             let id: Arc<str> = session.id.as_str().into();
@@ -226,13 +220,19 @@ impl State {
         }
         let last = self.looks.get(id).map(|look| look.stamp);
         let last = last.or_else(|| Some(self.sessions.get(id)?.stamp));
+        if let Some(error) = self.refusal(files) {
+            return last.ok_or(error);
+        }
         let found = self.read(database, |connection, tables| {
             tables.session(connection, id)
         });
         let session = match found {
             Ok(found) => found.flatten().ok_or(io::ErrorKind::NotFound)?,
             // What is wrong with the database shows when its sessions are listed.
-            Err(e) => return last.ok_or(e),
+            Err(e) => {
+                self.note_refusal(files, Some(&e));
+                return last.ok_or(e);
+            }
         };
         let look = Look {
             stamp: stamp(&session),
@@ -241,6 +241,20 @@ impl State {
         };
         self.looks.insert(Arc::clone(id), look);
         Ok(look.stamp)
+    }
+
+    /// Why the database cannot be read, if that was found with the files as they are.
+    fn refusal(&self, files: Files) -> Option<io::Error> {
+        let failed = self.failed.as_ref().filter(|(seen, ..)| *seen == files);
+        failed.map(|(_, kind, what)| io::Error::new(*kind, what.clone()))
+    }
+
+    fn note_refusal(&mut self, files: Files, error: Option<&io::Error>) {
+        let lasts = |e: &&io::Error| {
+            files.is_sure() && matches!(e.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData)
+        };
+        let error = error.filter(lasts);
+        self.failed = error.map(|e| (files, e.kind(), e.to_string()));
     }
 
     /// Reads in one transaction; `None`: the database has no tables yet.

@@ -75,7 +75,16 @@ impl Store for LineLog {
         measure: &dyn Measure,
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
-        backwards::tail(self, log, measure, rules)
+        backwards::tail(self, log, measure, rules, backwards::FOR_REPORT)
+    }
+
+    fn tail_to_report(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        backwards::tail(self, log, measure, rules, u64::MAX)
     }
 
     fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
@@ -129,5 +138,9 @@ impl Cursor for LineCursor {
 
     fn has_news_beside(&self) -> bool {
         self.decoder.has_news()
+    }
+
+    fn trim(&mut self) {
+        self.position.forget();
     }
 }

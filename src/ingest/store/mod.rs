@@ -7,6 +7,7 @@
 //! made them.
 
 mod backwards;
+mod blocks;
 pub mod bytes;
 pub mod chain;
 pub mod database;
@@ -108,6 +109,16 @@ pub trait Store: Send + Sync {
             Progress::Done => Ok(reading),
             _ => Err(io::ErrorKind::WouldBlock.into()),
         }
+    }
+
+    /// The same, but back to the newest usage report or the beginning, however far that is.
+    fn tail_to_report(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        self.tail(log, measure, rules)
     }
 
     /// A reading of what came since the last reset. By default: of all.
@@ -214,6 +225,9 @@ pub enum End {
 /// not change a file's stamp.
 const TICK: Duration = Duration::from_millis(20);
 
+/// Clocks of a server and of this machine may differ by so much.
+const AHEAD: Duration = Duration::from_secs(600);
+
 /// What can be seen of a store without reading it. As long as it stays the same and
 /// [`is_sure`](Stamp::is_sure), nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -237,6 +251,26 @@ impl Stamp {
             modified: None,
             changed: (0, 0),
             is_exact: true,
+        }
+    }
+
+    /// The stamp of a file that exists in a test only.
+    #[cfg(test)]
+    pub(in crate::ingest) fn made(len: u64, writes: u64) -> Stamp {
+        Stamp {
+            len,
+            ..Stamp::exact((0, 0))
+                .at(SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(writes)))
+        }
+    }
+
+    /// The stamp of a file that was written then, as far as can be seen.
+    #[cfg(test)]
+    pub(in crate::ingest) fn dated(self, modified: SystemTime) -> Stamp {
+        Stamp {
+            is_exact: false,
+            modified: Some(modified),
+            ..self
         }
     }
 
@@ -272,9 +306,31 @@ impl Stamp {
     }
 
     /// How long nothing was written; zero if that is not known.
+    ///
+    /// A file may be dated in the future: by hand, by a clock that was set back since, or by a server whose clock is
+    /// ahead. Then the time at which the file itself was changed counts, which nobody can set; if that is in the
+    /// future too, the file counts as just written if the clocks may differ by so much, and else as written long ago.
     pub fn age(&self) -> Duration {
-        let since = self.modified.and_then(|at| at.elapsed().ok());
-        since.unwrap_or_default()
+        let Some(modified) = self.modified else {
+            return Duration::ZERO;
+        };
+        let now = SystemTime::now();
+        let past = |at: SystemTime| now.duration_since(at).ok();
+        let is_ahead = || modified > now + AHEAD;
+        past(modified)
+            .or_else(|| past(self.changed_at()?))
+            .unwrap_or_else(|| match is_ahead() {
+                true => Duration::MAX,
+                false => Duration::ZERO,
+            })
+    }
+
+    /// When the file itself was changed; `None`: not known.
+    fn changed_at(&self) -> Option<SystemTime> {
+        let (seconds, nanoseconds) = self.changed;
+        let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
+        let nanoseconds = u32::try_from(nanoseconds).ok()?;
+        SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
     }
 
     /// Whether a later write is sure to change the stamp.

@@ -2,16 +2,12 @@
 //! the one that was read before.
 
 use super::Stamp;
+use super::blocks::{Blocks, Check, Hashing};
 use super::bytes::{Bytes, Open};
-use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
+use crate::ingest::lines::{CHUNK, Lines, OnLine, Step, read_some};
 use crate::ingest::reader::Progress;
-use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes at the file's beginning that are remembered by hash.
-const HEAD: u64 = 1 << 10;
-/// Bytes before the cursor that are remembered by hash.
-const BEFORE: u64 = 4 << 10;
 /// Where reading continues.
 #[derive(Debug, Clone)]
 pub struct Position {
@@ -23,7 +19,8 @@ pub struct Position {
     seen: Option<Stamp>,
     /// Whether a write since would show in the stamp.
     sure: bool,
-    seal: Seal,
+    /// Hashes of what was read, to notice a rewritten file.
+    blocks: Blocks,
     /// There is no newline between `offset` and here: a line in many pieces is not read again and again.
     scanned: u64,
     end: End,
@@ -40,44 +37,6 @@ enum End {
     Cut,
 }
 
-/// Hashes of what was read, to notice a rewritten file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Seal {
-    end: u64,
-    head: u64,
-    before: u64,
-}
-
-impl Seal {
-    fn of(file: &mut Bytes, end: u64) -> io::Result<Seal> {
-        let head = hash(file, 0, end.min(HEAD))?;
-        let from = end.saturating_sub(BEFORE);
-        Ok(Seal {
-            end,
-            head,
-            before: if from == 0 && end <= HEAD {
-                head
-            } else {
-                hash(file, from, end - from)?
-            },
-        })
-    }
-}
-
-fn hash(file: &mut Bytes, from: u64, len: u64) -> io::Result<u64> {
-    let mut bytes = [0; BEFORE as usize];
-    let bytes = &mut bytes[..usize::try_from(len).unwrap_or(0).min(BEFORE as usize)];
-    file.seek(SeekFrom::Start(from))?;
-    let mut hasher = DefaultHasher::new();
-    match file.read_exact(bytes) {
-        Ok(()) => hasher.write(bytes),
-        // Shorter than it was: another hash, thus a rewrite.
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => hasher.write_u64(u64::MAX),
-        Err(e) => return Err(e),
-    }
-    Ok(hasher.finish())
-}
-
 impl Position {
     /// At the file's beginning.
     pub fn start() -> Position {
@@ -91,7 +50,7 @@ impl Position {
             number,
             seen: None,
             sure: false,
-            seal: Seal::default(),
+            blocks: Blocks::at(offset),
             scanned: offset,
             end: End::Open,
         }
@@ -107,15 +66,30 @@ impl Position {
         self.end == End::Drained && self.seen.is_some_and(|seen| seen.len > self.offset)
     }
 
-    /// Records that everything up to the end of `lines` was read from an open file by other means.
-    pub fn read_up_to(&mut self, file: &mut Bytes, stamp: Stamp, lines: &Lines) -> io::Result<()> {
+    /// Records that everything from `start` up to the end of `lines` was read from an open file by other means.
+    pub fn read_up_to(
+        &mut self,
+        file: &mut Bytes,
+        stamp: Stamp,
+        start: u64,
+        lines: &Lines,
+    ) -> io::Result<()> {
+        self.blocks = Blocks::over(file, start, lines.offset())?;
+        self.drained(stamp, lines);
+        Ok(())
+    }
+
+    /// Drops what only serves to notice that a file was rewritten: whatever is written next counts as that.
+    pub fn forget(&mut self) {
+        self.blocks.forget();
+    }
+
+    fn drained(&mut self, stamp: Stamp, lines: &Lines) {
         self.offset = lines.offset();
         self.number = lines.number();
         self.scanned = self.offset + lines.partial();
-        self.seal = Seal::of(file, self.offset)?;
         self.see(stamp);
         self.end = End::Drained;
-        Ok(())
     }
 
     fn see(&mut self, stamp: Stamp) {
@@ -131,9 +105,9 @@ impl Position {
         if self.end != End::Open && self.seen == Some(stamp) && self.sure {
             return Ok(Progress::Done);
         }
-        if !self.holds(&mut file)? {
+        let Some(piece) = self.holds(&mut file, stamp)? else {
             return Ok(Progress::Restart);
-        }
+        };
         if self.end == End::Cut {
             // Nothing follows the last line yet.
             self.see(stamp);
@@ -148,8 +122,7 @@ impl Position {
             self.end = End::Drained;
             return Ok(Progress::Done);
         }
-        let (lines, last) = self.lines(&mut file, stamp.len, deliver)?;
-        self.read_up_to(&mut file, stamp, &lines)?;
+        let last = self.lines(&mut file, stamp, piece, false, deliver)?;
         if last == Step::Stopped {
             self.scanned = self.offset;
             self.end = End::Open;
@@ -174,13 +147,10 @@ impl Position {
         let Some((mut file, stamp)) = self.open(log)? else {
             return Ok(Progress::Restart);
         };
-        let (mut lines, _) = self.lines(&mut file, stamp.len, deliver)?;
-        let cut = lines.partial() > 0;
-        let _ = lines.finish(deliver);
-        self.read_up_to(&mut file, stamp, &lines)?;
-        if cut {
-            self.end = End::Cut;
-        }
+        let Some(piece) = self.holds(&mut file, stamp)? else {
+            return Ok(Progress::Restart);
+        };
+        self.lines(&mut file, stamp, piece, true, deliver)?;
         Ok(Progress::Done)
     }
 
@@ -192,29 +162,35 @@ impl Position {
     }
 
     /// Whether what was read is still there, and whether a last line without a newline has ended since,
-    /// rather than continued.
-    fn holds(&mut self, file: &mut Bytes) -> io::Result<bool> {
-        if self.seen.is_none() {
-            return Ok(true);
-        }
-        if Seal::of(file, self.seal.end)? != self.seal {
-            return Ok(false);
-        }
+    /// rather than continued. Returns what the hashes continue with; `None`: it is not.
+    fn holds(&mut self, file: &mut Bytes, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
+        let Some(seen) = self.seen else {
+            return Ok(Some(Vec::new()));
+        };
+        let check = match seen == stamp {
+            true if self.end == End::Open && self.sure => Check::Rest,
+            true => Check::Some,
+            false if stamp.len > seen.len => Check::Some,
+            false => Check::All,
+        };
+        let Some(piece) = self.blocks.compare(file, check)? else {
+            return Ok(None);
+        };
         if self.end == End::Cut {
-            let mut next = [0; 2];
+            let mut next = Vec::with_capacity(2);
             file.seek(SeekFrom::Start(self.offset))?;
-            let n = file.read(&mut next)?;
-            let skip = match &next[..n] {
-                [] => return Ok(true),
+            file.take(2).read_to_end(&mut next)?;
+            let skip = match &next[..] {
+                [] => return Ok(Some(piece)),
                 [b'\n', ..] => 1,
                 b"\r\n" => 2,
-                _ => return Ok(false),
+                _ => return Ok(None),
             };
             self.offset += skip;
             self.scanned = self.offset;
             self.end = End::Open;
         }
-        Ok(true)
+        Ok(Some(piece))
     }
 
     fn finds_newline(&mut self, file: &mut Bytes, len: u64) -> io::Result<bool> {
@@ -222,7 +198,7 @@ impl Position {
         let mut source = file.take(len.saturating_sub(self.scanned));
         let mut chunk = vec![0; CHUNK.min(source.limit() as usize)];
         loop {
-            let n = source.read(&mut chunk)?;
+            let n = read_some(&mut source, &mut chunk)?;
             if n == 0 {
                 return Ok(false);
             }
@@ -233,18 +209,36 @@ impl Position {
         }
     }
 
-    /// Delivers the lines from here on, in a log of `len` bytes.
+    /// Delivers the lines from here on, and at a settled end a last line without its newline. `piece` is what the
+    /// hashes continue with.
     fn lines(
-        &self,
+        &mut self,
         file: &mut Bytes,
-        len: u64,
+        stamp: Stamp,
+        piece: Vec<u8>,
+        is_settled: bool,
         deliver: &mut OnLine<'_>,
-    ) -> io::Result<(Lines, Step)> {
-        let rest = len.saturating_sub(self.offset);
+    ) -> io::Result<Step> {
+        let rest = stamp.len.saturating_sub(self.offset);
         let mut lines = Lines::at(self.offset, self.number, rest);
-        file.seek(SeekFrom::Start(self.offset))?;
-        let last = lines.read_all(&mut file.take(rest), deliver)?;
-        Ok((lines, last))
+        let hashed = self.blocks.end();
+        file.seek(SeekFrom::Start(hashed))?;
+        let mut source = Hashing::new(file, piece);
+        // The newline after a last line that was delivered without it.
+        let gap = self.offset.saturating_sub(hashed);
+        io::copy(&mut (&mut source).take(gap), &mut io::sink())?;
+        let last = lines.read_all(&mut (&mut source).take(rest), deliver)?;
+        let is_cut = is_settled && lines.partial() > 0;
+        if is_settled {
+            let _ = lines.finish(deliver);
+        }
+        let hashed = source.hashed;
+        self.blocks.seal(file, lines.offset(), hashed)?;
+        self.drained(stamp, &lines);
+        if is_cut {
+            self.end = End::Cut;
+        }
+        Ok(last)
     }
 }
 

@@ -1,13 +1,15 @@
 //! A text in pieces: some are held, the others are read from the log.
 
+use super::rewritten;
 use super::unescape::{Give, Unescape};
 use crate::ingest::elide::Cut;
-use crate::ingest::lines::{CHUNK, read_some};
+use crate::ingest::lines::CHUNK;
 use crate::ingest::store::bytes::Bytes;
 use crate::model::event::ELIDED;
 use crate::model::text::{PAGE_BYTES, Text, pages};
 use std::io::{self, Read, SeekFrom};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The longest character in UTF-8, in bytes.
 const LONGEST: u64 = 4;
@@ -95,11 +97,38 @@ fn cut_before<'c>(
 pub struct Pieces {
     source: Bytes,
     pieces: Vec<Piece>,
+    index: Option<Index>,
+}
+
+/// What is known of a text that was read through once: each page is read without those before it.
+struct Index {
+    bytes: u64,
+    lines: u64,
+    /// Where to begin for each page.
+    pages: Vec<Mark>,
+    /// Hashes of what was read from the log, chunk by chunk of each piece.
+    chunks: Vec<Vec<u64>>,
+}
+
+/// A place in a text where reading can begin: where a piece begins, or a chunk of one.
+#[derive(Debug, Clone, Default)]
+struct Mark {
+    piece: usize,
+    chunk: usize,
+    unescape: Unescape,
+    /// Bytes of the text before it.
+    at: u64,
+    /// The number of the line there, counted from 0.
+    line: u64,
 }
 
 impl Pieces {
     pub(super) fn new(source: Bytes, pieces: Vec<Piece>) -> Pieces {
-        Pieces { source, pieces }
+        Pieces {
+            source,
+            pieces,
+            index: None,
+        }
     }
 
     /// A text that is held.
@@ -107,62 +136,167 @@ impl Pieces {
         Pieces::new(Box::new(io::empty()), vec![Piece::Held(text)])
     }
 
+    /// Bytes of it that are held.
+    pub(super) fn held_bytes(&self) -> usize {
+        let held = |piece: &Piece| match piece {
+            Piece::Held(text) => text.len(),
+            Piece::Left(..) => 0,
+        };
+        self.pieces.iter().map(held).sum()
+    }
+
+    /// Whether parts of it are read from the log.
+    pub(super) fn is_in_log(&self) -> bool {
+        let is_left = |piece: &Piece| matches!(piece, Piece::Left(..));
+        self.pieces.iter().any(is_left)
+    }
+
     /// Calls `give` with the whole text, in parts that may end inside a character. Returns its size in bytes.
     pub(super) fn each_part(&mut self, give: &mut Give<'_>) -> io::Result<u64> {
         let mut bytes = 0;
-        let mut give = |part: &[u8]| {
-            bytes += part.len() as u64;
-            give(part)
-        };
-        let mut chunk = Vec::new();
-        for piece in &self.pieces {
-            let (range, form) = match piece {
-                Piece::Held(text) => {
-                    give(text.as_bytes())?;
-                    continue;
-                }
-                Piece::Left(range, form) => (range, form),
-            };
-            chunk.resize(CHUNK, 0);
-            self.source.seek(SeekFrom::Start(range.start))?;
-            let mut rest = (&mut self.source).take(range.end - range.start);
-            let mut unescape = Unescape::default();
-            while let n @ 1.. = read_some(&mut rest, &mut chunk)? {
-                match form {
-                    Form::Meant => unescape.feed(&chunk[..n], &mut give)?,
-                    Form::Written => give(&chunk[..n])?,
-                }
+        self.read_from(Mark::default(), &mut |step| {
+            if let Step::Part(part) = step {
+                bytes += part.len() as u64;
+                give(part)?;
             }
-            unescape.end(&mut give)?;
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         Ok(bytes)
     }
 
-    /// One page of the text, counted from 0; the last one where there are fewer.
-    pub(super) fn page(&mut self, page: u32) -> io::Result<Text> {
-        let text = self.window(page)?;
-        // Known only now: it is read through once more.
-        match page < text.pages {
-            true => Ok(text),
-            false => self.window(text.pages - 1),
+    /// Reads on from a mark until `take` breaks.
+    fn read_from(
+        &mut self,
+        mut mark: Mark,
+        take: &mut dyn FnMut(Step<'_>) -> io::Result<ControlFlow<()>>,
+    ) -> io::Result<()> {
+        let mut chunk = Vec::new();
+        while let Some(piece) = self.pieces.get(mark.piece) {
+            if take(Step::Mark(&mark))?.is_break() {
+                return Ok(());
+            }
+            let (mut at, mut line) = (mark.at, mark.line);
+            let mut give = |part: &[u8]| {
+                at += part.len() as u64;
+                line += newlines(part);
+                take(Step::Part(part)).map(drop)
+            };
+            let is_last = match piece {
+                Piece::Held(text) => {
+                    give(text.as_bytes())?;
+                    true
+                }
+                Piece::Left(range, form) => {
+                    let start = range.start + mark.chunk as u64 * CHUNK as u64;
+                    let len = range.end.saturating_sub(start).min(CHUNK as u64);
+                    chunk.clear();
+                    self.source.seek(SeekFrom::Start(start))?;
+                    (&mut self.source).take(len).read_to_end(&mut chunk)?;
+                    match form {
+                        Form::Meant => mark.unescape.feed(&chunk, &mut give)?,
+                        Form::Written => give(&chunk)?,
+                    }
+                    let is_last = start + len >= range.end || chunk.is_empty();
+                    if is_last {
+                        mark.unescape.end(&mut give)?;
+                    }
+                    is_last
+                }
+            };
+            (mark.at, mark.line) = (at, line);
+            if let Piece::Left(..) = piece {
+                let _ = take(Step::Chunk(mark.piece, mark.chunk, xxh3_64(&chunk)))?;
+            }
+            mark = match is_last {
+                true => Mark {
+                    piece: mark.piece + 1,
+                    chunk: 0,
+                    unescape: Unescape::default(),
+                    ..mark
+                },
+                false => Mark {
+                    chunk: mark.chunk + 1,
+                    ..mark
+                },
+            };
         }
+        Ok(())
     }
 
-    /// The characters that begin in this page, if there are as many pages.
-    fn window(&mut self, page: u32) -> io::Result<Text> {
+    fn read_index(&mut self) -> io::Result<Index> {
+        let (mut bytes, mut lines) = (0, 1);
+        let mut pages = Vec::new();
+        let mut before = Mark::default();
+        let mut chunks = vec![Vec::new(); self.pieces.len()];
+        self.read_from(Mark::default(), &mut |step| {
+            match step {
+                Step::Mark(mark) => {
+                    while mark.at > pages.len() as u64 * PAGE_BYTES {
+                        pages.push(before.clone());
+                    }
+                    before = mark.clone();
+                }
+                Step::Part(part) => {
+                    bytes += part.len() as u64;
+                    lines += newlines(part);
+                }
+                Step::Chunk(piece, _, hash) => chunks[piece].push(hash),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        while pages.len() < self::pages(bytes) as usize {
+            pages.push(before.clone());
+        }
+        Ok(Index {
+            bytes,
+            lines,
+            pages,
+            chunks,
+        })
+    }
+
+    /// One page of the text, counted from 0: the characters that begin in it. The last one where there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::InvalidData`] if the log was rewritten since the first page was read.
+    pub(super) fn page(&mut self, page: u32) -> io::Result<Text> {
+        let index = match self.index.take() {
+            Some(index) => index,
+            None => self.read_index()?,
+        };
+        let text = self.window(&index, page);
+        self.index = Some(index);
+        text
+    }
+
+    fn window(&mut self, index: &Index, page: u32) -> io::Result<Text> {
+        let pages = pages(index.bytes);
+        let page = page.min(pages - 1);
         let from = u64::from(page) * PAGE_BYTES;
         // The last character may reach into the next page.
         let to = from + PAGE_BYTES + LONGEST - 1;
-        let (mut at, mut kept) = (0, Vec::new());
-        let (mut line, mut lines) = (1, 1);
-        let bytes = self.each_part(&mut |part| {
-            let len = part.len() as u64;
-            let inside = |edge: u64| edge.saturating_sub(at).min(len) as usize;
-            kept.extend_from_slice(&part[inside(from)..inside(to)]);
-            line += newlines(&part[..inside(from)]);
-            lines += newlines(part);
-            at += len;
-            Ok(())
+        let mark = index.pages.get(page as usize).cloned().unwrap_or_default();
+        let (mut at, mut kept) = (mark.at, Vec::new());
+        let mut line = 1 + mark.line;
+        self.read_from(mark, &mut |step| {
+            match step {
+                Step::Mark(mark) if mark.at >= to => return Ok(ControlFlow::Break(())),
+                Step::Mark(_) => {}
+                Step::Part(part) => {
+                    let len = part.len() as u64;
+                    let inside = |edge: u64| edge.saturating_sub(at).min(len) as usize;
+                    kept.extend_from_slice(&part[inside(from)..inside(to)]);
+                    line += newlines(&part[..inside(from)]);
+                    at += len;
+                }
+                Step::Chunk(piece, chunk, hash) => {
+                    if index.chunks.get(piece).and_then(|hashes| hashes.get(chunk)) != Some(&hash) {
+                        return Err(rewritten());
+                    }
+                }
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
         let is_rest = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
         let rest_at = |from: usize| {
@@ -176,12 +310,21 @@ impl Pieces {
         let text = kept.get(begin..end).unwrap_or_default();
         Ok(Text {
             text: String::from_utf8_lossy(text).into_owned(),
-            pages: pages(bytes),
-            bytes,
-            lines,
+            pages,
+            bytes: index.bytes,
+            lines: index.lines,
             line,
         })
     }
+}
+
+/// What comes when a text is read.
+enum Step<'s> {
+    /// Reading can begin here.
+    Mark(&'s Mark),
+    Part(&'s [u8]),
+    /// A chunk of a piece was read from the log; its hash.
+    Chunk(usize, usize, u64),
 }
 
 fn newlines(bytes: &[u8]) -> u64 {

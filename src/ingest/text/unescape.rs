@@ -21,7 +21,7 @@ enum At {
 }
 
 /// Reads one string.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Unescape {
     at: At,
     /// The first half of a surrogate pair, until the second comes.

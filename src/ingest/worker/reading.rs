@@ -319,12 +319,19 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         known.cursor = None;
+        known.refused = known.sure && !known.log.is_one_of_several() && lasts(error);
         if error.kind() == io::ErrorKind::NotFound {
             return ControlFlow::Continue(());
         }
         let path = known.log.facts.path.to_path_buf();
         self.report(path, problem::unreadable(error, "read it"))
     }
+}
+
+/// Whether an error stays as long as the log does.
+fn lasts(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, InvalidData, Other};
+    matches!(error.kind(), InvalidData | FileTooLarge | Other) && error.raw_os_error().is_none()
 }
 
 /// Files that are chosen at once.
@@ -353,5 +360,6 @@ fn to_count(known: &Known) -> bool {
 }
 
 fn may_read(known: &Known) -> bool {
-    known.missing_since.is_none() && known.not_before.is_none_or(|at| at <= Instant::now())
+    let is_there = known.missing_since.is_none() && !known.refused;
+    is_there && known.not_before.is_none_or(|at| at <= Instant::now())
 }

@@ -4,10 +4,11 @@ use super::Worker;
 use crate::ingest::discover::file_id;
 use crate::ingest::problem;
 use crate::ingest::store::pipe::{NO_TEXT, STDIN};
-use crate::ingest::text::{Origin, do_job};
+use crate::ingest::text::Origin;
 use crate::ingest::{Wake, lock, spawn};
 use crate::model::fleet::FileId;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
 
@@ -23,9 +24,9 @@ impl Worker {
             return;
         };
         let origin = self.origin(job.request().file);
-        let inbox = inbox.clone();
+        let (inbox, opened) = (inbox.clone(), Arc::clone(&self.opened));
         let read = move || {
-            let update = do_job(job, origin).map(Box::new);
+            let update = lock(&opened).do_job(job, origin).map(Box::new);
             // If the worker has ended, the text is no longer needed.
             let _ = inbox.send(Wake::Read(update));
         };

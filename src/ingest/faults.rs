@@ -1,0 +1,54 @@
+//! Faults of the files that are read, one test each by its name: what is read is never wrong, nothing is lost, and
+//! the work has a bound.
+
+mod errors;
+mod long;
+mod rewritten;
+mod texts;
+mod torn;
+
+use super::reader::{Progress, Reading, Sessions, main_session, read_whole};
+use super::store::{Cursor, News};
+use super::testing::made::Made;
+use crate::model::event::ByLength;
+use crate::model::session::Session;
+use std::sync::Arc;
+
+fn follow(made: &Made) -> (Sessions, Box<dyn Cursor>) {
+    let mut reading = Reading::whole(&made.log(), &Arc::default());
+    while reading.step(&ByLength, &mut || false).unwrap() == Progress::More {}
+    reading.finish()
+}
+
+/// What is new; `None`: the log is another one, and has to be read again.
+fn more(sessions: &mut Sessions, cursor: &mut Box<dyn Cursor>) -> Option<usize> {
+    let mut news = 0;
+    loop {
+        let (entries, is_last) = match cursor.more(&ByLength).unwrap() {
+            News::Batch(entries) => (entries, false),
+            News::Entries(entries) => (entries, true),
+            News::Rewritten(_) | News::Restart => return None,
+        };
+        news += entries.len();
+        for entry in entries {
+            let of_it = sessions.iter_mut().find(|(lane, _)| *lane == entry.lane);
+            of_it.unwrap().1.apply(entry);
+        }
+        if is_last {
+            return Some(news);
+        }
+    }
+}
+
+fn assert_same_as_fresh(sessions: &Sessions, made: &Made) {
+    let fresh = read_whole(&made.log(), &ByLength, &Arc::default()).unwrap();
+    let (a, b) = (of(sessions), of(&fresh));
+    assert_eq!(a.context(), b.context());
+    assert_eq!(a.items(), b.items());
+    assert_eq!(a.requests(), b.requests());
+    assert_eq!(a.unreadable, b.unreadable);
+}
+
+fn of(sessions: &Sessions) -> &Session {
+    main_session(sessions).unwrap()
+}

@@ -1,0 +1,187 @@
+//! The thread that reads, turn by turn, with logs that count how they are looked at.
+
+use super::*;
+use crate::ingest::INBOX;
+use crate::ingest::discover::Found;
+use crate::ingest::testing::made::{Fault, Made};
+use crate::model::event::Lane;
+use crate::model::fleet::{Fleet, SessionKey};
+use std::sync::mpsc::sync_channel;
+use std::time::SystemTime;
+
+struct Driven {
+    worker: Worker,
+    inbox: SyncSender<Wake>,
+    fleet: Arc<Mutex<Fleet>>,
+    problems: Arc<Mutex<Vec<String>>>,
+}
+
+impl Driven {
+    fn new(logs: &[&Made]) -> Driven {
+        let (fleet, problems) = (
+            Arc::new(Mutex::new(Fleet::new(Arc::default()))),
+            Arc::<Mutex<Vec<String>>>::default(),
+        );
+        let sink = {
+            let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
+            move |update| {
+                if let Update::Problem { what, .. } = &update {
+                    lock(&problems).push(what.clone());
+                }
+                lock(&fleet).apply(update);
+                ControlFlow::Continue(())
+            }
+        };
+        let options = Options {
+            formats: Vec::new(),
+            roots: Vec::new(),
+            stdin: None,
+            rules: Arc::default(),
+            counter: Arc::default(),
+            cache: None,
+        };
+        let (inbox, wakes) = sync_channel(INBOX);
+        let mut worker = Worker::new(options, Arc::default(), wakes, Box::new(sink));
+        let found = Found {
+            files: logs.iter().map(|made| made.log()).collect(),
+            ..Found::default()
+        };
+        assert!(worker.take_in(found).is_continue());
+        Driven {
+            worker,
+            inbox,
+            fleet,
+            problems,
+        }
+    }
+
+    /// One turn, in which live files are looked at.
+    fn turn(&mut self) {
+        let worker = &mut self.worker;
+        let _ = worker.look_at_live();
+        let _ = worker.look_again(Instant::now());
+        let _ = worker.read_on(&self.inbox);
+        let _ = worker.take_wakes(Duration::from_millis(1));
+    }
+
+    fn until(&mut self, what: &str, holds: impl Fn(&Driven) -> bool) {
+        let end = Instant::now() + Duration::from_secs(30);
+        while !holds(self) {
+            self.turn();
+            assert!(Instant::now() < end, "not in time: {what}");
+        }
+    }
+
+    fn known(&self) -> u64 {
+        let fleet = lock(&self.fleet);
+        let key = SessionKey {
+            file: FileId(7),
+            lane: Lane::Main,
+        };
+        fleet.get(key).map_or(0, |session| session.context().known)
+    }
+
+    fn read_all(&mut self) {
+        self.until("caught up", |driven| lock(&driven.fleet).caught_up);
+    }
+}
+
+fn years(years: u32) -> Duration {
+    Duration::from_secs(365 * 24 * 3600) * years
+}
+
+#[test]
+fn files_dated_in_the_future_are_not_looked_at_for_ever() {
+    let made = Made::new("{\"toy\":1}\n{\"toy\":2}");
+    made.date(SystemTime::now() + years(70));
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    assert_eq!(driven.known(), 3, "an incomplete last line counts");
+    let (stats, read) = (made.stats(), made.read());
+    for _ in 0..20 {
+        driven.turn();
+    }
+    assert_eq!((made.stats(), made.read()), (stats, read));
+    // What is written then is seen as usual.
+    made.append("\n{\"toy\":5}\n");
+    let _ = driven.worker.check(FileId(7));
+    driven.until("what was appended", |driven| driven.known() == 6);
+}
+
+#[test]
+fn a_clock_that_goes_back_neither_stops_nor_spins() {
+    let made = Made::new("{\"toy\":1}\n");
+    made.date(SystemTime::now());
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    // For the log it is an hour ago, then an hour ahead; each write is one.
+    let hour = Duration::from_secs(3600);
+    for (n, at) in [SystemTime::now() - hour, SystemTime::now() + hour]
+        .into_iter()
+        .enumerate()
+    {
+        made.append(&format!("{{\"toy\":{}}}\n", 10 + n));
+        made.date(at);
+        let _ = driven.worker.check(FileId(7));
+        driven.until("what was appended", |driven| {
+            driven.known() == 11 + n as u64
+        });
+        let _ = driven.worker.walk();
+        let (stats, read) = (made.stats(), made.read());
+        for _ in 0..20 {
+            driven.turn();
+        }
+        assert_eq!((made.stats(), made.read()), (stats, read));
+    }
+}
+
+#[test]
+fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
+    let made = Made::new("{\"toy\":1}\n");
+    made.date(SystemTime::now() - Duration::from_secs(5));
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    made.refuse(Some("it has no header"));
+    made.append("{\"toy\":2}\n");
+    driven.until("the refusal", |driven| !lock(&driven.problems).is_empty());
+    let opened = made.opened();
+    for _ in 0..20 {
+        driven.turn();
+        driven
+            .worker
+            .again
+            .iter_mut()
+            .for_each(|(at, _)| *at = Instant::now());
+        let known = driven.worker.known.values_mut();
+        known.for_each(|known| known.not_before = None);
+    }
+    assert_eq!(made.opened(), opened);
+    assert_eq!(lock(&driven.problems).len(), 1);
+    assert_eq!(driven.known(), 2, "what was read before stays");
+    made.refuse(None);
+    made.date(SystemTime::now() - Duration::from_secs(4));
+    driven.until("the log again", |driven| driven.known() == 3);
+    driven.until("all of it", |driven| {
+        lock(&driven.fleet)
+            .sessions()
+            .all(|(_, session)| session.requests().len() == 2)
+    });
+}
+
+#[test]
+fn a_read_error_midway_is_shown_once_and_the_log_is_read_when_it_is_over() {
+    let made = Made::new("{\"toy\":1}\n");
+    made.date(SystemTime::now() - Duration::from_secs(5));
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    made.append_many("{\"toy\":7}\n", 1000);
+    made.fail(|| Fault::Error(io::ErrorKind::Deadlock));
+    driven.until("the error", |driven| !lock(&driven.problems).is_empty());
+    made.fail(|| Fault::None);
+    driven.until("all of it", |driven| {
+        lock(&driven.fleet)
+            .sessions()
+            .all(|(_, session)| session.requests().len() == 1001)
+    });
+    assert_eq!(lock(&driven.problems).len(), 1);
+}
