@@ -2,9 +2,11 @@
 //! terminals of every kind.
 
 mod bytes;
+mod content;
 mod locale;
 mod messages;
 mod pipes;
+mod plant;
 #[cfg(unix)]
 mod signals;
 

@@ -3,11 +3,11 @@
 /// What is visible of the hostile text.
 pub const NAME: &str = "HOSTILE";
 
-/// Everything that terminals obey, or that hides or reorders text, around [`NAME`]. No slash, so that it is a
+/// Everything that terminals obey, or that hides or reorders text, behind [`NAME`]. No slash, so that it is a
 /// file name as well.
 pub const HOSTILE: &str = concat!(
     // Clipboard, link, title, cursor report, clearing, and the same in C1.
-    "\u{1b}]52;c;SEFDSw==\u{7}\u{1b}]8;;h:x\u{1b}\\HOSTILE\u{1b}]0;title\u{7}\u{1b}[6n\u{1b}[2J",
+    "HOSTILE\u{1b}]52;c;SEFDSw==\u{7}\u{1b}]8;;h:x\u{1b}\\\u{1b}]0;title\u{7}\u{1b}[6n\u{1b}[2J",
     "\u{9b}6n\u{9d}0;title\u{9c}\u{90}q\u{9c}",
     // Backspace, delete, a return without a new line.
     "\u{8}\u{7f}\r",

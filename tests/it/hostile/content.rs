@@ -1,0 +1,282 @@
+//! Logs whose every string is hostile: reports, lists, audits and screens show it made visible.
+
+use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
+use super::plant;
+use ctxgauge::ingest::discover::{LogFile, Scanner};
+use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::roots::SearchRoot;
+use ctxgauge::model::fleet::{Fleet, Update};
+use ctxgauge::model::text::{Text, TextPage};
+use ctxgauge::model::window::Rules;
+use ctxgauge::paths::Folders;
+use ctxgauge::report::ls::Sums;
+use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
+use ctxgauge::tokens::Counter;
+use ctxgauge::tui::app::{App, Effect, Msg};
+use ctxgauge::tui::keymap::KeyPress;
+use ctxgauge::tui::paint::Painter;
+use ctxgauge::tui::theme::Theme;
+use ctxgauge::tui::views;
+use ctxgauge::{agents, config};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
+    ReportContext {
+        formats: agents::ALL.to_vec(),
+        forced: None,
+        roots: vec![SearchRoot::Given(root.to_owned())],
+        rules: Arc::clone(rules),
+        folders: Folders::default(),
+        cache: None,
+        now: jiff::Timestamp::now,
+    }
+}
+
+fn logs(root: &Path) -> Vec<LogFile> {
+    let roots = vec![SearchRoot::Given(root.to_owned())];
+    Scanner::new(roots, agents::ALL.to_vec(), |_| None)
+        .look()
+        .files
+}
+
+#[test]
+fn nothing_of_a_hostile_log_reaches_a_report_or_a_screen_as_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join(HOSTILE);
+    let planted = plant::fixtures(&root);
+    let rules = Arc::new(config::rules().unwrap());
+    let logs = logs(&root);
+    let found: BTreeSet<String> = logs.iter().map(|log| log.format.id.to_owned()).collect();
+    assert_eq!(found, planted, "every agent's log is recognised");
+    reports(&logs, &rules);
+    lists(&root, &rules);
+    screens(&logs, &rules);
+}
+
+/// The report of every log, and how its records are decoded; of a few logs of each agent as JSON too.
+fn reports(logs: &[LogFile], rules: &Arc<Rules>) {
+    let mut visible = BTreeSet::new();
+    for log in logs {
+        let path = &log.facts.path;
+        let context = context(path, rules);
+        for format in &FORMATS {
+            if !format.for_people && visible.contains(&(log.format.id, format.name)) {
+                continue;
+            }
+            let style = Style {
+                format,
+                charset: Charset::Unicode,
+            };
+            let mut out = Vec::new();
+            // A log without a session has no report.
+            let _ = report::session::run(&context, path, None, style, &mut out);
+            let _ = report::check::run(&context, path, 50, style, &mut out);
+            if let Some(wrong) = wrong_in_report(&out, format.name) {
+                panic!("{} of {path:?} holds {wrong}", format.name);
+            }
+            if String::from_utf8_lossy(&out).matches(NAME).count() > 3 {
+                visible.insert((log.format.id, format.name));
+            }
+        }
+    }
+    let agents: BTreeSet<&str> = logs.iter().map(|log| log.format.id).collect();
+    let formats = |id| FORMATS.iter().map(move |format| (id, format.name));
+    let both = agents.into_iter().flat_map(formats);
+    let lacking: Vec<_> = both.filter(|one| !visible.contains(one)).collect();
+    assert!(
+        lacking.is_empty(),
+        "nothing hostile was shown of {lacking:?}"
+    );
+}
+
+/// The list of all sessions and, of a log of some agents, the audit, in both formats.
+fn lists(root: &Path, rules: &Arc<Rules>) {
+    let all = context(root, rules);
+    let mut few = context(root, rules);
+    let agents = fs::read_dir(root).unwrap();
+    let first = agents.map(|agent| agent.unwrap().path().join("0"));
+    // Every third: the audit replays a log with each estimator.
+    few.roots = first.step_by(3).map(SearchRoot::Given).collect();
+    for format in &FORMATS {
+        let style = Style {
+            format,
+            charset: Charset::Unicode,
+        };
+        let (mut list, mut audit, mut err) = (Vec::new(), Vec::new(), Vec::new());
+        report::ls::run(&all, style, Sums::None, &mut list, &mut err).unwrap();
+        report::audit::run(&few, style, 9, None, &mut audit, &mut err).unwrap();
+        for out in [list, audit, err] {
+            if let Some(wrong) = wrong_in_report(&out, format.name) {
+                panic!("a list as {} holds {wrong}", format.name);
+            }
+        }
+    }
+}
+
+/// The screens, painted as they are on a terminal.
+struct Screen {
+    app: App,
+    painter: Painter<Shared>,
+    written: Shared,
+}
+
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Screen {
+    fn new(rules: &Arc<Rules>) -> Screen {
+        let written = Shared::default();
+        let mut app = App::new(Fleet::new(Arc::clone(rules)), jiff::Timestamp::now());
+        app.update(Msg::Resize(150, 40));
+        Screen {
+            app,
+            painter: Painter::new(written.clone()),
+            written,
+        }
+    }
+
+    /// Paints a frame. Returns what was written.
+    fn frame(&mut self, what: &str) -> Vec<u8> {
+        self.app.prepare(jiff::Timestamp::now());
+        let (app, theme) = (&self.app, Theme::default());
+        let mut hits = Default::default();
+        let draw = |buffer: &mut _| hits = views::draw(app, theme, buffer);
+        self.painter.paint(app.ui.size, draw).unwrap();
+        self.app.hits = hits;
+        let bytes = self.written.0.take();
+        if let Some(wrong) = wrong_on_screen(&bytes) {
+            panic!("{what}: the screen got {wrong}");
+        }
+        bytes
+    }
+
+    /// Presses keys, each with its frame, and answers requests for texts. Returns what was written.
+    fn press(&mut self, what: &str, keys: &str) -> Vec<u8> {
+        let mut written = Vec::new();
+        for key in keys.chars() {
+            let press = match key {
+                '⏎' => KeyPress::Enter,
+                '⎋' => KeyPress::Esc,
+                '↓' => KeyPress::Down,
+                c => KeyPress::Char(c),
+            };
+            match self.app.update(Msg::Key(press)) {
+                Effect::ReadText(of) => {
+                    let text = Text {
+                        text: format!("{{\"{NAME}\": 1}}\n{HOSTILE}\n").repeat(20),
+                        pages: 1,
+                        bytes: 1,
+                        lines: 40,
+                        line: 1,
+                    };
+                    let page = TextPage { of, text: Ok(text) };
+                    self.app.update(Msg::Update(Update::Text(Box::new(page))));
+                }
+                Effect::Copy(text) => {
+                    let wrong = wrong_in_text(text.as_bytes());
+                    assert!(text.contains(NAME) && wrong.is_none(), "copied: {wrong:?}");
+                }
+                _ => {}
+            }
+            written.extend(self.frame(&format!("{what}, {key} of {keys}")));
+        }
+        written
+    }
+}
+
+/// What is wrong with a report. JSON keeps marks: it holds exactly what a log does.
+fn wrong_in_report(out: &[u8], format: &str) -> Option<String> {
+    match format {
+        "json" => wrong_in_text(
+            String::from_utf8_lossy(out)
+                .replace('\u{301}', "")
+                .as_bytes(),
+        ),
+        _ => wrong_in_text(out),
+    }
+}
+
+fn is_visible(bytes: &[u8]) -> bool {
+    bytes.windows(NAME.len()).any(|at| at == NAME.as_bytes())
+}
+
+/// Every tab of a session of each agent, its texts and its replay; the list, the notices and the prompts.
+fn screens(logs: &[LogFile], rules: &Arc<Rules>) {
+    let counter = Counter::new();
+    let mut shown = BTreeSet::new();
+    let mut all = Screen::new(rules);
+    for log in logs {
+        if shown.contains(log.format.id) {
+            continue;
+        }
+        let Ok(sessions) = read_whole(log, &counter, rules) else {
+            continue;
+        };
+        let file = log.facts.file;
+        all.app
+            .update(Msg::Update(Update::Found(Box::new(log.facts.clone()))));
+        {
+            let mut screen = Screen::new(rules);
+            let found = Update::Found(Box::new(log.facts.clone()));
+            let rebuilt = Update::Rebuilt {
+                file,
+                sessions: sessions
+                    .iter()
+                    .map(|(lane, session)| (*lane, session.clone()))
+                    .collect(),
+            };
+            for update in [found, rebuilt, Update::InitialScanDone, Update::CaughtUp] {
+                screen.app.update(Msg::Update(update));
+            }
+            let what = log.format.id;
+            screen.frame(what);
+            let tabs = screen.press(what, "⏎123456");
+            let text = screen.press(what, "1c⏎pp⎋");
+            if is_visible(&tabs) && is_visible(&text) {
+                screen.press(what, "s⏎/H⏎ny⎋⎋2⏎⎋⎋5⎋3@,]r .fH⏎l⎋⎋");
+                shown.insert(log.format.id);
+            }
+        }
+        all.app
+            .update(Msg::Update(Update::Rebuilt { file, sessions }));
+    }
+    let agents: BTreeSet<&str> = logs.iter().map(|log| log.format.id).collect();
+    let lacking: Vec<_> = agents.difference(&shown).collect();
+    assert!(
+        lacking.is_empty(),
+        "nothing hostile was shown of {lacking:?}"
+    );
+    let problem = Update::Problem {
+        path: PathBuf::from(format!("/{HOSTILE}/x")),
+        what: HOSTILE.to_owned(),
+    };
+    all.app.banner = HOSTILE.to_owned();
+    all.app.update(Msg::Update(problem));
+    all.app.update(Msg::Update(Update::InitialScanDone));
+    all.app.update(Msg::Done(HOSTILE.to_owned()));
+    all.frame("the list");
+    assert!(is_visible(&all.press("the list", "p")));
+    assert!(is_visible(&all.press("the list", "p")));
+    assert!(is_visible(&all.press("the notices", "!")));
+    all.press("the list", "⎋p?⎋ssSi↓↓↓↓↓w⎋/HO⏎⎋");
+    let mut empty = Screen::new(rules);
+    empty.app.looked_in = vec![format!("~/{HOSTILE}")];
+    empty.app.update(Msg::Update(Update::InitialScanDone));
+    assert!(is_visible(&empty.frame("the empty list")));
+}
