@@ -8,6 +8,8 @@ mod messages;
 mod pipes;
 mod plant;
 #[cfg(unix)]
+mod run;
+#[cfg(unix)]
 mod signals;
 
 use std::process::{Child, ExitStatus};

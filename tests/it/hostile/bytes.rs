@@ -3,7 +3,7 @@
 /// What is visible of the hostile text.
 pub const NAME: &str = "HOSTILE";
 
-/// Everything that terminals obey, or that hides or reorders text, behind [`NAME`]. No slash, so that it is a
+/// Everything that terminals obey, or that hides or reorders text, between two [`NAME`]s. No slash, so that it is a
 /// file name as well.
 pub const HOSTILE: &str = concat!(
     // Clipboard, link, title, cursor report, clearing, and the same in C1.
@@ -13,7 +13,7 @@ pub const HOSTILE: &str = concat!(
     "\u{8}\u{7f}\r",
     // Bidi, zero width, tags, marks in a pile.
     "\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{200b}\u{feff}\u{e0041}",
-    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}",
+    "e\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}HOSTILE",
 );
 
 /// Whether a terminal could obey a character, or show it so that the text deceives.
