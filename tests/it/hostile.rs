@@ -2,6 +2,8 @@
 //! terminals of every kind.
 
 mod bytes;
+#[cfg(target_os = "linux")]
+mod confined;
 mod content;
 mod locale;
 mod messages;

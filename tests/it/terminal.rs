@@ -71,7 +71,8 @@ impl Terminal {
         Terminal::start(command, size)
     }
 
-    fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Terminal {
+    /// Starts a command.
+    pub fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Terminal {
         let size = PtySize {
             rows,
             cols: columns,
