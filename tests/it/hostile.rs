@@ -11,14 +11,15 @@ mod pipes;
 mod plant;
 #[cfg(unix)]
 mod run;
+mod screen;
 #[cfg(unix)]
 mod signals;
-
-use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+mod sizes;
 
 /// Waits for a program to end; kills it if it does not.
-fn wait(child: &mut Child) -> ExitStatus {
+#[cfg(target_os = "linux")]
+fn wait(child: &mut std::process::Child) -> std::process::ExitStatus {
+    use std::time::{Duration, Instant};
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {

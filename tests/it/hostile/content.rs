@@ -1,29 +1,22 @@
 //! Logs whose every string is hostile: reports, lists, audits and screens show it made visible.
 
-use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
+use super::bytes::{HOSTILE, NAME, wrong_in_text};
 use super::plant;
+use super::screen::Screen;
 use ctxgauge::ingest::discover::{LogFile, Scanner};
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::roots::SearchRoot;
-use ctxgauge::model::fleet::{Fleet, Update};
-use ctxgauge::model::text::{Text, TextPage};
+use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::paths::Folders;
 use ctxgauge::report::ls::Sums;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::tokens::Counter;
-use ctxgauge::tui::app::{App, Effect, Msg};
-use ctxgauge::tui::keymap::KeyPress;
-use ctxgauge::tui::paint::Painter;
-use ctxgauge::tui::theme::Theme;
-use ctxgauge::tui::views;
+use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
@@ -121,87 +114,6 @@ fn lists(root: &Path, rules: &Arc<Rules>) {
     }
 }
 
-/// The screens, painted as they are on a terminal.
-struct Screen {
-    app: App,
-    painter: Painter<Shared>,
-    written: Shared,
-}
-
-#[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Screen {
-    fn new(rules: &Arc<Rules>) -> Screen {
-        let written = Shared::default();
-        let mut app = App::new(Fleet::new(Arc::clone(rules)), jiff::Timestamp::now());
-        app.update(Msg::Resize(150, 40));
-        Screen {
-            app,
-            painter: Painter::new(written.clone()),
-            written,
-        }
-    }
-
-    /// Paints a frame. Returns what was written.
-    fn frame(&mut self, what: &str) -> Vec<u8> {
-        self.app.prepare(jiff::Timestamp::now());
-        let (app, theme) = (&self.app, Theme::default());
-        let mut hits = Default::default();
-        let draw = |buffer: &mut _| hits = views::draw(app, theme, buffer);
-        self.painter.paint(app.ui.size, draw).unwrap();
-        self.app.hits = hits;
-        let bytes = self.written.0.take();
-        if let Some(wrong) = wrong_on_screen(&bytes) {
-            panic!("{what}: the screen got {wrong}");
-        }
-        bytes
-    }
-
-    /// Presses keys, each with its frame, and answers requests for texts. Returns what was written.
-    fn press(&mut self, what: &str, keys: &str) -> Vec<u8> {
-        let mut written = Vec::new();
-        for key in keys.chars() {
-            let press = match key {
-                '⏎' => KeyPress::Enter,
-                '⎋' => KeyPress::Esc,
-                '↓' => KeyPress::Down,
-                c => KeyPress::Char(c),
-            };
-            match self.app.update(Msg::Key(press)) {
-                Effect::ReadText(of) => {
-                    let text = Text {
-                        text: format!("{{\"{NAME}\": 1}}\n{HOSTILE}\n").repeat(20),
-                        pages: 1,
-                        bytes: 1,
-                        lines: 40,
-                        line: 1,
-                    };
-                    let page = TextPage { of, text: Ok(text) };
-                    self.app.update(Msg::Update(Update::Text(Box::new(page))));
-                }
-                Effect::Copy(text) => {
-                    let wrong = wrong_in_text(text.as_bytes());
-                    assert!(text.contains(NAME) && wrong.is_none(), "copied: {wrong:?}");
-                }
-                _ => {}
-            }
-            written.extend(self.frame(&format!("{what}, {key} of {keys}")));
-        }
-        written
-    }
-}
-
 /// What is wrong with a report. JSON keeps marks: it holds exactly what a log does.
 fn wrong_in_report(out: &[u8], format: &str) -> Option<String> {
     match format {
@@ -230,33 +142,20 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>) {
         let Ok(sessions) = read_whole(log, &counter, rules) else {
             continue;
         };
-        let file = log.facts.file;
-        all.app
-            .update(Msg::Update(Update::Found(Box::new(log.facts.clone()))));
-        {
-            let mut screen = Screen::new(rules);
-            let found = Update::Found(Box::new(log.facts.clone()));
-            let rebuilt = Update::Rebuilt {
-                file,
-                sessions: sessions
-                    .iter()
-                    .map(|(lane, session)| (*lane, session.clone()))
-                    .collect(),
-            };
-            for update in [found, rebuilt, Update::InitialScanDone, Update::CaughtUp] {
-                screen.app.update(Msg::Update(update));
-            }
-            let what = log.format.id;
-            screen.frame(what);
-            let tabs = screen.press(what, "⏎123456");
-            let text = screen.press(what, "1c⏎pp⎋");
-            if is_visible(&tabs) && is_visible(&text) {
-                screen.press(what, "s⏎/H⏎ny⎋⎋2⏎⎋⎋5⎋3@,]r .fH⏎l⎋⎋");
-                shown.insert(log.format.id);
-            }
+        let mut screen = Screen::new(rules);
+        let copies = sessions
+            .iter()
+            .map(|(lane, session)| (*lane, session.clone()));
+        screen.add(log, copies.collect());
+        all.add(log, sessions);
+        let what = log.format.id;
+        screen.frame(what);
+        let tabs = screen.press(what, "⏎123456");
+        let text = screen.press(what, "1c⏎pp⎋");
+        if is_visible(&tabs) && is_visible(&text) {
+            screen.press(what, "s⏎/H⏎ny⎋⎋2⏎⎋⎋5⎋3@,]r .fH⏎l⎋⎋");
+            shown.insert(log.format.id);
         }
-        all.app
-            .update(Msg::Update(Update::Rebuilt { file, sessions }));
     }
     let agents: BTreeSet<&str> = logs.iter().map(|log| log.format.id).collect();
     let lacking: Vec<_> = agents.difference(&shown).collect();
