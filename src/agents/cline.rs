@@ -98,9 +98,11 @@ fn states(log: &Path) -> Vec<PathBuf> {
     };
     let compaction = match session == file {
         true => log.with_file_name(format!("{session}.compaction.json")),
-        false => log.with_file_name(format!(
-            "../{session}__{file}/{session}__{file}.compaction.json"
-        )),
+        false => {
+            let own = format!("{session}__{file}");
+            let folder = log.parent().unwrap_or(log).with_file_name(&own);
+            folder.join(own + ".compaction.json")
+        }
     };
     vec![log.with_file_name(format!("{session}.json")), compaction]
 }

@@ -543,3 +543,47 @@ fn tables_count_once_there_is_a_session_in_them() {
         expect(&["b"]);
     }
 }
+
+/// A journal that its writer left behind, which names another journal at its end.
+fn journal_that_names(other: &std::path::Path, pages: u32) -> Vec<u8> {
+    let name = other.to_str().unwrap().as_bytes();
+    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    // No page, a nonce, the database's pages, the bytes of a sector and of a page.
+    for field in [0, 7, pages, 512, 4096_u32] {
+        journal.extend(field.to_be_bytes());
+    }
+    journal.resize(512, 0);
+    // The page of the lock: no page of a database.
+    journal.extend((0x4000_0000_u32 / 4096 + 1).to_be_bytes());
+    journal.extend(name);
+    let sum = name.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+    journal.extend(u32::try_from(name.len()).unwrap().to_be_bytes());
+    journal.extend(sum.to_be_bytes());
+    journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    journal
+}
+
+/// SQLite deletes the journal that a journal names, whatever file that is.
+#[test]
+fn a_journal_that_names_another_file_does_not_have_it_deleted() {
+    let agent = Agent::new("delete");
+    agent.talk("a", &["{\"toy\":1}"]);
+    let pages = agent
+        .writer
+        .pragma_query_value(None, "page_count", |row| row.get(0));
+    let (pages, path) = (pages.unwrap(), agent.path.clone());
+    let precious = agent.home.path().join("precious");
+    fs::write(&precious, "of the user").unwrap();
+    let mut journal = agent.path.clone().into_os_string();
+    journal.push("-journal");
+    fs::write(&journal, journal_that_names(&precious, pages)).unwrap();
+    let found = agent.look();
+    assert!(precious.exists(), "deleted");
+    assert!(found.files.is_empty());
+    assert!(
+        found.problems[0].1.contains("other databases"),
+        "{:?}",
+        found.problems
+    );
+    assert!(path.exists() && PathBuf::from(journal).exists());
+}
