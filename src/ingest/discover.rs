@@ -104,6 +104,10 @@ struct Walk<'s> {
     files: HashSet<FileId>,
     /// Files that have several names.
     linked: Vec<Linked>,
+    /// The real path of the root that is walked.
+    real_root: PathBuf,
+    /// Links that are not followed, and the first of them.
+    unfollowed: (u64, PathBuf),
 }
 
 impl Scanner {
@@ -157,6 +161,8 @@ impl Scanner {
             folders: HashSet::new(),
             files: HashSet::new(),
             linked: Vec::new(),
+            real_root: PathBuf::new(),
+            unfollowed: Default::default(),
         };
         for root in &roots {
             let path = match only {
@@ -164,7 +170,9 @@ impl Scanner {
                 Some(_) => continue,
                 None => root.path(),
             };
+            walk.real_root = fs::canonicalize(root.path()).unwrap_or_default();
             walk.enter(root, path);
+            walk.tell_unfollowed();
         }
         let (mut found, linked) = (walk.found, walk.linked);
         let others = self.links.others(linked, only.is_none());
@@ -260,6 +268,30 @@ impl Walk<'_> {
         self.found.problems.push((path.to_path_buf(), what));
     }
 
+    /// Whether a link in a folder that the user named leads out of it: that folder may be somebody else's. An agent's
+    /// own folders are the user's, who may have linked what is in them.
+    fn leads_out(&mut self, root: &SearchRoot, path: &Path, real: &Path) -> bool {
+        let leads_out = root.agent().is_none() && !real.starts_with(&self.real_root);
+        if leads_out {
+            if self.unfollowed.0 == 0 {
+                self.unfollowed.1 = path.to_path_buf();
+            }
+            self.unfollowed.0 += 1;
+        }
+        leads_out
+    }
+
+    fn tell_unfollowed(&mut self) {
+        let (count, first) = std::mem::take(&mut self.unfollowed);
+        if count > 0 {
+            let what = format!(
+                "a link that leads out of the folder that is looked into is not followed ({count} such links): \
+                 name what it leads to"
+            );
+            self.problem(&first, what);
+        }
+    }
+
     fn enter(&mut self, root: &SearchRoot, path: &Path) {
         let named = root.names(path);
         let meta = match fs::metadata(path) {
@@ -269,6 +301,11 @@ impl Walk<'_> {
         };
         if named && files::is_pipe(path) {
             return self.problem(path, problem::PIPE.to_owned());
+        }
+        if let Ok(real) = fs::canonicalize(path)
+            && self.leads_out(root, path, &real)
+        {
+            return;
         }
         if meta.is_dir() {
             let Ok(real) = fs::canonicalize(path) else {
@@ -361,11 +398,17 @@ impl Walk<'_> {
             let Ok(real) = fs::canonicalize(&path) else {
                 return;
             };
+            let is_named_as_log = self.is_named_as_log(&path);
             match fs::metadata(&real) {
-                Ok(meta) if meta.is_dir() && !root.is_flat() => {
-                    self.folder(root, &path, real, depth + 1)
+                Ok(meta)
+                    if meta.is_dir() && !root.is_flat() && !self.leads_out(root, &path, &real) =>
+                {
+                    self.folder(root, &path, real, depth + 1);
                 }
                 Ok(meta) if meta.is_file() => {
+                    if is_named_as_log && self.leads_out(root, &path, &real) {
+                        return;
+                    }
                     self.file(root, &path, id_of_real(&real), || Ok(meta));
                 }
                 _ => {}
@@ -391,10 +434,7 @@ impl Walk<'_> {
             }
             // Outside of an agent's own folders a name means little: most logs are `*.jsonl`.
             None => {
-                let is_log = path
-                    .extension()
-                    .is_some_and(|ext| LOGS.iter().any(|log| ext == *log));
-                if !is_log && self.claims(path).is_empty() {
+                if !self.is_named_as_log(path) {
                     return;
                 }
                 let Ok(meta) = meta() else { return };
@@ -414,6 +454,12 @@ impl Walk<'_> {
             self.linked.extend(Linked::of(path, &meta, false));
             self.add(path, id, format, claim, Stamp::from(&meta), None);
         }
+    }
+
+    /// Whether a file in a folder that the user named may be a log, by its name.
+    fn is_named_as_log(&self, path: &Path) -> bool {
+        let is_log = |ext| LOGS.iter().any(|log| ext == *log);
+        path.extension().is_some_and(is_log) || !self.claims(path).is_empty()
     }
 
     /// The format of a file that the user named, and what is known of it by its path; or why there is

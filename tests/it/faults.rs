@@ -2,3 +2,5 @@
 
 mod files;
 mod follow;
+#[cfg(target_os = "linux")]
+mod opened;

@@ -1,0 +1,275 @@
+//! Which files are opened: the paths in logs and the links beside them lead to decoys, which the system reports as
+//! soon as somebody opens one.
+
+use crate::support::{ctxgauge, manifest_folder};
+use notify::event::{AccessKind, EventKind};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A folder that reports whoever opens something in it.
+struct Decoys {
+    folder: PathBuf,
+    _watcher: RecommendedWatcher,
+    opened: Receiver<PathBuf>,
+}
+
+impl Decoys {
+    /// Watches the files and folders that are there.
+    fn watch(folder: &Path) -> Decoys {
+        let (sender, opened) = channel();
+        let on_event = move |event: notify::Result<notify::Event>| {
+            let event = event.unwrap();
+            if matches!(event.kind, EventKind::Access(AccessKind::Open(_))) {
+                event
+                    .paths
+                    .into_iter()
+                    .for_each(|path| sender.send(path).unwrap());
+            }
+        };
+        let mut watcher = notify::recommended_watcher(on_event).unwrap();
+        watcher.watch(folder, RecursiveMode::Recursive).unwrap();
+        let decoys = Decoys {
+            folder: folder.to_owned(),
+            _watcher: watcher,
+            opened,
+        };
+        // To watch a folder is to open it.
+        decoys.opened();
+        decoys
+    }
+
+    /// What was opened since the last call.
+    fn opened(&self) -> BTreeSet<PathBuf> {
+        // A new name each time: it may be reported more than once.
+        let last = tempfile::NamedTempFile::new_in(&self.folder).unwrap();
+        let mut opened = BTreeSet::new();
+        loop {
+            let path = self.opened.recv_timeout(Duration::from_secs(30)).unwrap();
+            if path == last.path() {
+                return opened;
+            }
+            opened.insert(path);
+        }
+    }
+}
+
+fn put(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+/// Copies a folder, with another text in the place of the folder that the fixtures name.
+fn copy(from: &Path, to: &Path, home: &str) {
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &to, home);
+        } else if to.extension().is_none_or(|ext| ext != "snap") {
+            let text = fs::read(&path).unwrap();
+            let text = String::from_utf8_lossy(&text).replace("/home/dev", home);
+            put(&to, text.as_bytes());
+        }
+    }
+}
+
+fn run(home: &Path, arguments: &[&str]) {
+    let output = ctxgauge(home).args(arguments).output().unwrap();
+    assert!(output.status.code().is_some(), "{output:?}");
+}
+
+#[test]
+fn paths_in_logs_are_not_opened() {
+    let home = tempfile::tempdir().unwrap();
+    let decoys = tempfile::tempdir().unwrap();
+    let at = |name: &str| decoys.path().join(name);
+    // The folders in which the sessions of the fixtures work, and some files that they name.
+    for project in ["shop", "harbour", "api", "fair"] {
+        for file in [
+            "src/main.rs",
+            "README.md",
+            "AGENTS.md",
+            "CLAUDE.md",
+            ".claude/notes.json",
+            "a.png",
+        ] {
+            put(&at(project).join(file), b"{}");
+        }
+        put(&at(project).join(".claude/settings.json"), b"{}");
+    }
+    let fixtures = manifest_folder().join("tests/fixtures");
+    let logs = home.path().join("logs");
+    copy(&fixtures, &logs, decoys.path().to_str().unwrap());
+    let decoys = Decoys::watch(decoys.path());
+    fs::read(decoys.folder.join("shop/a.png")).unwrap();
+    assert_eq!(decoys.opened(), [decoys.folder.join("shop/a.png")].into());
+
+    for command in ["ls", "audit"] {
+        run(home.path(), &[command, "--json", logs.to_str().unwrap()]);
+    }
+    // An agent's settings for a project are in the project's folder.
+    let mut opened = decoys.opened();
+    opened.retain(|path| !path.ends_with(".claude/settings.json"));
+    assert!(opened.is_empty(), "{opened:#?}");
+}
+
+#[test]
+fn links_beside_logs_do_not_lead_out() {
+    let home = tempfile::tempdir().unwrap();
+    let decoys = tempfile::tempdir().unwrap();
+    let decoy = |name: &str| {
+        let path = decoys.path().join(name);
+        put(&path, b"{\"a\":1}\n");
+        path
+    };
+    let fixtures = manifest_folder().join("tests/fixtures");
+    // A tree that somebody else made, which the user looks into.
+    let tree = home.path().join("tree");
+    let copy = |from: &str, to: &str| {
+        let to = tree.join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(fixtures.join(from), &to).unwrap();
+        to
+    };
+    let link = |to: PathBuf, at: PathBuf| {
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        drop(fs::remove_file(&at));
+        symlink(to, at).unwrap();
+    };
+    let id = "5e000000-0000-4000-8000-000000000007";
+
+    // Settings of the agent and of a project, and the registry of running sessions.
+    let log = copy(
+        "claude-code/response_in_several_lines/log.jsonl",
+        &format!(".claude/projects/-shop/{id}.jsonl"),
+    );
+    let project = tree.join("project");
+    let text = fs::read_to_string(&log).unwrap();
+    fs::write(
+        &log,
+        text.replace("/home/dev/shop", project.to_str().unwrap()),
+    )
+    .unwrap();
+    for at in [
+        ".claude/settings.json",
+        ".claude.json",
+        ".claude/.claude.json",
+        "project/.claude/settings.json",
+        "project/.claude/settings.local.json",
+        &format!(".claude/sessions/{}.json", std::process::id()),
+    ] {
+        link(decoy("settings.json"), tree.join(at));
+    }
+    // Telemetry and a database.
+    copy(
+        "copilot-cli/telemetry_tells_prompts/log.jsonl",
+        &format!(".copilot/session-state/{id}/events.jsonl"),
+    );
+    link(decoy("spans.jsonl"), tree.join(".copilot/otel/spans.jsonl"));
+    link(decoy("store.db"), tree.join(".copilot/session-store.db"));
+    // States.
+    for (from, log, state) in [
+        (
+            "droid/settings_have_the_newest_prompt/log.jsonl",
+            "droid/log.jsonl",
+            "droid/log.settings.json",
+        ),
+        (
+            "grok/compaction_between_call_and_result/log.jsonl",
+            "grok/a/updates.jsonl",
+            "grok/a/summary.json",
+        ),
+        (
+            "openhands/state_tells_calls/base_state.json",
+            "hands/a/state.json",
+            "hands/a/base_state.json",
+        ),
+    ] {
+        copy(from, log);
+        link(decoy("state.json"), tree.join(state));
+    }
+    for event in fs::read_dir(fixtures.join("openhands/state_tells_calls/events"))
+        .unwrap()
+        .flatten()
+    {
+        let name = event.file_name();
+        let name = name.to_str().unwrap();
+        copy(
+            &format!("openhands/state_tells_calls/events/{name}"),
+            &format!("hands/a/events/{name}"),
+        );
+        copy(
+            &format!("openhands/state_tells_calls/events/{name}"),
+            &format!("hands/b/events/{name}"),
+        );
+    }
+    link(
+        decoy("event.json"),
+        tree.join("hands/b/events/event-99999-5e550000-0000-4000-8000-000000000009.json"),
+    );
+    // The parts of a session, as a file and as a folder.
+    let storage = fixtures.join("opencode/files_of_messages_and_parts/storage");
+    let to = tree.join("opencode/storage");
+    copy_all(&storage, &to);
+    let message = fs::read_dir(to.join("message"))
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap()
+        .path();
+    link(decoy("messages/msg_zzz.json"), message.join("msg_zzz.json"));
+    let parts = fs::read_dir(to.join("part"))
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap()
+        .path();
+    fs::remove_dir_all(&parts).unwrap();
+    link(
+        decoy("parts/prt_a.json").parent().unwrap().to_owned(),
+        parts,
+    );
+    // What a log continues.
+    let case = "codex/fork-by-reference";
+    let fork = copy(
+        &format!("{case}/log.jsonl"),
+        "codex/sessions/2026/11/21/rollout-2026-11-20T10-04-00-cccccccc-3333-7333-8333-333333333333.jsonl",
+    );
+    let base = "rollout-2026-11-20T10-02-00-bbbbbbbb-2222-7222-8222-222222222222.jsonl";
+    let archived = decoys.path().join("archived");
+    put(
+        &archived.join(base),
+        &fs::read(fixtures.join(case).join(base)).unwrap(),
+    );
+    link(archived.join(base), fork.with_file_name(base));
+    link(archived, tree.join("codex/archived_sessions"));
+
+    let decoys = Decoys::watch(decoys.path());
+    let folder = tree.to_str().unwrap();
+    for command in [
+        &["ls", "--json", folder][..],
+        &["audit", "--json", folder],
+        &["ls", "--json", "--root", folder],
+    ] {
+        run(home.path(), command);
+    }
+    let named = [
+        log,
+        fork,
+        tree.join("hands/a/events"),
+        tree.join("hands/b/events"),
+    ];
+    for log in named {
+        run(home.path(), &["report", log.to_str().unwrap()]);
+    }
+    let opened = decoys.opened();
+    assert!(opened.is_empty(), "{opened:#?}");
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    copy(from, to, "/home/dev");
+}
