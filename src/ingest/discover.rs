@@ -268,30 +268,6 @@ impl Walk<'_> {
         self.found.problems.push((path.to_path_buf(), what));
     }
 
-    /// Whether a link in a folder that the user named leads out of it: that folder may be somebody else's. An agent's
-    /// own folders are the user's, who may have linked what is in them.
-    fn leads_out(&mut self, root: &SearchRoot, path: &Path, real: &Path) -> bool {
-        let leads_out = root.agent().is_none() && !real.starts_with(&self.real_root);
-        if leads_out {
-            if self.unfollowed.0 == 0 {
-                self.unfollowed.1 = path.to_path_buf();
-            }
-            self.unfollowed.0 += 1;
-        }
-        leads_out
-    }
-
-    fn tell_unfollowed(&mut self) {
-        let (count, first) = std::mem::take(&mut self.unfollowed);
-        if count > 0 {
-            let what = format!(
-                "a link that leads out of the folder that is looked into is not followed ({count} such links): \
-                 name what it leads to"
-            );
-            self.problem(&first, what);
-        }
-    }
-
     fn enter(&mut self, root: &SearchRoot, path: &Path) {
         let named = root.names(path);
         let meta = match fs::metadata(path) {

@@ -1,5 +1,8 @@
-//! Hard links: files with several names, of which one counts.
+//! Links: hard ones, which give a file several names, of which one counts; and symbolic ones that lead out of a
+//! folder.
 
+use super::Walk;
+use crate::ingest::roots::SearchRoot;
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -71,4 +74,30 @@ fn number(meta: &Metadata) -> Option<Number> {
 #[cfg(not(unix))]
 fn number(_: &Metadata) -> Option<Number> {
     None
+}
+
+impl Walk<'_> {
+    /// Whether a link in a folder that the user named leads out of it: that folder may be somebody else's. An agent's
+    /// own folders are the user's, who may have linked what is in them.
+    pub(super) fn leads_out(&mut self, root: &SearchRoot, path: &Path, real: &Path) -> bool {
+        let leads_out = root.agent().is_none() && !real.starts_with(&self.real_root);
+        if leads_out {
+            if self.unfollowed.0 == 0 {
+                self.unfollowed.1 = path.to_path_buf();
+            }
+            self.unfollowed.0 += 1;
+        }
+        leads_out
+    }
+
+    pub(super) fn tell_unfollowed(&mut self) {
+        let (count, first) = std::mem::take(&mut self.unfollowed);
+        if count > 0 {
+            let what = format!(
+                "a link that leads out of the folder that is looked into is not followed ({count} such links): \
+                 name what it leads to"
+            );
+            self.problem(&first, what);
+        }
+    }
 }
