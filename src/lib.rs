@@ -68,7 +68,8 @@
 //! - Growth that no logged item explains goes to the *system* role, never to a message.
 //! - A log that is followed leads to the same state as one that is read at once.
 //! - The replayed state at a record is the state that was shown when the log ended there.
-//! - Log text passes [`render::text::inert`] before it reaches a terminal or a text report.
+//! - Log text passes [`render::text::inert`] before it reaches a terminal or a text report. What else could be done to
+//!   a user, and what stops it: [`trust`].
 //!
 //! Design constraints:
 //!
@@ -100,3 +101,6 @@ pub mod render;
 pub mod report;
 pub mod tokens;
 pub mod tui;
+
+#[doc = include_str!("trust.md")]
+pub mod trust {}

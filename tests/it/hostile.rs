@@ -15,6 +15,7 @@ mod screen;
 #[cfg(unix)]
 mod signals;
 mod sizes;
+mod threats;
 
 /// Waits for a program to end; kills it if it does not.
 #[cfg(target_os = "linux")]
