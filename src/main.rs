@@ -28,7 +28,9 @@ fn main() -> ExitCode {
         (Err(error), None) => match error.downcast_ref::<tui::EndedBy>() {
             Some(signal) => ExitCode::from(signal.exit_code()),
             None => {
-                let _ = writeln!(err, "ctxgauge: {error:#}");
+                // Indented: a newline in a path must not begin what looks like another message.
+                let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
+                let _ = writeln!(err, "ctxgauge: {message}");
                 ExitCode::FAILURE
             }
         },

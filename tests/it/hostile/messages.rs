@@ -58,6 +58,17 @@ fn escapes_in_arguments_are_made_visible() {
     }
 }
 
+#[test]
+fn a_newline_in_a_path_forges_no_message() {
+    let home = tempfile::tempdir().unwrap();
+    let message = fail(home.path(), &words(&["report", "a\nctxgauge: all is well"]));
+    let forged = message
+        .lines()
+        .skip(1)
+        .find(|line| line.starts_with("ctxgauge"));
+    assert_eq!(forged, None, "{message}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn invalid_bytes_of_paths_are_made_visible() {
