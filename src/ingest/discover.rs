@@ -88,6 +88,8 @@ pub struct Scanner {
     folders: HashMap<(&'static str, PathBuf), Arc<dyn Store>>,
     /// Sidecar files, by agent and folder.
     sidecars: HashMap<(&'static str, Option<PathBuf>), Arc<SidecarStore>>,
+    /// Gets each root before it is looked below.
+    pub(super) announce: Box<dyn Fn(&Path) + Send>,
 }
 
 /// The format of a file and what it is kept in, by its first bytes.
@@ -122,6 +124,7 @@ impl Scanner {
             databases: HashMap::new(),
             folders: HashMap::new(),
             sidecars: HashMap::new(),
+            announce: Box::new(|_| ()),
         }
     }
 
@@ -170,6 +173,7 @@ impl Scanner {
                 Some(_) => continue,
                 None => root.path(),
             };
+            (walk.scanner.announce)(path);
             walk.real_root = fs::canonicalize(root.path()).unwrap_or_default();
             walk.enter(root, path);
             walk.tell_unfollowed();

@@ -24,6 +24,7 @@ pub mod roots;
 pub mod settings;
 pub mod sidecar;
 pub mod store;
+mod stuck;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -42,11 +43,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use store::pipe::{self, Piped};
+use stuck::{Reporter, Shared};
 use text::Shelf;
 
 /// Hints and requests that may wait; beyond, everything is looked at instead.
@@ -175,22 +177,61 @@ pub fn start(
         inbox: sender.clone(),
         worker: Mutex::new(worker),
     };
-    let read = sender.clone();
-    let hint = {
-        let wanted = Arc::clone(&wanted);
-        move |hint| {
-            if sender.try_send(Wake::Hint(hint)).is_err() {
-                wanted.overflow.store(true, Ordering::Relaxed);
-            }
-        }
+    let roots = options.roots.clone();
+    let handed = Handed {
+        formats: options.formats,
+        rules: options.rules,
+        counter: options.counter,
+        cache: options.cache,
+        wanted: Arc::clone(&wanted),
+        sender,
+        inbox: Arc::new(Mutex::new(inbox)),
+        ended: Arc::new(Mutex::new(Some(ended))),
     };
-    spawn("ingest", move || {
-        let mut worker = worker::Worker::new(options, wanted, inbox, Box::new(sink));
-        let _ = worker.work(&read, hint);
-        worker.end();
-        drop(ended);
-    })?;
+    stuck::start(handed, Arc::new(Shared::new(Box::new(sink))), roots, wanted)?;
     Ok(handle)
+}
+
+/// What one thread that reads hands to the next.
+#[derive(Clone)]
+struct Handed {
+    formats: Vec<&'static Format>,
+    rules: Arc<Rules>,
+    counter: Arc<Counter>,
+    cache: Option<PathBuf>,
+    wanted: Arc<Wanted>,
+    sender: SyncSender<Wake>,
+    inbox: Arc<Mutex<Receiver<Wake>>>,
+    /// Dropped when the last of them has ended.
+    ended: Arc<Mutex<Option<Sender<()>>>>,
+}
+
+impl Handed {
+    /// Reads below these roots until nobody listens, or another thread takes over.
+    fn work(self, reporter: Reporter, roots: Vec<SearchRoot>) {
+        let hint = {
+            let (wanted, sender) = (Arc::clone(&self.wanted), self.sender.clone());
+            move |hint| {
+                if sender.try_send(Wake::Hint(hint)).is_err() {
+                    wanted.overflow.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        let options = Options {
+            formats: self.formats,
+            roots,
+            stdin: None,
+            rules: self.rules,
+            counter: self.counter,
+            cache: self.cache,
+        };
+        let mut worker = worker::Worker::new(options, self.wanted, self.inbox, reporter.clone());
+        let _ = worker.work(&self.sender, hint);
+        if !reporter.is_replaced() {
+            worker.end();
+            *lock(&self.ended) = None;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A format for tests: lines such as `{"toy":7}`, each a request of that many tokens.
 //!
 //! `{"say":"…"}` is a message, `{"reset":1}` a compaction, `{"cwd":"…"}` a fact, `{"side":"…"}` a
-//! message of a sub-agent; anything else cannot be read. A document is a list of such lines in `[…]`, a
+//! message of a sub-agent, `{"hang":1}` is read only when a test allows it; anything else cannot be read. A document is a list of such lines in `[…]`, a
 //! folder `parts` has one in each file `part-<number>.json`.
 
 pub(super) mod made;
@@ -22,6 +22,7 @@ use crate::model::{Gone, Kind, Role, Source};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) static TOY: Format = Format {
     id: "toy",
@@ -209,6 +210,10 @@ impl ToyDecoder {
                 kept: Kept::Nothing,
             };
             out.push(Lane::Main, place, None, Event::Reset(Box::new(reset)));
+        } else if value["hang"] == 1 {
+            while HANGS.load(Ordering::Relaxed) {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
         } else if let Some(cwd) = value["cwd"].as_str() {
             let meta = Meta {
                 cwd: Some(cwd.into()),
@@ -220,6 +225,9 @@ impl ToyDecoder {
         }
     }
 }
+
+/// Whether `{"hang":1}` is never read.
+pub(super) static HANGS: AtomicBool = AtomicBool::new(false);
 
 /// A toy log at a path.
 pub(super) fn toy_log(path: &Path) -> super::discover::LogFile {

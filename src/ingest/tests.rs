@@ -3,7 +3,7 @@
 use super::discover::file_id;
 use super::reader::read_whole;
 use super::roots::SearchRoot;
-use super::testing::{TOY, toy_log};
+use super::testing::{HANGS, TOY, toy_log};
 use super::*;
 use crate::agents::ouro::OURO;
 use crate::model::event::{ByLength, Lane, Measure};
@@ -532,4 +532,38 @@ fn a_summary_that_comes_while_its_session_is_watched_is_a_compaction() {
     });
     let resets = watching.session(&path).resets();
     assert_eq!((resets.len(), resets[0].after), (1, Some(after)));
+}
+
+#[test]
+fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let [good, bad] = ["good", "bad"].map(|name| dir.path().join(name));
+    for folder in [&good, &bad] {
+        fs::create_dir(folder).unwrap();
+    }
+    let (well, ill) = (good.join("a.toy"), bad.join("b.toy"));
+    append(&well, "{\"toy\":1}\n");
+    append(&ill, "{\"toy\":7}\n");
+    let roots = [&bad, &good].map(|folder| SearchRoot::Usual(&TOY, folder.clone()));
+    let mut watching = Watching::new(options(roots.to_vec()));
+    watching.until("caught up", |fleet| fleet.caught_up);
+    HANGS.store(true, Ordering::Relaxed);
+    append(&ill, "{\"hang\":1}\n{\"toy\":8}\n");
+    watching.until_seen("problem");
+    append(&well, "{\"toy\":2}\n");
+    watching.until_known(&well, 3);
+    assert_eq!(watching.session(&ill).context().known, 8, "it stays");
+    // A program that ends now does not wait for it.
+    let mut other = Watching::new(options(vec![roots[0].clone()]));
+    other.until_seen("found");
+    let begun = Instant::now();
+    drop(other);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    // It answers again.
+    HANGS.store(false, Ordering::Relaxed);
+    watching.until_known(&ill, 9);
+    append(&ill, "{\"toy\":10}\n");
+    watching.until_known(&ill, 11);
+    append(&well, "{\"toy\":12}\n");
+    watching.until_known(&well, 13);
 }

@@ -39,11 +39,20 @@ impl Watch {
     }
 
     /// Watches the places that exist and are not watched yet; returns those that cannot be.
-    pub fn cover(&mut self, roots: &[SearchRoot]) -> Vec<(PathBuf, notify::Error)> {
+    /// `announce` gets each root before it is looked at.
+    pub fn cover(
+        &mut self,
+        roots: &[SearchRoot],
+        announce: &dyn Fn(&Path),
+    ) -> Vec<(PathBuf, notify::Error)> {
         let mut failed = Vec::new();
-        self.watched.retain(|path, _| path.exists());
+        self.watched.retain(|path, _| {
+            announce(path);
+            path.exists()
+        });
         for root in roots {
             let path = root.path();
+            announce(path);
             let (path, mode) = if path.is_dir() {
                 match root.is_flat() {
                     true => (path, RecursiveMode::NonRecursive),
@@ -153,10 +162,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = SearchRoot::Given(dir.path().to_path_buf());
         let mut watch = Watch::new(|_| ()).unwrap();
-        assert!(watch.cover(std::slice::from_ref(&root)).is_empty());
+        assert!(watch.cover(std::slice::from_ref(&root), &|_| ()).is_empty());
         let failed = |watch: &mut Watch, again| {
             watch.watched.insert(dir.path().to_path_buf(), Some(again));
-            watch.cover(std::slice::from_ref(&root));
+            watch.cover(std::slice::from_ref(&root), &|_| ());
             watch.watched[dir.path()].is_some()
         };
         assert!(failed(&mut watch, Instant::now() + RETRY), "not yet");

@@ -15,6 +15,7 @@ use super::reader::{Reading, SETTLED};
 use super::registry::Registries;
 use super::settings::SettingsReader;
 use super::store::{Cursor, Stamp};
+use super::stuck::Reporter;
 use super::text::Opened;
 use super::watch::{self, Hint, Watch};
 use super::{Options, Wake, Wanted, lock};
@@ -49,8 +50,6 @@ const TURN: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_secs(1);
 /// The watcher begins to watch a new folder only after it was made: it is looked into again.
 const NEW_FOLDER: Duration = Duration::from_millis(100);
-
-type Sink = Box<dyn FnMut(Update) -> ControlFlow<()> + Send>;
 
 /// The state of a file.
 struct Known {
@@ -103,8 +102,8 @@ pub(super) struct Worker {
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     wanted: Arc<Wanted>,
-    inbox: Receiver<Wake>,
-    sink: Sink,
+    inbox: Arc<Mutex<Receiver<Wake>>>,
+    reporter: Reporter,
     known: HashMap<FileId, Known>,
     by_path: HashMap<PathBuf, FileId>,
     /// Problems that were reported.
@@ -135,16 +134,19 @@ impl Worker {
     pub(super) fn new(
         options: Options,
         wanted: Arc<Wanted>,
-        inbox: Receiver<Wake>,
-        sink: Sink,
+        inbox: Arc<Mutex<Receiver<Wake>>>,
+        reporter: Reporter,
     ) -> Worker {
         let now = Instant::now();
+        let mut scanner = Scanner::new(options.roots, options.formats, paths::env);
+        let announced = reporter.clone();
+        scanner.announce = Box::new(move |root| announced.at(root));
         Worker {
             settings: SettingsReader::new(paths::env),
-            scanner: Scanner::new(options.roots, options.formats, paths::env),
+            scanner,
             wanted,
             inbox,
-            sink,
+            reporter,
             known: HashMap::new(),
             by_path: HashMap::new(),
             reported: HashSet::new(),
@@ -189,13 +191,13 @@ impl Worker {
         if let Some(cache) = &mut self.cache {
             cache.forget_found();
         }
-        (self.sink)(Update::InitialScanDone)?;
+        self.reporter.send(Update::InitialScanDone)?;
         let mut watch = None;
         let mut next_watch = Instant::now();
         // What was written before the watch began is found by the first walk after it.
         self.next_walk = Instant::now();
         loop {
-            if self.wanted.stop.load(Ordering::Relaxed) {
+            if self.wanted.stop.load(Ordering::Relaxed) || self.reporter.is_replaced() {
                 return ControlFlow::Break(());
             }
             let now = Instant::now();
@@ -212,7 +214,7 @@ impl Worker {
             if self.next_walk <= now {
                 let failed = watch
                     .as_mut()
-                    .map(|watch| watch.cover(self.scanner.roots()));
+                    .map(|watch| watch.cover(self.scanner.roots(), &|root| self.reporter.at(root)));
                 for (path, e) in failed.into_iter().flatten() {
                     self.no_hints(&path, &e)?;
                 }
@@ -247,7 +249,10 @@ impl Worker {
 
     /// Waits for a wake, and takes all that are there: of many hints of one file one is enough.
     fn take_wakes(&mut self, wait: Duration) -> ControlFlow<()> {
-        let mut next = match self.inbox.recv_timeout(wait) {
+        self.reporter.rest();
+        let inbox = Arc::clone(&self.inbox);
+        let inbox = lock(&inbox);
+        let mut next = match inbox.recv_timeout(wait) {
             Ok(wake) => Some(wake),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
@@ -259,18 +264,19 @@ impl Worker {
                     paths.insert(path);
                 }
                 Wake::Hint(Hint::Anything) => self.walk_soon(),
-                Wake::Spooled(update) => (self.sink)(*update)?,
+                Wake::Spooled(update) => self.reporter.send(*update)?,
                 Wake::Whole(done) => self.read_whole(*done)?,
                 Wake::Read(update) => {
                     self.reader = None;
                     if let Some(update) = update {
-                        (self.sink)(*update)?;
+                        self.reporter.send(*update)?;
                     }
                 }
                 Wake::Look => {}
             }
-            next = self.inbox.try_recv().ok();
+            next = inbox.try_recv().ok();
         }
+        drop(inbox);
         paths.into_iter().try_for_each(|path| self.changed(&path))
     }
 
@@ -317,7 +323,7 @@ impl Worker {
             }
             match self.known.get(&facts.file) {
                 None => {
-                    (self.sink)(Update::Found(Box::new(facts.clone())))?;
+                    self.reporter.send(Update::Found(Box::new(facts.clone())))?;
                     // The sessions of a database share a path, and are found by looking into it.
                     if !log.is_one_of_several() {
                         self.by_path.insert(facts.path.to_path_buf(), facts.file);
@@ -426,6 +432,7 @@ impl Worker {
             return ControlFlow::Continue(());
         };
         let path = Arc::clone(&known.log.facts.path);
+        self.reporter.at(&path);
         let stamp = match known.log.store.stamp() {
             Ok(stamp) => stamp,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -471,7 +478,7 @@ impl Worker {
             facts.len = stamp.bytes();
             facts.modified = stamp.modified();
             let facts = facts.clone();
-            (self.sink)(Update::Found(Box::new(facts)))?;
+            self.reporter.send(Update::Found(Box::new(facts)))?;
         }
         self.read_appended(file, incomplete && settled)
     }
@@ -481,23 +488,25 @@ impl Worker {
         let Some(known) = self.known.get_mut(&file) else {
             return ControlFlow::Continue(());
         };
+        self.reporter.at(&known.log.facts.path);
         let overrides = self.settings.of(&known.log, known.cwd.as_deref());
         if overrides == known.overrides {
             return ControlFlow::Continue(());
         }
         known.overrides = Arc::clone(&overrides);
-        (self.sink)(Update::Settings { file, overrides })
+        self.reporter.send(Update::Settings { file, overrides })
     }
 
     /// Sends what the sessions' processes do, where that has changed.
     fn send_running(&mut self) -> ControlFlow<()> {
         let mut registries = Registries::default();
         for (file, known) in &mut self.known {
+            self.reporter.at(&known.log.facts.path);
             let running = registries.of(&known.log);
             if running != known.running {
                 known.running = running;
                 let file = *file;
-                (self.sink)(Update::Running { file, running })?;
+                self.reporter.send(Update::Running { file, running })?;
             }
         }
         ControlFlow::Continue(())
@@ -508,7 +517,7 @@ impl Worker {
         if let Some(known) = self.known.remove(&file) {
             self.by_path.remove(known.log.facts.path.as_path());
             self.live.retain(|live| *live != file);
-            (self.sink)(Update::Vanished(file))?;
+            self.reporter.send(Update::Vanished(file))?;
         }
         ControlFlow::Continue(())
     }
@@ -527,7 +536,7 @@ impl Worker {
         if !self.reported.insert((path.clone(), what.clone())) {
             return ControlFlow::Continue(());
         }
-        (self.sink)(Update::Problem { path, what })
+        self.reporter.send(Update::Problem { path, what })
     }
 }
 

@@ -32,7 +32,7 @@ impl Worker {
         known.unreported = sessions.iter().any(|(_, session)| session.is_unreported());
         (known.trimmed, known.lacks_texts) = (true, true);
         self.send_settings(file)?;
-        (self.sink)(Update::Rebuilt { file, sessions })?;
+        self.reporter.send(Update::Rebuilt { file, sessions })?;
         ControlFlow::Continue(true)
     }
 

@@ -44,7 +44,7 @@ impl Worker {
                 moved = true;
             }
             if !entries.is_empty() {
-                (self.sink)(Update::Appended { file, entries })?;
+                self.reporter.send(Update::Appended { file, entries })?;
             }
             if !more {
                 break;
@@ -83,7 +83,7 @@ impl Worker {
             known.cwd = session.meta.cwd.clone();
         }
         self.send_settings(file)?;
-        (self.sink)(Update::Rebuilt { file, sessions })
+        self.reporter.send(Update::Rebuilt { file, sessions })
     }
 
     /// The sessions of a file, read anew.
@@ -133,7 +133,7 @@ impl Worker {
             cache.put(key, stored);
         }
         self.send_settings(file)?;
-        (self.sink)(Update::Rebuilt { file, sessions })?;
+        self.reporter.send(Update::Rebuilt { file, sessions })?;
         match end {
             Ok(()) => ControlFlow::Continue(()),
             Err(e) => self.failed(file, &e),
@@ -186,6 +186,7 @@ impl Worker {
             let is_whole = known.read == Coverage::Whole;
             let has_texts = !known.lacks_texts || known.log.facts.len < LARGE;
             let epoch_first = known.counted < Coverage::Epoch && !(is_whole && has_texts);
+            self.reporter.at(&known.log.facts.path);
             let begun = self.foreground.take().filter(|begun| begun.file == file);
             let reading = match begun {
                 Some(begun) => Ok(begun.reading),
@@ -225,7 +226,7 @@ impl Worker {
         if !self.caught_up && !busy && self.pool.is_idle() {
             self.caught_up = true;
             self.next_save = Instant::now();
-            (self.sink)(Update::CaughtUp)?;
+            self.reporter.send(Update::CaughtUp)?;
         }
         ControlFlow::Continue(busy)
     }

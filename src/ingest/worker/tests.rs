@@ -3,6 +3,7 @@
 use super::*;
 use crate::ingest::INBOX;
 use crate::ingest::discover::Found;
+use crate::ingest::stuck::Shared;
 use crate::ingest::testing::made::{Fault, Made};
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
@@ -41,7 +42,12 @@ impl Driven {
             cache: None,
         };
         let (inbox, wakes) = sync_channel(INBOX);
-        let mut worker = Worker::new(options, Arc::default(), wakes, Box::new(sink));
+        let mut worker = Worker::new(
+            options,
+            Arc::default(),
+            Arc::new(Mutex::new(wakes)),
+            Reporter::of(&Arc::new(Shared::new(Box::new(sink)))),
+        );
         let found = Found {
             files: logs.iter().map(|made| made.log()).collect(),
             ..Found::default()

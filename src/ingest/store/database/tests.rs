@@ -587,3 +587,34 @@ fn a_journal_that_names_another_file_does_not_have_it_deleted() {
     );
     assert!(path.exists() && PathBuf::from(journal).exists());
 }
+
+#[test]
+fn a_database_that_lost_its_header_is_refused_once_until_it_changes() {
+    let agent = Agent::new("delete");
+    agent.talk("a", &["{\"toy\":1}"]);
+    let log = agent.log("a");
+    let at = Arc::new(agent.path.clone());
+    let database = Database::new(&at, &TALKS);
+    let (sessions, error) = database.sessions();
+    assert!(error.is_none() && sessions.len() == 1);
+    let seen = database.stamp(&"a".into()).unwrap();
+    let whole = fs::read(&agent.path).unwrap();
+    fs::write(&agent.path, [&[0; 100], &whole[100..]].concat()).unwrap();
+    let given_up = Instant::now() + Duration::from_secs(30);
+    // As soon as a later write is sure to show, what is wrong is remembered.
+    while lock(&database.state).failed.is_none() {
+        assert_eq!(database.stamp(&"a".into()).unwrap(), seen, "it stays");
+        assert!(Instant::now() < given_up, "never remembered");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let files = Files::of(&agent.path).unwrap();
+    assert!(lock(&database.state).refusal(files).is_some());
+    assert_eq!(database.stamp(&"a".into()).unwrap(), seen);
+    fs::write(&agent.path, &whole).unwrap();
+    let files = Files::of(&agent.path).unwrap();
+    assert!(
+        lock(&database.state).refusal(files).is_none(),
+        "it is tried again"
+    );
+    assert_eq!(prompts(&log), [1]);
+}
