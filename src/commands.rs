@@ -6,6 +6,7 @@ mod setup;
 pub mod streams;
 
 use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor, Print};
+use crate::files;
 use crate::paths;
 use crate::report::ls::Sums;
 use crate::report::{self, Charset, Output, Style};
@@ -13,6 +14,11 @@ use anyhow::{Result, bail};
 use clap::CommandFactory;
 use setup::{LeftOut, Setup};
 use std::io::{IsTerminal, Write};
+
+/// The files that reports have open at once: logs in several threads, and databases with what is beside them.
+const FOR_REPORTS: usize = 12;
+/// The same for the screens, with the terminal, signals and the watch.
+const FOR_SCREENS: usize = 24;
 
 /// Runs a command, or the monitor if there is none. Reports are written to `out`, problems that do not end
 /// the command to `err`.
@@ -23,6 +29,7 @@ use std::io::{IsTerminal, Write};
 pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let mut options = cli.monitor;
     let Some(mut command) = cli.command else {
+        files::check_room(FOR_SCREENS)?;
         return monitor::run(&Setup::load(cli.config)?, options);
     };
     command.add_options(&mut options);
@@ -39,6 +46,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
         clap_complete::generate(shell, &mut Cli::command(), "ctxgauge", &mut script);
         return Ok(out.write_all(&script)?);
     }
+    files::check_room(FOR_REPORTS)?;
     let setup = Setup::load(cli.config)?;
     let checked = match &command {
         Command::Agents {

@@ -179,6 +179,49 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Checks that so many more files can be opened. Libraries panic where there are no descriptors left.
+///
+/// # Errors
+///
+/// If the system's limit is lower; the error says how to raise it.
+pub fn check_room(files: usize) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut held = Vec::with_capacity(files);
+        for _ in 0..files {
+            match rustix::io::fcntl_dupfd_cloexec(io::stderr(), 0) {
+                Ok(copy) => held.push(copy),
+                Err(e) if is_exhausted(&e.into()) => {
+                    return Err(io::Error::other(format!(
+                        "too few files can be opened at once, {files} more are needed: raise the limit, as with \
+                         `ulimit -n 256`"
+                    )));
+                }
+                // Standard error is closed: nothing is known.
+                Err(_) => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an error says that no more files can be opened at once.
+pub fn is_exhausted(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let code = error.raw_os_error();
+        [Errno::MFILE, Errno::NFILE]
+            .iter()
+            .any(|all| code == Some(all.raw_os_error()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
+
 /// The error of a link that leads out of a folder.
 fn leads_out() -> io::Error {
     io::Error::new(

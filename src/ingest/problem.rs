@@ -1,9 +1,15 @@
 //! What went wrong with a file, and what to do about it, in words.
 
+use crate::files;
 use std::io;
 
 /// Why something could not be done with a file or folder.
 pub(super) fn unreadable(error: &io::Error, what: &str) -> String {
+    if files::is_exhausted(error) {
+        return format!(
+            "cannot {what}: too many files are open; raise the limit, as with `ulimit -n 256`"
+        );
+    }
     match error.kind() {
         io::ErrorKind::PermissionDenied => format!(
             "no permission to {what}: what it holds is missing here; give yourself read access \

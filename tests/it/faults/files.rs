@@ -460,3 +460,73 @@ fn a_bad_mapping_is_left_out_and_the_others_go_on() {
         screen.contains("shop") && screen.contains("left out")
     });
 }
+
+#[test]
+fn with_too_few_descriptors_every_command_says_so_and_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let log = session(home.path(), ID);
+    let program = env!("CARGO_BIN_EXE_ctxgauge");
+    let commands = ["ls", &format!("report '{}'", log.display()), "audit"];
+    for limit in [8, 12, 14, 16, 20] {
+        for command in commands {
+            let script = format!("ulimit -n {limit}; exec '{program}' {command}");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &script]).stdin(Stdio::null());
+            shell.env("HOME", home.path());
+            let output = ended(&mut shell);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains("panicked"), "{limit} {command}: {said}");
+            match output.status.success() {
+                true => assert!(!output.stdout.is_empty(), "{limit} {command}"),
+                false => assert!(said.contains("ulimit -n"), "{limit} {command}: {said}"),
+            }
+            assert!(limit > 12 || !output.status.success(), "{limit} {command}");
+        }
+        let script = format!("ulimit -n {limit}; \"$CTXGAUGE\"; echo ended");
+        let terminal = Terminal::open_shell(home.path(), &script, (100, 30));
+        let screen = terminal.wait_for_text("ended");
+        assert!(screen.contains("ulimit -n"), "{limit}: {screen}");
+        assert!(!screen.contains("panicked"), "{limit}: {screen}");
+    }
+}
+
+#[test]
+fn what_is_written_is_the_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    fn look(folder: &Path, found: &mut usize) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let meta = entry.metadata().unwrap();
+            let mode = meta.permissions().mode() & 0o777;
+            let expected = if meta.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode, expected, "{}", entry.path().display());
+            match meta.is_dir() {
+                true => look(&entry.path(), found),
+                false => *found += 1,
+            }
+        }
+    }
+    let home = tempfile::tempdir().unwrap();
+    session(home.path(), ID);
+    // The user's mask lets others read.
+    let script = "umask 022; \"$CTXGAUGE\" ls; \"$CTXGAUGE\"; echo ended";
+    let mut terminal = Terminal::open_shell(home.path(), script, (140, 40));
+    terminal.wait_for("the screens", |screen| {
+        screen.contains("1 session") && screen.contains("21.6k")
+    });
+    terminal.press("s");
+    terminal.press("q");
+    terminal.wait_for_text("ended");
+    for folder in [".local/state", ".cache"] {
+        let mut found = 0;
+        look(&home.path().join(folder), &mut found);
+        assert!(found > 0, "{folder}");
+    }
+    let mut names: Vec<_> = fs::read_dir(home.path()).unwrap().flatten().collect();
+    names.retain(|entry| {
+        let name = entry.file_name();
+        ![".claude", ".local", ".cache"]
+            .iter()
+            .any(|own| name == *own)
+    });
+    assert!(names.is_empty(), "{names:?}");
+}
