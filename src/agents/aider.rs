@@ -15,7 +15,7 @@
 //! * A model whose name is not public is `None` or `provider/REDACTED`. No event has a folder or a version.
 //! * Requests that summarise the talk or write commit messages have no event.
 
-use super::lenient::{self, Count, Text, record};
+use super::lenient::{self, Count, Reported, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::Gone;
 use crate::model::event::{Kept, Key, Meta, Node, Reset, Sink, Usage};
@@ -80,8 +80,8 @@ record! {
 
     struct Properties<'a> {
         model: Text<'a> = "main_model",
-        prompt: Count = "prompt_tokens",
-        completion: Count = "completion_tokens",
+        prompt: Reported = "prompt_tokens",
+        completion: Reported = "completion_tokens",
     }
 }
 
@@ -115,7 +115,9 @@ impl Decoder for AiderDecoder {
         match record.event.or_empty() {
             "message_send" => self.sent(&record.properties, out),
             // No other event has it.
-            "" if record.properties.prompt.0.is_some() => self.sent(&record.properties, out),
+            "" if record.properties.prompt != Reported::Absent => {
+                self.sent(&record.properties, out)
+            }
             "launched" => self.clear("new run", out),
             "command_clear" | "command_reset" => self.clear("manual", out),
             "" => out.unreadable("no event"),
@@ -130,7 +132,8 @@ impl Decoder for AiderDecoder {
 impl AiderDecoder {
     /// A request, by its numbers alone.
     fn sent(&mut self, numbers: &Properties<'_>, out: &mut Sink<'_>) {
-        let Some(prompt) = numbers.prompt.0.filter(|prompt| *prompt > 0) else {
+        let [prompt, completion] = Reported::whole([numbers.prompt, numbers.completion]);
+        let Some(prompt) = prompt.0.filter(|prompt| *prompt > 0) else {
             return out.skip("message_send without numbers");
         };
         self.has_talk = true;
@@ -138,7 +141,7 @@ impl AiderDecoder {
         out.node(Node::output(None, Some(request), Vec::new()));
         out.usage(Usage {
             model: numbers.model().or(self.model.clone()),
-            output: numbers.completion.0,
+            output: completion.0,
             ..Usage::estimated(request, prompt)
         });
     }

@@ -12,7 +12,7 @@
 //! * `env.initial.trees` are the folders. A thread that was handed off is another document.
 
 use super::anthropic::{self, ToolNames, part_of};
-use super::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, record};
+use super::lenient::{self, Count, Millis, Piece, Pieces, Raw, Text, Window, record};
 use super::{
     Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, facts, head, image,
 };
@@ -98,7 +98,7 @@ record! {
         at: Option<Millis> = "sentAt",
     }
 
-    struct Numbers<'a> {
+    whole struct Numbers<'a> {
         model: Text<'a>,
         timestamp: Text<'a>,
         input: Count = "inputTokens",
@@ -106,7 +106,7 @@ record! {
         cache_write: Count = "cacheCreationInputTokens",
         cache_read: Count = "cacheReadInputTokens",
         total: Count = "totalInputTokens",
-        window: Count = "maxInputTokens",
+        window: Window = "maxInputTokens",
     }
 
     struct Block<'a> {

@@ -142,7 +142,7 @@ record! {
     }
 
     #[derive(Copy)]
-    struct Metrics {
+    whole struct Metrics {
         input: Count = "inputTokens",
         output: Count = "outputTokens",
         cache_read: Count = "cacheReadTokens",

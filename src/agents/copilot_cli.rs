@@ -41,7 +41,7 @@ mod usage;
 
 use super::anthropic::ToolNames;
 use super::image::{self, Formula};
-use super::lenient::{self, Count, Piece};
+use super::lenient::{self, Piece, Window};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
 };
@@ -299,7 +299,7 @@ impl CopilotCliDecoder {
     }
 
     /// The largest prompt of the main conversation.
-    fn window(&mut self, limit: Count, out: &mut Sink<'_>) {
+    fn window(&mut self, limit: Window, out: &mut Sink<'_>) {
         let limit = limit.0.filter(|limit| *limit > 0);
         if limit.is_some() && limit != self.window && out.lane() == Lane::Main {
             self.window = limit;

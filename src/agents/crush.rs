@@ -17,7 +17,7 @@
 
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Text, record};
+use super::lenient::{self, Count, Reported, Text, record};
 use super::settings::{Layers, Settings, SettingsFile};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
@@ -133,8 +133,8 @@ const AUGUST_2025: Schema = Schema {
 
 record! {
     struct Header<'a> {
-        prompt: Count,
-        output: Count,
+        prompt: Reported,
+        output: Reported,
         answer: Text<'a>,
         answers: Count,
     }
@@ -202,7 +202,8 @@ impl Decoder for CrushDecoder {
 
 impl CrushDecoder {
     fn header(&mut self, header: &Header<'_>) {
-        let (prompt, output) = (header.prompt.or_zero(), header.output.or_zero());
+        let parts = Reported::whole([header.prompt, header.output]);
+        let [prompt, output] = parts.map(Count::or_zero);
         let is_first = header.answers.or_zero() < 2;
         let answer = header.answer.key().filter(|_| prompt > 0);
         self.newest = answer.map(|answer| (answer, prompt, output, is_first));

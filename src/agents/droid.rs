@@ -112,7 +112,7 @@ record! {
     }
 
     #[derive(Copy, PartialEq)]
-    struct Numbers {
+    whole struct Numbers {
         input: Count = "inputTokens",
         output: Count = "outputTokens",
         cache_creation: Count = "cacheCreationTokens",

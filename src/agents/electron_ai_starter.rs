@@ -13,7 +13,7 @@
 
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Millis, Text, record};
+use super::lenient::{self, Millis, Reported, Text, record};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder};
 use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part as Direction, Reset, Sink, Usage,
@@ -82,8 +82,8 @@ record! {
         id: Text<'a>,
         at: Option<Millis>,
         role: Text<'a>,
-        input: Count,
-        output: Count,
+        input: Reported,
+        output: Reported,
         parts: Vec<Part<'a>>,
         summary: Text<'a>,
         cutoff: Text<'a>,
@@ -191,13 +191,14 @@ impl ElectronDecoder {
             let items = results.collect();
             self.add(key, Direction::Result, items, out);
         }
-        let prompt = row.input.0.filter(|tokens| *tokens > 0 && is_one_request);
+        let [input, output] = Reported::whole([row.input, row.output]);
+        let prompt = input.0.filter(|tokens| *tokens > 0 && is_one_request);
         if let Some(prompt) = prompt {
             out.usage(Usage {
-                output: row.output.0,
+                output: output.0,
                 billed: Billed {
                     input: prompt,
-                    output: row.output.or_zero(),
+                    output: output.or_zero(),
                     ..Billed::default()
                 },
                 ..Usage::reported(request, prompt)

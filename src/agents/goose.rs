@@ -17,7 +17,7 @@
 
 use super::anthropic::{ToolNames, part_of};
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, record};
+use super::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
 use super::settings::{Layers, Settings};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, decoder, image, rows};
 use crate::model::event::{
@@ -145,12 +145,12 @@ record! {
 
     struct Config<'a> {
         model_name: Text<'a>,
-        context_limit: Count,
+        context_limit: Window,
     }
 
     /// A request of the ledger, or what a message has of it.
     #[derive(Copy)]
-    struct Numbers {
+    whole struct Numbers {
         id: Count,
         at: Count,
         input: Count = "input" | "inputTokens",

@@ -20,7 +20,7 @@
 mod usage;
 
 use super::format::names;
-use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Text, record};
+use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
 use super::settings::{Layers, Settings, SettingsFile};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
@@ -117,7 +117,7 @@ record! {
         output: Output<'a> = "rawOutput",
         before: Count = "tokens_before",
         after: Count = "tokens_after",
-        window: Count = "context_window",
+        window: Window = "context_window",
         meta: Model<'a> = "_meta",
     }
 
@@ -140,7 +140,7 @@ record! {
 
     #[derive(Copy)]
     struct About {
-        total: Count = "totalTokens",
+        total: Reported = "totalTokens",
         stream: Option<Millis> = "streamStartMs",
         at: Option<Millis> = "agentTimestampMs",
     }
@@ -261,7 +261,7 @@ impl GrokDecoder {
                     None => item.done(),
                 };
                 self.requests.output(about, vec![item], out);
-                self.requests.total(about.total.0, out);
+                self.requests.total(about.total.get(), out);
             }
             "tool_call_update" if matches!(update.status.or_empty(), "completed" | "failed") => {
                 self.result(update, out);

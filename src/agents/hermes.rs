@@ -15,7 +15,7 @@
 
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Raw, Text, record};
+use super::lenient::{self, Count, Raw, Reported, Text, record};
 use super::settings::{Settings, SettingsFile};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, rows};
 use crate::model::event::{
@@ -116,12 +116,12 @@ static STORE: DatabaseSpec = DatabaseSpec {
 record! {
     struct Header<'a> {
         prompt: Text<'a>,
-        calls: Count,
-        input: Count,
-        output: Count,
-        read: Count,
-        written: Count,
-        reasoning: Count,
+        calls: Reported,
+        input: Reported,
+        output: Reported,
+        read: Reported,
+        written: Reported,
+        reasoning: Reported,
     }
 
     struct Row<'a> {
@@ -194,13 +194,26 @@ impl HermesDecoder {
             let key = Key::of("hermes system prompt");
             out.node(Node::new(Some(key), Part::Front, vec![item]));
         }
-        let calls = header.calls.or_zero();
+        let parts = [
+            header.calls,
+            header.input,
+            header.written,
+            header.read,
+            header.output,
+            header.reasoning,
+        ];
+        if parts.contains(&Reported::Unreadable) {
+            self.pending = None;
+            return;
+        }
+        let [calls, input, cache_creation, cache_read, output, reasoning] =
+            Reported::whole(parts).map(Count::or_zero);
         let sum = Billed {
-            input: header.input.or_zero(),
-            cache_creation: header.written.or_zero(),
-            cache_read: header.read.or_zero(),
-            output: header.output.or_zero(),
-            reasoning: header.reasoning.or_zero(),
+            input,
+            cache_creation,
+            cache_read,
+            output,
+            reasoning,
         };
         let (before, old) = self.sums.replace((calls, sum)).unwrap_or_default();
         if calls != before {

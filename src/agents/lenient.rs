@@ -15,6 +15,8 @@ use std::borrow::Cow;
 
 /// The largest plausible number of tokens: sums of such numbers cannot overflow.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
+/// More tokens than any model's window has.
+const MAX_WINDOW: u64 = 1_000_000_000;
 
 /// A string, borrowed from the line where it holds no escapes; absent where it is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,7 +57,7 @@ impl Text<'_> {
     }
 }
 
-/// A number of tokens; absent where it is negative, too large to be true, or no number.
+/// A number of tokens; absent where it is negative, too large to be true, not whole, or no number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count(pub Option<u64>);
 
@@ -66,7 +68,7 @@ impl Count {
         Count(whole.or_else(|| {
             let number: f64 = json.parse().ok()?;
             let is_plausible = (0.0..=MAX_TOKENS as f64).contains(&number);
-            is_plausible.then_some(number as u64)
+            (is_plausible && number.fract() == 0.0).then_some(number as u64)
         }))
     }
 
@@ -89,6 +91,55 @@ impl Count {
     }
 }
 
+/// A number of tokens of a usage report whose other parts are beside it in the same record. Of a report with an
+/// unreadable part nothing is used; see `whole` in [`record`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Reported {
+    /// It is not there, or null.
+    #[default]
+    Absent,
+    /// It is there.
+    Tokens(u64),
+    /// It is there, and no number of tokens.
+    Unreadable,
+}
+
+impl Reported {
+    /// The parts of a report, absent all of them where one is unreadable.
+    pub fn whole<const N: usize>(parts: [Reported; N]) -> [Count; N] {
+        let is_whole = !parts.contains(&Reported::Unreadable);
+        parts.map(|part| match part {
+            Reported::Tokens(tokens) if is_whole => Count(Some(tokens)),
+            _ => Count(None),
+        })
+    }
+
+    /// The only part of a report.
+    pub fn get(self) -> Option<u64> {
+        match self {
+            Reported::Tokens(tokens) => Some(tokens),
+            Reported::Absent | Reported::Unreadable => None,
+        }
+    }
+}
+
+/// A usage report, where it matters whether there was one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Report<T> {
+    /// There is none, or null.
+    #[default]
+    Absent,
+    /// This one.
+    Is(T),
+    /// There is one, and a number of it cannot be read.
+    Unreadable,
+}
+
+/// The size of a window, or the size at which an agent compacts; absent where it is 0, larger than any window,
+/// or no number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window(pub Option<u64>);
+
 /// A time in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Millis(pub i64);
@@ -106,12 +157,9 @@ impl Field<'_> for Millis {
     }
 }
 
-/// A number of tokens, 0 where it is too large to be true.
-pub fn plausible(tokens: u64) -> u64 {
-    match tokens <= MAX_TOKENS {
-        true => tokens,
-        false => 0,
-    }
+/// Whether a number of tokens is not too large to be true.
+pub fn is_plausible(tokens: u64) -> bool {
+    tokens <= MAX_TOKENS
 }
 
 /// One piece of a content: bare text or an object.

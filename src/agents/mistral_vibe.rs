@@ -17,7 +17,7 @@
 //! * Large results are saved in a file; the model gets their beginning.
 
 use super::format::names;
-use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Text, record};
+use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record};
 use super::{
     Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, decoder, head,
 };
@@ -164,11 +164,11 @@ record! {
 
     struct Response<'a> {
         parts: Vec<Block<'a>>,
-        usage: Option<Numbers>,
+        usage: Report<Numbers>,
     }
 
     #[derive(Copy)]
-    struct Numbers {
+    whole struct Numbers {
         input: Count = "input_tokens",
         cached: Count = "cached_input_tokens",
         output: Count = "output_tokens",
@@ -183,7 +183,7 @@ record! {
     }
 
     struct Compaction {
-        threshold: Count = "token_threshold",
+        threshold: Window = "token_threshold",
     }
 
     struct Delta<'a> {
@@ -422,8 +422,10 @@ impl VibeDecoder {
 
     fn response(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
         let response = &payload.result.result;
-        let Some(numbers) = response.usage else {
-            return out.skip("action_result");
+        let numbers = match response.usage {
+            Report::Absent => return out.skip("action_result"),
+            Report::Is(numbers) => numbers,
+            Report::Unreadable => Numbers::default(),
         };
         let Some(action) = payload.action.key() else {
             return out.unreadable("a response without an id");

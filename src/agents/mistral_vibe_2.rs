@@ -12,7 +12,7 @@
 //! * `injected` messages of the user's are the harness's.
 
 use super::anthropic::ToolNames;
-use super::lenient::{self, Count, Lost, Pieces, Raw, Text, record};
+use super::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
 use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use crate::model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
 use crate::model::{Kind, Role};
@@ -100,11 +100,11 @@ record! {
 
     struct Config<'a> {
         model: Text<'a> = "active_model",
-        threshold: Count = "auto_compact_threshold",
+        threshold: Window = "auto_compact_threshold",
     }
 
     #[derive(Copy, PartialEq)]
-    struct Stats {
+    whole struct Stats {
         prompts: Count = "session_prompt_tokens",
         outputs: Count = "session_completion_tokens",
         prompt: Count = "last_turn_prompt_tokens",

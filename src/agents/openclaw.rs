@@ -18,7 +18,7 @@
 //! For the lines see [`super::pi`].
 
 use super::database::{DatabaseSpec, MAGIC, Schema};
-use super::lenient::{self, Count, Text, record};
+use super::lenient::{self, Count, Text, Window, record};
 use super::pi::{PI, begins_with_a_header};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, facts, head};
 use crate::model::event::{Event, Key, Meta, Node, Part, Sink};
@@ -110,8 +110,8 @@ record! {
     struct Header<'a> {
         title: Text<'a>,
         parent: Text<'a>,
-        window: Count,
-        trigger: Count,
+        window: Window,
+        trigger: Window,
         report: Option<Report<'a>>,
     }
 

@@ -306,7 +306,7 @@ impl OtelGenAiDecoder {
         }
         let thread = self.threads.entry(lane).or_insert_with(Thread::new);
         thread.emit_meta(&call, out);
-        let usage = call.usage(request);
+        let usage = call.usage(request, out);
         if thread.is_late(&call) {
             return thread.conversation.add_late_response(request, usage, out);
         }

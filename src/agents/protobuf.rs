@@ -43,6 +43,11 @@ impl<'a> Message<'a> {
         of_it.last().map(|(_, value)| value)
     }
 
+    /// Whether there is a field of this number.
+    pub fn has(self, number: u64) -> bool {
+        self.last(number).is_some()
+    }
+
     /// The number in a field.
     pub fn number(self, number: u64) -> Option<u64> {
         match self.last(number)? {

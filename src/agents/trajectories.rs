@@ -145,7 +145,7 @@ record! {
         usage: Numbers,
     }
 
-    struct Numbers {
+    whole struct Numbers {
         prompt: Count = "prompt_tokens" | "input_tokens",
         output: Count = "completion_tokens" | "output_tokens",
         read: Cached = "prompt_tokens_details" | "input_tokens_details",

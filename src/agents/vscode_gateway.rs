@@ -219,7 +219,7 @@ impl VscodeGatewayDecoder {
         let thread = self.thread(capture::conversation(line), meta, out);
         let blocks = capture::captured(line);
         thread.conversation.add_request(&Prompt::of(&blocks), out);
-        if let Some(tokens) = line.tokens.estimated.0 {
+        if let Some(tokens) = line.tokens.estimated.get() {
             let chat = line.internal_state.chat_id.key();
             let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));
             out.usage(Usage::estimated(request, tokens));

@@ -106,7 +106,7 @@ record! {
     }
 
     #[derive(Copy)]
-    struct Numbers {
+    whole struct Numbers {
         input: Count = "input_tokens",
         output: Count = "output_tokens",
         written: Count = "cache_creation_input_tokens",

@@ -167,6 +167,8 @@ pub enum Event {
     Unknown(Box<str>),
     /// A field of another type than expected was passed over: its name in the log.
     Lost(&'static str),
+    /// A usage report that has a number that cannot be read, so that none of it is used.
+    UnreadableUsage,
     /// A line that could not be read, and why.
     Unreadable(Box<str>),
 }

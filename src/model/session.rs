@@ -65,6 +65,8 @@ pub struct Session {
     /// Fields of another type than expected, by name: each cost its own value and nothing else.
     #[serde(skip)]
     pub lost_fields: BTreeMap<&'static str, u64>,
+    /// Usage reports that were not used, since one of their numbers cannot be read.
+    pub unreadable_usage: u64,
     /// Lines that could not be read.
     pub unreadable: u64,
     /// The first of them, and why.
@@ -308,6 +310,7 @@ impl Session {
             Event::Skipped(kind) => *self.skipped.entry(kind).or_default() += 1,
             Event::Unknown(kind) => *self.unknown.entry(kind).or_default() += 1,
             Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
+            Event::UnreadableUsage => self.unreadable_usage += 1,
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 self.first_unreadable.get_or_insert((place, why));

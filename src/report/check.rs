@@ -152,6 +152,7 @@ impl Records {
                 ("unknown type", kind.to_string())
             }
             Event::Lost(field) => ("field of an unexpected type", (*field).to_owned()),
+            Event::UnreadableUsage => ("unreadable usage", "not used".to_owned()),
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 ("unreadable", why.to_string())

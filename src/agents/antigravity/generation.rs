@@ -109,13 +109,17 @@ pub(super) fn read(hex: &str) -> Option<Option<Generation>> {
     if !(row.is_whole() && chat.is_whole() && numbers.is_whole()) {
         return None;
     }
-    let tokens = |field| lenient::plausible(numbers.number(field).unwrap_or(0));
-    let (read, written) = (tokens(5), tokens(4));
-    let prompt = tokens(2) + written + read;
-    let thinking = tokens(9);
-    let visible = match numbers.number(10) {
-        Some(_) => tokens(10),
-        None => tokens(3).saturating_sub(thinking),
+    // Of a report with an unreadable number nothing is used.
+    let tokens = |field| match numbers.has(field) {
+        true => numbers.number(field).filter(|n| lenient::is_plausible(*n)),
+        false => Some(0),
+    };
+    let (read, written) = (tokens(5)?, tokens(4)?);
+    let prompt = tokens(2)? + written + read;
+    let (output, thinking, rest) = (tokens(3)?, tokens(9)?, tokens(10)?);
+    let visible = match numbers.has(10) {
+        true => rest,
+        false => output.saturating_sub(thinking),
     };
     let response = match numbers.text(11) {
         Some(id) => Key::of_parts(&["antigravity", id]),

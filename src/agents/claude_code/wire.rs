@@ -76,7 +76,7 @@ record! {
     }
 
     /// The usage of a response, or of one of its iterations.
-    pub(super) struct ResponseUsage<'a> {
+    whole pub(super) struct ResponseUsage<'a> {
         kind: Text<'a> = "type",
         input_tokens: Count,
         cache_creation_input_tokens: Count,

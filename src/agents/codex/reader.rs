@@ -6,7 +6,7 @@ use super::turn::Turns;
 use super::usage::Meter;
 use super::wire::{EventMsg, Item, Line, TokenUsage, TurnContext};
 use crate::agents::Decoder;
-use crate::agents::lenient::{self, Count, Raw};
+use crate::agents::lenient::{self, Raw, Window};
 use crate::model::event::{Billed, Event, Key, Meta, Sink};
 use std::collections::HashMap;
 
@@ -182,7 +182,7 @@ impl CodexDecoder {
     }
 
     /// Reads a window. In a log it is 95 % of the model's: what Codex uses of it.
-    fn window(&mut self, window: Count, out: &mut Sink<'_>) {
+    fn window(&mut self, window: Window, out: &mut Sink<'_>) {
         self.emit_changes(Meta::of_window(window.0), out);
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Report {
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     total: Option<TokenUsage>,
+    /// Whether the log has it.
+    has_totals: bool,
     last: Option<TokenUsage>,
     /// The newest call of a `token_usage_record`, until a `token_count` repeats it.
     recorded: Option<TokenUsage>,
@@ -44,7 +46,11 @@ impl Meter {
         let Some(last) = last else {
             return Report::Nothing;
         };
-        let total = total.unwrap_or(last);
+        // A sum that cannot be read is the one before and the call.
+        let next = self.total.filter(|_| self.has_totals);
+        let next = next.and_then(|before| before.plus(last));
+        self.has_totals |= total.is_some();
+        let total = total.or(next).unwrap_or(last);
         let repeated = self.total == Some(total);
         let unchanged = self.last == Some(last);
         let before = self.total.replace(total);

@@ -1,6 +1,6 @@
 //! The lines of a rollout as they are written.
 
-use crate::agents::lenient::{At, Count, Field, Piece, Pieces, Raw, Text, record, scan};
+use crate::agents::lenient::{At, Count, Field, Piece, Pieces, Raw, Text, Window, record, scan};
 use crate::model::event::split_elided;
 use std::borrow::Cow;
 
@@ -78,7 +78,7 @@ record! {
     pub(super) struct EventMsg<'a> {
         pub kind: Text<'a> = "type",
         pub info: Option<TokenInfo>,
-        pub model_context_window: Count,
+        pub model_context_window: Window,
         pub num_turns: Count,
         pub thread_name: Text<'a>,
         pub thread_settings: TurnContext<'a>,
@@ -87,7 +87,7 @@ record! {
     pub(super) struct TokenInfo {
         pub total_token_usage: Option<TokenUsage>,
         pub last_token_usage: Option<TokenUsage>,
-        pub model_context_window: Count,
+        pub model_context_window: Window,
     }
 
     /// A `token_usage_record` payload.
@@ -99,7 +99,7 @@ record! {
 
     /// Tokens as Codex counts them: input includes the cached part, output the reasoning.
     #[derive(Copy, PartialEq, Eq)]
-    pub(super) struct TokenUsage {
+    whole pub(super) struct TokenUsage {
         pub input: Count = "input_tokens",
         pub cached: Count = "cached_input_tokens",
         pub output: Count = "output_tokens",
@@ -210,6 +210,21 @@ impl ContentPart<'_> {
 }
 
 impl TokenUsage {
+    /// Both together; `None`: too large to be true.
+    pub fn plus(self, other: TokenUsage) -> Option<TokenUsage> {
+        let sum = |a: Count, b: Count| {
+            let sum = a.or_zero() + b.or_zero();
+            crate::agents::lenient::is_plausible(sum).then_some(Count(Some(sum)))
+        };
+        Some(TokenUsage {
+            input: sum(self.input, other.input)?,
+            cached: sum(self.cached, other.cached)?,
+            output: sum(self.output, other.output)?,
+            reasoning: sum(self.reasoning, other.reasoning)?,
+            total: sum(self.total, other.total)?,
+        })
+    }
+
     /// Whether it has a prompt, and any tokens at all.
     pub fn is_some(&self) -> bool {
         self.input.0.is_some() && (self.input.or_zero() > 0 || self.output.or_zero() > 0)

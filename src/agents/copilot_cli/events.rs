@@ -1,6 +1,6 @@
 //! The events as they are written.
 
-use crate::agents::lenient::{Count, Pieces, Raw, Text, record};
+use crate::agents::lenient::{Count, Pieces, Raw, Text, Window, record};
 
 record! {
     pub(super) struct Record<'a> {
@@ -56,12 +56,12 @@ record! {
         pub(super) usage: Numbers<'a>,
         pub(super) output_tokens: Count = "outputTokens",
         pub(super) current_tokens: Count = "currentTokens",
-        pub(super) token_limit: Count = "tokenLimit",
+        pub(super) token_limit: Window = "tokenLimit",
         pub(super) messages_removed_during_truncation: Count = "messagesRemovedDuringTruncation",
     }
 
     /// The provider's numbers of a request, or of all that a compaction took.
-    pub(super) struct Numbers<'a> {
+    whole pub(super) struct Numbers<'a> {
         pub(super) model: Text<'a>,
         pub(super) api_call_id: Text<'a> = "apiCallId",
         pub(super) input_tokens: Count = "inputTokens",
@@ -69,7 +69,7 @@ record! {
         pub(super) cache_read_tokens: Count = "cacheReadTokens",
         pub(super) cache_write_tokens: Count = "cacheWriteTokens",
         pub(super) reasoning_tokens: Count = "reasoningTokens",
-        pub(super) max_prompt_tokens: Count = "maxPromptTokens",
+        pub(super) max_prompt_tokens: Window = "maxPromptTokens",
     }
 
     pub(super) struct Context<'a> {

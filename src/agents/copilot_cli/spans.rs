@@ -14,7 +14,7 @@
 
 use super::rows::DATABASE;
 use super::{response_key, turn_key};
-use crate::agents::lenient::{self, Count, Text, record};
+use crate::agents::lenient::{self, Count, Reported, Text, Window, record};
 use crate::agents::{SidecarRecord, SidecarSpec};
 use crate::model::event::{Billed, ByLength, Key, Sink, Usage};
 use std::path::Path;
@@ -46,12 +46,12 @@ record! {
         request_model: Text<'a> = "gen_ai.request.model",
         interaction: Text<'a> = "github.copilot.interaction_id",
         turn: Text<'a> = "github.copilot.turn_id",
-        input: Count = "gen_ai.usage.input_tokens",
-        output: Count = "gen_ai.usage.output_tokens",
-        cache_read: Count = "gen_ai.usage.cache_read.input_tokens",
-        cache_creation: Count = "gen_ai.usage.cache_creation.input_tokens",
-        cache_write: Count = "gen_ai.usage.cache_write.input_tokens",
-        reasoning: Count = "gen_ai.usage.reasoning.output_tokens",
+        input: Reported = "gen_ai.usage.input_tokens",
+        output: Reported = "gen_ai.usage.output_tokens",
+        cache_read: Reported = "gen_ai.usage.cache_read.input_tokens",
+        cache_creation: Reported = "gen_ai.usage.cache_creation.input_tokens",
+        cache_write: Reported = "gen_ai.usage.cache_write.input_tokens",
+        reasoning: Reported = "gen_ai.usage.reasoning.output_tokens",
     }
 
     struct SpanEvent {
@@ -60,7 +60,7 @@ record! {
 
     #[derive(Copy)]
     struct Sizes {
-        limit: Count = "github.copilot.token_limit",
+        limit: Window = "github.copilot.token_limit",
         current: Count = "github.copilot.current_tokens",
     }
 }
@@ -77,28 +77,41 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
     let session = attributes.conversation.boxed().filter(|_| is_chat)?;
     let above = |count: Count| count.0.filter(|tokens| *tokens > 0);
     let sizes: Vec<Sizes> = span.events.iter().map(|event| event.attributes).collect();
-    let window = sizes.iter().rev().find_map(|sizes| above(sizes.limit));
+    let window = sizes.iter().rev().find_map(|sizes| sizes.limit.0);
     let response = attributes.response.get();
     let own = Key::of_parts(&["span", span.trace_id.or_empty(), span.span_id.or_empty()]);
     let request = response.map_or(own, response_key);
-    let usage = match above(attributes.input) {
+    let parts = Reported::whole([
+        attributes.input,
+        attributes.output,
+        attributes.cache_read,
+        attributes.cache_creation,
+        attributes.cache_write,
+        attributes.reasoning,
+    ]);
+    let [
+        input,
+        output,
+        cache_read,
+        cache_creation,
+        cache_write,
+        reasoning,
+    ] = parts;
+    let usage = match above(input) {
         Some(prompt) => Usage {
             model: attributes
                 .response_model
                 .boxed()
                 .or(attributes.request_model.boxed()),
-            cached: attributes.cache_read.or_zero().min(prompt),
-            output: attributes.output.0,
-            reasoning: attributes.reasoning.0,
+            cached: cache_read.or_zero().min(prompt),
+            output: output.0,
+            reasoning: reasoning.0,
             billed: Billed {
                 input: prompt,
-                cache_creation: attributes
-                    .cache_creation
-                    .or_zero()
-                    .max(attributes.cache_write.or_zero()),
-                cache_read: attributes.cache_read.or_zero(),
-                output: attributes.output.or_zero(),
-                reasoning: attributes.reasoning.or_zero(),
+                cache_creation: cache_creation.or_zero().max(cache_write.or_zero()),
+                cache_read: cache_read.or_zero(),
+                output: output.or_zero(),
+                reasoning: reasoning.or_zero(),
             },
             ..Usage::reported(request, prompt)
         },

@@ -7,7 +7,7 @@
 
 use super::events::{Data, Numbers};
 use super::{CopilotCliDecoder, response_key, turn_of};
-use crate::agents::lenient::Count;
+use crate::agents::lenient::Window;
 use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
 
 impl CopilotCliDecoder {
@@ -38,7 +38,7 @@ impl CopilotCliDecoder {
         let names = [response, turn_of(data), thread.turn];
         let message = (out.lane(), self.at, data.output_tokens);
         let (window, usage) = self.asides.find(names.into_iter().flatten(), message);
-        self.window(Count(window), out);
+        self.window(Window(window), out);
         if let Some(usage) = usage {
             out.usage(Usage { request, ..usage });
         }

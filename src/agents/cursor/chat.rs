@@ -141,7 +141,8 @@ fn sizes(root: Fields<'_>) -> Option<(u64, u64)> {
     let whole = sizes.number(1).filter(|whole| *whole > 0)?;
     let sum = parts.fold(0_u64, u64::saturating_add);
     let window = sizes.number(2).unwrap_or(0);
-    (sum == whole).then(|| (lenient::plausible(whole), lenient::plausible(window)))
+    let is_plausible = [whole, window].into_iter().all(lenient::is_plausible);
+    (sum == whole && is_plausible).then_some((whole, window))
 }
 
 /// Writes a message.

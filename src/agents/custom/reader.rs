@@ -7,7 +7,7 @@ use super::pointer::Pointers;
 use crate::agents::Decoder;
 use crate::agents::lenient::Count;
 use crate::model::event::{
-    Billed, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
@@ -173,6 +173,7 @@ impl Session {
             None if key.is_some() && !mapping.record.parent.is_empty() => Parent::Root,
             None => Parent::Previous,
         };
+        let usage = self.usage(mapping, value, out);
         match Message::read(mapping, value) {
             Ok(message) => {
                 let part = message.part();
@@ -198,7 +199,7 @@ impl Session {
             }
             Err(why) => {
                 // Numbers alone are no message, and meant to be so.
-                if self.usage(mapping, value).is_none() {
+                if usage.is_none() {
                     out.unknown(why);
                 }
                 if key.is_some() {
@@ -211,7 +212,7 @@ impl Session {
                 }
             }
         }
-        if let Some(usage) = self.usage(mapping, value) {
+        if let Some(usage) = usage {
             let request = self
                 .request
                 .unwrap_or_else(|| request_of(mapping, None, out));
@@ -231,18 +232,22 @@ impl Session {
             }
         }
         self.history.add_reply(request, items, out);
-        if let Some(usage) = self.usage(mapping, value) {
+        if let Some(usage) = self.usage(mapping, value, out) {
             out.usage(Usage { request, ..usage });
         }
     }
 
     /// The numbers in a record, of no request yet; `None`: there are none.
-    fn usage(&self, mapping: &Mapping, value: &Value) -> Option<Usage> {
+    fn usage(&self, mapping: &Mapping, value: &Value, out: &mut Sink<'_>) -> Option<Usage> {
         let keys = &mapping.usage;
-        let prompt = tokens(&keys.prompt, value).filter(|prompt| *prompt > 0)?;
-        let cached = tokens(&keys.cached, value).unwrap_or(0).min(prompt);
-        let output = tokens(&keys.output, value);
-        let reasoning = tokens(&keys.reasoning, value);
+        let parts = [&keys.prompt, &keys.cached, &keys.output, &keys.reasoning];
+        let [prompt, cached, output, reasoning] = parts.map(|part| tokens(part, value));
+        if prompt.is_err() || cached.is_err() || output.is_err() || reasoning.is_err() {
+            out.emit(Event::UnreadableUsage);
+        }
+        let prompt = prompt.ok()?.filter(|prompt| *prompt > 0)?;
+        let cached = cached.ok()?.unwrap_or(0).min(prompt);
+        let (output, reasoning) = (output.ok()?, reasoning.ok()?);
         Some(Usage {
             request: Key(0),
             model: self.known.model.clone(),
@@ -300,9 +305,17 @@ fn time(pointers: &Pointers, value: &Value) -> Option<Timestamp> {
     }
 }
 
+/// What these point at is no number of tokens.
+struct Unreadable;
+
 /// The sum of the numbers of tokens that these point at; `None`: there is none.
-fn tokens(pointers: &Pointers, value: &Value) -> Option<u64> {
+fn tokens(pointers: &Pointers, value: &Value) -> Result<Option<u64>, Unreadable> {
     let found = pointers.each(value).into_iter();
-    let counts = found.filter_map(|found| Count::of(&found.to_string()).0);
-    counts.reduce(u64::saturating_add)
+    let counts = found.filter(|found| !found.is_null());
+    let mut sum: Option<u64> = None;
+    for count in counts {
+        let count = Count::of(&count.to_string()).0.ok_or(Unreadable)?;
+        sum = Some(count.saturating_add(sum.unwrap_or(0)));
+    }
+    Ok(sum)
 }

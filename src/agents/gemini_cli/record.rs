@@ -34,7 +34,7 @@ record! {
     }
 
     #[derive(Copy)]
-    pub(super) struct Tokens {
+    whole pub(super) struct Tokens {
         pub(super) input: Count,
         pub(super) output: Count,
         pub(super) cached: Count,

@@ -24,7 +24,7 @@ record! {
     }
 
     #[derive(Copy)]
-    struct Numbers {
+    whole struct Numbers {
         prompt: Count = "prompt_tokens",
         cached: Count = "cached_prompt_tokens",
         output: Count = "completion_tokens",

@@ -96,7 +96,7 @@ record! {
 
 record! {
     /// Numbers of one call, or of a turn: its calls one by one, or all together.
-    pub(super) struct Usage<'a> {
+    whole pub(super) struct Usage<'a> {
         pub(super) input_token_count: Count = "inputTokenCount",
         pub(super) output_token_count: Count = "outputTokenCount",
         pub(super) cached_input_token_count: Count = "cachedInputTokenCount",

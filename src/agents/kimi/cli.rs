@@ -7,7 +7,7 @@ use super::message::{
     Content, Numbers, Part as ContentPart, ToolCall, add_content, one_item, text_of,
 };
 use crate::agents::anthropic::ToolNames;
-use crate::agents::lenient::{self, Count, Raw, Text, record};
+use crate::agents::lenient::{self, Raw, Text, Window, record};
 use crate::model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ record! {
         tool_call_id: Text<'a>,
         return_value: Option<Returned<'a>>,
         token_usage: Option<Numbers>,
-        max_context_tokens: Count,
+        max_context_tokens: Window,
         parent_tool_call_id: Text<'a> = "parent_tool_call_id" | "task_tool_call_id",
         agent_id: Text<'a>,
         subagent_type: Text<'a>,

@@ -4,7 +4,7 @@ use super::KIMI;
 use super::here;
 use super::message::{Content, ToolCall, add_content, is_note, one_item, output_items, text_of};
 use crate::agents::anthropic::ToolNames;
-use crate::agents::lenient::{self, Count, Text, record};
+use crate::agents::lenient::{self, Reported, Text, record};
 use crate::model::event::{Billed, Event, Key, Node, Part, Sink, Usage};
 use crate::model::{Kind, Role};
 
@@ -16,7 +16,7 @@ record! {
         content: Content<'a>,
         tool_calls: Vec<ToolCall<'a>>,
         tool_call_id: Text<'a>,
-        token_count: Count,
+        token_count: Reported,
     }
 }
 
@@ -39,7 +39,7 @@ impl Context {
         let (count, open) = (self.count.take(), self.open.take());
         let key = here(out);
         match role {
-            "_usage" => self.usage(message.token_count.0, open, out),
+            "_usage" => self.usage(message.token_count.get(), open, out),
             "_system_prompt" => {
                 let item = one_item(out, Role::Container, Kind::Prompt, &message.content);
                 out.node(Node::new(Some(key), Part::Injected, vec![item]));

@@ -42,7 +42,7 @@ record! {
 
     /// The provider's numbers for a request: what was not cached, read from a cache, written to one.
     #[derive(Copy)]
-    pub(super) struct Numbers {
+    whole pub(super) struct Numbers {
         input_other: Count = "inputOther" | "input_other",
         output: Count,
         input_cache_read: Count = "inputCacheRead" | "input_cache_read",

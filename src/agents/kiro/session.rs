@@ -1,6 +1,6 @@
 //! What is beside a session, `<id>.json`.
 
-use crate::agents::lenient::{Count, Text, Texts, record};
+use crate::agents::lenient::{Text, Texts, Window, record};
 use crate::model::event::{Key, Meta};
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ record! {
 
     struct Info<'a> {
         id: Text<'a> = "model_id",
-        window: Count = "context_window_tokens",
+        window: Window = "context_window_tokens",
     }
 }
 

@@ -4,16 +4,26 @@
 //! never fails once the text is a JSON object: a field that is absent or null has its default, a field
 //! of another type than expected has it too and is noted by its name in [`Lost`]. Fields that the struct
 //! does not name are skipped unread.
+//!
+//! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
+//! not used, since the sum of the others would be wrong.
 
 use super::scan::{NotJson, Raw, Scanner, string};
-use super::{Count, Piece, Pieces, Text, Texts};
+use super::{Count, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
 use crate::model::event::{Event, Sink};
 use serde::de::IgnoredAny;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-/// The names of fields whose values could not be read.
+/// What could not be read.
 #[derive(Debug, Default)]
-pub struct Lost(RefCell<Vec<&'static str>>);
+pub struct Lost {
+    /// The names of fields.
+    names: RefCell<Vec<&'static str>>,
+    /// How many of them hold numbers.
+    numbers: Cell<u64>,
+    /// Usage reports that are not used.
+    usages: Cell<u64>,
+}
 
 /// Where a value is read: the name of its field, and where a loss is noted.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +45,7 @@ impl<'l> At<'l> {
         }
         let read = T::read(value, self);
         if read.is_none() {
-            self.lost.note(self.name);
+            self.note(T::HOLDS_NUMBERS);
         }
         read
     }
@@ -47,7 +57,15 @@ impl<'l> At<'l> {
     /// If the value is not JSON.
     #[inline]
     pub fn scan<'a, T: Field<'a>>(self, json: &mut Scanner<'a>) -> Result<Option<T>, NotJson> {
-        self.scan_with(json, |json| T::scan(json, self))
+        self.scan_with(json, T::HOLDS_NUMBERS, |json| T::scan(json, self))
+    }
+
+    #[cold]
+    fn note(self, holds_numbers: bool) {
+        self.lost.note(self.name);
+        if holds_numbers {
+            self.lost.numbers.update(|n| n + 1);
+        }
     }
 
     /// The same with another way to read it.
@@ -55,6 +73,7 @@ impl<'l> At<'l> {
     fn scan_with<'a, T>(
         self,
         json: &mut Scanner<'a>,
+        holds_numbers: bool,
         read: impl FnOnce(&mut Scanner<'a>) -> Result<Option<T>, NotJson>,
     ) -> Result<Option<T>, NotJson> {
         if json.peek() == Some(b'n') {
@@ -65,7 +84,7 @@ impl<'l> At<'l> {
         if value.is_none() {
             json.back_to(place);
             json.skip()?;
-            self.lost.note(self.name);
+            self.note(holds_numbers);
         }
         Ok(value)
     }
@@ -74,6 +93,9 @@ impl<'l> At<'l> {
 /// A value of a record. Each type implements one of the two methods: `scan` if it has parts that are read on the
 /// way, `read` if it needs the value's text.
 pub trait Field<'a>: Sized {
+    /// Whether it is a number of tokens or holds such numbers.
+    const HOLDS_NUMBERS: bool = false;
+
     /// Reads a JSON value; `None` where it is of another type than expected.
     fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
         Self::scan(&mut Scanner::new(value.get()), at)
@@ -94,6 +116,9 @@ pub trait Field<'a>: Sized {
 
 /// An object whose fields have names; [`record!`](super::record) implements it.
 pub trait Record<'a>: Default {
+    /// Whether it is lost if one of its numbers is.
+    const IS_WHOLE: bool = false;
+
     /// Reads the value of the field of this name, if it is one of the record's, and passes it.
     ///
     /// # Errors
@@ -130,17 +155,23 @@ pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str
     let mut scanner = Scanner::new(json);
     let record = record(&mut scanner, lost.at(""));
     match record.and_then(|record| scanner.end().map(|()| record)) {
-        Ok(record) => Ok(record),
+        Ok(record) => Ok(record.unwrap_or_default()),
         Err(NotJson) => Err(why_not(json)),
     }
 }
 
-/// Reads the object at which the scanner is.
+/// Reads the object at which the scanner is. `None`: it is a usage report, and one of its numbers cannot be read.
 #[inline]
-fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<T, NotJson> {
+fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
+    let (numbers, usages) = (at.lost.numbers.get(), at.lost.usages.get());
     let mut record = T::default();
     json.fields(|name, json| record.set(name, json, at))?;
-    Ok(record)
+    if T::IS_WHOLE && at.lost.numbers.get() > numbers {
+        // Reports in it are parts of it.
+        at.lost.usages.set(usages + 1);
+        return Ok(None);
+    }
+    Ok(Some(record))
 }
 
 /// What is wrong with a text that is no JSON, and where.
@@ -174,32 +205,53 @@ impl Lost {
 
     /// Notes that a field of this name was lost.
     pub fn note(&self, name: &'static str) {
-        self.0.borrow_mut().push(name);
+        self.names.borrow_mut().push(name);
+    }
+
+    /// Notes that a usage report cannot be used.
+    pub fn note_usage(&self) {
+        self.usages.update(|n| n + 1);
     }
 
     /// Adds the losses that were noted elsewhere.
     pub fn extend(&self, other: Lost) {
-        self.0.borrow_mut().append(&mut other.0.into_inner());
+        self.numbers.update(|n| n + other.numbers.get());
+        self.usages.update(|n| n + other.usages.get());
+        self.names
+            .borrow_mut()
+            .append(&mut other.names.into_inner());
     }
 
     /// Reports the losses as events of the current record.
     pub fn report(self, out: &mut Sink<'_>) {
-        for name in self.0.into_inner() {
+        for name in self.names.into_inner() {
             out.emit(Event::Lost(name));
+        }
+        for _ in 0..self.usages.get() {
+            out.emit(Event::UnreadableUsage);
         }
     }
 }
 
 impl<'a, T: Record<'a>> Field<'a> for T {
+    const HOLDS_NUMBERS: bool = true;
+
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
         match json.peek() {
-            Some(b'{') => record(json, at).map(Some),
-            _ => Ok(None),
+            Some(b'{') => record(json, at),
+            _ => {
+                if T::IS_WHOLE {
+                    at.lost.note_usage();
+                }
+                Ok(None)
+            }
         }
     }
 }
 
 impl<'a, T: Field<'a>> Field<'a> for Option<T> {
+    const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
+
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Option<T>>, NotJson> {
         Ok(T::scan(json, at)?.map(Some))
     }
@@ -238,7 +290,36 @@ impl Field<'_> for f64 {
     }
 }
 
+impl Field<'_> for Window {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Window> {
+        let tokens = Count::of(value.get()).0.filter(|n| *n <= MAX_WINDOW)?;
+        Some(Window(Some(tokens).filter(|n| *n > 0)))
+    }
+}
+
+impl<'a, T: Record<'a>> Field<'a> for Report<T> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Report<T>> {
+        let read = at.read(value);
+        Some(read.map_or(Report::Unreadable, Report::Is))
+    }
+}
+
+impl Field<'_> for Reported {
+    fn read(value: Raw<'_>, at: At<'_>) -> Option<Reported> {
+        Some(match Count::of(value.get()).0 {
+            Some(tokens) => Reported::Tokens(tokens),
+            None => {
+                at.lost.note(at.name);
+                at.lost.note_usage();
+                Reported::Unreadable
+            }
+        })
+    }
+}
+
 impl Field<'_> for Count {
+    const HOLDS_NUMBERS: bool = true;
+
     fn read(value: Raw<'_>, _: At<'_>) -> Option<Count> {
         Some(Count::of(value.get())).filter(|count| count.0.is_some())
     }
@@ -246,6 +327,8 @@ impl Field<'_> for Count {
 
 /// Elements of another type than expected are passed over, and noted.
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+    const HOLDS_NUMBERS: bool = T::HOLDS_NUMBERS;
+
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Vec<T>>, NotJson> {
         if json.peek() != Some(b'[') {
             return Ok(None);
@@ -312,7 +395,7 @@ fn add_pieces<'a, B: Record<'a>>(
         return Ok(None);
     };
     json.elements(|json| {
-        at.scan_with(json, |json| add_pieces(json, at, lists, pieces))?;
+        at.scan_with(json, false, |json| add_pieces(json, at, lists, pieces))?;
         Ok(())
     })?;
     Ok(Some(()))
@@ -336,14 +419,24 @@ fn add_pieces<'a, B: Record<'a>>(
 #[doc(hidden)]
 macro_rules! lenient_record {
     () => {};
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [true] [$name<$life>] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
+    ($(#[$meta:meta])* whole $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
+        $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [true] [$name] $($fields)*);
+        $crate::lenient_record!($($more)*);
+    };
     ($(#[$meta:meta])* $vis:vis struct $name:ident<$life:lifetime> { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name<$life>] $($fields)*);
-        $crate::lenient_record!(@impl [$life] [$name<$life>] $($fields)*);
+        $crate::lenient_record!(@impl [$life] [false] [$name<$life>] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $($fields:tt)* } $($more:tt)*) => {
         $crate::lenient_record!(@struct [$(#[$meta])* $vis struct $name] $($fields)*);
-        $crate::lenient_record!(@impl ['a] [$name] $($fields)*);
+        $crate::lenient_record!(@impl ['a] [false] [$name] $($fields)*);
         $crate::lenient_record!($($more)*);
     };
     (@struct [$($head:tt)*]
@@ -353,9 +446,11 @@ macro_rules! lenient_record {
             $($(#[$meta])* $vis $field: $type,)*
         }
     };
-    (@impl [$life:lifetime] [$($name:tt)*]
+    (@impl [$life:lifetime] [$whole:literal] [$($name:tt)*]
         $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty $(= $($key:literal)|+)?),* $(,)?) => {
         impl<$life> $crate::agents::lenient::Record<$life> for $($name)* {
+            const IS_WHOLE: bool = $whole;
+
             fn set(
                 &mut self,
                 name: &str,

@@ -121,7 +121,7 @@ impl Space {
         }
         let is_participant = match kind {
             "chat" | "reasoning/thought" | "mcp/request" | "mcp/proposal" => true,
-            "participant/status" => payload.max_tokens.or_zero() > 0,
+            "participant/status" => payload.max_tokens.0.is_some(),
             _ => false,
         };
         // People neither think aloud nor count tokens.
@@ -345,7 +345,7 @@ impl Space {
         };
         out.set_lane(participant.lane);
         out.meta(Meta::of_window(Some(most)));
-        let Some(tokens) = payload.tokens.0 else {
+        let Some(tokens) = payload.tokens.get() else {
             return;
         };
         let before = participant.tokens.replace(tokens);

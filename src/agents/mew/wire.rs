@@ -1,6 +1,6 @@
 //! The fields of the history's lines that are read.
 
-use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use crate::agents::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
 
 record! {
     /// A line.
@@ -42,8 +42,8 @@ record! {
         pub(super) message: Text<'a>,
         pub(super) params: Params<'a>,
         pub(super) result: Option<Raw<'a>> = "result" | "error",
-        pub(super) tokens: Count,
-        pub(super) max_tokens: Count,
+        pub(super) tokens: Reported,
+        pub(super) max_tokens: Window,
         pub(super) status: Text<'a>,
         pub(super) freed_messages: Count,
         pub(super) freed_tokens: Count,

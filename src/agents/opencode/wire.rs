@@ -101,7 +101,7 @@ record! {
 
 record! {
     #[derive(Copy)]
-    pub(super) struct Tokens {
+    whole pub(super) struct Tokens {
         pub(super) total: Count,
         pub(super) input: Count,
         pub(super) output: Count,

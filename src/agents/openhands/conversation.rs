@@ -5,7 +5,7 @@ use super::branch::{self, Branch};
 use super::items;
 use super::stats::{self, Call};
 use super::wire::{Record, State, Stats};
-use crate::agents::lenient::{self, Count, Lost, Raw, Text};
+use crate::agents::lenient::{self, Lost, Raw, Text};
 use crate::agents::{Decoder, StateUpdate};
 use crate::model::event::{
     Billed, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
@@ -409,9 +409,8 @@ fn response_key(id: &str) -> Key {
 
 /// The facts in a conversation's state.
 fn meta_of(state: &State<'_>) -> Meta {
-    let above_zero = |count: Count| count.0.filter(|tokens| *tokens > 0);
-    let window = above_zero(state.agent.llm.max_input_tokens);
-    let most = above_zero(state.agent.condenser.max_tokens);
+    let window = state.agent.llm.max_input_tokens.0;
+    let most = state.agent.condenser.max_tokens.0;
     Meta {
         id: state.id.boxed(),
         cwd: state.workspace.working_dir.boxed(),

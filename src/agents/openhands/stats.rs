@@ -4,9 +4,10 @@
 //! call where `per_turn_token` is as much. They come before the events of the answer, and name none.
 
 use super::wire::{Metrics, Numbers, State};
+use crate::agents::lenient::Report;
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The numbers of a record.
 fn numbers_of(numbers: &Numbers<'_>) -> Billed {
@@ -75,7 +76,10 @@ impl Call {
 /// The statistics of a conversation so far.
 #[derive(Default)]
 pub(super) struct Stats {
-    sums: HashMap<Box<str>, Billed>,
+    /// `None`: the newest could not be read, so the next call is not known.
+    sums: HashMap<Box<str>, Option<Billed>>,
+    /// Usages with a call that cannot be read, and whose answer was not seen.
+    lost: HashSet<Box<str>>,
     /// Calls of which no answer was seen, with the usage they were made for.
     waiting: Vec<(Box<str>, Call)>,
     /// The usage that the agent's own model is put to.
@@ -91,11 +95,21 @@ impl Stats {
     /// Takes in an update.
     pub(super) fn update(&mut self, metrics: &Metrics<'_>) {
         for (id, metric) in &metrics.0 {
-            let Some(numbers) = &metric.accumulated_token_usage else {
-                continue;
+            let numbers = match &metric.accumulated_token_usage {
+                Report::Absent => continue,
+                Report::Is(numbers) => numbers,
+                Report::Unreadable => {
+                    self.sums.insert(id.clone(), None);
+                    self.lost.insert(id.clone());
+                    continue;
+                }
             };
             let sum = numbers_of(numbers);
-            let before = self.sums.insert(id.clone(), sum).unwrap_or_default();
+            let before = self.sums.insert(id.clone(), Some(sum));
+            let Some(before) = before.unwrap_or(Some(Billed::default())) else {
+                self.lost.insert(id.clone());
+                continue;
+            };
             let added = difference(sum, before).unwrap_or(sum);
             let is_one = numbers.per_turn_token.0 == Some(added.input + added.output);
             if let Some(call) = Call::billed(added, numbers).filter(|_| is_one) {
@@ -108,6 +122,14 @@ impl Stats {
     /// was called for, the one with the largest prompt: a title takes less than the conversation.
     pub(super) fn answered(&mut self) -> (Option<Call>, usize) {
         let waiting = std::mem::take(&mut self.waiting);
+        let lost = std::mem::take(&mut self.lost);
+        if self
+            .own
+            .as_ref()
+            .map_or(!lost.is_empty(), |own| lost.contains(own))
+        {
+            return (None, waiting.len());
+        }
         let others = waiting.len().saturating_sub(1);
         let is_own = |id: &str| self.own.as_deref() == Some(id);
         let call = waiting

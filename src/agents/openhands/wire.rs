@@ -1,7 +1,7 @@
 //! The fields of OpenHands' events that are read.
 
 use crate::agents::lenient::{
-    At, Count, NotJson, Pieces, Raw, Record as Fields, Scanner, Text, Texts, record,
+    At, Count, NotJson, Pieces, Raw, Record as Fields, Report, Scanner, Text, Texts, Window, record,
 };
 
 record! {
@@ -144,13 +144,13 @@ record! {
     pub(super) struct Llm<'a> {
         pub(super) model: Text<'a>,
         pub(super) usage_id: Text<'a>,
-        pub(super) max_input_tokens: Count,
+        pub(super) max_input_tokens: Window,
     }
 }
 
 record! {
     pub(super) struct Condenser {
-        pub(super) max_tokens: Count,
+        pub(super) max_tokens: Window,
     }
 }
 
@@ -180,20 +180,20 @@ impl<'a> Fields<'a> for Metrics<'a> {
 
 record! {
     pub(super) struct Metric<'a> {
-        pub(super) accumulated_token_usage: Option<Numbers<'a>>,
+        pub(super) accumulated_token_usage: Report<Numbers<'a>>,
         pub(super) token_usages: Vec<Numbers<'a>>,
     }
 }
 
 record! {
-    pub(super) struct Numbers<'a> {
+    whole pub(super) struct Numbers<'a> {
         pub(super) model: Text<'a>,
         pub(super) prompt_tokens: Count,
         pub(super) completion_tokens: Count,
         pub(super) cache_read_tokens: Count,
         pub(super) cache_write_tokens: Count,
         pub(super) reasoning_tokens: Count,
-        pub(super) context_window: Count,
+        pub(super) context_window: Window,
         /// Prompt and output of the last call.
         pub(super) per_turn_token: Count,
         pub(super) response_id: Text<'a>,

@@ -66,7 +66,7 @@ impl History {
         let request = call.key.unwrap_or(Key::of_number("langchain", number));
         if call.input.is_empty() {
             call.output.retain(|block| !block.is_empty());
-            let usage = call.usage(request);
+            let usage = call.usage(request, out);
             return to.add_response(request, &call.output, usage, out);
         }
         mark_turns(&mut call.input);

@@ -7,7 +7,7 @@
 //! calls of a file are taken for one conversation.
 
 use super::span::{Call, first, number};
-use crate::agents::lenient::Lost;
+use crate::agents::lenient::{Count, Lost};
 use crate::agents::request_log::time_before;
 use serde_json::Value;
 
@@ -41,10 +41,20 @@ pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
             .iter()
             .find_map(|name| line.get(*name));
         let values = values.unwrap_or(line);
+        let (input, output) = (
+            ["InputTokenCount", "PromptTokens"],
+            ["OutputTokenCount", "CompletionTokens"],
+        );
         let count = |names: &[&'static str]| first(values, names, lost, number);
-        Some(Call {
-            prompt: Some(count(&["InputTokenCount", "PromptTokens"])?),
-            answered: count(&["OutputTokenCount", "CompletionTokens"]),
+        let has = |names: [&str; 2]| {
+            let mut found = names.iter().filter_map(|name| values.get(*name));
+            found.any(|value| !value.is_null())
+        };
+        let (prompt, answered) = (count(&input), count(&output));
+        has(input).then(|| Call {
+            prompt,
+            answered,
+            is_unreadable: prompt.is_none() || has(output) && answered.is_none(),
             ..Call::default()
         })
     })?;
@@ -59,14 +69,15 @@ pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
 fn of_message(message: &str) -> Option<Call> {
     let [prompt, answered, _] = WORDS.map(|words| {
         let (_, rest) = message.split_once(words)?;
-        let end = rest.find(|c: char| !c.is_ascii_digit());
-        rest[..end.unwrap_or(rest.len())].parse().ok()
+        let end = rest.find([' ', '.']);
+        let digits = &rest[..end.unwrap_or(rest.len())];
+        // A template has the number's name in its place.
+        (!digits.starts_with('{')).then(|| Count::of(digits).0)
     });
-    let prompt: u64 = prompt?;
-    let plausible = |tokens: &u64| *tokens <= 1_000_000_000_000;
     Some(Call {
-        prompt: Some(prompt).filter(plausible),
-        answered: answered.filter(plausible),
+        prompt: prompt?,
+        answered: answered.flatten(),
+        is_unreadable: prompt? == None || answered == Some(None),
         ..Call::default()
     })
 }

@@ -129,7 +129,7 @@ fn usage(run: &Value, outputs: &Value, answer: &Value) -> Call {
         outputs.get("usage"),
         Some(run),
     ];
-    let has_input = |usage: &&Value| input_of(usage).is_some();
+    let has_input = |usage: &&Value| input_of(usage).is_some() || is_unreadable(usage);
     let usage = all.into_iter().flatten().find(has_input);
     usage.map_or_else(Call::default, numbers)
 }
@@ -140,6 +140,28 @@ fn input_of(usage: &Value) -> Option<u64> {
         .iter()
         .find_map(|name| number(usage.get(name)?))
         .filter(|input| *input > 0)
+}
+
+/// Where the numbers of a usage are.
+const NUMBERS: [&str; 12] = [
+    "/input_tokens",
+    "/prompt_tokens",
+    "/output_tokens",
+    "/completion_tokens",
+    "/input_token_details/cache_read",
+    "/input_token_details/cache_creation",
+    "/prompt_token_details/cache_read",
+    "/prompt_token_details/cache_creation",
+    "/prompt_tokens_details/cached_tokens",
+    "/output_token_details/reasoning",
+    "/completion_token_details/reasoning",
+    "/completion_tokens_details/reasoning_tokens",
+];
+
+/// Whether a number of a usage is there and cannot be read.
+fn is_unreadable(usage: &Value) -> bool {
+    let mut numbers = NUMBERS.iter().filter_map(|path| usage.pointer(path));
+    numbers.any(|value| !value.is_null() && number(value).is_none())
 }
 
 /// The numbers of LangChain's `usage_metadata` or of Chat Completions' `usage`.
@@ -165,6 +187,7 @@ pub(super) fn numbers(usage: &Value) -> Call {
         ]),
         cache_read: read,
         cache_creation: creation,
+        is_unreadable: is_unreadable(usage),
         ..Call::default()
     }
 }

@@ -1,9 +1,9 @@
 //! Spans and log records, whichever way they are written, as calls of a model.
 
 use super::{content, run};
-use crate::agents::lenient::{Lost, model_name};
+use crate::agents::lenient::{self, Count, Lost, model_name};
 use crate::agents::prompts::Block;
-use crate::model::event::{Billed, Key, Usage};
+use crate::model::event::{Billed, Event, Key, Sink, Usage};
 use crate::model::{Kind, Source};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -49,6 +49,8 @@ pub(super) struct Call {
     pub(super) reasoning: Option<u64>,
     pub(super) cache_read: u64,
     pub(super) cache_creation: u64,
+    /// Whether one of its numbers cannot be read, so that none is used.
+    pub(super) is_unreadable: bool,
 }
 
 impl Call {
@@ -65,8 +67,21 @@ impl Call {
             && self.input.iter().all(is_front)
     }
 
+    fn read_counts(&mut self, attributes: &Attributes<'_>) -> Result<(), Unreadable> {
+        self.prompt = attributes.count(PROMPT)?;
+        self.answered = attributes.count(ANSWERED)?;
+        self.reasoning = attributes.count(REASONING)?;
+        self.cache_read = attributes.count(CACHE_READ)?.unwrap_or(0);
+        self.cache_creation = attributes.count(CACHE_CREATION)?.unwrap_or(0);
+        Ok(())
+    }
+
     /// The numbers, where there are any.
-    pub(super) fn usage(&self, request: Key) -> Vec<Usage> {
+    pub(super) fn usage(&self, request: Key, out: &mut Sink<'_>) -> Vec<Usage> {
+        if self.is_unreadable {
+            out.emit(Event::UnreadableUsage);
+            return Vec::new();
+        }
         let Some(input) = self.prompt.filter(|prompt| *prompt > 0) else {
             return Vec::new();
         };
@@ -157,16 +172,21 @@ impl<'l> Attributes<'l> {
         first(&self.object, names, self.lost, Value::as_str).map(str::to_owned)
     }
 
-    fn count(&self, names: &[&'static str]) -> Option<u64> {
+    fn count(&self, names: &[&'static str]) -> Result<Option<u64>, Unreadable> {
         // Some instrumentations write -1 where they have no number.
         let is_absent = |value: &Value| *value == -1 || *value == "-1";
-        first(&self.object, names, self.lost, |value| {
+        let mut values = names.iter().filter_map(|name| self.get(name));
+        if values.any(|value| number(value).is_none() && !is_absent(value) && *value != "") {
+            first(&self.object, names, self.lost, number);
+            return Err(Unreadable);
+        }
+        let found = first(&self.object, names, self.lost, |value| {
             match number(value) {
                 None if is_absent(value) => Some(None),
                 number => number.map(Some),
             }
-        })
-        .flatten()
+        });
+        Ok(found.flatten())
     }
 }
 
@@ -200,22 +220,16 @@ fn list<'v>(of: &'v Value, name: &'static str, lost: &Lost) -> impl Iterator<Ite
     })
 }
 
-/// The largest token number that is believed.
-const MOST_TOKENS: u64 = 1_000_000_000_000;
+/// A number of tokens that is there and cannot be read.
+pub(super) struct Unreadable;
 
 /// A number of tokens, bare or as the string that OTLP makes of 64 bits.
 pub(super) fn number(value: &Value) -> Option<u64> {
-    let number = match value {
-        Value::String(text) => text.parse().ok()?,
-        Value::Number(number) => match number.as_u64() {
-            Some(number) => number,
-            None => number
-                .as_f64()
-                .filter(|n| *n >= 0.0 && *n < MOST_TOKENS as f64)? as u64,
-        },
-        _ => return None,
-    };
-    Some(number).filter(|number| *number <= MOST_TOKENS)
+    match value {
+        Value::String(text) => text.parse().ok().filter(|n| lenient::is_plausible(*n)),
+        Value::Number(number) => Count::of(&number.to_string()).0,
+        _ => None,
+    }
 }
 
 /// `[{"key":…,"value":{"stringValue":…}}]` as an object.
@@ -406,13 +420,9 @@ fn call(record: &Value, attributes: &Attributes<'_>, lost: &Lost) -> Call {
         agent: attributes.text(AGENT),
         is_increment: attributes.text(&[COPILOT_TURN]).is_some(),
         model: attributes.text(MODEL).map(|id| model_name(&id).to_owned()),
-        prompt: attributes.count(PROMPT),
-        answered: attributes.count(ANSWERED),
-        reasoning: attributes.count(REASONING),
-        cache_read: attributes.count(CACHE_READ).unwrap_or(0),
-        cache_creation: attributes.count(CACHE_CREATION).unwrap_or(0),
         ..Call::default()
     };
+    call.is_unreadable = call.read_counts(attributes).is_err();
     content::of_attributes(attributes, &mut call.input, &mut call.output);
     call
 }

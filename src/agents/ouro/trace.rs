@@ -5,7 +5,7 @@
 //! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
 
 use crate::agents::database::{DatabaseSpec, Schema};
-use crate::agents::lenient::{self, At, Count, Field, Lost, Raw, Text, model_name, record};
+use crate::agents::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
 use crate::agents::prompts::{Block, Content, Conversation, Prompt, Step};
 use crate::agents::request_log::{blocks, calls};
 use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
@@ -54,9 +54,9 @@ record! {
         tools: List<'a> = "llm.tool_schemas",
         answer: Text<'a> = "llm.response.content",
         calls: List<'a> = "llm.response.tool_calls",
-        input: Count = "llm.input_tokens",
-        output: Count = "llm.output_tokens",
-        cached: Count = "llm.cache_read_tokens" | "llm.cached_tokens",
+        input: Reported = "llm.input_tokens",
+        output: Reported = "llm.output_tokens",
+        cached: Reported = "llm.cache_read_tokens" | "llm.cached_tokens",
     }
 }
 
@@ -183,16 +183,18 @@ impl Agent {
     }
 
     fn usage(&self, request: Key, attributes: &Attributes<'_>) -> Option<Usage> {
-        let prompt = attributes.input.0.filter(|input| *input > 0)?;
-        let cached = attributes.cached.or_zero().min(prompt);
+        let parts = [attributes.input, attributes.output, attributes.cached];
+        let [input, output, cached] = Reported::whole(parts);
+        let prompt = input.0.filter(|input| *input > 0)?;
+        let cached = cached.or_zero().min(prompt);
         Some(Usage {
             model: self.model.clone(),
             cached,
-            output: attributes.output.0,
+            output: output.0,
             billed: Billed {
                 input: prompt,
                 cache_read: cached,
-                output: attributes.output.or_zero(),
+                output: output.or_zero(),
                 ..Billed::default()
             },
             ..Usage::reported(request, prompt)

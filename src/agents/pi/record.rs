@@ -66,7 +66,7 @@ record! {
     }
 
     #[derive(Copy)]
-    pub(super) struct Numbers {
+    whole pub(super) struct Numbers {
         pub(super) input: Count,
         pub(super) output: Count,
         pub(super) cache_read: Count = "cacheRead",

@@ -1,7 +1,7 @@
 //! The records as they are written.
 
 use crate::agents::genai::Parts;
-use crate::agents::lenient::{Count, Piece, Pieces, Raw, Text, record};
+use crate::agents::lenient::{Count, Piece, Pieces, Raw, Text, Window, record};
 use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 
@@ -18,7 +18,7 @@ record! {
         pub(super) message: Option<Content<'a>>,
         pub(super) model: Text<'a>,
         pub(super) usage_metadata: Option<Numbers> = "usageMetadata",
-        pub(super) context_window_size: Count = "contextWindowSize",
+        pub(super) context_window_size: Window = "contextWindowSize",
         /// Read only where its subtype is of use: it can be large.
         pub(super) system_payload: Option<Raw<'a>> = "systemPayload",
         pub(super) agent_id: Text<'a> = "agentId",
@@ -57,7 +57,7 @@ record! {
     /// The numbers of a response, by the names of the GenAI interface or by those of the first builds that
     /// kept such records.
     #[derive(Copy)]
-    pub(super) struct Numbers {
+    whole pub(super) struct Numbers {
         prompt_token_count: Count = "promptTokenCount" | "input",
         candidates_token_count: Count = "candidatesTokenCount" | "output",
         thoughts_token_count: Count = "thoughtsTokenCount" | "thoughts",

@@ -6,7 +6,7 @@ use super::request::{self, Ids, Request};
 use super::response::{self, Response};
 use super::shape::{Time, civil};
 use super::usage::Numbers;
-use crate::agents::lenient::{At, Count, Lost, Raw, Text, parse, record};
+use crate::agents::lenient::{At, Lost, Raw, Reported, Text, parse, record};
 use jiff::Timestamp;
 use std::borrow::Cow;
 
@@ -30,8 +30,8 @@ record! {
         chunks: Option<Raw<'a>>,
         events: Option<Raw<'a>>,
         stream: Option<Raw<'a>>,
-        prompt_tokens: Count,
-        completion_tokens: Count,
+        prompt_tokens: Reported,
+        completion_tokens: Reported,
         timestamp: Option<Time> = "timestamp" | "ts",
         time: Option<Time>,
         start_time: Option<Time> = "start_time" | "startTime",
@@ -198,8 +198,8 @@ impl<'a> Bodies<'a> {
         if response.is_none() && is_response {
             response = response::read(self.line, lost);
         }
-        let numbers =
-            Numbers::of_line(self.envelope.prompt_tokens, self.envelope.completion_tokens);
+        let parts = [self.envelope.prompt_tokens, self.envelope.completion_tokens];
+        let numbers = Numbers::of_line(Reported::whole(parts));
         if let Some(response) = &mut response
             && response.numbers.prompt().is_none()
         {

@@ -17,11 +17,13 @@ pub(super) struct Numbers {
     pub(super) output: Option<u64>,
     /// The part of the output that was reasoning, where it is reported.
     pub(super) reasoning: Option<u64>,
+    /// Whether one of the numbers cannot be read, so that none is used.
+    is_unreadable: bool,
 }
 
 impl Numbers {
     /// Usage as the writer of a log reports it in its own line: all input, all output.
-    pub(super) fn of_line(prompt: Count, output: Count) -> Numbers {
+    pub(super) fn of_line([prompt, output]: [Count; 2]) -> Numbers {
         Numbers {
             whole: prompt.0,
             output: output.0,
@@ -31,6 +33,9 @@ impl Numbers {
 
     /// All input, what the provider's own tools added among it; `None`: nothing was reported.
     pub(super) fn prompt(&self) -> Option<u64> {
+        if self.is_unreadable {
+            return None;
+        }
         let parts = || {
             let cached = self.cache_read.unwrap_or(0) + self.cache_write.unwrap_or(0);
             Some(self.uncached? + cached)
@@ -49,12 +54,19 @@ impl Numbers {
             cache_write: self.cache_write.max(other.cache_write),
             output: self.output.max(other.output),
             reasoning: self.reasoning.max(other.reasoning),
+            is_unreadable: self.is_unreadable || other.is_unreadable,
         }
     }
 
     /// Reads `usage` or `usageMetadata`.
     pub(super) fn read(raw: Raw<'_>, at: At<'_>) -> Numbers {
-        let wire: Wire = read(raw, at.field("usage"));
+        let wire: Option<Wire> = at.field("usage").read(raw);
+        let Some(wire) = wire else {
+            return Numbers {
+                is_unreadable: raw.get() != "null",
+                ..Numbers::default()
+            };
+        };
         if wire.prompt_tokens.0.is_some() || wire.completion_tokens.0.is_some() {
             let input = wire.prompt_tokens_details.unwrap_or_default();
             return Numbers {
@@ -137,7 +149,7 @@ record! {
 }
 
 record! {
-    struct Wire {
+    whole struct Wire {
         // Chat Completions, LiteLLM.
         prompt_tokens: Count,
         completion_tokens: Count,
@@ -183,6 +195,7 @@ impl Wire {
                 .0
                 .or(output_details.reasoning.0)
                 .or(self.sdk_reasoning.0),
+            is_unreadable: false,
         }
     }
 }
@@ -212,6 +225,8 @@ record! {
 struct Tokens(Parts);
 
 impl<'a> Field<'a> for Tokens {
+    const HOLDS_NUMBERS: bool = true;
+
     fn read(value: Raw<'a>, at: At<'_>) -> Option<Self> {
         if !value.get().starts_with('{') {
             let total = Count::read(value, at)?;

@@ -21,7 +21,7 @@ record! {
         id: Text<'a> = "modelId",
     }
 
-    struct Numbers {
+    whole struct Numbers {
         input: Count = "tokensIn",
         output: Count = "tokensOut",
         cache_write: Count = "cacheWrites",
@@ -125,12 +125,12 @@ impl Ui {
         let shown: Vec<Shown<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
         let (mut ui, mut range) = (Ui::default(), None);
         for one in &shown {
-            ui.add(one, &mut range);
+            ui.add(one, &mut range, lost);
         }
         Ok(ui)
     }
 
-    fn add(&mut self, shown: &Shown<'_>, range: &mut Option<(u64, u64)>) {
+    fn add(&mut self, shown: &Shown<'_>, range: &mut Option<(u64, u64)>, lost: &Lost) {
         let moment = Moment {
             after: shown.index.map(|index| index as i64),
             at: shown.ts.map(|ts| ts.0),
@@ -152,8 +152,7 @@ impl Ui {
             "task" | "text" if self.task.is_none() => self.task = shown.text.boxed(),
             "api_req_started" => {
                 let numbers = shown.text.get().unwrap_or("{}");
-                let numbers: Numbers =
-                    lenient::parse(numbers, &Lost::default()).unwrap_or_default();
+                let numbers: Numbers = lenient::parse(numbers, lost).unwrap_or_default();
                 let billed = Billed {
                     input: numbers.input.or_zero(),
                     cache_creation: numbers.cache_write.or_zero(),

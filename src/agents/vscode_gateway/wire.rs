@@ -1,6 +1,6 @@
 //! The fields of the extension's lines that are read.
 
-use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use crate::agents::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
 
 record! {
     /// A capture, a row of an index or of a conversation, a whole request, or an event around one.
@@ -14,11 +14,11 @@ record! {
         pub(super) model: Option<Raw<'a>>,
         pub(super) status: Text<'a>,
         pub(super) is_summarization: Option<bool> = "isSummarization",
-        estimated_input_tokens: Count = "estimatedInputTokens",
-        actual_input_tokens: Count = "actualInputTokens",
-        actual_output_tokens: Count = "actualOutputTokens",
-        cached_tokens: Count = "cachedTokens",
-        reasoning_tokens: Count = "reasoningTokens",
+        estimated_input_tokens: Reported = "estimatedInputTokens",
+        actual_input_tokens: Reported = "actualInputTokens",
+        actual_output_tokens: Reported = "actualOutputTokens",
+        cached_tokens: Reported = "cachedTokens",
+        reasoning_tokens: Reported = "reasoningTokens",
         estimate: Estimate,
         actual: Option<Actual>,
         /// A line of the index, in an event.
@@ -49,29 +49,38 @@ impl Line<'_> {
 
     /// The extension's own number for the prompt, in tokens.
     pub(super) fn estimated(&self) -> Option<u64> {
-        self.estimated_input_tokens.0.or(self.estimate.total.0)
+        self.estimated_input_tokens
+            .get()
+            .or(self.estimate.total.get())
     }
 
     /// The provider's numbers.
     pub(super) fn actual(&self) -> Actual {
+        let parts = Reported::whole([
+            self.actual_input_tokens,
+            self.actual_output_tokens,
+            self.cached_tokens,
+            self.reasoning_tokens,
+        ]);
+        let [input, output, cached, reasoning] = parts;
         self.actual.clone().unwrap_or(Actual {
-            input: self.actual_input_tokens,
-            output: self.actual_output_tokens,
-            cached: self.cached_tokens,
-            reasoning: self.reasoning_tokens,
+            input,
+            output,
+            cached,
+            reasoning,
         })
     }
 }
 
 record! {
     struct Estimate {
-        total: Count,
+        total: Reported,
     }
 }
 
 record! {
     /// The provider's numbers, in tokens.
-    pub(super) struct Actual {
+    whole pub(super) struct Actual {
         pub(super) input: Count,
         pub(super) output: Count,
         pub(super) cached: Count,
@@ -82,13 +91,13 @@ record! {
 record! {
     pub(super) struct Model<'a> {
         pub(super) id: Text<'a>,
-        pub(super) max_input_tokens: Count = "maxInputTokens",
+        pub(super) max_input_tokens: Window = "maxInputTokens",
     }
 }
 
 record! {
     pub(super) struct Tokens {
-        pub(super) estimated: Count,
+        pub(super) estimated: Reported,
     }
 }
 
@@ -180,7 +189,7 @@ record! {
 
 record! {
     /// A response's usage.
-    pub(super) struct Numbers {
+    whole pub(super) struct Numbers {
         input_tokens: Count,
         output_tokens: Count,
         cache_read_input_tokens: Count,

@@ -1,6 +1,9 @@
 //! Every field of every hand-written log, changed to another JSON type, made null, or removed: it costs
 //! itself alone, and what it costs is counted. Where a plain value is removed, the other items and the
-//! reports of its record stay, and so do all other records.
+//! reports of its record stay, and so do all other records. A number of a usage report costs the report: no
+//! sum of what is left of it is believed.
+
+mod usage;
 
 use super::document;
 use crate::agents::{self, Format};
@@ -211,7 +214,7 @@ fn type_of(json: &str) -> char {
 
 /// All entries but the counts of lost fields.
 fn facts(entries: &[Entry]) -> Vec<&Entry> {
-    let is_lost = |entry: &&Entry| matches!(entry.event, Event::Lost(_));
+    let is_lost = |entry: &&Entry| matches!(entry.event, Event::Lost(_) | Event::UnreadableUsage);
     entries.iter().filter(|entry| !is_lost(entry)).collect()
 }
 
@@ -317,6 +320,9 @@ fn an_odd_field_costs_itself_and_is_counted() {
                 for (_, [value, other]) in VALUES.into_iter().filter(|(kind, _)| *kind != old) {
                     tried += 1;
                     let odd = with(&field.value, value);
+                    if usage::is_refused(&original, &odd) {
+                        continue;
+                    }
                     let is_absent = facts(&odd) == facts(&removed);
                     // A value of which more matters than its type is text.
                     if !is_absent && facts(&odd) != facts(&with(&field.value, other)) {

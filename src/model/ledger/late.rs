@@ -71,7 +71,11 @@ impl Ledger {
         match event {
             Event::Node(node) => node.part == Part::Output && node.request == newest,
             Event::Usage(usage) => Some(usage.request) == newest,
-            Event::Skipped(_) | Event::Unknown(_) | Event::Lost(_) | Event::Unreadable(_) => true,
+            Event::Skipped(_)
+            | Event::Unknown(_)
+            | Event::Lost(_)
+            | Event::UnreadableUsage
+            | Event::Unreadable(_) => true,
             _ => false,
         }
     }

@@ -316,6 +316,13 @@ fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             "\n  {lines}, not counted; the first is line {line}: {why}"
         )?;
     }
+    if session.unreadable_usage > 0 {
+        let reports = counted(session.unreadable_usage, "unreadable usage report");
+        writeln!(
+            out,
+            "\n  {reports}, not used: what they were of is estimated"
+        )?;
+    }
     if let Some(warning) = unknown::warning(session) {
         writeln!(out, "\n  {warning}; they are not counted")?;
     }

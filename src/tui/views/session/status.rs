@@ -28,6 +28,10 @@ pub(super) fn status(
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
         }
     }
+    if session.unreadable_usage > 0 {
+        let reports = number::counted(session.unreadable_usage, "unreadable usage report");
+        groups.push(vec![piece(reports, Tone::Warn)]);
+    }
     if let Some(words) = own_count(shown.label, shown.context, shown.limits.trigger) {
         groups.push(vec![piece(text::cut(&words, columns), Tone::Warn)]);
     }
