@@ -1,5 +1,6 @@
 //! Faults, one by one: each has a test by its name.
 
+mod accounts;
 mod files;
 mod follow;
 #[cfg(target_os = "linux")]

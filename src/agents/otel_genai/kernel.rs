@@ -77,7 +77,7 @@ fn of_message(message: &str) -> Option<Call> {
     Some(Call {
         prompt: prompt?,
         answered: answered.flatten(),
-        is_unreadable: prompt? == None || answered == Some(None),
+        is_unreadable: prompt?.is_none() || answered == Some(None),
         ..Call::default()
     })
 }
