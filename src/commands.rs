@@ -62,6 +62,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
         }
         writeln!(err, "{}: it is left out: {error:#}", path.display())?;
     }
+    report::print_problems(&setup.problems(), err)?;
     match command {
         Command::Report(cli) => {
             let context = setup.context(&cli.only, &cli.estimate)?;

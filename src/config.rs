@@ -8,7 +8,7 @@ mod themes;
 
 pub use files::{UserFile, mappings, named_mapping};
 pub use keys::Keys;
-pub use models::{custom_rules, rules};
+pub use models::{custom_rules, models_file, rules};
 pub use themes::themes;
 
 use crate::model::alerts::Alerts;

@@ -68,6 +68,9 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
         let (path, what) = (path.clone(), format!("it is left out: {error:#}"));
         sender.blocking_send(Update::Problem { path, what })?;
     }
+    for (path, what) in setup.problems().into_iter().take(UPDATES / 2) {
+        sender.blocking_send(Update::Problem { path, what })?;
+    }
     let estimator = estimator_note(options.estimate.estimator.unwrap_or_default());
     let found = Arc::new(AtomicBool::new(false));
     let banner = match options.demo {

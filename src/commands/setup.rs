@@ -19,6 +19,8 @@ pub(super) struct Setup {
     pub(super) folders: Folders,
     /// All formats. The user's mappings come first: they are written for the user's own logs.
     pub(super) formats: Vec<&'static Format>,
+    /// The user's models table.
+    models: Option<Rules>,
     /// The user's mappings that are not valid.
     pub(super) left_out: Vec<LeftOut>,
 }
@@ -52,7 +54,9 @@ impl Setup {
             }
         }
         formats.extend(agents::ALL);
+        let models = config::custom_rules(&config, file.as_deref())?;
         Ok(Setup {
+            models,
             config,
             file,
             folders,
@@ -61,13 +65,20 @@ impl Setup {
         })
     }
 
+    /// The user's models table, and what of it is not used, and why.
+    pub(super) fn problems(&self) -> Vec<(PathBuf, String)> {
+        let file = self.file.as_deref().unwrap_or(Path::new(""));
+        let path = config::models_file(&self.config, file);
+        let refused = self.models.iter().flat_map(|rules| &rules.refused);
+        refused.map(|what| (path.clone(), what.clone())).collect()
+    }
+
     /// The models tables, with the user's own windows and policies.
     pub(super) fn rules(&self) -> Result<Rules> {
         let formats = &self.formats;
-        let own = config::custom_rules(&self.config, self.file.as_deref())?;
         let mut rules = config::rules()?;
-        if let Some(own) = own {
-            rules = rules.with_custom(own).map_err(anyhow::Error::msg)?;
+        if let Some(own) = &self.models {
+            rules = rules.with_custom(own.clone()).map_err(anyhow::Error::msg)?;
         }
         rules.custom = self.config.custom();
         let proven = formats.iter().filter(|format| !format.proven.is_empty());

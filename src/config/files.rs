@@ -92,18 +92,23 @@ pub(super) fn parse<T: DeserializeOwned>(
     what: &str,
     required: Required,
 ) -> Result<Option<T>> {
+    let Some(text) = read(path, required)? else {
+        return Ok(None);
+    };
+    let value = toml::from_str(&text).with_context(|| invalid(path, what))?;
+    Ok(Some(value))
+}
+
+/// Reads a file. `None`: it does not exist, and need not.
+pub(super) fn read(path: &Path, required: Required) -> Result<Option<String>> {
     let text = match required {
         Required::Yes => files::read_named(path, LARGEST),
         Required::No => files::read_text(path, LARGEST),
     };
-    let text = match text {
-        Err(error) if required == Required::No && error.kind() == ErrorKind::NotFound => {
-            return Ok(None);
-        }
-        text => text.with_context(|| unreadable(path))?,
-    };
-    let value = toml::from_str(&text).with_context(|| invalid(path, what))?;
-    Ok(Some(value))
+    match text {
+        Err(error) if required == Required::No && error.kind() == ErrorKind::NotFound => Ok(None),
+        text => Ok(Some(text.with_context(|| unreadable(path))?)),
+    }
 }
 
 /// Whether a file must exist.

@@ -1,10 +1,13 @@
 //! The models tables: the built-in one, and the user's.
 
+mod checked;
+
 use super::Config;
 use super::files::{self, Required};
 use crate::model::window::Rules;
 use anyhow::{Context, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use toml::Table;
 
 /// The built-in models table, as a file.
 const MODELS: &str = include_str!("../../assets/models.toml");
@@ -23,18 +26,40 @@ pub fn rules() -> Result<Rules> {
 ///
 /// # Errors
 ///
-/// If the named table does not exist, or a table cannot be read or is invalid.
+/// If the named table does not exist, or a table cannot be read or is invalid. A row with a number that cannot
+/// be true is no error.
 pub fn custom_rules(config: &Config, file: Option<&Path>) -> Result<Option<Rules>> {
-    let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
-    let (path, required) = match (&config.models, file) {
-        (Some(named), _) => (folder.join(named), Required::Yes),
-        (None, Some(_)) => (folder.join("models.toml"), Required::No),
+    let required = match (&config.models, file) {
+        (Some(_), _) => Required::Yes,
+        (None, Some(_)) => Required::No,
         (None, None) => return Ok(None),
     };
-    let mut rules: Option<Rules> = files::parse(&path, "models table", required)?;
-    if let Some(rules) = &mut rules {
-        rules.sign(&path.display().to_string());
+    let path = models_file(config, file.unwrap_or(Path::new("")));
+    let Some(text) = files::read(&path, required)? else {
+        return Ok(None);
+    };
+    let mut rules = read(&text).with_context(|| files::invalid(&path, "models table"))?;
+    rules.sign(&path.display().to_string());
+    Ok(Some(rules))
+}
+
+/// The path of the user's models table, with the configuration file `file`.
+pub fn models_file(config: &Config, file: &Path) -> PathBuf {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let named = config.models.as_deref();
+    folder.join(named.unwrap_or(Path::new("models.toml")))
+}
+
+/// Reads a table. Rows with numbers that cannot be true are left out, and named in [`Rules::refused`].
+fn read(text: &str) -> Result<Rules> {
+    let mut table: Table = toml::from_str(text)?;
+    let refused = checked::refuse(&mut table, text);
+    if refused.is_empty() {
+        // Its errors name the line.
+        return Ok(toml::from_str(text)?);
     }
+    let mut rules: Rules = table.try_into()?;
+    rules.refused = refused.into_iter().map(|row| row.to_string()).collect();
     Ok(rules)
 }
 

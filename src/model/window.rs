@@ -47,6 +47,9 @@ pub struct Rules {
     /// The usual size of a compaction's summary, in tokens; 0: not known.
     #[serde(default)]
     pub summary: u64,
+    /// Rows of the user's table that are not used, since their numbers cannot be true: where, and why.
+    #[serde(skip)]
+    pub refused: Vec<String>,
     /// The estimator of context sizes: the user's choice, not part of the table.
     #[serde(skip)]
     pub estimator: Estimator,
@@ -310,6 +313,7 @@ impl Rules {
             self.summary = own.summary;
         }
         self.tokenizer.extend(own.tokenizer);
+        self.refused.extend(own.refused);
         for row in &self.model {
             if !self.tokenizer.contains_key(&row.tokenizer) {
                 let known: Vec<&str> = self.tokenizer.keys().map(String::as_str).collect();

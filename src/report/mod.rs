@@ -158,7 +158,11 @@ impl ReportContext {
 }
 
 /// Prints what could not be read, a line each.
-fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Result<()> {
+///
+/// # Errors
+///
+/// If `err` cannot be written to.
+pub fn print_problems(problems: &[(PathBuf, String)], err: &mut dyn Write) -> Result<()> {
     for (path, what) in problems {
         writeln!(err, "{}: {what}", inert(&path.to_string_lossy()))?;
     }

@@ -21,15 +21,19 @@ pub(super) fn blocks(content: Raw<'_>) -> Option<Vec<String>> {
     let mut is_whole = true;
     each_element(json, &mut |block| {
         let mut out = String::with_capacity(block.get().len());
-        is_whole &= append(block.get(), &mut out).is_some();
+        is_whole &= append(block.get(), DEPTH, &mut out).is_some();
         blocks.push(out);
     })
     .ok()?;
     is_whole.then_some(blocks)
 }
 
-/// Appends a JSON value in its canonical form.
-fn append(json: &str, out: &mut String) -> Option<()> {
+/// Values in values that are looked into. Claude Code writes no JSON that is half as deep; a forged log may.
+const DEPTH: usize = 128;
+
+/// Appends a JSON value in its canonical form. `None`: it is cut, or too deep.
+fn append(json: &str, depth: usize, out: &mut String) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
     let mut is_whole = true;
     match json.as_bytes().first()? {
         b'{' => {
@@ -45,7 +49,7 @@ fn append(json: &str, out: &mut String) -> Option<()> {
                 out.push_str(if n > 0 { "," } else { "" });
                 out.push_str(&serde_json::to_string(&name).ok()?);
                 out.push(':');
-                append(value.get(), out)?;
+                append(value.get(), depth, out)?;
             }
             out.push('}');
         }
@@ -54,7 +58,7 @@ fn append(json: &str, out: &mut String) -> Option<()> {
             let mut separator = "";
             each_element(json, &mut |element| {
                 out.push_str(std::mem::replace(&mut separator, ","));
-                is_whole &= append(element.get(), out).is_some();
+                is_whole &= append(element.get(), depth, out).is_some();
             })
             .ok()?;
             out.push(']');

@@ -23,7 +23,12 @@ pub struct Lost {
     numbers: Cell<u64>,
     /// Usage reports that are not used.
     usages: Cell<u64>,
+    /// The values that the one that is being read is in.
+    depth: Cell<u32>,
 }
+
+/// Values in values that are read. No agent writes half as many; a forged log may.
+const DEPTH: u32 = 32;
 
 /// Where a value is read: the name of its field, and where a loss is noted.
 #[derive(Debug, Clone, Copy)]
@@ -38,12 +43,17 @@ impl<'l> At<'l> {
         At { name, ..self }
     }
 
+    /// Notes that the value cannot be read.
+    pub fn lose(self) {
+        self.lost.note(self.name);
+    }
+
     /// Reads a value. `None`: it is null, or of another type than expected, which is noted.
     pub fn read<'a, T: Field<'a>>(self, value: Raw<'a>) -> Option<T> {
         if value.get() == "null" {
             return None;
         }
-        let read = T::read(value, self);
+        let read = self.below(|| T::read(value, self)).flatten();
         if read.is_none() {
             self.note(T::HOLDS_NUMBERS);
         }
@@ -58,6 +68,18 @@ impl<'l> At<'l> {
     #[inline]
     pub fn scan<'a, T: Field<'a>>(self, json: &mut Scanner<'a>) -> Result<Option<T>, NotJson> {
         self.scan_with(json, T::HOLDS_NUMBERS, |json| T::scan(json, self))
+    }
+
+    /// Reads a value in the one that is being read. `None`: it is too deep.
+    #[inline]
+    fn below<T>(self, read: impl FnOnce() -> T) -> Option<T> {
+        let depth = self.lost.depth.get();
+        (depth < DEPTH).then(|| {
+            self.lost.depth.set(depth + 1);
+            let value = read();
+            self.lost.depth.set(depth);
+            value
+        })
     }
 
     #[cold]
@@ -80,7 +102,7 @@ impl<'l> At<'l> {
             return json.skip().map(|()| None);
         }
         let place = json.place();
-        let value = read(json)?;
+        let value = self.below(|| read(json)).transpose()?.flatten();
         if value.is_none() {
             json.back_to(place);
             json.skip()?;

@@ -87,7 +87,7 @@ record! {
 /// The blocks of a prompt: a list of messages, one of them, or bare text of the user.
 pub(in crate::agents) fn blocks<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Block<'a>> {
     let mut all = Vec::new();
-    messages(raw, at, &mut all);
+    messages(raw, at, LISTS, &mut all);
     all
 }
 
@@ -132,13 +132,19 @@ fn object_if<'a, T: Record<'a>>(raw: Raw<'a>, at: At<'_>) -> T {
     }
 }
 
-fn messages<'a>(raw: Raw<'a>, at: At<'_>, all: &mut Vec<Block<'a>>) {
+/// Lists in lists of messages, and results in results, that are looked into. No program logs more than one; a forged log may.
+const LISTS: usize = 16;
+
+fn messages<'a>(raw: Raw<'a>, at: At<'_>, lists: usize, all: &mut Vec<Block<'a>>) {
     match raw.get().as_bytes().first() {
-        Some(b'[') => {
-            for element in list(raw) {
-                messages(element, at, all);
+        Some(b'[') => match lists.checked_sub(1) {
+            Some(lists) => {
+                for element in list(raw) {
+                    messages(element, at, lists, all);
+                }
             }
-        }
+            None => at.lose(),
+        },
         Some(b'{') => message(raw, at, all),
         _ => {
             if let Some(Text(Some(text))) = at.read(raw) {
@@ -252,21 +258,23 @@ fn tool_result<'a>(
     result: Option<Raw<'a>>,
     at: At<'_>,
 ) -> Block<'a> {
-    let content = result.map_or_else(Vec::new, |raw| result_content(raw, at));
+    let content = result.map_or_else(Vec::new, |raw| result_content(raw, LISTS, at));
     let block = Block::new(Role::Tool, Kind::ToolResult);
     block.with(content).for_call(id, tool)
 }
 
 /// What a tool returned, whatever its shape.
-fn result_content<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Content<'a>> {
+fn result_content<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>> {
     if raw.get().starts_with('[') {
         let parts = list(raw).into_iter();
-        return parts.flat_map(|part| result_part(part, at)).collect();
+        return parts
+            .flat_map(|part| result_part(part, depth, at))
+            .collect();
     }
-    result_part(raw, at)
+    result_part(raw, depth, at)
 }
 
-fn result_part<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Content<'a>> {
+fn result_part<'a>(raw: Raw<'a>, depth: usize, at: At<'_>) -> Vec<Content<'a>> {
     if let Some(text) = string(raw) {
         return vec![Content::Text(text)];
     }
@@ -276,10 +284,10 @@ fn result_part<'a>(raw: Raw<'a>, at: At<'_>) -> Vec<Content<'a>> {
     if let Some(media) = media(&part, at) {
         return vec![media];
     }
-    match (part.text.0, part.value) {
-        (Some(text), _) => vec![Content::Text(text)],
-        (None, Some(value)) => result_content(value, at),
-        (None, None) => vec![Content::Json(raw)],
+    match (part.text.0, part.value, depth.checked_sub(1)) {
+        (Some(text), ..) => vec![Content::Text(text)],
+        (None, Some(value), Some(depth)) => result_content(value, depth, at),
+        (None, ..) => vec![Content::Json(raw)],
     }
 }
 

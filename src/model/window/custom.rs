@@ -4,6 +4,9 @@ use super::policy::part;
 use super::{Seen, matches};
 use serde::Deserialize;
 
+/// More tokens than any window has.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
 /// The user's windows and policies; the first that matches a session holds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Custom {
@@ -154,7 +157,7 @@ impl TryFrom<Row> for CustomWindow {
     fn try_from(row: Row) -> Result<CustomWindow, Self::Error> {
         match row {
             Row {
-                tokens: Some(tokens @ 1..),
+                tokens: Some(tokens @ 1..=MOST_TOKENS),
                 share: None,
                 messages: None,
                 drop_oldest: None,
@@ -165,7 +168,7 @@ impl TryFrom<Row> for CustomWindow {
                 tokens,
             }),
             _ => Err(
-                "a [[window]] has `tokens`, above 0, and beside it only `agent`, `model`, `session`",
+                "a [[window]] has `tokens`, above 0 and up to 1,000,000,000, and beside it only `agent`, `model`, `session`",
             ),
         }
     }

@@ -127,3 +127,71 @@ fn a_log_without_its_beginning_keeps_no_lost_history_after_a_compaction() {
     let apart = whole.unwrap().abs_diff(quick.unwrap());
     assert!(apart < 100, "{whole:?} {quick:?}");
 }
+
+#[test]
+fn a_models_table_with_impossible_numbers_costs_those_rows_alone_and_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let path = claude(home.path(), &[answer(1, &usage(0, 33_000))]);
+    let folder = home.path().join(".config/ctxgauge");
+    fs::create_dir_all(&folder).unwrap();
+    for window in ["0", "inf", "nan", "-5", "9_223_372_036_854_775_807"] {
+        let table = format!(
+            "[[model]]\nids = [\"claude-opus-4-6\"]\nwindow = {window}\ntokenizer = \"claude-4\"\n\n\
+             [[policy]]\nagent = \"claude-code\"\nname = \"mine\"\nshare = nan\n\n\
+             [[policy]]\nagent = \"claude-code\"\nname = \"half\"\nshare = 0.5\n"
+        );
+        fs::write(folder.join("models.toml"), table).unwrap();
+        let mut command = ctxgauge(home.path());
+        let output = command.arg("report").arg(&path).arg("--json").output();
+        let output = output.unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{window}: {error}");
+        assert!(
+            error.contains("models.toml: line 3: a [[model]] is not used"),
+            "{error}"
+        );
+        assert!(error.contains("1 to 1,000,000,000 tokens"), "{error}");
+        assert!(
+            error.contains("line 9: a [[policy]] is not used"),
+            "{error}"
+        );
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let (used, window) = (&report["context"]["used"], &report["context"]["window"]);
+        assert_eq!((used, window), (&json!(33_023), &json!(200_000)));
+        assert_eq!(report["compaction"]["policy"], "half");
+        assert_eq!(report["compaction"]["trigger"], 100_000);
+    }
+}
+
+#[test]
+fn an_impossible_window_in_a_log_is_none() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home
+        .path()
+        .join("rollout-2026-09-20T10-00-00-5e550000-0000-4000-8000-000000000001.jsonl");
+    let numbers = json!({"input_tokens": 9000, "cached_input_tokens": 0, "output_tokens": 10,
+        "reasoning_output_tokens": 0, "total_tokens": 9010});
+    for window in [
+        "0",
+        "-1",
+        "1e30",
+        "18446744073709551615",
+        "999999999999",
+        "\"big\"",
+        "[]",
+    ] {
+        let lines = [
+            json!({"timestamp": "2026-09-20T10:00:00Z", "type": "session_meta", "payload": {
+                "id": "5e550000-0000-4000-8000-000000000001", "cwd": "/", "cli_version": "0.146.0"}}),
+            json!({"timestamp": "2026-09-20T10:00:01Z", "type": "event_msg", "payload": {"type": "token_count",
+                "info": {"total_token_usage": numbers, "last_token_usage": numbers, "model_context_window": "ODD"}}}),
+        ];
+        let text = lines.map(|line| format!("{line}\n")).concat();
+        fs::write(&path, text.replace("\"ODD\"", window)).unwrap();
+        let report = json_report(&path);
+        assert_eq!(report["context"]["known"], 9_010, "{window}");
+        assert_eq!(report["context"]["window_source"], "guessed", "{window}");
+        let percent = report["context"]["percent"].as_f64().unwrap();
+        assert!(percent > 0.0 && percent < 100.0, "{window}: {percent}");
+    }
+}

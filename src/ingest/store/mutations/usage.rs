@@ -74,10 +74,7 @@ fn a_usage_part_that_is_no_number_makes_no_known_number_and_is_counted() {
                     // OpenTelemetry's instrumentations mean by -1 that there is no number, and OTLP writes
                     // numbers of 64 bits as strings.
                     let is_otel = log.format.id == "otel-genai";
-                    if is_otel
-                        && (value == "-1" && reports(&odd) == absent
-                            || value == "\"7\"")
-                    {
+                    if is_otel && (value == "-1" && reports(&odd) == absent || value == "\"7\"") {
                         continue;
                     }
                     let now = reports(&odd);
