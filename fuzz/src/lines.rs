@@ -22,9 +22,10 @@ pub fn check(input: &[u8]) {
     let text = log.strip_prefix(BOM).unwrap_or(log);
     let mut offset = (log.len() - text.len()) as u64;
     for line in text.split(|byte| *byte == b'\n') {
-        let len = line.len() as u64;
-        expected.push((offset, len, Some(line)));
-        offset += len + 1;
+        let next = offset + line.len() as u64 + 1;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        expected.push((offset, line.len() as u64, Some(line)));
+        offset = next;
     }
     expected.retain(|(.., line)| line.is_some_and(|line| !line.trim_ascii().is_empty()));
     let pieces = Pieces {
