@@ -138,6 +138,10 @@ pub fn epoch(store: &LineLog, log: &LogFile, rules: &Arc<Rules>) -> io::Result<R
         return Ok(Reading::whole(log, rules));
     }
     let (mut file, _) = store.open()?;
+    // A search from the end would read all of it again for each block.
+    if store.is_streamed() {
+        return Ok(Reading::whole(log, rules));
+    }
     let start = last_reset(log, &mut file)?.filter(|start| *start > 0);
     let Some(start) = start else {
         return Ok(Reading::whole(log, rules));

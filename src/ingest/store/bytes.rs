@@ -4,9 +4,10 @@ use super::Stamp;
 use super::zst::{self, Zst};
 use crate::files;
 use crate::ingest::discover::HEAD;
+use crate::ingest::lock;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Bytes that can be read from any place.
 pub trait Source: Read + Seek + Send {}
@@ -27,6 +28,88 @@ pub trait Open: Send + Sync {
     /// Whether its bytes are those of one file, once they have been read.
     fn is_one_file(&self) -> bool {
         false
+    }
+
+    /// Whether to read from a place takes as long as to read all before it, unless reading ended there. Ask when it
+    /// has been opened: its content may refer to others.
+    fn is_streamed(&self) -> bool {
+        false
+    }
+}
+
+/// Keeps a streamed source open between readings, so that each goes on where the last one ended.
+pub struct KeptOpen {
+    source: Arc<dyn Open>,
+    kept: Mutex<Option<Kept>>,
+}
+
+struct Kept {
+    /// Of the source when it was opened.
+    seen: Stamp,
+    /// Of the bytes.
+    stamp: Stamp,
+    bytes: Shared,
+}
+
+impl KeptOpen {
+    /// A source that is not open yet.
+    pub fn new(source: Arc<dyn Open>) -> KeptOpen {
+        KeptOpen {
+            source,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Lets the source go.
+    pub fn close(&self) {
+        *lock(&self.kept) = None;
+    }
+}
+
+impl Open for KeptOpen {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let mut held = lock(&self.kept);
+        if let Some(kept) = &*held
+            && self.source.stamp()? == kept.seen
+        {
+            return Ok((Box::new(kept.bytes.clone()), kept.stamp));
+        }
+        *held = None;
+        let (bytes, stamp) = self.source.open()?;
+        if !self.source.is_streamed() {
+            return Ok((bytes, stamp));
+        }
+        let seen = self.source.stamp()?;
+        if !seen.is_sure() || !seen.is_same_write(stamp) {
+            return Ok((bytes, stamp));
+        }
+        let bytes = Shared(Arc::new(Mutex::new(bytes)));
+        *held = Some(Kept {
+            seen,
+            stamp,
+            bytes: bytes.clone(),
+        });
+        Ok((Box::new(bytes), stamp))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.source.stamp()
+    }
+}
+
+/// Opened bytes that are kept.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Bytes>>);
+
+impl Read for Shared {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        lock(&self.0).read(buffer)
+    }
+}
+
+impl Seek for Shared {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        lock(&self.0).seek(to)
     }
 }
 

@@ -168,6 +168,12 @@ impl Open for Chain {
         let held = lock(&self.inherited);
         held.as_ref().is_some_and(|held| !held.names_base)
     }
+
+    fn is_streamed(&self) -> bool {
+        let held = lock(&self.inherited);
+        let mut parts = held.iter().flat_map(|held| held.parts.iter());
+        self.own.is_streamed() || parts.any(|part| part.source.is_streamed())
+    }
 }
 
 /// The first line with its newline; `None`: it is not complete yet, or too long.

@@ -1,6 +1,6 @@
 //! Logs of lines that grow at their end: a file, or a folder of numbered files.
 
-use super::bytes::{Bytes, Open, head};
+use super::bytes::{Bytes, KeptOpen, Open, head};
 use super::position::Position;
 use super::{Cursor, End, News, Stamp, Store, backwards};
 use crate::agents::StateUpdate;
@@ -31,6 +31,11 @@ impl LineLog {
         self.source.open()
     }
 
+    /// As [`Open::is_streamed`].
+    pub(super) fn is_streamed(&self) -> bool {
+        self.source.is_streamed()
+    }
+
     /// A cursor at a position, with a decoder that has read everything before it.
     pub(super) fn cursor_at(
         &self,
@@ -38,7 +43,7 @@ impl LineLog {
         decoder: DecoderWithSidecar,
     ) -> Box<dyn Cursor> {
         Box::new(LineCursor {
-            source: Arc::clone(&self.source),
+            source: KeptOpen::new(Arc::clone(&self.source)),
             position,
             decoder,
         })
@@ -93,7 +98,7 @@ impl Store for LineLog {
 }
 
 struct LineCursor {
-    source: Arc<dyn Open>,
+    source: KeptOpen,
     position: Position,
     decoder: DecoderWithSidecar,
 }
@@ -118,9 +123,12 @@ impl Cursor for LineCursor {
             }
         };
         let outcome = match end {
-            End::Open => self.position.read_more(&*self.source, deliver),
-            End::Settled => self.position.finish(&*self.source, deliver),
+            End::Open => self.position.read_more(&self.source, deliver),
+            End::Settled => self.position.finish(&self.source, deliver),
         };
+        if !matches!(outcome, Ok(Progress::More)) {
+            self.source.close();
+        }
         let outcome = outcome?;
         if outcome == Progress::Done && !self.position.is_inside_line() {
             self.decoder.decoder.read_end(&mut out);

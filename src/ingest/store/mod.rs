@@ -305,6 +305,13 @@ impl Stamp {
         self.version == other.version
     }
 
+    /// Whether both are stamps of the same file since the same write. Their lengths may differ: one may count the
+    /// bytes that the file becomes.
+    pub(super) fn is_same_write(&self, other: Stamp) -> bool {
+        let of = |stamp: &Stamp| Stamp { len: 0, ..*stamp };
+        of(self) == of(&other)
+    }
+
     /// How long nothing was written; zero if that is not known.
     ///
     /// A file may be dated in the future: by hand, by a clock that was set back since, or by a server whose clock is

@@ -1,11 +1,12 @@
 //! Files that were compressed with Zstandard, read as if they were not.
 //!
-//! They are decoded as they are read, in bounded memory; to go back is to begin anew. Nothing is written
-//! anywhere. Such files are of sessions that were idle for days, and never grow.
+//! They are decoded as they are read, in bounded memory; to go back further than [`BACK`] is to begin anew. Nothing
+//! is written anywhere. Such files are of sessions that were idle for days, and never grow.
 
 use super::Stamp;
 use super::bytes::{Bytes, Open, sought};
 use crate::files;
+use crate::ingest::lines::CHUNK;
 use crate::ingest::lock;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
@@ -21,6 +22,9 @@ const WINDOW: u64 = 32 << 20;
 /// to a hundredth.
 const LARGEST: u64 = 8 << 30;
 const RATIO: u64 = 10_000;
+/// What was decoded last is held, since a reading goes on before the place where the last one ended: by a chunk and a
+/// block of hashes at most.
+const BACK: usize = CHUNK + (64 << 10);
 
 /// Whether the file at a path is compressed, by its name.
 pub fn is_compressed(path: &Path) -> bool {
@@ -50,7 +54,8 @@ impl Zst {
             Some((seen, len)) if seen == stamp => Ok(len),
             _ => {
                 let most = LARGEST.min(stamp.len.saturating_mul(RATIO));
-                let len = io::copy(&mut decoder(&self.path)?.take(most + 1), &mut io::sink())?;
+                let all = Running::begin(&self.path)?.decoder;
+                let len = io::copy(&mut all.take(most + 1), &mut io::sink())?;
                 if len > most {
                     return Err(io::Error::other("it is too large when it is decompressed"));
                 }
@@ -65,11 +70,11 @@ impl Open for Zst {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let stamp = Stamp::of(&self.path)?;
         let len = self.len(stamp)?;
-        let bytes = Decoded {
+        let bytes = Opened {
             path: Arc::clone(&self.path),
             len,
             at: 0,
-            decoder: None,
+            running: None,
         };
         Ok((Box::new(bytes), Stamp { len, ..stamp }))
     }
@@ -81,45 +86,111 @@ impl Open for Zst {
     fn is_one_file(&self) -> bool {
         true
     }
+
+    fn is_streamed(&self) -> bool {
+        true
+    }
 }
 
 type Decoder = StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>;
 
-fn decoder(path: &Path) -> io::Result<Decoder> {
-    let file = BufReader::new(files::open(path)?);
-    let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
-    decoder.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))
+/// A decoder on its way through a file.
+struct Running {
+    decoder: Decoded<Decoder>,
+    /// The first byte that it has not decoded.
+    next: u64,
+    /// The bytes before that, [`BACK`] of them or more, up to twice as many.
+    past: Vec<u8>,
+}
+
+impl Running {
+    fn begin(path: &Path) -> io::Result<Running> {
+        let file = BufReader::new(files::open(path)?);
+        let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
+        let decoder =
+            decoder.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
+        Ok(Running {
+            decoder: Decoded(decoder),
+            next: 0,
+            past: Vec::new(),
+        })
+    }
+
+    /// Whether the bytes from `at` on can be read.
+    fn reaches(&self, at: u64) -> bool {
+        at + self.past.len() as u64 >= self.next
+    }
+
+    /// Reads from `at`, which it reaches; 0: there are no more.
+    fn read(&mut self, at: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.next < at {
+            let mut skipped = [0; 8 << 10];
+            let most = usize::try_from(at - self.next).unwrap_or(usize::MAX);
+            let most = most.min(skipped.len());
+            if self.decode(&mut skipped[..most])? == 0 {
+                return Ok(0);
+            }
+        }
+        let back = usize::try_from(self.next - at).unwrap_or(usize::MAX);
+        if back == 0 {
+            return self.decode(buffer);
+        }
+        let held = &self.past[self.past.len().saturating_sub(back)..];
+        let read = held.len().min(buffer.len());
+        buffer[..read].copy_from_slice(&held[..read]);
+        Ok(read)
+    }
+
+    fn decode(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(buffer)?;
+        self.next += read as u64;
+        self.past.extend_from_slice(&buffer[..read]);
+        if self.past.len() > 2 * BACK {
+            self.past.drain(..self.past.len() - BACK);
+        }
+        Ok(read)
+    }
+}
+
+/// A decoder; tests count what it decodes.
+struct Decoded<R>(R);
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        #[cfg(test)]
+        tests::DECODED.set(tests::DECODED.get() + read as u64);
+        Ok(read)
+    }
 }
 
 /// The bytes of a compressed file.
-struct Decoded {
+struct Opened {
     path: Arc<PathBuf>,
     len: u64,
     at: u64,
-    /// A decoder, and the first byte that it has not decoded.
-    decoder: Option<(u64, Decoder)>,
+    running: Option<Running>,
 }
 
-impl Read for Decoded {
+impl Read for Opened {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let most = left.min(buffer.len());
         if most == 0 {
             return Ok(0);
         }
-        let (next, mut decoder) = match self.decoder.take() {
-            Some((next, decoder)) if next <= self.at => (next, decoder),
-            _ => (0, decoder(&self.path)?),
+        let mut running = match self.running.take().filter(|it| it.reaches(self.at)) {
+            Some(running) => running,
+            None => Running::begin(&self.path)?,
         };
-        io::copy(&mut (&mut decoder).take(self.at - next), &mut io::sink())?;
-        let read = decoder.read(&mut buffer[..most])?;
+        let read = running.read(self.at, &mut buffer[..most])?;
         self.at += read as u64;
-        self.decoder = Some((self.at, decoder));
+        self.running = Some(running);
         Ok(read)
     }
 }
 
-impl Seek for Decoded {
+impl Seek for Opened {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.at = sought(to, self.at, self.len)?;
         Ok(self.at)
@@ -130,12 +201,22 @@ impl Seek for Decoded {
 mod tests {
     use super::*;
     use crate::agents::codex::CODEX;
-    use crate::ingest::discover::Scanner;
-    use crate::ingest::reader::read_whole;
+    use crate::ingest::discover::{LogFile, Scanner};
+    use crate::ingest::reader::{Progress, read_whole};
     use crate::ingest::roots::SearchRoot;
+    use crate::ingest::store::News;
+    use crate::ingest::store::bytes;
+    use crate::ingest::store::lines::LineLog;
+    use crate::ingest::testing::toy_log;
     use crate::model::event::ByLength;
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+    use std::cell::Cell;
     use std::fs;
+
+    thread_local! {
+        /// Bytes that this thread has decoded.
+        pub(super) static DECODED: Cell<u64> = const { Cell::new(0) };
+    }
 
     fn compressed(text: &[u8]) -> Vec<u8> {
         compress_to_vec(text, CompressionLevel::Fastest)
@@ -178,6 +259,64 @@ mod tests {
         // 64 MiB of zeros in 2 KiB.
         let bomb = compressed(&vec![0; 64 << 20]);
         assert!(file(&bomb).1.open().is_err());
+    }
+
+    /// A compressed log of the toy format, long since written, and its length.
+    fn toy(lines: u64) -> (tempfile::TempDir, LogFile, u64) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.jsonl.zst");
+        let line = format!("{{\"toy\":7}}\n{{\"say\":\"{}\"}}\n", "words ".repeat(300));
+        let text = line.repeat(usize::try_from(lines).unwrap());
+        fs::write(&path, compressed(text.as_bytes())).unwrap();
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(long_ago).unwrap();
+        while !Stamp::of(&path).unwrap().is_sure() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let plain = dir.path().join("log.toy");
+        fs::write(&plain, "{\"toy\":1}\n").unwrap();
+        let store = LineLog::new(bytes::file(&Arc::new(path)));
+        let log = LogFile {
+            store: Arc::new(store),
+            ..toy_log(&plain)
+        };
+        (dir, log, text.len() as u64)
+    }
+
+    #[test]
+    fn a_long_log_is_decompressed_about_once_and_not_for_each_megabyte_of_it() {
+        let (_dir, log, len) = toy(6_000);
+        assert!(len > 10 << 20, "ten batches");
+        let decoded = |read: &dyn Fn()| {
+            let before = DECODED.get();
+            read();
+            DECODED.get() - before
+        };
+        // Once for its length, once for its lines.
+        let whole = decoded(&|| {
+            let sessions = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+            assert_eq!(sessions[0].1.requests().len(), 6_000);
+        });
+        assert!(whole <= 2 * len + (1 << 20), "{whole} of {len}");
+        let followed = decoded(&|| {
+            let mut cursor = log.store.cursor(&log, &Arc::default());
+            let mut entries = 0;
+            loop {
+                match cursor.more(&ByLength).unwrap() {
+                    News::Batch(more) => entries += more.len(),
+                    News::Entries(more) => break entries += more.len(),
+                    _ => panic!("nobody wrote"),
+                }
+            }
+            assert_eq!(entries, 3 * 6_000);
+        });
+        assert!(followed <= len + (1 << 20), "{followed} of {len}");
+        let epoch = decoded(&|| {
+            let mut reading = log.store.epoch(&log, &Arc::default()).unwrap();
+            while reading.step(&ByLength, &mut || true).unwrap() == Progress::More {}
+        });
+        assert!(epoch <= len + (1 << 20), "{epoch} of {len}");
     }
 
     #[test]
