@@ -14,7 +14,7 @@ use crate::model::event::ByLength;
 use crate::model::session::Session;
 use std::sync::Arc;
 
-fn follow(made: &Made) -> (Sessions, Box<dyn Cursor>) {
+pub(super) fn follow(made: &Made) -> (Sessions, Box<dyn Cursor>) {
     let mut reading = Reading::whole(&made.log(), &Arc::default());
     while reading.step(&ByLength, &mut || false).unwrap() == Progress::More {}
     reading.finish()

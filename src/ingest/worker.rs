@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use texts::TextReader;
 
 /// How often live files are looked at even without a hint.
 const LIVE_LOOK: Duration = Duration::from_millis(250);
@@ -124,8 +124,8 @@ pub(super) struct Worker {
     /// When everything was looked at last.
     walked: Instant,
     next_look: Instant,
-    /// Reads the text of an item.
-    reader: Option<JoinHandle<()>>,
+    /// Read texts of items.
+    readers: Vec<TextReader>,
     /// The text that was read last.
     opened: Arc<Mutex<Opened>>,
 }
@@ -166,7 +166,7 @@ impl Worker {
             next_walk: now,
             walked: now,
             next_look: now,
-            reader: None,
+            readers: Vec::new(),
             opened: Arc::default(),
         }
     }
@@ -243,7 +243,8 @@ impl Worker {
             next = next.min(self.next_look);
         }
         let again = self.again.iter().map(|(at, _)| *at).min();
-        let next = again.map_or(next, |at| next.min(at));
+        let soonest = again.into_iter().chain(self.next_reader()).min();
+        let next = soonest.map_or(next, |at| next.min(at));
         next.saturating_duration_since(Instant::now())
     }
 
@@ -267,7 +268,6 @@ impl Worker {
                 Wake::Spooled(update) => self.reporter.send(*update)?,
                 Wake::Whole(done) => self.read_whole(*done)?,
                 Wake::Read(update) => {
-                    self.reader = None;
                     if let Some(update) = update {
                         self.reporter.send(*update)?;
                     }

@@ -42,6 +42,11 @@ impl Shelf {
         self.0.push(job);
     }
 
+    /// Whether no job waits.
+    pub(in crate::ingest) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes the newest job, since it is what is looked at.
     pub(in crate::ingest) fn take(&mut self) -> Option<TextJob> {
         self.0.pop()

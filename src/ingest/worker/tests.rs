@@ -5,9 +5,12 @@ use crate::ingest::INBOX;
 use crate::ingest::discover::Found;
 use crate::ingest::stuck::Shared;
 use crate::ingest::testing::made::{Fault, Made};
+use crate::ingest::text::TextJob;
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
-use std::sync::mpsc::sync_channel;
+use crate::model::text::{TextPage, TextRequest};
+use std::io::Write;
+use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::SystemTime;
 
 struct Driven {
@@ -15,6 +18,8 @@ struct Driven {
     inbox: SyncSender<Wake>,
     fleet: Arc<Mutex<Fleet>>,
     problems: Arc<Mutex<Vec<String>>>,
+    /// Texts that were read.
+    texts: Arc<Mutex<Vec<TextPage>>>,
 }
 
 impl Driven {
@@ -23,9 +28,15 @@ impl Driven {
             Arc::new(Mutex::new(Fleet::new(Arc::default()))),
             Arc::<Mutex<Vec<String>>>::default(),
         );
+        let texts = Arc::<Mutex<Vec<TextPage>>>::default();
         let sink = {
             let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
+            let texts = Arc::clone(&texts);
             move |update| {
+                if let Update::Text(page) = update {
+                    lock(&texts).push(*page);
+                    return ControlFlow::Continue(());
+                }
                 if let Update::Problem { what, .. } = &update {
                     lock(&problems).push(what.clone());
                 }
@@ -58,6 +69,7 @@ impl Driven {
             inbox,
             fleet,
             problems,
+            texts,
         }
     }
 
@@ -66,6 +78,7 @@ impl Driven {
         let worker = &mut self.worker;
         let _ = worker.look_at_live();
         let _ = worker.look_again(Instant::now());
+        worker.read_texts(&self.inbox);
         let _ = worker.read_on(&self.inbox);
         let _ = worker.take_wakes(Duration::from_millis(1));
     }
@@ -190,4 +203,66 @@ fn a_read_error_midway_is_shown_once_and_the_log_is_read_when_it_is_over() {
             .all(|(_, session)| session.requests().len() == 1001)
     });
     assert_eq!(lock(&driven.problems).len(), 1);
+}
+
+/// Takes a text, but not before it may.
+struct Waiting(Receiver<()>);
+
+impl Write for Waiting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = self.0.recv();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
+    let made = Made::new("{\"toy\":1}\n{\"say\":\"words\"}\n");
+    made.date(SystemTime::now() - Duration::from_secs(5));
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    let (sessions, _) = crate::ingest::faults::follow(&made);
+    let item = sessions[0].1.items().last().unwrap().clone();
+    let wanted = TextRequest::of(FileId(7), &item).unwrap();
+    let (mut release, done): (Vec<Sender<()>>, _) = (Vec::new(), Arc::<Mutex<u64>>::default());
+    for stuck in 1..=texts::MOST {
+        let (sender, receiver) = channel();
+        release.push(sender);
+        let done = Arc::clone(&done);
+        let whole = TextJob::Whole(
+            wanted,
+            Box::new(Waiting(receiver)),
+            Box::new(move |_| *lock(&done) += 1),
+        );
+        lock(&driven.worker.wanted.texts).put(whole);
+        driven.until("the thread that waits", |driven| {
+            lock(&driven.worker.wanted.texts).is_empty()
+        });
+        lock(&driven.worker.wanted.texts).put(TextJob::Page(wanted));
+        if stuck == texts::MOST {
+            break;
+        }
+        assert!(driven.worker.next_reader().is_some(), "it is woken for it");
+        driven.until("the text", |driven| lock(&driven.texts).len() == stuck);
+    }
+    // There are only so many threads. The page waits until one of them comes back.
+    let newest = driven.worker.readers.last().unwrap().since;
+    driven.until("that they are slow", |_| newest.elapsed() >= texts::SLOW);
+    driven.turn();
+    assert_eq!(driven.worker.readers.len(), texts::MOST);
+    assert_eq!(driven.worker.next_reader(), None);
+    release.clear();
+    driven.until("the last text", |driven| {
+        lock(&driven.texts).len() == texts::MOST && *lock(&done) == texts::MOST as u64
+    });
+    let texts = lock(&driven.texts);
+    assert!(
+        texts
+            .iter()
+            .all(|page| page.text.as_ref().unwrap().text == "words")
+    );
 }

@@ -1,4 +1,5 @@
-//! Texts of items, read on a thread of their own, one at a time, since each may be large.
+//! Texts of items, read on a thread of their own, one at a time, since each may be large; while one does not come back,
+//! on another one.
 
 use super::Worker;
 use crate::ingest::discover::file_id;
@@ -9,28 +10,66 @@ use crate::ingest::{Wake, lock, spawn};
 use crate::model::fleet::FileId;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The next text is not kept waiting longer than this by one that is read. A gigabyte takes about a second.
+pub(super) const SLOW: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 3000 });
+/// Threads that read texts at once, those that never come back included.
+pub(super) const MOST: usize = 4;
+
+/// A thread that reads a text.
+pub(super) struct TextReader {
+    pub(super) since: Instant,
+    /// The text was read, and the worker is told.
+    is_done: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
 
 impl Worker {
     /// Begins to read the next text that was requested. `inbox` takes what was read, and wakes the worker
     /// for the one after it.
     pub(super) fn read_texts(&mut self, inbox: &SyncSender<Wake>) {
-        let under_way = |reader: &JoinHandle<()>| !reader.is_finished();
-        if self.reader.as_ref().is_some_and(under_way) {
+        self.readers.retain(|reader| {
+            !reader.is_done.load(Ordering::Relaxed) && !reader.thread.is_finished()
+        });
+        let is_slow = |reader: &TextReader| reader.since.elapsed() >= SLOW;
+        if self.readers.len() >= MOST || !self.readers.iter().all(is_slow) {
             return;
         }
         let Some(job) = lock(&self.wanted.texts).take() else {
             return;
         };
+        if !self.readers.is_empty() {
+            // The open text is held by a thread that may never return it.
+            self.opened = Arc::default();
+        }
         let origin = self.origin(job.request().file);
         let (inbox, opened) = (inbox.clone(), Arc::clone(&self.opened));
+        let is_done = Arc::new(AtomicBool::new(false));
+        let done = Arc::clone(&is_done);
         let read = move || {
             let update = lock(&opened).do_job(job, origin).map(Box::new);
+            done.store(true, Ordering::Relaxed);
             // If the worker has ended, the text is no longer needed.
             let _ = inbox.send(Wake::Read(update));
         };
-        self.reader = spawn("text", read).ok();
+        if let Ok(thread) = spawn("text", read) {
+            self.readers.push(TextReader {
+                since: Instant::now(),
+                is_done,
+                thread,
+            });
+        }
+    }
+
+    /// When another thread reads the next text, if one waits.
+    pub(super) fn next_reader(&self) -> Option<Instant> {
+        let waits = self.readers.len() < MOST && !lock(&self.wanted.texts).is_empty();
+        let newest = self.readers.iter().map(|reader| reader.since).max();
+        newest.filter(|_| waits).map(|since| since + SLOW)
     }
 
     fn origin(&self, file: FileId) -> Origin {
