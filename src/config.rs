@@ -9,7 +9,7 @@ mod themes;
 pub use files::{UserFile, mappings, named_mapping};
 pub use keys::Keys;
 pub use models::{custom_rules, models_file, rules};
-pub use themes::themes;
+pub use themes::{UserThemes, themes};
 
 use crate::model::alerts::Alerts;
 use crate::model::threshold::Threshold;

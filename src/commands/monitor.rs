@@ -3,7 +3,7 @@
 use super::locale;
 use super::setup::{LeftOut, Setup};
 use crate::cli::Monitor;
-use crate::config;
+use crate::config::{self, UserThemes};
 use crate::files;
 use crate::ingest::store::pipe::{self, Piped, STDIN};
 use crate::ingest::{self, Handle, demo};
@@ -46,7 +46,7 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     let chosen = state_file
         .as_ref()
         .and_then(|f| f.loaded().theme.as_deref());
-    let themes = themes(setup, &options, chosen)?;
+    let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
     let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
     tui::check_output()?;
     locale::check_terminal(&paths::env)?;
@@ -66,6 +66,10 @@ pub(super) fn run(setup: &Setup, options: Monitor) -> Result<()> {
     // The first are enough, and all of them have room.
     for LeftOut { path, error, .. } in setup.left_out.iter().take(UPDATES / 2) {
         let (path, what) = (path.clone(), format!("it is left out: {error:#}"));
+        sender.blocking_send(Update::Problem { path, what })?;
+    }
+    for (path, error) in left_out.into_iter().take(UPDATES / 4) {
+        let what = format!("it is left out: {error:#}");
         sender.blocking_send(Update::Problem { path, what })?;
     }
     for (path, what) in setup.problems().into_iter().take(UPDATES / 2) {
@@ -226,12 +230,15 @@ fn until_found(
 
 /// The themes, one of them selected: by option, else by the environment, else as chosen on screen, else by
 /// the configuration.
-fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<Themes> {
+fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<UserThemes> {
     let config = &setup.config;
     // The convention of no-color.org: set and not empty.
     let plain = config.no_color || paths::env("NO_COLOR").is_some();
     let mut themes = if plain && options.theme.is_none() {
-        Themes::monochrome()
+        UserThemes {
+            themes: Themes::monochrome(),
+            left_out: Vec::new(),
+        }
     } else {
         config::themes(setup.file.as_deref())?
     };
@@ -251,6 +258,7 @@ fn themes(setup: &Setup, options: &Monitor, chosen: Option<&str>) -> Result<Them
         true => Glyphs::Ascii,
         false => Glyphs::Unicode,
     };
-    themes.adapt(ColourDepth::of(&paths::env), glyphs, config.fills);
+    let all = &mut themes.themes;
+    all.adapt(ColourDepth::of(&paths::env), glyphs, config.fills);
     Ok(themes)
 }

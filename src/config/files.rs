@@ -27,8 +27,7 @@ pub struct UserFile {
 ///
 /// If the folder cannot be read.
 pub fn mappings(config: Option<&Path>) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
-    let paths = paths(config, "agents")?.into_iter();
-    Ok(paths.map(|path| (path.clone(), user_file(path))).collect())
+    all(config, "agents")
 }
 
 /// The mapping at this path; if there is none, the one of this name beside the configuration file `config`.
@@ -49,9 +48,10 @@ pub fn named_mapping(config: Option<&Path>, path: &Path) -> Result<UserFile> {
 }
 
 /// The files `NAME.toml` of a folder beside the configuration, ordered by name; none if there is no such
-/// folder.
-pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<UserFile>> {
-    paths(config, folder)?.into_iter().map(user_file).collect()
+/// folder. A file that cannot be read is an error of its own.
+pub(super) fn all(config: Option<&Path>, folder: &str) -> Result<Vec<(PathBuf, Result<UserFile>)>> {
+    let paths = paths(config, folder)?.into_iter();
+    Ok(paths.map(|path| (path.clone(), user_file(path))).collect())
 }
 
 fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
