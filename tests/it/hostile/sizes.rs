@@ -68,13 +68,17 @@ fn every_screen_can_be_drawn_at_every_size() {
     }
 }
 
+/// Escape as terminals send it that do not leave it ambiguous: a lone byte that is read together with the next key,
+/// as on a loaded machine, is Alt with that key.
+const ESCAPE: &str = "\x1b[27u";
+
 #[test]
 fn a_terminal_that_is_resized_all_the_time_is_drawn_on_every_screen() {
     let home = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::open(home.path(), &["--demo"], (100, 30));
     terminal.wait_for_text("claude");
     for keys in [
-        "?", "\x1b", "!", "\x1b", "\r", "2", "3", "4", "6", "1", "r", "l", "\r",
+        "?", ESCAPE, "!", ESCAPE, "\r", "2", "3", "4", "6", "1", "r", "l", "\r",
     ] {
         terminal.press(keys);
         for size in SIZES.into_iter().filter(|size| *size != (0, 0)) {
@@ -82,7 +86,7 @@ fn a_terminal_that_is_resized_all_the_time_is_drawn_on_every_screen() {
         }
     }
     terminal.resize((100, 30));
-    terminal.press("\x1b");
+    terminal.press(ESCAPE);
     terminal.wait_for("a frame of that size", |text| text.contains("ctxgauge"));
     terminal.press("q");
     assert!(terminal.wait_for_end().success());
