@@ -37,6 +37,7 @@ pub const ALL: &[Shape] = &[
     ("prompt rises", |n| rising(n, true)),
     ("lines of a response", |n| rising(n, false)),
     ("retries of a turn", retries),
+    ("retries of one turn", retries_of_one),
     ("rewinds by leaf", leaves),
     ("two short branches", two_branches),
     ("rollbacks", rollbacks),
@@ -364,6 +365,22 @@ fn retries(n: u64) -> Vec<Entry> {
             from = call;
             prompt += OUTPUT + 50;
         }
+    }
+    log.entries
+}
+
+/// The same question below the first answer is asked again and again.
+fn retries_of_one(n: u64) -> Vec<Entry> {
+    let mut log = Log::default();
+    log.model(STAYS);
+    let from = log.says();
+    for n in 0..n {
+        let item = log.item(Role::User, Kind::Text, 40);
+        let question = log.below(Parent::Key(from), Part::Input, None, vec![item]);
+        let item = log.item(Role::Assistant, Kind::ToolCall, 60);
+        let output = Some(request(n));
+        log.below(Parent::Key(question), Part::Output, output, vec![item]);
+        log.usage(usage(n, 20_000));
     }
     log.entries
 }

@@ -5,13 +5,18 @@
 //! the path from the leaf to the last reset, plus what belongs to it though it hangs beside it: other
 //! lines of the same response, and the results of its tool calls.
 //!
-//! Adding a record to the live branch takes constant time. Making another branch the live one takes
-//! time linear in the records since the last reset.
+//! Adding a record to the live branch takes constant time. Making another branch the live one takes the
+//! time of what the two do not share (`walk`); the first time, of the records since the last reset.
+
+#[cfg(test)]
+mod tests;
+mod walk;
 
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use walk::Walked;
 
 /// A record's index in the tree, in the order of the log.
 pub(super) type NodeIx = usize;
@@ -40,15 +45,6 @@ pub(super) struct BranchChange {
     pub(super) joined: Vec<NodeIx>,
 }
 
-/// Where a record is as seen from a branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Off,
-    /// On the chain, or kept by the reset that it begins with.
-    On,
-    Beside,
-}
-
 /// The tree and its live branch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chain {
@@ -62,6 +58,13 @@ pub(super) struct Chain {
     tip: Option<NodeIx>,
     /// Whether a record has a parent that was written after it.
     has_later_parents: bool,
+    /// The live branch as it was walked last; `None`: the next walk is through all since the last reset.
+    #[serde(skip)]
+    walked: Option<Walked>,
+    /// Nodes that walks have visited.
+    #[cfg(test)]
+    #[serde(skip)]
+    visited: usize,
 }
 
 impl Chain {
@@ -219,6 +222,7 @@ impl Chain {
         let is_earlier = !self.has_later_parents && new.is_none_or(|new| new < ix);
         if is_new && (is_earlier || !self.upwards(new).any(|ancestor| ancestor == ix)) {
             self.nodes[ix].parent = new;
+            self.walked = None;
             self.has_later_parents |= new.is_some_and(|new| new > ix);
         }
     }
@@ -228,29 +232,11 @@ impl Chain {
         std::iter::successors(from, |node| self.nodes[*node].parent)
     }
 
-    /// Makes `leaf` the end of the live branch. Costs what the tree holds since the last reset.
-    fn walk(&mut self, leaf: NodeIx) -> BranchChange {
-        let mut on: Vec<NodeIx> = Vec::new();
-        let mut floor = 0;
-        for ix in self.upwards(Some(leaf)) {
-            on.push(ix);
-            if let Some(kept) = &self.nodes[ix].reset {
-                floor = ix;
-                on.extend(kept);
-                break;
-            }
-        }
-        on.extend(self.beside(&on, floor));
-        on.extend(self.path.iter().filter(|ix| self.is_beside(**ix)));
-        let change = self.set_path(on);
-        self.tip = Some(leaf);
-        change
-    }
-
     /// Makes these nodes the live branch, its last node the tip.
     fn set_path(&mut self, mut path: Vec<NodeIx>) -> BranchChange {
         path.sort_unstable();
         path.dedup();
+        self.walked = None;
         let old = std::mem::replace(&mut self.path, path);
         let fresh = self.path.iter().copied();
         let joined = fresh.filter(|ix| !self.nodes[*ix].live).collect();
@@ -263,53 +249,6 @@ impl Chain {
         self.tip = self.last_of_chain();
         let left = old.into_iter().filter(|ix| !self.nodes[*ix].live).collect();
         BranchChange { left, joined }
-    }
-
-    /// What belongs to a branch though it hangs beside it.
-    fn beside(&self, on: &[NodeIx], floor: usize) -> Vec<NodeIx> {
-        let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
-        let lowest = lowest.unwrap_or(0);
-        // By node from the lowest on; nodes before it are few.
-        let mut places = vec![Place::Off; self.nodes.len() - lowest];
-        let mut early: HashSet<NodeIx> = HashSet::new();
-        for ix in on {
-            match ix.checked_sub(lowest) {
-                Some(at) => places[at] = Place::On,
-                None => {
-                    early.insert(*ix);
-                }
-            }
-        }
-        let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
-        let mut beside = Vec::new();
-        for (ix, node) in self.nodes.iter().enumerate().skip(lowest) {
-            if places[ix - lowest] == Place::On {
-                continue;
-            }
-            let joins = match node.part {
-                Part::Output => node.request.is_some_and(|r| requests.contains(&r)),
-                Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
-                    let place = match parent.checked_sub(lowest) {
-                        Some(at) => places[at],
-                        None if early.contains(&parent) => Place::On,
-                        None => Place::Off,
-                    };
-                    // Below a result that itself hangs beside, reminders follow it; below the chain
-                    // itself only results do: other records there are a branch that was left.
-                    match place {
-                        Place::Beside => true,
-                        Place::On => node.part != Part::Injected,
-                        Place::Off => false,
-                    }
-                }),
-                Part::Input | Part::Front | Part::Beside => false,
-            };
-            if joins {
-                places[ix - lowest] = Place::Beside;
-                beside.push(ix);
-            }
-        }
-        beside
     }
 
     /// Makes the record of this key the leaf. Returns the change, if the live branch is another one now.
@@ -360,6 +299,7 @@ impl Chain {
         for ix in &left {
             self.nodes[*ix].live = false;
         }
+        self.note_cut(&left);
         self.tip = self.last_of_chain();
         BranchChange {
             left,

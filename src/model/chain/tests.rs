@@ -1,0 +1,218 @@
+use super::*;
+use proptest::prelude::*;
+
+/// What happens to a chain.
+#[derive(Debug, Clone)]
+enum Change {
+    /// One that is written again, or a new one.
+    Node(Option<u64>, Parent, Part, Option<u64>),
+    Leaf(u64),
+    Cut(usize),
+    Reset(Vec<u64>),
+    Retain(Vec<u64>),
+}
+
+/// A number that [`of`] makes a key of.
+fn key() -> impl Strategy<Value = u64> {
+    0_u64..10_000
+}
+
+/// The key of a node that a chain has, or of the next one.
+fn of(chain: &Chain, number: u64) -> Key {
+    Key(number % (chain.nodes.len() as u64 + 1))
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let parent = prop_oneof![
+        8 => Just(Parent::Previous),
+        1 => Just(Parent::Root),
+        8 => key().prop_map(|key| Parent::Key(Key(key))),
+    ];
+    let part = prop_oneof![
+        2 => Just(Part::Link),
+        3 => Just(Part::Output),
+        2 => Just(Part::Result),
+        2 => Just(Part::Injected),
+        3 => Just(Part::Input),
+        1 => Just(Part::Front),
+        1 => Just(Part::Beside),
+    ];
+    let request = prop::option::weighted(0.8, 0_u64..8);
+    let node = (prop::option::weighted(0.05, key()), parent, part, request);
+    let keys = || prop::collection::vec(key(), 0..6);
+    prop_oneof![
+        30 => node.prop_map(|(key, parent, part, request)| Change::Node(
+            key,
+            parent,
+            part,
+            request.filter(|_| part == Part::Output)
+        )),
+        8 => key().prop_map(Change::Leaf),
+        1 => (0_usize..30).prop_map(Change::Cut),
+        1 => keys().prop_map(Change::Reset),
+        1 => keys().prop_map(Change::Retain),
+    ]
+}
+
+fn apply(chain: &mut Chain, change: &Change) -> Option<BranchChange> {
+    let keys = |keys: &[u64]| -> Vec<Key> { keys.iter().map(|key| of(chain, *key)).collect() };
+    match change {
+        Change::Node(again, parent, part, request) => {
+            let parent = match *parent {
+                Parent::Key(Key(key)) => Parent::Key(of(chain, key)),
+                other => other,
+            };
+            if let Some(known) = again.and_then(|key| chain.find(of(chain, key))) {
+                chain.relink(known, parent);
+                return None;
+            }
+            let key = Some(Key(chain.nodes.len() as u64));
+            chain.push(key, parent, *part, request.map(Key), false)
+        }
+        Change::Leaf(key) => chain.set_leaf(of(chain, *key), true),
+        Change::Cut(position) => Some(chain.cut(*position)),
+        Change::Reset(kept) => {
+            let (key, kept) = (Key(chain.nodes.len() as u64), Kept::Nodes(keys(kept)));
+            Some(chain.reset(Some(key), &kept))
+        }
+        Change::Retain(kept) => {
+            let kept = keys(kept);
+            Some(chain.retain(&kept))
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_walk_over_the_difference_comes_to_the_same_branch(
+        changes in prop::collection::vec(change(), 0..120)
+    ) {
+        let (mut chain, mut whole) = (Chain::default(), Chain::default());
+        for change in &changes {
+            // Without what the walk before has left behind, the next one is through everything.
+            whole.walked = None;
+            let [one, other] = [&mut chain, &mut whole].map(|chain| apply(chain, change));
+            prop_assert_eq!(format!("{one:?}"), format!("{other:?}"));
+            prop_assert_eq!(&chain.path, &whole.path);
+            prop_assert_eq!(chain.tip, whole.tip);
+            for (ix, node) in chain.nodes.iter().enumerate() {
+                prop_assert_eq!(node.live, chain.path.contains(&ix));
+            }
+        }
+    }
+}
+
+/// A chain of this many nodes.
+fn trunk(nodes: u64) -> Chain {
+    let mut chain = Chain::default();
+    for n in 0..nodes {
+        chain.push(Some(Key(n)), Parent::Previous, Part::Input, None, false);
+    }
+    chain
+}
+
+/// A question below a node and its answer.
+fn a_try(chain: &mut Chain, n: u64, below: Parent) -> Parent {
+    let [question, answer] = [0, 1].map(|nth| Key(1_000_000 + n * 2 + nth));
+    chain.push(Some(question), below, Part::Input, None, true);
+    let question = Parent::Key(question);
+    chain.push(Some(answer), question, Part::Output, Some(Key(n)), false);
+    Parent::Key(answer)
+}
+
+/// Four times the changes of the branch visit four times the nodes, and some for the first walk.
+fn assert_linear(visited: impl Fn(u64) -> Chain) {
+    let [one, four] = [500, 2_000].map(|n| visited(n).visited);
+    assert!(one > 0, "nothing was walked");
+    assert!(four <= one * 5, "{one} nodes, then {four}");
+}
+
+#[test]
+fn retries_of_the_last_turn_do_not_walk_the_whole_log() {
+    assert_linear(|tries| {
+        let mut chain = trunk(10);
+        let mut from = Parent::Key(Key(9));
+        for n in 0..tries {
+            let answer = a_try(&mut chain, n, from);
+            if n % 2 == 0 {
+                from = answer;
+            }
+        }
+        chain
+    });
+}
+
+#[test]
+fn retries_of_one_turn_do_not_walk_all_tries_before() {
+    assert_linear(|tries| {
+        let mut chain = trunk(10);
+        for n in 0..tries {
+            a_try(&mut chain, n, Parent::Key(Key(5)));
+        }
+        chain
+    });
+}
+
+#[test]
+fn retries_of_the_first_turn_do_not_walk_all_tries_before() {
+    assert_linear(|tries| {
+        let mut chain = trunk(2);
+        for n in 0..tries {
+            a_try(&mut chain, n, Parent::Root);
+            if n % 8 == 7 {
+                chain.set_leaf(Key(1), true);
+            }
+        }
+        chain
+    });
+}
+
+#[test]
+fn rewinds_by_leaf_do_not_walk_the_whole_log() {
+    assert_linear(|rewinds| {
+        let mut chain = trunk(10);
+        let mut kept = Key(9);
+        for n in 0..rewinds {
+            let Parent::Key(answer) = a_try(&mut chain, n, Parent::Previous) else {
+                unreachable!();
+            };
+            if n % 3 == 2 {
+                chain.set_leaf(kept, true);
+            } else {
+                kept = answer;
+            }
+        }
+        chain
+    });
+}
+
+#[test]
+fn two_short_branches_of_a_long_log_cost_their_own_length() {
+    assert_linear(|nodes| {
+        let mut chain = trunk(nodes);
+        let trunk = Parent::Key(Key(nodes - 1));
+        let ends = [0, 1].map(|n| a_try(&mut chain, n, trunk));
+        for n in 0..nodes as usize {
+            let Parent::Key(end) = ends[n % 2] else {
+                unreachable!();
+            };
+            chain.set_leaf(end, true);
+        }
+        chain
+    });
+}
+
+#[test]
+fn rewinds_after_many_cuts_cost_what_came_since() {
+    assert_linear(|rewinds| {
+        let mut chain = trunk(10);
+        for n in 0..rewinds {
+            a_try(&mut chain, n, Parent::Previous);
+            chain.cut(chain.path.len() - 1);
+            a_try(&mut chain, rewinds + n, Parent::Key(Key(7)));
+        }
+        chain
+    });
+}

@@ -1,0 +1,365 @@
+//! Makes another branch the live one.
+//!
+//! The first walk is through all records since the last reset. It leaves behind where each is as seen from its
+//! branch. The next one visits what its branch does not share with that, and what came since. So a turn that is
+//! tried again and again costs the length of a try each time, not that of the log.
+
+use super::{BranchChange, Chain, NodeIx};
+use crate::model::event::{Key, Part};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Where a record is as seen from a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Off,
+    /// On the chain, or kept by the reset that it begins with.
+    On,
+    Beside,
+}
+
+/// A branch as it was walked. Parents are earlier nodes throughout.
+#[derive(Debug, Clone)]
+pub(super) struct Walked {
+    /// The last node of its chain.
+    leaf: NodeIx,
+    /// The nodes from this one on have a place here. Of those before it, only what the reset kept is on it.
+    base: NodeIx,
+    /// The first node that may hang beside it.
+    lowest: NodeIx,
+    /// The places of the nodes from the base on, as far as there were any.
+    places: Vec<Place>,
+    /// What the reset that it begins with kept; `None`: it begins with the root.
+    kept: Option<HashSet<NodeIx>>,
+    /// How many nodes on it belong to each request.
+    requests: HashMap<Key, usize>,
+    /// The nodes of parts that may hang beside a parent, by that.
+    hanging: HashMap<NodeIx, Vec<NodeIx>>,
+    /// Nodes that may be live or not other than by their place.
+    touched: Vec<NodeIx>,
+}
+
+impl Walked {
+    fn place(&self, ix: NodeIx) -> Place {
+        match ix.checked_sub(self.base) {
+            Some(at) => self.places.get(at).copied().unwrap_or(Place::Off),
+            None if self.kept.as_ref().is_some_and(|kept| kept.contains(&ix)) => Place::On,
+            None => Place::Off,
+        }
+    }
+
+    fn put(&mut self, ix: NodeIx, place: Place) {
+        if let Some(at) = ix.checked_sub(self.base)
+            && let Some(old) = self.places.get_mut(at)
+        {
+            *old = place;
+            self.touched.push(ix);
+        }
+    }
+
+    fn hanging_at(&self, ix: NodeIx) -> &[NodeIx] {
+        self.hanging.get(&ix).map_or(&[], |nodes| nodes)
+    }
+
+    /// Gives a place to each node that has none. Returns the first of them.
+    fn extend(&mut self, chain: &Chain) -> NodeIx {
+        let first = self.base + self.places.len();
+        for ix in first..chain.nodes.len() {
+            self.places.push(Place::Off);
+            let node = &chain.nodes[ix];
+            if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
+                (node.part, node.parent)
+            {
+                self.hanging.entry(parent).or_default().push(ix);
+            }
+        }
+        first
+    }
+
+    /// Another node of a request is on the branch. Returns whether it is the first.
+    fn add_request(&mut self, request: Key) -> bool {
+        let count = self.requests.entry(request).or_default();
+        *count += 1;
+        *count == 1
+    }
+
+    /// A node of a request is no longer on the branch. Returns whether it was the last.
+    fn remove_request(&mut self, request: Key) -> bool {
+        let Some(count) = self.requests.get_mut(&request) else {
+            return false;
+        };
+        *count -= 1;
+        let is_last = *count == 0;
+        if is_last {
+            self.requests.remove(&request);
+        }
+        is_last
+    }
+
+    /// Where a node that is not on the branch itself is, by the places of those before it.
+    fn place_beside(&self, ix: NodeIx, chain: &Chain) -> Place {
+        let node = &chain.nodes[ix];
+        let is_beside = match node.part {
+            Part::Output => {
+                let request = node.request;
+                ix >= self.lowest && request.is_some_and(|it| self.requests.contains_key(&it))
+            }
+            Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
+                // Below a result that itself hangs beside, reminders follow it; below the chain
+                // itself only results do: other records there are a branch that was left.
+                match self.place(parent) {
+                    Place::Beside => true,
+                    Place::On => node.part != Part::Injected,
+                    Place::Off => false,
+                }
+            }),
+            Part::Input | Part::Front | Part::Beside => false,
+        };
+        match is_beside {
+            true => Place::Beside,
+            false => Place::Off,
+        }
+    }
+}
+
+impl Chain {
+    /// Makes `leaf` the end of the live branch. Costs what the branches do not share and what came since
+    /// the last walk. If there was none since the last reset, or a record's parent is another one now, it
+    /// costs what the tree holds since that reset.
+    pub(super) fn walk(&mut self, leaf: NodeIx) -> BranchChange {
+        let walked = self.walked.take().filter(|_| !self.has_later_parents);
+        let change = walked.and_then(|walked| self.walk_over(walked, leaf));
+        change.unwrap_or_else(|| self.walk_all(leaf))
+    }
+
+    /// Goes from the branch that was walked last to another one; `None`: they have nothing in common.
+    fn walk_over(&mut self, mut walked: Walked, leaf: NodeIx) -> Option<BranchChange> {
+        let first_new = walked.extend(self);
+        let mut shared = None;
+        let mut joins = Vec::new();
+        for ix in self.upwards(Some(leaf)) {
+            match walked.place(ix) {
+                _ if ix < walked.base => return None,
+                Place::On => {
+                    shared = Some(ix);
+                    break;
+                }
+                _ if self.nodes[ix].reset.is_some() => return None,
+                _ => joins.push(ix),
+            }
+        }
+        if shared.is_none() {
+            if walked.kept.is_some() {
+                return None;
+            }
+            walked.lowest = joins.last().copied()?;
+        }
+        let old = self.upwards(Some(walked.leaf));
+        let leaves: Vec<NodeIx> = old.take_while(|ix| Some(*ix) != shared).collect();
+        walked.leaf = leaf;
+        let mut due: BTreeSet<NodeIx> = (first_new..self.nodes.len()).collect();
+        walked.touched.extend(&due);
+        let mut requests = HashSet::new();
+        let request_of = |ix: &NodeIx| self.nodes[*ix].request;
+        for ix in &leaves {
+            walked.put(*ix, Place::Off);
+            due.insert(*ix);
+            let request = request_of(ix).filter(|it| walked.remove_request(*it));
+            requests.extend(request);
+        }
+        for ix in &joins {
+            walked.put(*ix, Place::On);
+            // Which of its outputs may hang beside depends on where the branch begins, too.
+            let is_due = |it: &Key| walked.add_request(*it) || shared.is_none();
+            requests.extend(request_of(ix).filter(is_due));
+        }
+        for ix in leaves.iter().chain(&joins) {
+            due.extend(walked.hanging_at(*ix));
+        }
+        for request in requests {
+            due.extend(self.outputs_of(request).filter(|ix| *ix >= walked.base));
+        }
+        let mut visited = leaves.len() + joins.len();
+        // Each after its parent.
+        while let Some(ix) = due.pop_first() {
+            visited += 1;
+            let old = walked.place(ix);
+            let new = match old {
+                Place::On => continue,
+                _ => walked.place_beside(ix, self),
+            };
+            if new != old {
+                walked.put(ix, new);
+                due.extend(walked.hanging_at(ix));
+            }
+        }
+        let mut touched = std::mem::take(&mut walked.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        let change = self.change_to(&touched, &walked);
+        self.note_visited(visited + touched.len());
+        self.change_path(&change);
+        self.tip = Some(leaf);
+        self.walked = Some(walked);
+        Some(change)
+    }
+
+    /// Makes live what of these nodes is on the branch or hangs beside it, and nothing else of them.
+    fn change_to(&mut self, touched: &[NodeIx], walked: &Walked) -> BranchChange {
+        let mut change = BranchChange::default();
+        for ix in touched.iter().copied() {
+            let is_on = match walked.place(ix) {
+                // No branch is left with these.
+                Place::Off if self.is_beside(ix) => continue,
+                place => place != Place::Off,
+            };
+            match (self.nodes[ix].live, is_on) {
+                (true, false) => change.left.push(ix),
+                (false, true) => change.joined.push(ix),
+                _ => {}
+            }
+            self.nodes[ix].live = is_on;
+        }
+        change
+    }
+
+    /// Brings the path up to date. Costs what is on it from the first change on.
+    fn change_path(&mut self, change: &BranchChange) {
+        let firsts = [change.left.first(), change.joined.first()];
+        let Some(first) = firsts.into_iter().flatten().min() else {
+            return;
+        };
+        let from = self.path.partition_point(|ix| ix < first);
+        let tail = self.path.split_off(from);
+        self.note_visited(tail.len());
+        let mut joined = change.joined.iter().copied().peekable();
+        for ix in tail {
+            if self.nodes[ix].live {
+                while let Some(new) = joined.next_if(|new| *new < ix) {
+                    self.path.push(new);
+                }
+                self.path.push(ix);
+            }
+        }
+        self.path.extend(joined);
+    }
+
+    /// These nodes have left the live branch, but not because of another one.
+    pub(super) fn note_cut(&mut self, left: &[NodeIx]) {
+        if let Some(walked) = &mut self.walked {
+            walked.touched.extend(left);
+        }
+    }
+
+    /// Makes `leaf` the end of the live branch. Costs what the tree holds since the last reset.
+    fn walk_all(&mut self, leaf: NodeIx) -> BranchChange {
+        let mut on: Vec<NodeIx> = Vec::new();
+        let mut floor = 0;
+        let mut kept_nodes = None;
+        for ix in self.upwards(Some(leaf)) {
+            on.push(ix);
+            if let Some(kept) = &self.nodes[ix].reset {
+                floor = ix;
+                on.extend(kept);
+                kept_nodes = Some(kept.iter().copied().collect());
+                break;
+            }
+        }
+        let lowest = on.iter().copied().filter(|ix| *ix >= floor).min();
+        let lowest = lowest.unwrap_or(0);
+        let beside = self.beside(&on, lowest);
+        let walked = (!self.has_later_parents)
+            .then(|| self.walked_all(leaf, lowest, kept_nodes, &on, &beside));
+        on.extend(beside);
+        on.extend(self.path.iter().filter(|ix| self.is_beside(**ix)));
+        self.note_visited(on.len() + self.path.len() + self.nodes.len() - lowest);
+        let change = self.set_path(on);
+        self.tip = Some(leaf);
+        self.walked = walked;
+        change
+    }
+
+    /// What is left of a walk for the next one.
+    fn walked_all(
+        &self,
+        leaf: NodeIx,
+        lowest: NodeIx,
+        kept: Option<HashSet<NodeIx>>,
+        on: &[NodeIx],
+        beside: &[NodeIx],
+    ) -> Walked {
+        let mut walked = Walked {
+            leaf,
+            base: lowest,
+            lowest,
+            places: Vec::new(),
+            kept,
+            requests: HashMap::new(),
+            hanging: HashMap::new(),
+            touched: Vec::new(),
+        };
+        walked.extend(self);
+        let requests = on.iter().filter_map(|ix| self.nodes[*ix].request);
+        requests.for_each(|request| {
+            walked.add_request(request);
+        });
+        on.iter().for_each(|ix| walked.put(*ix, Place::On));
+        beside.iter().for_each(|ix| walked.put(*ix, Place::Beside));
+        walked.touched.clear();
+        walked
+    }
+
+    /// What belongs to a branch though it hangs beside it.
+    fn beside(&self, on: &[NodeIx], lowest: NodeIx) -> Vec<NodeIx> {
+        // By node from the lowest on; nodes before it are few.
+        let mut places = vec![Place::Off; self.nodes.len() - lowest];
+        let mut early: HashSet<NodeIx> = HashSet::new();
+        for ix in on {
+            match ix.checked_sub(lowest) {
+                Some(at) => places[at] = Place::On,
+                None => {
+                    early.insert(*ix);
+                }
+            }
+        }
+        let requests: HashSet<Key> = on.iter().filter_map(|ix| self.nodes[*ix].request).collect();
+        let mut beside = Vec::new();
+        for (ix, node) in self.nodes.iter().enumerate().skip(lowest) {
+            if places[ix - lowest] == Place::On {
+                continue;
+            }
+            let joins = match node.part {
+                Part::Output => node.request.is_some_and(|r| requests.contains(&r)),
+                Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
+                    let place = match parent.checked_sub(lowest) {
+                        Some(at) => places[at],
+                        None if early.contains(&parent) => Place::On,
+                        None => Place::Off,
+                    };
+                    // Below a result that itself hangs beside, reminders follow it; below the chain
+                    // itself only results do: other records there are a branch that was left.
+                    match place {
+                        Place::Beside => true,
+                        Place::On => node.part != Part::Injected,
+                        Place::Off => false,
+                    }
+                }),
+                Part::Input | Part::Front | Part::Beside => false,
+            };
+            if joins {
+                places[ix - lowest] = Place::Beside;
+                beside.push(ix);
+            }
+        }
+        beside
+    }
+
+    /// Walks have visited so many more nodes.
+    fn note_visited(&mut self, nodes: usize) {
+        #[cfg(test)]
+        {
+            self.visited += nodes;
+        }
+        #[cfg(not(test))]
+        let _ = nodes;
+    }
+}
