@@ -15,6 +15,7 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The longest first line that is looked at.
 const FIRST_LINE: u64 = 1 << 20;
@@ -34,6 +35,10 @@ pub struct Chain {
 /// What a log inherits.
 #[derive(Clone)]
 struct Inherited {
+    /// The log when this was looked for; `None`: a write since would not show in its stamp.
+    seen: Option<Stamp>,
+    /// The hash of its first line.
+    hash: u64,
     /// The length of the log's first line, its newline included.
     first: u64,
     parts: Arc<[Part]>,
@@ -59,18 +64,26 @@ impl Chain {
         }
     }
 
-    /// What the log inherits. Looked for once: a first line is never changed.
-    fn inherited(&self, own: &mut Bytes) -> io::Result<Option<Inherited>> {
+    /// What the log inherits. Looked for once, and again if its first line is another one.
+    fn inherited(&self, own: &mut Bytes, stamp: Stamp) -> io::Result<Option<Inherited>> {
         let mut held = lock(&self.inherited);
-        if held.is_none()
-            && let Some(line) = first_line(own)?
-        {
-            let mut seen = vec![self.path.to_path_buf()];
-            *held = Some(Inherited {
-                first: line.len() as u64,
-                names_base: (self.spec.base)(&line).is_some(),
-                parts: self.before(&self.path, &line, &mut seen).into(),
-            });
+        if held.as_ref().is_some_and(|held| held.seen == Some(stamp)) {
+            return Ok(held.clone());
+        }
+        let seen = Some(stamp).filter(Stamp::is_sure);
+        match (first_line(own)?, &mut *held) {
+            (None, held) => *held = None,
+            (Some(line), Some(held)) if xxh3_64(&line) == held.hash => held.seen = seen,
+            (Some(line), held) => {
+                let mut visited = vec![self.path.to_path_buf()];
+                *held = Some(Inherited {
+                    seen,
+                    hash: xxh3_64(&line),
+                    first: line.len() as u64,
+                    names_base: (self.spec.base)(&line).is_some(),
+                    parts: self.before(&self.path, &line, &mut visited).into(),
+                });
+            }
         }
         Ok(held.clone())
     }
@@ -143,7 +156,8 @@ impl Chain {
 impl Open for Chain {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let (mut own, stamp) = self.own.open()?;
-        let Some(inherited) = self.inherited(&mut own)?.filter(|i| !i.parts.is_empty()) else {
+        let inherited = self.inherited(&mut own, stamp)?;
+        let Some(inherited) = inherited.filter(|i| !i.parts.is_empty()) else {
             own.seek(SeekFrom::Start(0))?;
             return Ok((own, stamp));
         };
@@ -275,8 +289,9 @@ mod tests {
     use super::*;
     use crate::agents::codex::CODEX;
     use crate::ingest::discover::{LogFile, Scanner};
-    use crate::ingest::reader::{each_usage, read_whole};
+    use crate::ingest::reader::{Progress, Reading, each_usage, read_whole};
     use crate::ingest::roots::SearchRoot;
+    use crate::ingest::store::{Cursor, News};
     use crate::model::event::{ByLength, Event};
     use std::io::Write;
 
@@ -400,6 +415,40 @@ mod tests {
         assert_eq!(prompts(found(home.path()).last().unwrap()), [9_340, 9_430]);
         fs::remove_file(&b).unwrap();
         assert_eq!(text(&found(home.path())[0]), own);
+    }
+
+    #[test]
+    fn a_first_line_that_is_replaced_in_place_inherits_what_it_names_now() {
+        let (home, [_, _, c]) = home();
+        let log = found(home.path()).remove(2);
+        let mut cursor = log.store.cursor(&log, &Arc::default());
+        cursor.finish(&ByLength).unwrap();
+        let own = fs::read_to_string(&c).unwrap();
+        let rest = own.find('\n').unwrap();
+        let first = own[..rest].replace(B, "dddddddd-2222-7222-8222-222222222222");
+        assert_ne!(first, own[..rest]);
+        fs::write(&c, format!("{first}{}", &own[rest..])).unwrap();
+        let restarts =
+            |cursor: &mut Box<dyn Cursor>| matches!(cursor.finish(&ByLength), Ok(News::Restart));
+        assert!(restarts(&mut cursor), "it inherits nothing now");
+        assert_eq!(prompts(&log), [9_430]);
+        let mut cursor = log.store.cursor(&log, &Arc::default());
+        cursor.finish(&ByLength).unwrap();
+        fs::write(&c, own).unwrap();
+        assert!(restarts(&mut cursor), "and the same as at first");
+        assert_eq!(prompts(&log), [9_000, 9_280, 9_340, 9_430]);
+    }
+
+    #[test]
+    fn a_base_that_vanishes_between_two_reads_is_looked_for_again_and_adds_nothing() {
+        let (home, [a, b, _]) = home();
+        let log = found(home.path()).remove(2);
+        assert_eq!(prompts(&log).len(), 4);
+        fs::remove_file(a).unwrap();
+        fs::remove_file(b).unwrap();
+        let read = Reading::whole(&log, &Arc::default()).step(&ByLength, &mut || false);
+        // Nothing of the log itself is shown as if it were all.
+        assert!(!matches!(read, Ok(Progress::Done)));
     }
 
     #[test]
