@@ -567,3 +567,53 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     append(&well, "{\"toy\":12}\n");
     watching.until_known(&well, 13);
 }
+
+#[test]
+fn a_folder_of_logs_that_is_deleted_and_made_anew_is_watched_as_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let logs = dir.path().join("logs");
+    let path = logs.join("below/a.toy");
+    fs::create_dir_all(logs.join("below")).unwrap();
+    append(&path, "{\"toy\":1}\n{\"toy\":4}\n");
+    let mut watching = Watching::folder(&logs);
+    watching.until_known(&path, 5);
+    let gone = |fleet: &Fleet| fleet.get(key(&path)).is_none();
+    for round in 0..2 {
+        fs::remove_dir_all(&logs).unwrap();
+        if round == 0 {
+            watching.until("the session is gone", gone);
+        }
+        // In the second round it is there again at once.
+        fs::create_dir_all(logs.join("below")).unwrap();
+        append(&path, "{\"toy\":6}\n");
+        watching.until_known(&path, 7);
+        append(&path, "{\"toy\":8}\n");
+        watching.until_known(&path, 9);
+        watching.assert_same_as_fresh(&path);
+    }
+    assert!(!watching.seen.contains(&"problem"));
+}
+
+#[test]
+fn ten_thousand_files_are_each_found_once_and_not_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in 0..10_000 {
+        let folder = dir.path().join(format!("{}", n / 100));
+        if n % 100 == 0 {
+            fs::create_dir(&folder).unwrap();
+        }
+        fs::write(folder.join(format!("{n}.toy")), "{\"toy\":1}\n").unwrap();
+    }
+    let roots = vec![SearchRoot::Usual(&TOY, dir.path().to_path_buf())];
+    let mut scanner = discover::Scanner::new(roots, vec![&TOY], |_| None);
+    for _ in 0..2 {
+        let found = scanner.look();
+        let files: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
+        assert_eq!((files.len(), found.files.len()), (10_000, 10_000));
+        // What vanishes between the walk and a reading is an error of that reading alone.
+        fs::remove_file(&*found.files[0].facts.path).unwrap();
+        let read = read_whole(&found.files[0], &ByLength, &Arc::default());
+        assert_eq!(read.err().map(|e| e.kind()), Some(io::ErrorKind::NotFound));
+        append(&found.files[0].facts.path, "{\"toy\":1}\n");
+    }
+}

@@ -211,6 +211,38 @@ mod tests {
     }
 
     #[test]
+    fn two_of_us_that_write_at_once_leave_a_whole_file_and_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.toml");
+        // Of different lengths: a mixture of them is no state of either.
+        let names = ["a", &"b".repeat(5_000)].map(str::to_owned);
+        let is_one_of_them = || {
+            let (file, problem) = StateFile::open(path.clone());
+            assert_eq!(problem, None);
+            let theme = file.loaded().theme.clone();
+            theme.is_none_or(|theme| names.contains(&theme))
+        };
+        std::thread::scope(|scope| {
+            for name in &names {
+                let path = path.clone();
+                scope.spawn(move || {
+                    for n in 0..100 {
+                        let (mut file, problem) = StateFile::open(path.clone());
+                        assert_eq!(problem, None);
+                        file.set_saved(state(&format!("another {n}")));
+                        file.save(state(name)).unwrap();
+                    }
+                });
+            }
+            for _ in 0..100 {
+                assert!(is_one_of_them());
+            }
+        });
+        assert!(is_one_of_them() && path.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
     fn keys_of_another_version_are_passed_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.toml");

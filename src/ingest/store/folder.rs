@@ -342,6 +342,20 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_vanishes_between_stat_and_open_is_a_moment_that_passes() {
+        let (_home, path) = home();
+        for n in 1..4 {
+            put(&path, n, "{\"toy\":3}");
+        }
+        let folder = Folder::new(&Arc::new(path.clone()), &PARTS);
+        let (mut opened, _) = folder.open().unwrap();
+        fs::remove_file(path.join("part-2.json")).unwrap();
+        let error = opened.read_to_string(&mut String::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(bytes(&folder), "{\"toy\":3}\n{\"toy\":3}\n");
+    }
+
+    #[test]
     fn a_folder_is_found_from_wherever_it_is_named() {
         let (home, path) = home();
         put(&path, 0, "{\"toy\":1}");

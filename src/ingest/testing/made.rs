@@ -37,6 +37,8 @@ struct Content {
     dated: Option<SystemTime>,
     /// Why it cannot be opened.
     refusal: Option<&'static str>,
+    /// The error of each attempt to open it, though its stamp can be seen.
+    shut: Option<fn() -> io::Error>,
     opened: u64,
     stats: u64,
     read: u64,
@@ -151,6 +153,11 @@ impl Made {
         content.writes += 1;
     }
 
+    /// It cannot be opened from now on, or can again. Its stamp does not show that.
+    pub fn shut(&self, error: Option<fn() -> io::Error>) {
+        self.content().shut = error;
+    }
+
     /// How often it was opened.
     pub fn opened(&self) -> u64 {
         self.content().opened
@@ -198,6 +205,9 @@ impl Open for Made {
     fn open(&self) -> io::Result<(Bytes, Stamp)> {
         let mut content = self.content();
         content.opened += 1;
+        if let Some(error) = content.shut {
+            return Err(error());
+        }
         if let Some(why) = content.refusal {
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }

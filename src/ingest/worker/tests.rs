@@ -266,3 +266,57 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
             .all(|page| page.text.as_ref().unwrap().text == "words")
     );
 }
+
+/// What is appended while the log cannot be opened is read once it can; what was read before stays. Returns the
+/// problems that were reported.
+fn shut_for_a_while(error: fn() -> io::Error) -> Vec<String> {
+    let made = Made::new("{\"toy\":1}\n");
+    made.date(SystemTime::now() - Duration::from_secs(5));
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    made.shut(Some(error));
+    made.append("{\"toy\":2}\n");
+    let before = made.opened();
+    for attempt in 1..=5 {
+        driven.until("another attempt", |driven| {
+            let is_due = |known: &Known| known.not_before.is_some();
+            made.opened() >= before + attempt && driven.worker.known.values().all(is_due)
+        });
+        // Time passes.
+        for known in driven.worker.known.values_mut() {
+            known.not_before = None;
+            known.sure = false;
+        }
+        assert_eq!(driven.known(), 2, "what was read before stays");
+    }
+    made.shut(None);
+    driven.until("all of it", |driven| {
+        driven.known() == 3
+            && lock(&driven.fleet)
+                .sessions()
+                .all(|(_, session)| session.requests().len() == 2)
+    });
+    lock(&driven.problems).clone()
+}
+
+#[test]
+fn a_permission_that_is_lost_is_said_once_and_the_log_is_read_when_it_is_back() {
+    let said = shut_for_a_while(|| io::ErrorKind::PermissionDenied.into());
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("permission"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_descriptors_left_is_said_once_and_the_log_is_read_when_there_are_some() {
+    let exhausted = || io::Error::from(rustix::io::Errno::MFILE);
+    assert!(crate::files::is_exhausted(&exhausted()));
+    let said = shut_for_a_while(exhausted);
+    assert_eq!(said.len(), 1, "{said:?}");
+}
+
+#[test]
+fn a_log_that_vanishes_between_stat_and_open_is_no_problem_and_is_read_when_it_is_back() {
+    let said = shut_for_a_while(|| io::ErrorKind::NotFound.into());
+    assert_eq!(said, Vec::<String>::new());
+}
