@@ -1,6 +1,6 @@
 //! What must hold of a session, however it came about.
 
-use ctxgauge::agents::{self, Decoder, Format};
+use ctxgauge::agents::{Decoder, Format, damage};
 use ctxgauge::config;
 use ctxgauge::model::carried::Carried;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};
@@ -44,7 +44,7 @@ pub fn read_lines(decoder: &mut dyn Decoder, log: &[u8]) -> Vec<Entry> {
             len,
         });
         if !line.trim_ascii().is_empty() {
-            decoder.read_line(&agents::text(line), &mut out);
+            decoder.read_line(&damage::line(line).0, &mut out);
         }
         offset += len + 1;
     }

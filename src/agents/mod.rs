@@ -46,6 +46,7 @@ pub mod copilot_cli;
 pub mod crush;
 pub mod cursor;
 pub mod custom;
+pub mod damage;
 pub mod database;
 pub mod droid;
 pub mod electron_ai_starter;

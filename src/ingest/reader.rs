@@ -3,7 +3,7 @@
 use super::discover::LogFile;
 use super::lines::Line;
 use super::store::{Cursor, End, News};
-use crate::agents::{self, Decoder};
+use crate::agents::{Decoder, damage};
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;
@@ -110,7 +110,12 @@ pub(super) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, ou
     let why = match line {
         Line::Bytes(bytes) => {
             out.begin(place);
-            return decoder.read_line(&agents::text(bytes), out);
+            let (line, is_damaged) = damage::line(bytes);
+            decoder.read_line(&line, out);
+            if is_damaged {
+                out.emit(Event::Damaged);
+            }
+            return;
         }
         Line::TooLarge => format!("line too large: {} bytes", place.len),
         Line::Unfinished => "the file ends inside this line".to_owned(),

@@ -16,7 +16,7 @@ use super::elide::Elider;
 use super::lines::{CHUNK, LONG_LINE, read_some};
 use super::reader::Unmeasured;
 use super::store::bytes::Bytes;
-use crate::agents::{self, Decoder, Format};
+use crate::agents::{Decoder, Format, damage};
 use crate::model::event::Sink;
 use crate::model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
@@ -68,7 +68,7 @@ fn read(
     out: &mut Sink<'_>,
 ) -> io::Result<()> {
     out.begin(wanted.place);
-    decoder.read_line(&agents::text(record), out);
+    decoder.read_line(&damage::line(record).0, out);
     Ok(())
 }
 

@@ -169,6 +169,8 @@ pub enum Event {
     Lost(&'static str),
     /// A usage report that has a number that cannot be read, so that none of it is used.
     UnreadableUsage,
+    /// The line of this place has bytes that are no text, and was read without them.
+    Damaged,
     /// A line that could not be read, and why.
     Unreadable(Box<str>),
 }

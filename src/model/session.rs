@@ -67,6 +67,8 @@ pub struct Session {
     pub lost_fields: BTreeMap<&'static str, u64>,
     /// Usage reports that were not used, since one of their numbers cannot be read.
     pub unreadable_usage: u64,
+    /// Lines that were read without some bytes that are no text.
+    pub damaged: u64,
     /// Lines that could not be read.
     pub unreadable: u64,
     /// The first of them, and why.
@@ -311,6 +313,7 @@ impl Session {
             Event::Unknown(kind) => *self.unknown.entry(kind).or_default() += 1,
             Event::Lost(name) => *self.lost_fields.entry(name).or_default() += 1,
             Event::UnreadableUsage => self.unreadable_usage += 1,
+            Event::Damaged => self.damaged += 1,
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 self.first_unreadable.get_or_insert((place, why));

@@ -153,6 +153,7 @@ impl Records {
             }
             Event::Lost(field) => ("field of an unexpected type", (*field).to_owned()),
             Event::UnreadableUsage => ("unreadable usage", "not used".to_owned()),
+            Event::Damaged => ("damaged line", "some bytes are no text".to_owned()),
             Event::Unreadable(why) => {
                 self.unreadable += 1;
                 ("unreadable", why.to_string())

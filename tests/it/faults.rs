@@ -1,6 +1,7 @@
 //! Faults, one by one: each has a test by its name.
 
 mod accounts;
+mod damage;
 mod files;
 mod follow;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! The fuzzer's targets, on their seeds and on every input that has failed before. `fuzz/` searches for more.
 
 #[path = "../../fuzz/src/lib.rs"]
-mod targets;
+pub mod targets;
 
 use crate::support::manifest_folder;
 use std::panic;

@@ -16,6 +16,7 @@ mod hostile;
 mod house;
 mod json;
 mod limits;
+mod mutations;
 mod paths;
 mod readme;
 mod requests;

@@ -75,6 +75,7 @@ impl Ledger {
             | Event::Unknown(_)
             | Event::Lost(_)
             | Event::UnreadableUsage
+            | Event::Damaged
             | Event::Unreadable(_) => true,
             _ => false,
         }

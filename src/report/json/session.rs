@@ -70,6 +70,8 @@ part! { SessionPart<'a>(report: &report::Report<'a>, session: &'a Session) {
     lost_fields: &'a BTreeMap<&'static str, u64> = &session.lost_fields,
     unreadable: u64 = session.unreadable,
     #[serde(skip_serializing_if = "Option::is_none")]
+    damaged: Option<u64> = Some(session.damaged).filter(|n| *n > 0),
+    #[serde(skip_serializing_if = "Option::is_none")]
     unreadable_usage: Option<u64> = Some(session.unreadable_usage).filter(|n| *n > 0),
     title: Option<&'a str> = session.meta.title.as_deref(),
     parent: Option<&'a str> = session.meta.parent.as_deref().or(report.facts.parent.as_deref()),

@@ -316,6 +316,10 @@ fn write_unread(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             "\n  {lines}, not counted; the first is line {line}: {why}"
         )?;
     }
+    if session.damaged > 0 {
+        let lines = counted(session.damaged, "damaged line");
+        writeln!(out, "\n  {lines}, read without the bytes that are no text")?;
+    }
     if session.unreadable_usage > 0 {
         let reports = counted(session.unreadable_usage, "unreadable usage report");
         writeln!(

@@ -28,6 +28,10 @@ pub(super) fn status(
             groups.push(vec![quiet(text::cut(&at, columns / 3))]);
         }
     }
+    if session.damaged > 0 {
+        let lines = number::counted(session.damaged, "damaged line");
+        groups.push(vec![piece(lines, Tone::Warn)]);
+    }
     if session.unreadable_usage > 0 {
         let reports = number::counted(session.unreadable_usage, "unreadable usage report");
         groups.push(vec![piece(reports, Tone::Warn)]);
