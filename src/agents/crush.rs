@@ -114,7 +114,8 @@ const AUGUST_2025: Schema = Schema {
         'parent', CAST(parent_session_id AS TEXT),
         'cwd', (SELECT substr(file, 1, length(file) - 16) FROM pragma_database_list
             WHERE file LIKE '%/.crush/crush.db' AND name = 'main'),
-        'prompt', CAST(prompt_tokens AS INTEGER), 'output', CAST(completion_tokens AS INTEGER),
+        'prompt', iif(typeof(prompt_tokens) = 'blob', '', prompt_tokens),
+        'output', iif(typeof(completion_tokens) = 'blob', '', completion_tokens),
         'answer', (SELECT CAST(id AS TEXT) FROM messages WHERE session_id = ?1 AND role = 'assistant'
             AND finished_at IS NOT NULL ORDER BY rowid DESC LIMIT 1),
         'answers', (SELECT count(*) FROM (SELECT 1 FROM messages WHERE session_id = ?1 AND role = 'assistant'

@@ -62,7 +62,8 @@ static STORE: DatabaseSpec = DatabaseSpec {
                 FROM session_snapshots WHERE session_id = ?1)",
         order: "at, kind, n",
         line: "json_object('id', CAST(r.id AS TEXT), 'at', CAST(r.at AS INTEGER), 'role', CAST(r.role AS TEXT), \
-               'input', CAST(r.input AS INTEGER), 'output', CAST(r.output AS INTEGER), \
+               'input', iif(typeof(r.input) = 'blob', '', r.input), \
+               'output', iif(typeof(r.output) = 'blob', '', r.output), \
                'summary', CAST(r.content AS TEXT), 'cutoff', CAST(r.cutoff AS TEXT), \
                'parts', (SELECT json_group_array(json_object('kind', CAST(kind AS TEXT), \
                'text', CAST(content_text AS TEXT), 'json', CAST(content_json AS TEXT), \

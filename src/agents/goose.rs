@@ -96,9 +96,10 @@ static STORE: DatabaseSpec = DatabaseSpec {
                 'cwd', CAST(working_dir AS TEXT), 'parent', CAST(parent_session_id AS TEXT),
                 'config', CAST(model_config_json AS TEXT), 'ledger', json((SELECT json_group_array(json_object(
                     'id', id, 'at', CAST(created_timestamp AS INTEGER),
-                    'input', CAST(input_tokens AS INTEGER), 'output', CAST(output_tokens AS INTEGER),
-                    'cache_read', CAST(cache_read_tokens AS INTEGER),
-                    'cache_write', CAST(cache_write_tokens AS INTEGER),
+                    'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+                    'output', iif(typeof(output_tokens) = 'blob', '', output_tokens),
+                    'cache_read', iif(typeof(cache_read_tokens) = 'blob', '', cache_read_tokens),
+                    'cache_write', iif(typeof(cache_write_tokens) = 'blob', '', cache_write_tokens),
                     'compaction', CAST(is_compaction AS INTEGER)) ORDER BY id)
                 FROM usage_ledger WHERE session_id = ?1))) FROM sessions WHERE id = ?1",
             ..BEFORE_THE_LEDGER
@@ -109,7 +110,8 @@ static STORE: DatabaseSpec = DatabaseSpec {
             header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
                 'cwd', CAST(working_dir AS TEXT), 'ledger', json_array(json_object(
                     'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
-                    'input', CAST(input_tokens AS INTEGER), 'output', CAST(output_tokens AS INTEGER))))
+                    'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+                    'output', iif(typeof(output_tokens) = 'blob', '', output_tokens))))
                 FROM sessions WHERE id = ?1",
             ..BEFORE_THE_LEDGER
         },
@@ -125,7 +127,8 @@ const BEFORE_THE_LEDGER: Schema = Schema {
         'cwd', CAST(working_dir AS TEXT), 'config', CAST(model_config_json AS TEXT),
         'ledger', json_array(json_object(
             'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
-            'input', CAST(input_tokens AS INTEGER), 'output', CAST(output_tokens AS INTEGER))))
+            'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+            'output', iif(typeof(output_tokens) = 'blob', '', output_tokens))))
         FROM sessions WHERE id = ?1",
     from: "messages WHERE session_id = ?1",
     order: "id",

@@ -21,7 +21,7 @@ mod usage;
 
 use super::format::names;
 use super::lenient::{self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record};
-use super::settings::{Layers, Settings, SettingsFile};
+use super::settings::{Layers, Settings, SettingsFile, tokens};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
 };
@@ -70,9 +70,7 @@ const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], 
         .flatten()
         .map(|(name, model)| ModelWindow {
             id: model["model"].as_str().map_or(name, str::to_owned),
-            window: model["context_window"]
-                .as_u64()
-                .filter(|window| *window > 0),
+            window: tokens(&model["context_window"]),
             from: "config.toml",
             ..ModelWindow::default()
         });

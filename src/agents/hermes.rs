@@ -16,7 +16,7 @@
 use super::anthropic::ToolNames;
 use super::database::{DatabaseSpec, MAGIC, Schema};
 use super::lenient::{self, Count, Raw, Reported, Text, record};
-use super::settings::{Settings, SettingsFile};
+use super::settings::{Settings, SettingsFile, tokens_of};
 use super::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, rows};
 use crate::model::event::{
     Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
@@ -68,7 +68,7 @@ fn overrides(files: &[&[u8]]) -> Overrides {
         let value = value.split('#').next().unwrap_or_default().trim();
         match (section, name.trim()) {
             _ if !line.starts_with(' ') => section = name,
-            ("model", "context_length") => overrides.window = value.parse().ok(),
+            ("model", "context_length") => overrides.window = tokens_of(value),
             // Half, the default, is not for windows below 512,000.
             ("compression", "threshold") => {
                 overrides.share = value
@@ -94,9 +94,11 @@ static STORE: DatabaseSpec = DatabaseSpec {
         header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(title AS TEXT), 'cwd', CAST(cwd AS TEXT),
             'model', CAST(model AS TEXT), 'parent', CAST(parent_session_id AS TEXT),
             'prompt', CAST(system_prompt AS TEXT), 'calls', CAST(api_call_count AS INTEGER),
-            'input', CAST(input_tokens AS INTEGER), 'output', CAST(output_tokens AS INTEGER),
-            'read', CAST(cache_read_tokens AS INTEGER), 'written', CAST(cache_write_tokens AS INTEGER),
-            'reasoning', CAST(reasoning_tokens AS INTEGER)) FROM sessions WHERE id = ?1",
+            'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+            'output', iif(typeof(output_tokens) = 'blob', '', output_tokens),
+            'read', iif(typeof(cache_read_tokens) = 'blob', '', cache_read_tokens),
+            'written', iif(typeof(cache_write_tokens) = 'blob', '', cache_write_tokens),
+            'reasoning', iif(typeof(reasoning_tokens) = 'blob', '', reasoning_tokens)) FROM sessions WHERE id = ?1",
         // There is no index of a session's rows in their order.
         from: "messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1)",
         order: "id",

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// The largest plausible number of tokens: sums of such numbers cannot overflow.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
 /// More tokens than any model's window has.
-const MAX_WINDOW: u64 = 1_000_000_000;
+pub const MAX_WINDOW: u64 = 1_000_000_000;
 
 /// A string, borrowed from the line where it holds no escapes; absent where it is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Settings files of agents: where they are, and how to read them without failing.
 
+use super::lenient::MAX_WINDOW;
 use crate::model::window::{Compaction, Overrides};
 use serde_json::Value;
 
@@ -112,9 +113,6 @@ pub(crate) fn threshold(files: &[&[u8]], newest: &str) -> Overrides {
     }
 }
 
-/// More than any window: larger numbers are ignored.
-const MOST_TOKENS: u64 = 1_000_000_000_000;
-
 /// A number of tokens above 0, bare or as a string.
 pub(crate) fn tokens(value: &Value) -> Option<u64> {
     match value {
@@ -128,8 +126,13 @@ pub(crate) fn tokens_of(text: &str) -> Option<u64> {
     believed(text.trim().parse().ok()?)
 }
 
+/// A number of tokens that are kept free, 0 for none.
+pub(crate) fn kept_free(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|tokens| *tokens <= MAX_WINDOW)
+}
+
 fn believed(tokens: u64) -> Option<u64> {
-    (1..=MOST_TOKENS).contains(&tokens).then_some(tokens)
+    (1..=MAX_WINDOW).contains(&tokens).then_some(tokens)
 }
 
 /// JSON as people write it: comments become blanks.

@@ -6,3 +6,4 @@ mod files;
 mod follow;
 #[cfg(target_os = "linux")]
 mod opened;
+mod order;

@@ -102,6 +102,7 @@ fn reports_of_sessions_have_the_documented_keys() {
         "context.estimator",
         "context.window_setting",
         "session.proven",
+        "session.damaged",
     ];
     check("ctxgauge.report/1", &reports, &rare);
 }

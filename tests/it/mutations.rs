@@ -57,9 +57,12 @@ const DAMAGES: [Damage; 5] = [flip, disorder, splice, change_values, copy_ids];
 
 fn flip(random: &mut Random, log: &mut Vec<u8>, _: &[u8]) {
     for _ in 0..=random.below(4) {
-        let at = random.below(log.len());
-        if let Some(byte) = log.get_mut(at) {
-            *byte ^= 1 << random.below(8);
+        let (at, bits) = (random.below(log.len()), random.below(256) as u8);
+        match (log.get_mut(at), random.below(4)) {
+            (Some(_), 0) => drop(log.remove(at)),
+            (Some(_), 1) => log.insert(at, bits),
+            (Some(byte), _) => *byte ^= bits,
+            (None, _) => {}
         }
     }
 }
@@ -95,7 +98,7 @@ fn splice(random: &mut Random, log: &mut Vec<u8>, other: &[u8]) {
 
 /// The value of the field after some place, and whether the field's name is that of an id.
 fn value(log: &str, place: usize) -> Option<(Range<usize>, bool)> {
-    let place = log.ceil_char_boundary(place);
+    let place = (place..=log.len()).find(|at| log.is_char_boundary(*at))?;
     let start = place + log.get(place..)?.find("\":")? + 2;
     let mut values = serde_json::Deserializer::from_str(log.get(start..)?).into_iter();
     let _: IgnoredAny = values.next()?.ok()?;

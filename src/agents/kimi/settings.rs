@@ -5,7 +5,7 @@
 //! `KIMI_MODEL_NAME` adds a model from the environment. The environment of a running agent cannot be
 //! seen; ours is taken for it.
 
-use crate::agents::settings::{Layers, Settings, SettingsFile, tokens};
+use crate::agents::settings::{Layers, Settings, SettingsFile, kept_free, tokens};
 use crate::model::window::{ModelWindow, Overrides};
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ fn read(files: &[&[u8]]) -> Overrides {
     models.extend(from_config(&config));
     Overrides {
         // 0 switches the reserve off.
-        reserve: config.find("/loop_control/reserved_context_size", Value::as_u64),
+        reserve: config.find("/loop_control/reserved_context_size", kept_free),
         share: config.share("/loop_control/compaction_trigger_ratio"),
         models,
         ..Overrides::default()

@@ -1,8 +1,7 @@
 //! OpenClaw's `openclaw.json`.
 
-use crate::agents::settings::{Layers, Settings, SettingsFile};
+use crate::agents::settings::{Layers, Settings, SettingsFile, kept_free};
 use crate::model::window::Overrides;
-use serde_json::Value;
 
 pub(super) const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("openclaw.json")], read);
 
@@ -13,7 +12,7 @@ const FLOOR: u64 = 20_000;
 fn read(files: &[&[u8]]) -> Overrides {
     // Written as JSON5; files that need it are not read.
     let layers = Layers::json(files);
-    let of = |path: &str| layers.find(path, Value::as_u64);
+    let of = |path: &str| layers.find(path, kept_free);
     let reserve = of("/agents/defaults/compaction/reserveTokens");
     let floor = of("/agents/defaults/compaction/reserveTokensFloor");
     let set = reserve.is_some() || floor.is_some();

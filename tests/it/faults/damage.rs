@@ -1,6 +1,7 @@
 //! Bytes in a log that are no text: the line that holds them still gives its usage, and the damage is counted.
 
-use crate::support::{ctxgauge, json_report};
+use crate::support::{ctxgauge, json_report, manifest_folder};
+use rusqlite::Connection;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -130,4 +131,35 @@ fn damage_is_said_in_the_report_and_costs_nothing_in_the_list() {
     let output = ctxgauge(home.path()).args(["ls", "--json"]).output();
     let list: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     assert_eq!(list["sessions"][0]["context"]["known"], 33_000);
+}
+
+#[test]
+fn a_usage_column_of_a_database_that_holds_text_makes_no_known_number() {
+    let databases = [
+        ("hermes/one_request", "state.db", "input_tokens"),
+        ("hermes/one_request", "state.db", "cache_read_tokens"),
+        ("goose/schema_5", "sessions.db", "input_tokens"),
+    ];
+    for (fixture, name, column) in databases {
+        let sql = manifest_folder().join("tests/fixtures").join(fixture);
+        let sql = fs::read_to_string(sql.join("log.sql")).unwrap();
+        let report = |change: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            let database = Connection::open(&path).unwrap();
+            database.execute_batch(&sql).unwrap();
+            database.execute_batch(change).unwrap();
+            drop(database);
+            json_report(&path)
+        };
+        let whole = report("");
+        assert!(whole["context"]["known"].as_u64() > Some(0), "{fixture}");
+        for odd in ["'many'", "x'00ff'", "-5", "1e30"] {
+            let report = report(&format!("UPDATE sessions SET {column} = {odd}"));
+            let (known, session) = (&report["context"]["known"], &report["session"]);
+            assert_eq!(*known, 0, "{fixture} {column} {odd}");
+            assert_eq!(session["unreadable_usage"], 1, "{fixture} {column} {odd}");
+            assert_eq!(session["unreadable"], 0, "{fixture} {column} {odd}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! keeps in its state (`.claude.json`). Source: its bundles of 2.1.183 to 2.1.330.
 
 use super::compact_window;
+use crate::agents::lenient::MAX_WINDOW;
 use crate::agents::settings::Layers;
 use crate::model::window::ModelWindow;
 use serde_json::{Map, Value};
@@ -45,7 +46,7 @@ pub(super) fn of_state(layers: &Layers) -> Vec<ModelWindow> {
 /// The windows of an object with a key per model, each for the id with and without a date.
 fn windows(models: &Map<String, Value>) -> Vec<ModelWindow> {
     let rows = models.iter().filter_map(|(model, value)| {
-        let tokens = tokens(value).filter(|tokens| *tokens >= LEAST)?;
+        let tokens = tokens(value).filter(|tokens| (LEAST..=MAX_WINDOW).contains(tokens))?;
         let ids = [model.clone(), format!("{model}-20*")];
         Some(ids.map(|id| row(&id, tokens, ".claude.json")))
     });
