@@ -181,21 +181,24 @@ fn a_tool_call_id_that_is_given_twice_breaks_no_sum() {
 }
 
 #[test]
-fn a_session_id_of_two_logs_hides_neither() {
+fn a_session_id_of_two_logs_shows_the_longer_copy_and_each_other_name() {
     let home = tempfile::tempdir().unwrap();
-    for folder in ["-home-dev-shop", "-home-dev-shed"] {
-        let folder = home.path().join(".claude/projects").join(folder);
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("5e550000-0000-4000-8000-000000000001.jsonl");
-        fs::write(path, log(claude_record, 4, |n| n - 1).concat()).unwrap();
+    // A copy has the same name. What the records call their session names no log.
+    let logs = [("shop/5e55", 4), ("shed/5e55", 6), ("shed/5e56", 8)];
+    for (name, records) in logs {
+        let name = name.replace('/', "/0000");
+        let path = format!(".claude/projects/-home-dev-{name}-0000-4000-8000-000000000001.jsonl");
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, log(claude_record, records, |n| n - 1).concat()).unwrap();
     }
-    let output = ctxgauge(home.path())
-        .args(["ls", "--json"])
-        .output()
-        .unwrap();
-    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let known = |nth: usize| list["sessions"][nth]["context"]["known"].as_u64();
-    assert_eq!([known(0), known(1)], [Some(prompt(4) + 20); 2], "{list}");
+    let output = ctxgauge(home.path()).args(["ls", "--json"]).output();
+    let list: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let sessions = list["sessions"].as_array().unwrap().iter();
+    let known = sessions.map(|session| session["context"]["known"].as_u64().unwrap());
+    let mut known: Vec<u64> = known.collect();
+    known.sort_unstable();
+    assert_eq!(known, [prompt(6) + 20, prompt(8) + 20], "{list}");
 }
 
 /// The report of a session of 40 requests whose records were written at these times.
