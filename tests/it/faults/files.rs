@@ -462,6 +462,24 @@ fn a_bad_mapping_is_left_out_and_the_others_go_on() {
 }
 
 #[test]
+fn a_bad_theme_stops_no_screen_unless_it_is_the_chosen_one() {
+    let home = tempfile::tempdir().unwrap();
+    session(home.path(), ID);
+    let themes = home.path().join(".config/ctxgauge/themes");
+    fs::create_dir_all(&themes).unwrap();
+    fs::write(themes.join("mine.toml"), "[styles]\nquiet = \"dimm\"\n").unwrap();
+    let terminal = Terminal::open(home.path(), &[], (140, 40));
+    terminal.wait_for("the session, and what is left out", |screen| {
+        screen.contains("shop") && screen.contains("left out")
+    });
+    for (name, why) in [("mine", "dimm"), ("none", "unknown theme 'none'")] {
+        let mut terminal = Terminal::open(home.path(), &["--theme", name], (140, 40));
+        assert!(!terminal.wait_for_end().success());
+        assert!(terminal.text().contains(why), "{}", terminal.text());
+    }
+}
+
+#[test]
 fn with_too_few_descriptors_every_command_says_so_and_what_to_do() {
     let home = tempfile::tempdir().unwrap();
     let log = session(home.path(), ID);
