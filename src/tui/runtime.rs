@@ -448,14 +448,19 @@ impl Screens {
     ) -> anyhow::Result<Next> {
         let words = program::words(opening.program, &|name| std::env::var_os(name));
         self.terminal.leave();
-        let mut child =
-            tokio::task::spawn_blocking(move || program::run(&words, opening.file.path()));
+        let started = program::start(&words, opening.file.path());
+        let id = started.as_ref().map_or(0, program::Running::id);
+        let mut child = tokio::task::spawn_blocking(|| started.and_then(program::Running::wait));
         let mut next = Next::Go;
         let done = loop {
             tokio::select! {
                 done = &mut child => break done.context("could not wait for the program")?,
                 signal = signals.next() => match signal {
-                    Signal::End(by) => next = Next::EndBy(by),
+                    // The program has the terminal. It is to end too, and is waited for: it may save what was written.
+                    Signal::End(by) => {
+                        signals::pass_on(by, id);
+                        next = Next::EndBy(by);
+                    }
                     Signal::Stop => signals::stop(),
                     // For the program that has the terminal.
                     Signal::Interrupt(_) | Signal::Continued => {}

@@ -132,6 +132,16 @@ mod unix {
         }
     }
 
+    /// Sends the signal that is to end this program to a child that is not waited for to its end yet; 0: there is none.
+    pub(in crate::tui) fn pass_on(by: EndedBy, child: u32) {
+        let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
+        let signal = process::Signal::from_named_raw(i32::from(by.0));
+        if let (Some(child), Some(signal)) = (child, signal) {
+            // It may have ended.
+            let _ = process::kill_process(child, signal);
+        }
+    }
+
     /// Requests that the whole job stops, so that a script around it stops too. [`Signal::Stop`] comes of it.
     pub(in crate::tui) fn ask_to_stop() {
         let _ = kill_current_process_group(process::Signal::TSTP);
@@ -148,7 +158,7 @@ mod unix {
 }
 
 #[cfg(unix)]
-pub(super) use unix::{Signals, ask_to_stop, hold_stops, stop};
+pub(super) use unix::{Signals, ask_to_stop, hold_stops, pass_on, stop};
 
 #[cfg(not(unix))]
 mod other {
@@ -172,6 +182,9 @@ mod other {
         }
     }
 
+    /// Nothing ends the program but interrupts, which the child receives itself.
+    pub(in crate::tui) fn pass_on(_: EndedBy, _: u32) {}
+
     /// There is no job control here.
     pub(in crate::tui) fn hold_stops() {}
 
@@ -183,4 +196,4 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(super) use other::{Signals, ask_to_stop, hold_stops, stop};
+pub(super) use other::{Signals, ask_to_stop, hold_stops, pass_on, stop};

@@ -301,6 +301,27 @@ fn from_base64(text: &str) -> Vec<u8> {
 
 #[cfg(unix)]
 #[test]
+fn a_request_to_end_while_a_pager_runs_ends_the_pager_too() {
+    let home = home();
+    let script = home.path().join("pager");
+    fs::write(&script, "echo reading on\nexec sleep 600\n").unwrap();
+    let pager = format!("/bin/sh {}", script.display());
+    let path = std::env::var("PATH").unwrap();
+    let environment = [("PAGER", pager.as_str()), ("PATH", path.as_str())];
+    let mut terminal = open_with(home.path(), (120, 40), &environment);
+    open_ledger(&mut terminal);
+    terminal.press(ENTER);
+    terminal.wait_for_text("1  test import::case_1 ");
+    terminal.press("o");
+    terminal.wait_for_text("reading on");
+    let id = nix::unistd::Pid::from_raw(terminal.process_id().cast_signed());
+    nix::sys::signal::kill(id, nix::sys::signal::SIGTERM).unwrap();
+    assert_eq!(terminal.wait_for_end().exit_code(), 128 + 15);
+    assert!(terminal.is_cooked() && !terminal.is_alternate());
+}
+
+#[cfg(unix)]
+#[test]
 fn a_text_is_searched_paged_and_copied() {
     let home = home();
     let script = home.path().join("pager");

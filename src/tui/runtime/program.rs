@@ -7,7 +7,7 @@
 use crate::tui::app::pager::Program;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 
 /// The program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
 /// nothing else of a shell applies.
@@ -37,23 +37,47 @@ fn split(line: OsString) -> Vec<OsString> {
     }
 }
 
-/// Runs it on a file until it ends.
+/// A pager or editor that runs.
+pub(super) struct Running {
+    name: String,
+    child: Child,
+}
+
+/// Starts it on a file.
 ///
 /// # Errors
 ///
-/// What is wrong and what to do, if it cannot be run or fails.
-pub(super) fn run(words: &[OsString], file: &Path) -> Result<(), String> {
-    let Some((name, arguments)) = words.split_first() else {
-        return Ok(());
-    };
-    let status = Command::new(name).args(arguments).arg(file).status();
-    let name = name.to_string_lossy();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{name} ended with {status}")),
+/// What is wrong and what to do, if it cannot be run.
+pub(super) fn start(words: &[OsString], file: &Path) -> Result<Running, String> {
+    let (name, arguments) = words.split_first().ok_or("no program is named")?;
+    let child = Command::new(name).args(arguments).arg(file).spawn();
+    let name = name.to_string_lossy().into_owned();
+    match child {
+        Ok(child) => Ok(Running { name, child }),
         Err(e) => Err(format!(
             "could not run {name}: {e}; set PAGER, or VISUAL or EDITOR, to an installed program"
         )),
+    }
+}
+
+impl Running {
+    /// Its process id.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it ends.
+    ///
+    /// # Errors
+    ///
+    /// That it failed.
+    pub(super) fn wait(mut self) -> Result<(), String> {
+        let name = self.name;
+        match self.child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{name} ended with {status}")),
+            Err(e) => Err(format!("could not wait for {name}: {e}")),
+        }
     }
 }
 
@@ -67,6 +91,10 @@ mod tests {
             found.map(|(_, line)| OsString::from(line))
         };
         words(program, &named)
+    }
+
+    fn run(words: &[OsString], file: &Path) -> Result<(), String> {
+        start(words, file)?.wait()
     }
 
     #[test]
