@@ -271,6 +271,18 @@ impl Terminal {
         self.child.process_id().unwrap()
     }
 
+    /// Whether the program ends within so much time.
+    pub fn ends_within(&mut self, time: Duration) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < time {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+
     /// Waits for the program to end.
     pub fn wait_for_end(&mut self) -> ExitStatus {
         let start = Instant::now();

@@ -187,7 +187,7 @@ fn a_full_disk_costs_nothing_but_a_line() {
 }
 
 #[test]
-fn a_full_disk_costs_the_saved_state_and_says_so_once_on_the_screen() {
+fn a_full_disk_costs_the_saved_state_and_says_so_on_the_screen() {
     let home = home();
     let begin = |script: &str| {
         let terminal = Terminal::open_shell(home.path(), script, (100, 30));
@@ -203,6 +203,10 @@ fn a_full_disk_costs_the_saved_state_and_says_so_once_on_the_screen() {
     let before = fs::read_to_string(&state).unwrap();
     assert!(before.contains("dark"), "{before}");
 
+    // Only the newest problem is on the screen: that of the cache would take its place.
+    let config = home.path().join(".config/ctxgauge");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "cache = false\n").unwrap();
     let mut terminal = begin("trap '' XFSZ; ulimit -f 0; exec \"$CTXGAUGE\"");
     terminal.press("T");
     terminal.wait_for_text("could not save the screen settings");

@@ -10,6 +10,7 @@ use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
 use std::sync::Arc;
+use std::time::Duration;
 
 const SIZES: [(u16, u16); 14] = [
     (1, 1),
@@ -88,6 +89,12 @@ fn a_terminal_that_is_resized_all_the_time_is_drawn_on_every_screen() {
     terminal.resize((100, 30));
     terminal.press(ESCAPE);
     terminal.wait_for("a frame of that size", |text| text.contains("ctxgauge"));
-    terminal.press("q");
+    // A key in a storm of sizes may close what is open on the screen instead, so it is pressed again.
+    for _ in 0..20 {
+        terminal.press("q");
+        if terminal.ends_within(Duration::from_secs(1)) {
+            break;
+        }
+    }
     assert!(terminal.wait_for_end().success());
 }
