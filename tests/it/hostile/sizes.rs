@@ -88,7 +88,8 @@ fn a_terminal_that_is_resized_all_the_time_is_drawn_on_every_screen() {
     }
     terminal.resize((100, 30));
     terminal.press(ESCAPE);
-    terminal.wait_for("a frame of that size", |text| text.contains("ctxgauge"));
+    // Whatever screen the keys have led to, its last line names the keys.
+    terminal.wait_for("a frame of that size", |text| text.contains("help"));
     // A key in a storm of sizes may close what is open on the screen instead, so it is pressed again.
     for _ in 0..20 {
         terminal.press("q");
