@@ -101,6 +101,8 @@ pub mod render;
 pub mod report;
 pub mod tokens;
 pub mod tui;
+#[cfg(test)]
+mod waiting;
 
 #[doc = include_str!("trust.md")]
 pub mod trust {}

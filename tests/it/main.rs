@@ -26,3 +26,5 @@ mod settings;
 mod support;
 mod tasks;
 mod terminal;
+#[path = "../../src/waiting.rs"]
+mod waiting;
