@@ -12,6 +12,7 @@ use ctxgauge::ingest::discover::file_id;
 use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::ingest::{Options, start};
 use ctxgauge::model::fleet::Update;
+use ctxgauge::paths::User;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -247,6 +248,7 @@ fn follow(roots: Vec<SearchRoot>) -> Receiver<Update> {
     let options = Options {
         formats: agents::ALL.to_vec(),
         roots,
+        user: User::default(),
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),

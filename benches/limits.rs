@@ -18,6 +18,7 @@ use ctxgauge::ingest::reader::{Progress, each_usage, read_whole};
 use ctxgauge::ingest::{Options, start};
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::Update;
+use ctxgauge::paths::User;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use std::ffi::OsString;
@@ -316,6 +317,7 @@ fn background(args: &[OsString]) {
     let options = Options {
         formats: agents::ALL.to_vec(),
         roots: roots(&args[0]),
+        user: User::default(),
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),

@@ -24,7 +24,7 @@ use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::{Fleet, SessionKey, Update};
 use ctxgauge::model::session::Session;
 use ctxgauge::model::window::Rules;
-use ctxgauge::paths::Folders;
+use ctxgauge::paths::{Folders, User};
 use ctxgauge::tokens::Counter;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -228,6 +228,7 @@ impl Followed {
         let options = Options {
             formats: agents::ALL.to_vec(),
             roots: roots(home),
+            user: User::default(),
             stdin: None,
             rules: Arc::clone(&rules),
             counter: Arc::default(),
@@ -339,5 +340,11 @@ fn roots(home: &Path) -> Vec<SearchRoot> {
         xdg_data: Some(home.join(".local/share")),
         ..Folders::default()
     };
-    usual(agents::ALL, &folders, &|_| None)
+    usual(
+        agents::ALL,
+        &User {
+            folders,
+            ..User::default()
+        },
+    )
 }

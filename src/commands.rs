@@ -7,11 +7,13 @@ pub mod streams;
 
 use crate::cli::{AgentsCommand, Audit, Cli, Command, Estimate, Ls, Monitor, Print};
 use crate::files;
-use crate::paths;
+use crate::paths::{Env, User};
 use crate::report::ls::Sums;
 use crate::report::{self, Charset, Output, Style};
+use crate::tui::Start;
 use anyhow::{Result, bail};
 use clap::CommandFactory;
+use monitor::Plan;
 use setup::{LeftOut, Setup};
 use std::io::{IsTerminal, Write};
 
@@ -26,11 +28,12 @@ const FOR_SCREENS: usize = 24;
 /// # Errors
 ///
 /// If options contradict each other, the configuration is wrong, or the command fails.
-pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    let env = &user.env;
     let mut options = cli.monitor;
     let Some(mut command) = cli.command else {
         files::check_room(FOR_SCREENS)?;
-        return monitor::run(&Setup::load(cli.config)?, options);
+        return monitor::run(&Setup::load(cli.config, user)?, options);
     };
     command.add_options(&mut options);
     if options != Monitor::default() {
@@ -47,7 +50,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
         return Ok(out.write_all(&script)?);
     }
     files::check_room(FOR_REPORTS)?;
-    let setup = Setup::load(cli.config)?;
+    let setup = Setup::load(cli.config, user)?;
     let checked = match &command {
         Command::Agents {
             command: Some(AgentsCommand::Check(cli)),
@@ -66,7 +69,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     match command {
         Command::Report(cli) => {
             let context = setup.context(&cli.only, &cli.estimate)?;
-            let (wanted, style) = (cli.session.as_deref(), style(&cli.print));
+            let (wanted, style) = (cli.session.as_deref(), style(&cli.print, env));
             match cli.follow {
                 true => report::session::follow(&context, &cli.path, wanted, style, out, err),
                 false => report::session::run(&context, &cli.path, wanted, style, out),
@@ -75,7 +78,7 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
         Command::Ls(Ls { all, totals }) => {
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
             let sums = if totals { Sums::Totals } else { Sums::None };
-            report::ls::run(&context, style(&all.print), sums, out, err)
+            report::ls::run(&context, style(&all.print, env), sums, out, err)
         }
         Command::Audit(Audit { all, worst }) => {
             let context = setup.context_of(&all.paths, &all.logs, &all.estimate)?;
@@ -85,11 +88,11 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
                 true => Some(&mut terminal),
                 false => None,
             };
-            report::audit::run(&context, style(&all.print), worst, progress, out, err)
+            report::audit::run(&context, style(&all.print, env), worst, progress, out, err)
         }
         Command::Models { print } => {
             let rules = setup.rules()?;
-            style(&print).print(Output::Models(&rules), out)
+            style(&print, env).print(Output::Models(&rules), out)
         }
         Command::Agents {
             command: Some(AgentsCommand::Check(cli)),
@@ -100,20 +103,39 @@ pub fn run(cli: Cli, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
                 let format = setup.named_mapping(path)?;
                 (context.forced, context.formats) = (Some(format), vec![format]);
             }
-            report::check::run(&context, &cli.file, cli.records, style(&cli.print), out)
+            report::check::run(
+                &context,
+                &cli.file,
+                cli.records,
+                style(&cli.print, env),
+                out,
+            )
         }
         Command::Agents { logs, print, .. } => {
             let context = setup.context_of(&[], &logs, &Estimate::default())?;
-            report::agents::run(&context, style(&print), out)
+            report::agents::run(&context, style(&print, env), out)
         }
         Command::Completions { .. } => Ok(()),
     }
 }
 
+/// Starts what feeds the screens, without a terminal: [`tui::run_on`] shows them.
+///
+/// # Errors
+///
+/// If the command line names a command, the configuration is wrong, or a thread cannot be started.
+pub fn screens(cli: Cli, user: &User) -> Result<Start> {
+    if cli.command.is_some() {
+        bail!("this command has no screens");
+    }
+    let setup = Setup::load(cli.config, user)?;
+    Plan::new(&setup, cli.monitor)?.start()
+}
+
 /// How to write a report. For people, the characters are those of their locale.
-fn style(print: &Print) -> Style {
+fn style(print: &Print, env: &Env) -> Style {
     let mut style = print.style();
-    if style.format.for_people && locale::is_ascii(&paths::env) {
+    if style.format.for_people && locale::is_ascii(env) {
         style.charset = Charset::Ascii;
     }
     style

@@ -3,6 +3,7 @@
 use clap::builder::Styles;
 use clap::{CommandFactory, Parser};
 use ctxgauge::commands::{self, streams};
+use ctxgauge::paths::User;
 use ctxgauge::{cli::Cli, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ fn main() -> ExitCode {
     let mut err = streams::stderr();
     let mut out = streams::stdout();
     let done = match Cli::try_parse() {
-        Ok(cli) => commands::run(cli, &mut out, &mut err),
+        Ok(cli) => commands::run(cli, &User::of_process(), &mut out, &mut err),
         Err(usage) if usage.use_stderr() => {
             let code = usage.exit_code();
             let _ = write!(err, "{}", without_styles(usage).render().ansi());

@@ -6,15 +6,69 @@
 
 use etcetera::{BaseStrategy, base_strategy::Xdg, choose_base_strategy};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The program's folder inside of the folders for configuration, state, data and caches.
 const NAME: &str = "ctxgauge";
 
-/// Looks up an environment variable.
-pub type Env = fn(&str) -> Option<OsString>;
+/// The variables of an environment.
+#[derive(Clone)]
+pub struct Env(Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>);
 
-/// The value of an environment variable; an empty one counts as unset.
+impl Env {
+    /// The value of a variable; an empty one counts as unset.
+    pub fn get(&self, name: &str) -> Option<OsString> {
+        (self.0)(name).filter(|value| !value.is_empty())
+    }
+
+    /// Looks up variables of this environment.
+    pub fn look_up(&self) -> impl Fn(&str) -> Option<OsString> + Send + Sync + use<> {
+        let env = self.clone();
+        move |name| env.get(name)
+    }
+}
+
+impl<F: Fn(&str) -> Option<OsString> + Send + Sync + 'static> From<F> for Env {
+    fn from(look_up: F) -> Env {
+        Env(Arc::new(look_up))
+    }
+}
+
+/// No variable is set.
+impl Default for Env {
+    fn default() -> Env {
+        Env::from(|_: &str| None)
+    }
+}
+
+impl fmt::Debug for Env {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Env")
+    }
+}
+
+/// Whose logs and settings are read.
+#[derive(Debug, Clone, Default)]
+pub struct User {
+    /// The user's folders.
+    pub folders: Folders,
+    /// The user's environment.
+    pub env: Env,
+}
+
+impl User {
+    /// The user who runs the program.
+    pub fn of_process() -> User {
+        User {
+            folders: Folders::of_user(),
+            env: Env::from(env),
+        }
+    }
+}
+
+/// The value of a variable of the process; an empty one counts as unset.
 pub fn env(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -3,7 +3,7 @@
 use ctxgauge::agents;
 use ctxgauge::ingest::discover::{LogFile, Scanner};
 use ctxgauge::ingest::roots::{SearchRoot, usual};
-use ctxgauge::paths::Folders;
+use ctxgauge::paths::{Folders, User};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,13 @@ pub fn roots(home: impl AsRef<Path>) -> Vec<SearchRoot> {
         home: Some(home),
         ..Folders::default()
     };
-    usual(agents::ALL, &folders, &|_| None)
+    usual(
+        agents::ALL,
+        &User {
+            folders,
+            ..User::default()
+        },
+    )
 }
 
 /// The logs there.

@@ -1,16 +1,15 @@
 //! What the environment says about the terminal: its characters, and whether it can show screens.
 
+use crate::paths::Env;
 use anyhow::{Result, bail};
-use std::ffi::OsString;
-
-/// Looks up a variable of the environment; an empty one counts as unset.
-type Env<'e> = &'e dyn Fn(&str) -> Option<OsString>;
 
 /// Whether the user's locale has another encoding than UTF-8: `C`, `POSIX`, or a name without `UTF-8` in it. The
 /// first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides (POSIX.1-2024, XBD 8.2). Where none is, the
 /// terminal is taken for one with UTF-8: containers and remote shells set none.
-pub(super) fn is_ascii(env: Env<'_>) -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(env);
+pub(super) fn is_ascii(env: &Env) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| env.get(name));
     let Some(locale) = locale.filter(|_| cfg!(unix)) else {
         return false;
     };
@@ -19,11 +18,11 @@ pub(super) fn is_ascii(env: Env<'_>) -> bool {
 }
 
 /// An error if the terminal has no cursor to move.
-pub(super) fn check_terminal(env: Env<'_>) -> Result<()> {
+pub(super) fn check_terminal(env: &Env) -> Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
-    let what = match env("TERM") {
+    let what = match env.get("TERM") {
         None => "TERM is not set".to_owned(),
         Some(term) if term == "dumb" || term == "unknown" => {
             format!("TERM is '{}'", term.to_string_lossy())
@@ -39,16 +38,17 @@ pub(super) fn check_terminal(env: Env<'_>) -> Result<()> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
 
-    fn with(set: &[(&str, &str)]) -> impl Fn(&str) -> Option<OsString> {
+    fn with(set: &[(&str, &str)]) -> Env {
         let set: Vec<(String, OsString)> = set
             .iter()
             .map(|(name, value)| ((*name).to_owned(), OsString::from(value)))
             .collect();
-        move |name| {
+        Env::from(move |name: &str| {
             let found = set.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.clone())
-        }
+        })
     }
 
     #[test]

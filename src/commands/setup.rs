@@ -5,18 +5,18 @@ use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
 use crate::ingest::roots::{SearchRoot, usual};
 use crate::model::window::Rules;
-use crate::paths::{self, Folders};
+use crate::paths::User;
 use crate::report::{ReportContext, names};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The configuration and the user's folders.
+/// The configuration and its user.
 pub(super) struct Setup {
     pub(super) config: Config,
     /// The configuration file, whether it exists or not.
     pub(super) file: Option<PathBuf>,
-    pub(super) folders: Folders,
+    pub(super) user: User,
     /// All formats. The user's mappings come first: they are written for the user's own logs.
     pub(super) formats: Vec<&'static Format>,
     /// The user's models table.
@@ -37,9 +37,8 @@ pub(super) struct LeftOut {
 
 impl Setup {
     /// Reads the configuration: the named file, or the default one if it exists.
-    pub(super) fn load(named: Option<PathBuf>) -> Result<Setup> {
-        let folders = Folders::of_user();
-        let default = folders.config_file();
+    pub(super) fn load(named: Option<PathBuf>, user: &User) -> Result<Setup> {
+        let default = user.folders.config_file();
         let config = config::load(named.as_deref(), default.as_deref())?;
         let file = named.or(default);
         let (mut formats, mut left_out) = (Vec::new(), Vec::new());
@@ -59,7 +58,7 @@ impl Setup {
             models,
             config,
             file,
-            folders,
+            user: user.clone(),
             formats,
             left_out,
         })
@@ -112,8 +111,12 @@ impl Setup {
             formats: forced.map_or(all, |format| vec![format]),
             roots: Vec::new(),
             rules: Arc::new(rules),
-            folders: self.folders.clone(),
-            cache: self.folders.cache_folder().filter(|_| self.config.cache),
+            user: self.user.clone(),
+            cache: self
+                .user
+                .folders
+                .cache_folder()
+                .filter(|_| self.config.cache),
             now: jiff::Timestamp::now,
         })
     }
@@ -128,7 +131,7 @@ impl Setup {
     ) -> Result<ReportContext> {
         let mut context = self.context(&logs.only, estimate)?;
         if paths.is_empty() {
-            context.roots = usual(&context.formats, &self.folders, &paths::env);
+            context.roots = usual(&context.formats, &self.user);
             let more = self.config.roots.iter().chain(&logs.root);
             context.roots.extend(more.cloned().map(SearchRoot::Given));
         } else {

@@ -64,7 +64,7 @@ pub struct Messages(LineWriter<Inert<Stderr>>);
 
 /// Standard error.
 pub fn stderr() -> Messages {
-    let written = match locale::is_ascii(&paths::env) {
+    let written = match locale::is_ascii(&paths::Env::from(paths::env)) {
         true => Written::Ascii,
         false => Written::Unicode,
     };

@@ -17,6 +17,7 @@ use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -113,12 +114,16 @@ struct Walk<'s> {
 }
 
 impl Scanner {
-    /// Looks below these roots for logs of these formats. `env` looks up an environment variable.
-    pub fn new(roots: Vec<SearchRoot>, formats: Vec<&'static Format>, env: Env) -> Scanner {
+    /// Looks below these roots for logs of these formats. `env` has the variables that name more of them.
+    pub fn new(
+        roots: Vec<SearchRoot>,
+        formats: Vec<&'static Format>,
+        env: impl Fn(&str) -> Option<OsString> + Send + Sync + 'static,
+    ) -> Scanner {
         Scanner {
             roots,
             formats,
-            env,
+            env: Env::from(env),
             opened: HashMap::new(),
             links: Links::default(),
             databases: HashMap::new(),
@@ -131,9 +136,9 @@ impl Scanner {
     fn sidecar(&mut self, format: &'static Format, log: &Path) -> Option<Arc<SidecarStore>> {
         let spec = format.sidecar?;
         let key = (format.id, (spec.folder)(log));
-        let env = self.env;
+        let env = self.env.clone();
         let new = || {
-            let named = spec.env.and_then(env).filter(|path| !path.is_empty());
+            let named = spec.env.and_then(|name| env.get(name));
             Arc::new(SidecarStore::new(spec, log, named.map(PathBuf::from)))
         };
         Some(Arc::clone(self.sidecars.entry(key).or_insert_with(new)))

@@ -36,6 +36,7 @@ pub use text::{Done, TextJob};
 use crate::agents::Format;
 use crate::model::fleet::{FileId, Update};
 use crate::model::window::Rules;
+use crate::paths::User;
 use crate::tokens::Counter;
 use roots::SearchRoot;
 use std::collections::HashSet;
@@ -67,6 +68,8 @@ pub struct Options {
     pub formats: Vec<&'static Format>,
     /// Where to look.
     pub roots: Vec<SearchRoot>,
+    /// Whose settings apply to the agents.
+    pub user: User,
     /// A log that comes through a pipe.
     pub stdin: Option<Piped>,
     /// The models table.
@@ -180,6 +183,7 @@ pub fn start(
     let roots = options.roots.clone();
     let handed = Handed {
         formats: options.formats,
+        user: options.user,
         rules: options.rules,
         counter: options.counter,
         cache: options.cache,
@@ -196,6 +200,7 @@ pub fn start(
 #[derive(Clone)]
 struct Handed {
     formats: Vec<&'static Format>,
+    user: User,
     rules: Arc<Rules>,
     counter: Arc<Counter>,
     cache: Option<PathBuf>,
@@ -220,6 +225,7 @@ impl Handed {
         let options = Options {
             formats: self.formats,
             roots,
+            user: self.user,
             stdin: None,
             rules: self.rules,
             counter: self.counter,

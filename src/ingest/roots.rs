@@ -2,7 +2,7 @@
 
 use crate::agents::{Base, Format, Root};
 use crate::files;
-use crate::paths::Folders;
+use crate::paths::{Folders, User};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -52,17 +52,12 @@ impl SearchRoot {
     }
 }
 
-/// The folders in which agents keep their logs on this machine, each once. `env` looks up an environment
-/// variable.
-pub fn usual(
-    formats: &[&'static Format],
-    folders: &Folders,
-    env: &dyn Fn(&str) -> Option<OsString>,
-) -> Vec<SearchRoot> {
+/// The folders in which agents keep their logs on this machine, each once.
+pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
     let mut found: Vec<SearchRoot> = Vec::new();
     for format in formats {
         for root in format.roots {
-            for folder in agent_folders(root, folders, env) {
+            for folder in agent_folders(root, user) {
                 let logs = folder.join(root.logs);
                 let listed = root.listing.map(|read| {
                     let list = files::read(&logs, LARGEST_LIST).unwrap_or_default();
@@ -87,15 +82,10 @@ pub fn usual(
 }
 
 /// The folders of an agent on this machine that one of its roots is in.
-pub(super) fn agent_folders(
-    root: &Root,
-    folders: &Folders,
-    env: &dyn Fn(&str) -> Option<OsString>,
-) -> Vec<PathBuf> {
-    let named = root.env.and_then(env).filter(|value| !value.is_empty());
-    match named {
+pub(super) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
+    match root.env.and_then(|name| user.env.get(name)) {
         Some(list) => split_list(list),
-        None => base(root.base, folders).into_iter().collect(),
+        None => base(root.base, &user.folders).into_iter().collect(),
     }
 }
 
@@ -126,6 +116,7 @@ fn split_list(list: OsString) -> Vec<PathBuf> {
 mod tests {
     use super::super::testing::TOY;
     use super::*;
+    use crate::paths::Env;
 
     #[test]
     fn roots_follow_the_environment() {
@@ -136,8 +127,12 @@ mod tests {
             ..Folders::default()
         };
         let paths = |folders: &Folders, toy_home: &str| -> Vec<String> {
-            let env = |name: &str| (name == "TOY_HOME").then(|| OsString::from(toy_home));
-            let roots = usual(&[&TOY], folders, &env);
+            let toy_home = OsString::from(toy_home);
+            let user = User {
+                folders: folders.clone(),
+                env: Env::from(move |name: &str| (name == "TOY_HOME").then(|| toy_home.clone())),
+            };
+            let roots = usual(&[&TOY], &user);
             let paths = roots.iter().map(|root| root.path().display().to_string());
             paths.collect()
         };
@@ -160,7 +155,11 @@ mod tests {
             ..Folders::default()
         };
         let paths = || -> Vec<PathBuf> {
-            let roots = usual(&[&crate::agents::crush::CRUSH], &folders, &|_| None);
+            let user = User {
+                folders: folders.clone(),
+                ..User::default()
+            };
+            let roots = usual(&[&crate::agents::crush::CRUSH], &user);
             roots.iter().map(|root| root.path().to_owned()).collect()
         };
         let here = PathBuf::from("./.crush");

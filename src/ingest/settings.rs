@@ -10,7 +10,7 @@ use crate::agents::settings::SettingsFile;
 use crate::agents::{Format, Settings};
 use crate::files;
 use crate::model::window::Overrides;
-use crate::paths::{self, Env, Folders};
+use crate::paths::{self, Env, User};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const LARGEST: u64 = 4 << 20;
 
 /// The settings of agents, each file read once and again only when it has changed.
 pub struct SettingsReader {
-    env: Env,
+    user: User,
     files: HashMap<PathBuf, Held>,
     known: HashMap<Asker, Known>,
     /// Files are looked at once a round.
@@ -46,10 +46,10 @@ struct Held {
 }
 
 impl SettingsReader {
-    /// Nothing is read yet; `env` looks up an environment variable.
-    pub fn new(env: Env) -> SettingsReader {
+    /// Nothing is read yet.
+    pub fn new(user: User) -> SettingsReader {
         SettingsReader {
-            env,
+            user,
             files: HashMap::new(),
             known: HashMap::new(),
             round: 0,
@@ -63,10 +63,9 @@ impl SettingsReader {
 
     /// The folders of this user's own agent.
     fn own(&self, format: &Format) -> Vec<PathBuf> {
-        let folders = Folders::of_user();
         let roots = format.roots.iter();
         roots
-            .flat_map(|root| roots::agent_folders(root, &folders, &self.env))
+            .flat_map(|root| roots::agent_folders(root, &self.user))
             .collect()
     }
 
@@ -111,7 +110,7 @@ impl SettingsReader {
             .filter_map(|(root, path)| look(&mut self.files, self.round, root, path))
             .collect();
         if home.is_some() {
-            contents.extend(environment(settings, self.env));
+            contents.extend(environment(settings, &self.user.env));
         }
         let round = self.round;
         if let Some(known) = self.known.get_mut(&asker)
@@ -133,8 +132,8 @@ impl SettingsReader {
 }
 
 /// The settings in the environment, as a settings file.
-fn environment(settings: &Settings, env: Env) -> Option<Arc<[u8]>> {
-    let set = |name: &&'static str| Some((*name, env(name)?.into_string().ok()?));
+fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
+    let set = |name: &&'static str| Some((*name, env.get(name)?.into_string().ok()?));
     let set: BTreeMap<&str, String> = settings.env.iter().filter_map(set).collect();
     if set.is_empty() {
         return None;
@@ -222,7 +221,7 @@ mod tests {
             reader.look_again();
             reader.of(&log, cwd).compact_window
         };
-        let mut reader = SettingsReader::new(|_| None);
+        let mut reader = SettingsReader::new(User::default());
         assert_eq!(window(&mut reader), None);
         put(
             &home.join("settings.json"),
@@ -261,7 +260,7 @@ mod tests {
         let log = log(&home.join("projects/-shop/3f2a.jsonl"));
         let sent =
             |window| format!("{{\"autoCompactWindowsCache\":{{\"claude-opus-5\":{window}}}}}");
-        let mut reader = SettingsReader::new(|_| None);
+        let mut reader = SettingsReader::new(User::default());
         put(&dir.path().join(".claude.json"), &sent(400_000));
         let windows = |reader: &mut SettingsReader| {
             reader.look_again();
@@ -281,7 +280,7 @@ mod tests {
             "{\"autoCompactWindow\":\"300k\"}",
         );
         let log = log(&dir.path().join("copies/3f2a.jsonl"));
-        let mut reader = SettingsReader::new(|_| None);
+        let mut reader = SettingsReader::new(User::default());
         assert!(reader.of(&log, Some("/nonexistent/shop")).is_empty());
         assert!(reader.of(&log, Some("relative")).is_empty());
         assert!(reader.of(&log, None).is_empty());
@@ -299,10 +298,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join(".claude");
         let log = log(&home.join("projects/-shop/3f2a.jsonl"));
-        let mut reader = SettingsReader::new(|name| match name {
+        let env = Env::from(|name: &str| match name {
             "CLAUDE_CODE_AUTO_COMPACT_WINDOW" => Some("460000".into()),
             "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE" => Some("80".into()),
             _ => None,
+        });
+        let mut reader = SettingsReader::new(User {
+            env,
+            ..User::default()
         });
         let window = reader.of(&log, None).compact_window;
         assert_eq!(window, Some(460_000));
@@ -359,7 +362,7 @@ mod tests {
         let project = dir.path().join("p/.claude");
         fs::create_dir_all(&project).unwrap();
         std::os::unix::fs::symlink("/dev/zero", project.join("settings.json")).unwrap();
-        let mut reader = SettingsReader::new(|_| None);
+        let mut reader = SettingsReader::new(User::default());
         let cwd = dir.path().join("p");
         assert!(reader.of(&log, cwd.to_str()).is_empty());
     }

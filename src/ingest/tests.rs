@@ -11,6 +11,7 @@ use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::running::Running;
 use crate::model::session::{Coverage, Session};
 use crate::model::text::TextRequest;
+use crate::paths::User;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ fn options(roots: Vec<SearchRoot>) -> Options {
     Options {
         formats: vec![&TOY],
         roots,
+        user: User::default(),
         stdin: None,
         rules: Arc::default(),
         counter: Arc::default(),

@@ -23,7 +23,6 @@ use crate::model::fleet::{FileId, Update};
 use crate::model::running::Running;
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
-use crate::paths;
 use crate::tokens::Counter;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -138,11 +137,11 @@ impl Worker {
         reporter: Reporter,
     ) -> Worker {
         let now = Instant::now();
-        let mut scanner = Scanner::new(options.roots, options.formats, paths::env);
+        let mut scanner = Scanner::new(options.roots, options.formats, options.user.env.look_up());
         let announced = reporter.clone();
         scanner.announce = Box::new(move |root| announced.at(root));
         Worker {
-            settings: SettingsReader::new(paths::env),
+            settings: SettingsReader::new(options.user),
             scanner,
             wanted,
             inbox,

@@ -86,7 +86,7 @@ impl Agent {
             let inside = |log: &&LogFile| log.facts.path.starts_with(path);
             Some(Root {
                 path: path.display().to_string(),
-                short: context.folders.display(path),
+                short: context.user.folders.display(path),
                 exists: path.exists(),
                 sessions: logs.clone().filter(inside).count(),
             })

@@ -8,7 +8,6 @@ use crate::ingest::reader;
 use crate::ingest::settings::SettingsReader;
 use crate::model::event::Billed;
 use crate::model::fleet::{Fleet, Update};
-use crate::paths;
 use anyhow::Result;
 use gather::{Responses, gather};
 use std::collections::BTreeMap;
@@ -48,7 +47,7 @@ pub fn run(
     let mut problems = found.problems;
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut totals = (sums == Sums::Totals).then(Totals::default);
-    let mut settings = SettingsReader::new(paths::env);
+    let mut settings = SettingsReader::new(context.user.clone());
     let mut read: Vec<Option<io::Result<reader::Sessions>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();

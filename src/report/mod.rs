@@ -15,7 +15,7 @@ use crate::agents::Format;
 use crate::ingest::discover::{Found, Scanner};
 use crate::ingest::roots::SearchRoot;
 use crate::model::window::Rules;
-use crate::paths::{self, Folders};
+use crate::paths::User;
 use crate::render::text::inert;
 use anyhow::{Result, bail};
 use jiff::Timestamp;
@@ -125,8 +125,8 @@ pub struct ReportContext {
     pub roots: Vec<SearchRoot>,
     /// The models table.
     pub rules: Arc<Rules>,
-    /// The user's folders.
-    pub folders: Folders,
+    /// Whose logs they are.
+    pub user: User,
     /// The folder for caches; `None`: nothing is kept.
     pub cache: Option<PathBuf>,
     /// The clock, to find out which sessions are idle.
@@ -144,7 +144,8 @@ impl ReportContext {
 
     /// Finds all logs.
     fn find(&self) -> Found {
-        Scanner::new(self.roots.clone(), self.formats.clone(), paths::env).look()
+        let env = self.user.env.look_up();
+        Scanner::new(self.roots.clone(), self.formats.clone(), env).look()
     }
 
     /// An error if a path that the user named is among the problems, which have been printed already.

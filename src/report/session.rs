@@ -11,7 +11,6 @@ use crate::model::event::Lane;
 use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use crate::model::forecast::{Forecast, NoForecast, forecast};
 use crate::model::session::{Coverage, Session};
-use crate::paths;
 use crate::tokens::Counter;
 use anyhow::{Context, Result, bail};
 use std::io::Write;
@@ -80,7 +79,7 @@ pub fn run(
     let others = fleet.of_file(file).count() - 1;
     let session = fleet.get_mut(key).context("the log holds no session")?;
     let cwd = session.meta.cwd.as_deref();
-    session.set_overrides(SettingsReader::new(paths::env).of(&log, cwd));
+    session.set_overrides(SettingsReader::new(context.user.clone()).of(&log, cwd));
     let mut report = Report::new(context, session, &log.facts);
     if log.format.holds_several {
         report.others = others;
@@ -134,6 +133,7 @@ pub fn follow(
     let options = Options {
         formats: vec![log.format],
         roots: vec![SearchRoot::Forced(log.format, log.facts.path.to_path_buf())],
+        user: context.user.clone(),
         stdin: None,
         rules: Arc::clone(&context.rules),
         counter: Arc::new(Counter::for_estimator(context.rules.estimator)),
@@ -340,7 +340,7 @@ fn look_for_one(
         bail!("'{}' does not exist; check the path", path.display());
     }
     let roots = vec![context.given(path.to_path_buf())];
-    let found = Scanner::new(roots, context.formats.clone(), paths::env).look();
+    let found = Scanner::new(roots, context.formats.clone(), context.user.env.look_up()).look();
     if let Some(wanted) = wanted
         && found.files.iter().any(LogFile::is_one_of_several)
     {

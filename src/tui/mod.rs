@@ -29,8 +29,8 @@ pub mod theme;
 pub mod views;
 pub mod widgets;
 
-pub use runtime::{Start, check_output, run};
-pub use signals::EndedBy;
+pub use runtime::{Console, Happening, Start, check_output, run, run_on};
+pub use signals::{EndedBy, Signal};
 
 /// Prepares for the signals of job control. Call it before any thread is started.
 pub fn prepare_for_signals() {

@@ -29,6 +29,11 @@ impl<W: Write> Painter<W> {
         }
     }
 
+    /// Where frames are written, for what is written between them.
+    pub fn out(&mut self) -> &mut impl Write {
+        &mut self.backend
+    }
+
     /// Something else wrote to the terminal: the next frame is painted whole.
     pub fn forget(&mut self) {
         self.is_current = false;

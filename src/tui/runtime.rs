@@ -1,6 +1,7 @@
 //! The event loop: keys, updates and frames, and the effects that they request.
 
 mod clipboard;
+mod console;
 mod input;
 mod notify;
 mod program;
@@ -11,6 +12,7 @@ use crate::model::fleet::{FileId, Fleet, Update};
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
 use crate::model::window::Rules;
+use crate::paths::Env;
 use crate::render::inert::Inert;
 use crate::tui::app::pager::Program;
 use crate::tui::app::{App, Effect, HitMap, Msg};
@@ -19,23 +21,29 @@ use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
 use crate::tui::signals::{self, EndedBy, Signal, Signals};
 use crate::tui::state::{State, StateFile};
-use crate::tui::terminal::Terminal;
 use crate::tui::theme::Themes;
 use crate::tui::views;
 use anyhow::Context;
+use console::Tty;
+pub use console::{Console, Happening};
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
 };
-use input::Input;
 use jiff::Timestamp;
 use notify::{Notifier, Route};
 use std::collections::HashSet;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
+use tokio::time;
+
+/// If this variable is set, each frame ends with the number of keys that it has consumed, as an OSC that terminals
+/// ignore. Tests of the whole program wait for it.
+const SYNC: &str = "CTXGAUGE_SYNC";
 
 /// How long queued updates are handled before keys are checked again.
 const TAKE_IN: Duration = Duration::from_millis(4);
@@ -58,6 +66,10 @@ pub struct Start {
     pub looked_in: Vec<String>,
     /// A line above everything, for a demo or another estimator; may be empty.
     pub banner: String,
+    /// The user's environment.
+    pub env: Env,
+    /// What is wrong with the configuration and the saved state: a path and a sentence each.
+    pub problems: Vec<(PathBuf, String)>,
     /// The time.
     pub now: Box<dyn Fn() -> Timestamp + Send>,
     /// Updates of the ingest. Bounded, so that the ingest waits for the screens.
@@ -97,14 +109,22 @@ pub fn run(start: Start) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("could not start the event loop")?;
-    let signals = {
-        let _entered = runtime.enter();
-        Signals::listen().context("could not listen for signals")?
-    };
-    runtime.block_on(Screens::open(start)?.run(signals))
+    runtime.block_on(async {
+        let signals = Signals::listen().context("could not listen for signals")?;
+        run_on(start, Tty::new(signals), BufWriter::new(io::stdout())).await
+    })
 }
 
-struct Screens {
+/// Runs the screens on a console. `out` gets what is written to its terminal.
+///
+/// # Errors
+///
+/// [`EndedBy`] if a signal ended them; if the terminal fails.
+pub async fn run_on<C: Console, W: Write>(start: Start, console: C, out: W) -> anyhow::Result<()> {
+    Screens::open(start, console, out)?.run().await
+}
+
+struct Screens<C, W: Write> {
     app: App,
     themes: Themes,
     first: FirstTheme,
@@ -119,11 +139,21 @@ struct Screens {
     /// Until the first key.
     prepare_to_count: Option<Box<dyn FnOnce() + Send>>,
     is_invented: fn(FileId) -> bool,
-    terminal: Terminal,
-    painter: Painter<BufWriter<Stdout>>,
+    env: Env,
+    console: C,
+    painter: Painter<W>,
+    keys: Keys,
     pacer: Pacer,
     notifier: Notifier,
     opening: Option<Opening>,
+}
+
+/// The keys that were handled, counted for [`SYNC`].
+#[derive(Debug, Default)]
+struct Keys {
+    handled: u64,
+    /// How many the last mark named; `None`: no marks are wanted.
+    marked: Option<u64>,
 }
 
 /// A text that is being written to a file for another program.
@@ -161,8 +191,8 @@ enum Next {
     EndBy(EndedBy),
 }
 
-impl Screens {
-    fn open(start: Start) -> anyhow::Result<Screens> {
+impl<C: Console, W: Write> Screens<C, W> {
+    fn open(start: Start, console: C, out: W) -> anyhow::Result<Screens<C, W>> {
         let mut app = App::new(Fleet::new(start.rules), (start.now)());
         app.looked_in = start.looked_in;
         app.banner = start.banner;
@@ -170,13 +200,16 @@ impl Screens {
         if let Some(size) = start.oversized {
             app.set_usual_oversized(size);
         }
-        let notifier = Notifier::new(&start.alerts, Route::of(&|name| std::env::var_os(name)))
+        let notifier = Notifier::new(&start.alerts, Route::of(&|name| start.env.get(name)))
             .context("could not start the threads of the alerts' command")?;
         app.set_alerts(start.alerts);
         if let Some(file) = &start.state_file {
             app.recall(&file.loaded().screens);
         }
-        let (columns, rows) = crossterm::terminal::size().context("the terminal has no size")?;
+        for (path, what) in start.problems {
+            app.update(Msg::Update(Update::Problem { path, what }));
+        }
+        let (columns, rows) = console.size().context("the terminal has no size")?;
         app.update(Msg::Resize(columns, rows));
         let mut screens = Screens {
             app,
@@ -197,8 +230,13 @@ impl Screens {
             requested: HashSet::new(),
             prepare_to_count: Some(start.prepare_to_count),
             is_invented: start.is_invented,
-            terminal: Terminal::open().context("could not set up the terminal")?,
-            painter: Painter::new(BufWriter::new(io::stdout())),
+            keys: Keys {
+                handled: 0,
+                marked: start.env.get(SYNC).map(|_| 0),
+            },
+            env: start.env,
+            console,
+            painter: Painter::new(out),
             pacer: Pacer::default(),
             notifier,
             opening: None,
@@ -207,11 +245,13 @@ impl Screens {
         if let Some(file) = &mut screens.state_file {
             file.set_saved(state);
         }
+        let entered = screens.console.enter();
+        entered.context("could not set up the terminal")?;
         Ok(screens)
     }
 
-    async fn run(mut self, signals: Signals) -> anyhow::Result<()> {
-        let end = self.follow(signals).await;
+    async fn run(mut self) -> anyhow::Result<()> {
+        let end = self.follow().await;
         let state = self.state();
         if let Some(file) = &mut self.state_file {
             // There is no screen to report an error on, and little is lost.
@@ -220,39 +260,31 @@ impl Screens {
         end
     }
 
-    async fn follow(&mut self, mut signals: Signals) -> anyhow::Result<()> {
-        let mut input = Input::begin();
+    async fn follow(&mut self) -> anyhow::Result<()> {
         self.draw()?;
         // It is empty; the sessions come within milliseconds.
-        self.pacer.expect(Instant::now());
+        self.pacer.expect(now());
         let mut dirty = false;
         let mut has_updates = true;
         loop {
             // Sleep until a frame is due, or until an age on screen changes.
             let wake = if dirty {
-                Some(self.pacer.due(Instant::now()))
+                Some(self.pacer.due(now()))
             } else {
-                self.app.next_change().map(|wait| Instant::now() + wait)
+                self.app.next_change().map(|wait| now() + wait)
             };
             let next = tokio::select! {
                 biased;
-                signal = signals.next() => self.handle_signal(signal)?,
-                event = input.next() => match event {
-                    Some(Ok(event)) => match message(event) {
+                happening = self.console.next() => match happening {
+                    Happening::Signal(signal) => self.handle_signal(signal)?,
+                    Happening::Event(event) => match message(event) {
                         Some(msg) => self.handle_input(msg)?,
                         None => continue,
                     },
-                    // The terminal is gone.
-                    Some(Err(_)) | None => Next::EndBy(EndedBy::HANGUP),
+                    Happening::Gone => Next::EndBy(EndedBy::HANGUP),
                 },
                 (opening, written) = written(&mut self.opening) => match written {
-                    Ok(_) => {
-                        // Two readers of the keys would steal them from each other.
-                        input.end().await;
-                        let next = self.run_program(opening, &mut signals).await;
-                        input = Input::begin();
-                        next?
-                    }
+                    Ok(_) => self.run_program(opening).await?,
                     Err(why) => {
                         self.app.update(Msg::Done(why));
                         Next::Go
@@ -292,7 +324,7 @@ impl Screens {
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {
-        let begun = Instant::now();
+        let begun = now();
         self.app.prepare((self.now)());
         let (app, theme) = (&self.app, self.themes.theme());
         let mut hits = HitMap::default();
@@ -300,7 +332,8 @@ impl Screens {
             .paint(app.ui.size, |buffer| hits = views::draw(app, theme, buffer))
             .context("could not write to the terminal")?;
         self.app.hits = hits;
-        self.pacer.drawn(begun, Instant::now());
+        self.pacer.drawn(begun, now());
+        self.mark_keys()?;
         let mut lacking = self.app.lacking_texts();
         lacking.retain(|file| self.requested.insert(*file));
         if !lacking.is_empty() {
@@ -317,7 +350,7 @@ impl Screens {
             return Ok(());
         }
         self.notifier
-            .send(&alerts, &mut io::stdout())
+            .send(&alerts, self.painter.out())
             .context("could not write to the terminal")
     }
 
@@ -335,7 +368,7 @@ impl Screens {
         let Some(file) = &mut self.state_file else {
             return;
         };
-        if let Err(error) = file.save_at(state, Instant::now()) {
+        if let Err(error) = file.save_at(state, now()) {
             let path = file.path().to_owned();
             let what = format!("could not save the screen settings: {error}");
             self.state_file = None;
@@ -345,7 +378,7 @@ impl Screens {
 
     /// Handles an update and those queued behind it, for as long as keys can wait.
     fn handle_updates(&mut self, first: Update) -> anyhow::Result<Next> {
-        let begun = Instant::now();
+        let begun = now();
         let mut next = Some(first);
         while let Some(update) = next {
             let effect = self.app.update(Msg::Update(update));
@@ -353,7 +386,7 @@ impl Screens {
                 Next::Go => {}
                 end => return Ok(end),
             }
-            next = (begun.elapsed() < TAKE_IN)
+            next = (now().duration_since(begun) < TAKE_IN)
                 .then(|| self.updates.try_recv().ok())
                 .flatten();
         }
@@ -364,21 +397,35 @@ impl Screens {
         match signal {
             Signal::End(by) | Signal::Interrupt(by) => Ok(Next::EndBy(by)),
             Signal::Stop => {
-                self.terminal.suspend()?;
+                self.console.suspend()?;
                 self.reset_terminal();
                 Ok(Next::Go)
             }
             Signal::Continued => {
-                self.terminal.enter()?;
+                self.console.enter()?;
                 self.reset_terminal();
                 Ok(Next::Go)
             }
         }
     }
 
+    /// Writes how many keys the last frame has consumed, if that is wanted and new.
+    fn mark_keys(&mut self) -> anyhow::Result<()> {
+        let Keys { handled, marked } = &mut self.keys;
+        match marked {
+            Some(last) if *last < *handled => *last = *handled,
+            _ => return Ok(()),
+        }
+        let out = self.painter.out();
+        write!(out, "\x1b]7777;{handled}\x07")
+            .and_then(|()| out.flush())
+            .context("could not write to the terminal")
+    }
+
     /// Handles what the user does. Its frame is drawn as soon as no more input waits.
     fn handle_input(&mut self, msg: Msg) -> anyhow::Result<Next> {
         self.pacer.hurry();
+        self.keys.handled += u64::from(matches!(msg, Msg::Key(_)));
         if let Some(prepare) = self.prepare_to_count.take() {
             prepare();
         }
@@ -398,7 +445,7 @@ impl Screens {
             }
             Effect::ReadText(request) => (self.read_text)(TextJob::Page(request)),
             Effect::Copy(text) => {
-                let copied = clipboard::copy(&text, &mut io::stdout());
+                let copied = clipboard::copy(&text, self.painter.out());
                 let copied = copied.context("could not write to the terminal")?;
                 self.app
                     .update(Msg::Done(what_was_copied(copied, text.len())));
@@ -441,13 +488,9 @@ impl Screens {
     }
 
     /// Leaves the terminal to a program until it ends. Its failure is reported.
-    async fn run_program(
-        &mut self,
-        opening: Opening,
-        signals: &mut Signals,
-    ) -> anyhow::Result<Next> {
-        let words = program::words(opening.program, &|name| std::env::var_os(name));
-        self.terminal.leave();
+    async fn run_program(&mut self, opening: Opening) -> anyhow::Result<Next> {
+        let words = program::words(opening.program, &|name| self.env.get(name));
+        self.console.leave().await;
         let started = program::start(&words, opening.file.path());
         let id = started.as_ref().map_or(0, program::Running::id);
         let mut child = tokio::task::spawn_blocking(|| started.and_then(program::Running::wait));
@@ -455,19 +498,19 @@ impl Screens {
         let done = loop {
             tokio::select! {
                 done = &mut child => break done.context("could not wait for the program")?,
-                signal = signals.next() => match signal {
+                happening = self.console.next() => match happening {
                     // The program has the terminal. It is to end too, and is waited for: it may save what was written.
-                    Signal::End(by) => {
+                    Happening::Signal(Signal::End(by)) => {
                         signals::pass_on(by, id);
                         next = Next::EndBy(by);
                     }
-                    Signal::Stop => signals::stop(),
+                    Happening::Signal(Signal::Stop) => signals::stop(),
                     // For the program that has the terminal.
-                    Signal::Interrupt(_) | Signal::Continued => {}
+                    _ => {}
                 },
             }
         };
-        self.terminal.enter()?;
+        self.console.enter()?;
         self.reset_terminal();
         if let Err(why) = done {
             self.app.update(Msg::Done(why));
@@ -477,11 +520,16 @@ impl Screens {
 
     /// Measures and clears the terminal, after another program used it.
     fn reset_terminal(&mut self) {
-        if let Ok((columns, rows)) = crossterm::terminal::size() {
+        if let Ok((columns, rows)) = self.console.size() {
             self.app.update(Msg::Resize(columns, rows));
         }
         self.painter.forget();
     }
+}
+
+/// The time of tokio's clock: tests can stop it.
+fn now() -> Instant {
+    time::Instant::now().into_std()
 }
 
 /// Waits until the text is written to its file; without one, forever.
@@ -510,8 +558,8 @@ fn what_was_copied(copied: usize, all: usize) -> String {
 /// would be taken in before the frame.
 async fn sleep_until(wake: Option<Instant>) {
     match wake {
-        Some(wake) if wake <= Instant::now() => {}
-        Some(wake) => tokio::time::sleep_until(wake.into()).await,
+        Some(wake) if wake <= now() => {}
+        Some(wake) => time::sleep_until(wake.into()).await,
         None => std::future::pending().await,
     }
 }

@@ -2,7 +2,7 @@
 
 /// A signal that the program handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
+pub enum Signal {
     /// End the program: SIGTERM, SIGHUP, or the terminal is gone.
     End(EndedBy),
     /// End the program that has the terminal: SIGINT, SIGQUIT.

@@ -4,6 +4,7 @@ use crate::support::{ctxgauge, manifest_folder};
 use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::ingest::{self, Options};
 use ctxgauge::model::fleet::Fleet;
+use ctxgauge::paths::User;
 use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
 use serde_json::{Value, json};
@@ -41,6 +42,7 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
     let options = Options {
         formats: agents::ALL.to_vec(),
         roots: vec![SearchRoot::Given(log.to_owned())],
+        user: User::default(),
         stdin: None,
         rules: Arc::clone(&rules),
         counter: Arc::new(Counter::new()),

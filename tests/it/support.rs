@@ -1,6 +1,6 @@
 //! What the tests share: the binary, run away from this machine's own logs and settings.
 
-use ctxgauge::paths::Folders;
+use ctxgauge::paths::User;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub fn json_report(path: &Path) -> Value {
         forced: None,
         roots: Vec::new(),
         rules: Arc::new(config::rules().unwrap()),
-        folders: Folders::default(),
+        user: User::default(),
         cache: None,
         now: jiff::Timestamp::now,
     };

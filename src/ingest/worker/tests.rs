@@ -9,6 +9,7 @@ use crate::ingest::text::TextJob;
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::text::{TextPage, TextRequest};
+use crate::paths::User;
 use std::io::Write;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::SystemTime;
@@ -47,6 +48,7 @@ impl Driven {
         let options = Options {
             formats: Vec::new(),
             roots: Vec::new(),
+            user: User::default(),
             stdin: None,
             rules: Arc::default(),
             counter: Arc::default(),

@@ -11,10 +11,7 @@ use std::process::{Child, Command};
 
 /// The program and its arguments, from the environment. Quotes and backslashes group words as in a shell;
 /// nothing else of a shell applies.
-pub(super) fn words(
-    program: Program,
-    env: &dyn Fn(&'static str) -> Option<OsString>,
-) -> Vec<OsString> {
+pub(super) fn words(program: Program, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     let (names, default): (&[&'static str], &str) = match program {
         Program::Pager => (&["PAGER"], "less"),
         Program::Editor if cfg!(windows) => (&["VISUAL", "EDITOR"], "notepad"),
@@ -86,7 +83,7 @@ mod tests {
     use super::*;
 
     fn command(program: Program, named: &[(&str, &str)]) -> Vec<OsString> {
-        let named = |name: &'static str| {
+        let named = |name: &str| {
             let found = named.iter().find(|(known, _)| *known == name);
             found.map(|(_, line)| OsString::from(line))
         };

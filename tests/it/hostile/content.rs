@@ -8,7 +8,7 @@ use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
-use ctxgauge::paths::Folders;
+use ctxgauge::paths::User;
 use ctxgauge::report::ls::Sums;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::tokens::Counter;
@@ -25,7 +25,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         forced: None,
         roots: vec![SearchRoot::Given(root.to_owned())],
         rules: Arc::clone(rules),
-        folders: Folders::default(),
+        user: User::default(),
         cache: None,
         now: jiff::Timestamp::now,
     }

@@ -39,6 +39,7 @@ const MAY: &[(Parts, Parts)] = &[
             "agents",
             "ingest",
             "tokens",
+            "paths",
             "files",
             "tui::app",
             "tui::keymap",

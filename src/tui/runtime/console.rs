@@ -1,0 +1,120 @@
+//! The terminal and the system's signals, as the event loop uses them. Tests have a console without a terminal.
+
+use crate::tui::runtime::input::Input;
+use crate::tui::signals::{Signal, Signals};
+use crate::tui::terminal::Terminal;
+use crossterm::event::Event;
+use std::future::{Future, pending};
+use std::io;
+
+/// Something that happens outside of the program.
+#[derive(Debug)]
+pub enum Happening {
+    /// An event of the terminal: a key, the mouse, another size.
+    Event(Event),
+    /// A signal of the system.
+    Signal(Signal),
+    /// The terminal is gone.
+    Gone,
+}
+
+/// What the screens run on.
+pub trait Console {
+    /// The columns and rows of the terminal.
+    ///
+    /// # Errors
+    ///
+    /// If the terminal does not say.
+    fn size(&self) -> io::Result<(u16, u16)>;
+
+    /// Takes the terminal, at first and after [`Console::leave`]: sets its modes and reads its events.
+    ///
+    /// # Errors
+    ///
+    /// If the modes cannot be set.
+    fn enter(&mut self) -> io::Result<()>;
+
+    /// Leaves the terminal to another program: restores its modes and reads no events.
+    fn leave(&mut self) -> impl Future<Output = ()>;
+
+    /// Suspends the program as the shell's job control does. Returns when it is resumed, with the modes set.
+    ///
+    /// # Errors
+    ///
+    /// If the modes cannot be set.
+    fn suspend(&mut self) -> io::Result<()>;
+
+    /// The next thing that happens; signals alone while another program has the terminal. May be dropped and
+    /// called again without a loss.
+    fn next(&mut self) -> impl Future<Output = Happening>;
+}
+
+/// The terminal of the process.
+pub(super) struct Tty {
+    signals: Signals,
+    terminal: Option<Terminal>,
+    input: Option<Input>,
+}
+
+impl Tty {
+    /// The terminal in its own modes, until it is entered.
+    pub(super) fn new(signals: Signals) -> Tty {
+        Tty {
+            signals,
+            terminal: None,
+            input: None,
+        }
+    }
+}
+
+impl Console for Tty {
+    fn size(&self) -> io::Result<(u16, u16)> {
+        crossterm::terminal::size()
+    }
+
+    fn enter(&mut self) -> io::Result<()> {
+        match &self.terminal {
+            Some(terminal) => terminal.enter()?,
+            None => self.terminal = Some(Terminal::open()?),
+        }
+        if self.input.is_none() {
+            self.input = Some(Input::begin());
+        }
+        Ok(())
+    }
+
+    async fn leave(&mut self) {
+        // Two readers of the keys would steal them from each other.
+        if let Some(input) = self.input.take() {
+            input.end().await;
+        }
+        if let Some(terminal) = &self.terminal {
+            terminal.leave();
+        }
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        match &self.terminal {
+            Some(terminal) => terminal.suspend(),
+            None => Ok(()),
+        }
+    }
+
+    async fn next(&mut self) -> Happening {
+        tokio::select! {
+            biased;
+            signal = self.signals.next() => Happening::Signal(signal),
+            event = next_event(&mut self.input) => match event {
+                Some(Ok(event)) => Happening::Event(event),
+                Some(Err(_)) | None => Happening::Gone,
+            },
+        }
+    }
+}
+
+async fn next_event(input: &mut Option<Input>) -> Option<io::Result<Event>> {
+    match input {
+        Some(input) => input.next().await,
+        None => pending().await,
+    }
+}
