@@ -1,24 +1,25 @@
 //! Alerts, from a configuration and a log that grows to what the user hears of it.
 
-use crate::terminal::Terminal;
+use crate::monitor::Monitor;
+use crate::waiting;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// A window and a trigger that no table can change.
 const LIMITS: &str = "[[window]]\ntokens = 200_000\n[[policy]]\ntokens = 100_000\n";
 
-/// Writes what it was told behind what it was told before.
+/// Appends the facts of an alert to a file in the folder that is its argument.
 const COMMAND: &str = "echo \"$CTXGAUGE_ALERT|$CTXGAUGE_MESSAGE|$CTXGAUGE_AGENT|$CTXGAUGE_PROJECT|\
     $CTXGAUGE_MODEL|$CTXGAUGE_SESSION|$CTXGAUGE_LOG|$CTXGAUGE_USED|$CTXGAUGE_KNOWN|$CTXGAUGE_TRIGGER|\
-    $CTXGAUGE_WINDOW|$CTXGAUGE_PERCENT|${CTXGAUGE_ITEM_TOKENS-unset}\" >> \"$HOME/told\"";
+    $CTXGAUGE_WINDOW|$CTXGAUGE_PERCENT|${CTXGAUGE_ITEM_TOKENS-unset}\" >> \"$0/told\"";
 
-/// A home with a session whose context is known, and its log.
+/// A home with a session whose context is known, and its log. `HOME` in the alerts is its path.
 fn home(alerts: &str) -> (tempfile::TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join(".config/ctxgauge");
     fs::create_dir_all(&config).unwrap();
+    let alerts = alerts.replace("HOME", home.path().to_str().unwrap());
     fs::write(config.join("config.toml"), format!("{LIMITS}{alerts}")).unwrap();
     let folder = home.path().join(".claude/projects/-home-dev-shop");
     fs::create_dir_all(&folder).unwrap();
@@ -57,30 +58,28 @@ fn answer(log: &Path, n: usize, tokens: u64) {
     file.write_all((question + &reply).as_bytes()).unwrap();
 }
 
-/// Waits until the command has written so many lines.
+/// Waits until the command has written this many lines.
 fn told(home: &Path, lines: usize) -> Vec<String> {
-    let begun = Instant::now();
-    loop {
+    waiting::wait_for("line of the command", || {
         let text = fs::read_to_string(home.join("told")).unwrap_or_default();
-        if text.lines().count() >= lines && text.ends_with('\n') {
-            return text.lines().map(str::to_owned).collect();
+        match text.lines().count() >= lines && text.ends_with('\n') {
+            true => Ok(text.lines().map(str::to_owned).collect()),
+            false => Err(text),
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "told: {text:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    })
 }
 
 #[test]
 fn a_growing_log_is_told_of_once_by_every_channel() {
     let (home, log) = home(&format!(
         "[alerts]\nshare = [0.8]\nnotify = [\"screen\", \"bell\", \"osc9\"]\n\
-         command = [\"/bin/sh\", \"-c\", {COMMAND:?}]\n"
+         command = [\"/bin/sh\", \"-c\", {COMMAND:?}, \"HOME\"]\n"
     ));
-    let mut terminal = Terminal::open(home.path(), &[], (120, 30));
-    terminal.wait_for_text("50.0k");
-    assert_eq!(terminal.times_written(b"\x07"), 0);
+    let mut monitor = Monitor::open(home.path(), &[], (120, 30));
+    monitor.wait_for_text("50.0k");
+    assert_eq!(monitor.times_written(b"\x07"), 0);
     answer(&log, 2, 85_000);
-    terminal.wait_for_text("at 85% of its trigger");
+    monitor.wait_for_text("at 85% of its trigger");
     let lines = told(home.path(), 1);
     let (log_path, id) = (log.to_str().unwrap(), log.file_stem().unwrap());
     let id = id.to_str().unwrap();
@@ -94,28 +93,28 @@ fn a_growing_log_is_told_of_once_by_every_channel() {
     // It goes on growing, and falls too little to be told of again.
     for (n, tokens) in [(3, 90_000), (4, 78_000), (5, 84_000)] {
         answer(&log, n, tokens);
-        terminal.wait_for_text(&format!("{}.0k", tokens / 1_000));
+        monitor.wait_for_text(&format!("{}.0k", tokens / 1_000));
     }
     answer(&log, 6, 40_000);
-    terminal.wait_for_text("40.0k");
+    monitor.wait_for_text("40.0k");
     answer(&log, 7, 81_000);
+    monitor.wait_for_text("at 81% of its trigger");
     let lines = told(home.path(), 2);
     assert_eq!(lines.len(), 2);
     assert!(lines[1].contains("at 81% of its trigger"), "{lines:?}");
-    terminal.wait_for_text("at 81% of its trigger");
-    terminal.press("q");
-    assert!(terminal.wait_for_end().success());
+    monitor.press("q");
+    monitor.end().unwrap();
     let notification = b"\x1b]9;ctxgauge: sh,op$(id): at 85% of its trigger\x07";
-    assert_eq!(terminal.times_written(notification), 1);
+    assert_eq!(monitor.times_written(notification), 1);
     // One bell and one end of a notification each.
-    assert_eq!(terminal.times_written(b"\x07"), 4);
+    assert_eq!(monitor.times_written(b"\x07"), 4);
 }
 
 #[test]
 fn a_command_that_is_not_there_is_told_of() {
     let (home, _log) =
         home("[alerts]\nshare = [0.4]\nnotify = []\ncommand = [\"no-such-program\"]\n");
-    let terminal = Terminal::open(home.path(), &[], (120, 30));
-    terminal.wait_for_text("no-such-program: could not be run");
-    assert_eq!(terminal.times_written(b"\x07"), 0);
+    let mut monitor = Monitor::open(home.path(), &[], (120, 30));
+    monitor.wait_for_text("no-such-program: could not be run");
+    assert_eq!(monitor.times_written(b"\x07"), 0);
 }

@@ -1,7 +1,7 @@
 //! The audit of made-up logs, and what else shows how good the numbers are.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, json_report, manifest_folder};
-use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -355,8 +355,8 @@ fn history_from_before_the_log_is_gone_after_a_compaction_wherever_it_is_shown()
         number(&report, "used").abs_diff(number(listed, "used")) < 20,
         "{listed}"
     );
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("24.1k");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("24.1k");
 }
 
 #[test]

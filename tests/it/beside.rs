@@ -1,7 +1,7 @@
 //! What agents write beside their logs, through the whole program: Copilot CLI's telemetry.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
-use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -80,8 +80,8 @@ fn the_gauge_moves_when_telemetry_comes_late() {
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("spans.jsonl");
     fs::write(&file, "").unwrap();
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for("the session, estimated", |s| {
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for("the session, estimated", |s| {
         s.contains("shop") && !s.contains("23.")
     });
     let mut file = OpenOptions::new().append(true).open(&file).unwrap();
@@ -90,7 +90,7 @@ fn the_gauge_moves_when_telemetry_comes_late() {
         file.write_all(head.as_bytes()).unwrap();
         file.write_all(tail.as_bytes()).unwrap();
     }
-    terminal.wait_for_text("23.");
+    monitor.wait_for_text("23.");
 }
 
 #[test]

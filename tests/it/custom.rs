@@ -1,7 +1,7 @@
 //! Logs by what they hold: recognised, forced, refused, and told by a mapping of the user's own.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, documentation, json_report, manifest_folder};
-use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -74,8 +74,8 @@ fn what_is_no_log_is_refused_and_can_be_forced() {
     let report = json(&run(home.path(), &forced, &path));
     assert_eq!(report["session"]["agent"], "pi");
     assert_eq!(report["session"]["unreadable"], 1);
-    let terminal = Terminal::open(home.path(), &[path.to_str().unwrap()], (120, 40));
-    terminal.wait_for_text("its first line is not JSON");
+    let mut monitor = Monitor::open(home.path(), &[path.to_str().unwrap()], (120, 40));
+    monitor.wait_for_text("its first line is not JSON");
 }
 
 #[test]
@@ -177,13 +177,13 @@ fn the_mapping_that_is_shown_reads_the_log_that_is_shown() {
 #[test]
 fn a_log_by_a_mapping_is_live_and_its_texts_can_be_read() {
     let (home, log, rest) = home_with_the_example(3);
-    let mut terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("shop");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("shop");
     let mut file = OpenOptions::new().append(true).open(&log).unwrap();
     file.write_all(rest.as_bytes()).unwrap();
-    terminal.wait_for_text("2.1k");
-    terminal.press("\r");
-    terminal.wait_for_text("a.rs b.rs");
+    monitor.wait_for_text("2.1k");
+    monitor.press("⏎");
+    monitor.wait_for_text("a.rs b.rs");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Windows and triggers as agents' settings and the user's configuration change them, through the whole
 //! program.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
-use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,12 +51,12 @@ fn settings_of_the_agent_are_told_everywhere_but_for_copies() {
     let compaction = report(&copy);
     assert_eq!(compaction["trigger"], 1_000_000);
     assert_eq!(compaction["trigger_source"], "policy");
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("compacts at 427k (settings)");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("compacts at 427k (settings)");
     // A change of them shows at once.
     let settings = home.path().join(".claude/settings.json");
     fs::write(settings, r#"{"autoCompactEnabled":false}"#).unwrap();
-    terminal.wait_for_text("compaction is off (settings)");
+    monitor.wait_for_text("compaction is off (settings)");
 }
 
 #[test]

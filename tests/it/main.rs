@@ -16,6 +16,7 @@ mod hostile;
 mod house;
 mod json;
 mod limits;
+mod monitor;
 mod mutations;
 mod paths;
 mod readme;
@@ -25,6 +26,5 @@ mod screens;
 mod settings;
 mod support;
 mod tasks;
-mod terminal;
 #[path = "../../src/waiting.rs"]
 mod waiting;

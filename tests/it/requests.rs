@@ -1,12 +1,11 @@
 //! One run of an agent, written down twice: as the log that Claude Code keeps of it, and as the requests
 //! and responses that a proxy records, in the words of several providers. Both tell the same.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, json_report, manifest_folder};
-use crate::terminal::Terminal;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::time::Duration;
 
 const MODEL: &str = "claude-opus-4-6";
 const PROMPT: &str = "You are a coding agent. Use the tools you have. Answer briefly.";
@@ -366,17 +365,16 @@ fn the_gauge_follows_requests_as_they_are_recorded() {
     let mut lines = text.split_inclusive('\n');
     let log = folder.join("proxy.jsonl");
     fs::write(&log, lines.next().unwrap()).unwrap();
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("642");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("642");
     for line in lines {
         let (head, tail) = line.split_at(line.len() / 2);
         for part in [head, tail] {
             let mut file = OpenOptions::new().append(true).open(&log).unwrap();
             file.write_all(part.as_bytes()).unwrap();
-            std::thread::sleep(Duration::from_millis(30));
         }
     }
-    terminal.wait_for("the size after the compaction", |screen| {
+    monitor.wait_for("the size after the compaction", |screen| {
         screen.contains("304") && !screen.contains("642")
     });
 }

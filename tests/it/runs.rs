@@ -1,11 +1,10 @@
-//! Runs of the whole program in a pseudo-terminal, with the keys a newcomer would press.
+//! Runs of the monitor on logs that grow, with the keys a newcomer would press.
 
+use crate::monitor::Monitor;
 use crate::support::manifest_folder;
-use crate::terminal::Terminal;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// A home with one Claude Code session, which does not stand at its end yet, and the rest of it.
@@ -30,16 +29,15 @@ fn append(log: &Path, text: &str) {
 #[test]
 fn the_number_on_screen_follows_a_growing_log() {
     let (home, log, rest) = home_with_a_session();
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for("the session", |s| s.contains("shop") && s.contains("21.2k"));
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for("the session", |s| s.contains("shop") && s.contains("21.2k"));
     for line in rest {
         // A writer is not always done with a line at once.
         let (head, tail) = line.split_at(line.len() / 2);
         append(&log, head);
-        std::thread::sleep(Duration::from_millis(30));
         append(&log, tail);
     }
-    terminal.wait_for_text("21.6k");
+    monitor.wait_for_text("21.6k");
 }
 
 /// A hand-written log, where its agent would write it, and what the screen shows of it: after the user's
@@ -147,17 +145,16 @@ impl Play {
             begun.push_str(lines.next().expect("a message of the user"));
         }
         fs::write(&log, begun).unwrap();
-        let terminal = Terminal::open(home.path(), &[], (120, 40));
-        terminal.wait_for(&format!("{}: {}", self.fixture, self.first), |screen| {
+        let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+        monitor.wait_for(&format!("{}: {}", self.fixture, self.first), |screen| {
             screen.contains("1 session") && screen.contains(self.first)
         });
         for line in lines {
             let (head, tail) = line.split_at(line.len() / 2);
             append(&log, head);
-            std::thread::sleep(Duration::from_millis(10));
             append(&log, tail);
         }
-        terminal.wait_for(&format!("{}: {}", self.fixture, self.last), |screen| {
+        monitor.wait_for(&format!("{}: {}", self.fixture, self.last), |screen| {
             screen.contains(self.last)
         });
     }
@@ -180,15 +177,15 @@ fn the_gauge_moves_while_ouro_rewrites() {
         fs::rename(aside, folder.join("session.yaml")).unwrap();
     };
     write(&text[..messages[2]]);
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for("its first messages", |screen| {
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for("its first messages", |screen| {
         screen.contains("1 session") && screen.contains("ouro") && screen.contains("~5")
     });
     for end in &messages[3..] {
         write(&text[..*end]);
     }
     write(text);
-    terminal.wait_for_text("~2.1k");
+    monitor.wait_for_text("~2.1k");
 }
 
 /// What an agent says of its own context, and warns of, stands on the screen once it says it.
@@ -202,17 +199,17 @@ fn an_agents_own_word_is_shown_while_it_talks() {
     let (chat, rest) = text.split_at(text.find("{\"timestamp\":\"2026-08-01T10:00:07").unwrap());
     let (status, rest) = rest.split_at(rest.find("{\"timestamp\":\"2026-08-01T10:00:10").unwrap());
     fs::write(&log, chat).unwrap();
-    let mut terminal = Terminal::open(home.path(), &[], (80, 24));
-    terminal.wait_for("the session", |s| s.contains("▌● mew") && s.contains('%'));
-    terminal.press("\r");
-    let screen = terminal.wait_for_text("no usage in the log: all estimated");
+    let mut monitor = Monitor::open(home.path(), &[], (80, 24));
+    monitor.wait_for("the session", |s| s.contains("▌● mew") && s.contains('%'));
+    monitor.press("⏎");
+    let screen = monitor.wait_for_text("no usage in the log: all estimated");
     assert!(!screen.contains("agent's count"), "{screen}");
     append(&log, status);
-    terminal.wait_for("its word and its warning", |s| {
+    monitor.wait_for("its word and its warning", |s| {
         s.contains("agent's count 18.2k") && s.contains("near limit: 18200 of 20000 tokens")
     });
     append(&log, rest);
-    terminal.wait_for("a compaction", |s| {
+    monitor.wait_for("a compaction", |s| {
         s.contains("1 reset") && !s.contains("near limit")
     });
 }
@@ -226,10 +223,10 @@ fn the_gauge_moves_while_openhands_streams() {
     let (begun, rest) = text.split_at(text.find("call_1").unwrap());
     fs::write(&log, begun).unwrap();
     let path = log.to_str().unwrap();
-    let terminal = Terminal::open(home.path(), &[path], (120, 40));
-    terminal.wait_for_text("ohands");
+    let mut monitor = Monitor::open(home.path(), &[path], (120, 40));
+    monitor.wait_for_text("ohands");
     append(&log, rest);
-    terminal.wait_for_text("9.8k");
+    monitor.wait_for_text("9.8k");
 }
 
 #[test]
@@ -248,40 +245,38 @@ fn the_gauge_moves_while_openhands_writes_its_events() {
     for name in names {
         fs::copy(case.join("events").join(&name), events.join(&name)).unwrap();
     }
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("1 session");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("1 session");
     for name in later {
         let text = fs::read(case.join("events").join(&name)).unwrap();
         // Not all of it is there at once.
         fs::write(events.join(&name), &text[..text.len() / 2]).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
         fs::write(events.join(&name), &text).unwrap();
     }
     // No number is known before the state tells it.
     let state = fs::read(case.join("base_state.json")).unwrap();
     fs::write(conversation.join("base_state.json"), &state[..99]).unwrap();
-    std::thread::sleep(Duration::from_millis(20));
     fs::write(conversation.join("base_state.json"), state).unwrap();
-    terminal.wait_for("the numbers", |s| s.contains("shop") && s.contains("8.3k"));
+    monitor.wait_for("the numbers", |s| s.contains("shop") && s.contains("8.3k"));
 }
 
 #[test]
 fn a_new_session_appears_while_it_runs() {
     let (home, log, _) = home_with_a_session();
-    let terminal = Terminal::open(home.path(), &[], (80, 24));
-    terminal.wait_for_text("1 session");
+    let mut monitor = Monitor::open(home.path(), &[], (80, 24));
+    monitor.wait_for_text("1 session");
     let other = log.with_file_name("5e550000-0000-4000-8000-000000000002.jsonl");
     fs::copy(&log, other).unwrap();
-    terminal.wait_for_text("2 sessions");
+    monitor.wait_for_text("2 sessions");
 }
 
 #[test]
 fn a_session_opens_shows_its_items_and_closes() {
     let (home, ..) = home_with_a_session();
-    let mut terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("21.2k");
-    terminal.press("\r");
-    let screen = terminal.wait_for_text("I will read main.rs and db.rs.");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("21.2k");
+    monitor.press("⏎");
+    let screen = monitor.wait_for_text("I will read main.rs and db.rs.");
     for part in [
         "system",
         "assistant",
@@ -292,15 +287,14 @@ fn a_session_opens_shows_its_items_and_closes() {
     ] {
         assert!(screen.contains(part), "{part} is missing:\n{screen}");
     }
-    terminal.press("?");
-    terminal.wait_for_text("keys:");
-    terminal.press("\x1b");
-    terminal.wait_for("the help to close", |s| !s.contains("keys:"));
-    terminal.press("\x1b");
-    terminal.wait_for_text("1 session");
-    terminal.press("q");
-    assert!(terminal.wait_for_end().success());
-    assert!(!terminal.is_alternate() && !terminal.hides_cursor());
+    monitor.press("?");
+    monitor.wait_for_text("keys:");
+    monitor.press("⎋");
+    monitor.wait_for("the help to close", |s| !s.contains("keys:"));
+    monitor.press("⎋");
+    monitor.wait_for_text("1 session");
+    monitor.press("q");
+    monitor.end().unwrap();
 }
 
 #[test]
@@ -312,21 +306,21 @@ fn typing_a_filter_narrows_the_list() {
     let source = manifest_folder().join("tests/fixtures/codex/repeated-count/log.jsonl");
     fs::copy(source, folder.join(rollout)).unwrap();
     assert!(log.exists());
-    let mut terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for("both agents", |s| {
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for("both agents", |s| {
         s.contains("claude") && s.contains("codex")
     });
-    terminal.press("/codex");
-    terminal.wait_for("only codex", |s| !s.contains("claude"));
-    terminal.press("\x1b");
-    terminal.wait_for("both again", |s| s.contains("claude"));
+    monitor.press("/codex");
+    monitor.wait_for("only codex", |s| !s.contains("claude"));
+    monitor.press("⎋");
+    monitor.wait_for("both again", |s| s.contains("claude"));
 }
 
 #[test]
 fn a_newcomer_without_logs_sees_the_demo() {
     let home = tempfile::tempdir().unwrap();
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    let screen = terminal.wait_for("the demo", |s| {
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    let screen = monitor.wait_for("the demo", |s| {
         s.contains("demo") && s.contains("claude") && s.contains("codex")
     });
     assert!(screen.contains("no agent logs"), "{screen}");
@@ -335,8 +329,8 @@ fn a_newcomer_without_logs_sees_the_demo() {
 #[test]
 fn the_screen_says_when_another_estimator_tells() {
     let (home, ..) = home_with_a_session();
-    let terminal = Terminal::open(home.path(), &["--estimator", "last-total"], (120, 40));
-    terminal.wait_for("the rule", |s| {
+    let mut monitor = Monitor::open(home.path(), &["--estimator", "last-total"], (120, 40));
+    monitor.wait_for("the rule", |s| {
         s.contains("by last-total") && s.contains("shop")
     });
 }
@@ -347,10 +341,10 @@ fn the_demo_makes_way_for_the_first_log() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join(".claude/projects/-home-dev-shop");
     fs::create_dir_all(&folder).unwrap();
-    let terminal = Terminal::open(home.path(), &[], (120, 40));
-    terminal.wait_for_text("this is a demo");
+    let mut monitor = Monitor::open(home.path(), &[], (120, 40));
+    monitor.wait_for_text("this is a demo");
     fs::copy(&log, folder.join(log.file_name().unwrap())).unwrap();
-    terminal.wait_for("the session alone", |s| {
+    monitor.wait_for("the session alone", |s| {
         s.contains("21.2k") && !s.contains("demo") && !s.contains("teashop")
     });
     drop(other);
@@ -362,42 +356,12 @@ fn nothing_is_drawn_while_nothing_changes() {
     let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
     let file = OpenOptions::new().append(true).open(&log).unwrap();
     file.set_modified(hour_ago).unwrap();
-    let terminal = Terminal::open(home.path(), &[], (80, 24));
-    terminal.wait_for_text("21.2k");
-    // The first frames come one after the other.
-    let mut before = 0;
-    while terminal.drawn() != before {
-        before = terminal.drawn();
-        std::thread::sleep(Duration::from_millis(500));
-    }
-    std::thread::sleep(Duration::from_millis(1500));
-    assert_eq!(terminal.drawn(), before);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_signal_leaves_the_terminal_clean() {
-    let (home, ..) = home_with_a_session();
-    let mut terminal = Terminal::open(home.path(), &[], (80, 24));
-    terminal.wait_for_text("21.2k");
-    assert!(terminal.is_alternate());
-    let id = terminal.process_id().to_string();
-    assert!(Command::new("kill").arg(&id).status().unwrap().success());
-    terminal.wait_for_end();
-    assert!(!terminal.is_alternate() && !terminal.hides_cursor());
-}
-
-#[test]
-fn a_resize_storm_is_survived() {
-    let (home, ..) = home_with_a_session();
-    let mut terminal = Terminal::open(home.path(), &[], (80, 24));
-    terminal.wait_for_text("21.2k");
-    for size in [(1, 1), (40, 12), (200, 60), (3, 50), (200, 2), (39, 11)].repeat(8) {
-        terminal.announce_size(size);
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    terminal.resize((100, 30));
-    terminal.wait_for_text("21.2k");
-    terminal.press("q");
-    assert!(terminal.wait_for_end().success());
+    let mut monitor = Monitor::open(home.path(), &[], (80, 24));
+    monitor.wait_for_text("21.2k");
+    let before = monitor.drawn();
+    monitor.pass(Duration::from_secs(50));
+    assert_eq!(monitor.drawn(), before);
+    // Its age has changed.
+    monitor.pass(Duration::from_secs(3600));
+    assert!(monitor.drawn() > before);
 }

@@ -1,10 +1,10 @@
-//! The README's screens: the program drawn in a terminal of its own, by `assets/screens/make`.
+//! The README's screens: the program as it draws them, by `assets/screens/make`.
 
 mod svg;
 
 use crate::conversation::{Agent, Conversation, ledger, rows};
+use crate::monitor::Monitor;
 use crate::support::manifest_folder;
-use crate::terminal::Terminal;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -79,43 +79,43 @@ fn draw_the_screens() {
     let home = home();
     let arguments = ["--fresh", "--theme", "dark"];
     let colours = [("COLORTERM", "truecolor")];
-    let mut terminal = Terminal::open_with(home.path(), &arguments, (120, 34), &colours);
-    let draw = |name: &str, terminal: &Terminal| {
+    let mut monitor = Monitor::open_with(home.path(), &arguments, (120, 34), &colours);
+    let draw = |name: &str, monitor: &Monitor| {
         let file = folder().join(name).with_extension("svg");
-        fs::write(file, svg::draw(&terminal.screen())).unwrap();
+        fs::write(file, svg::draw(&monitor.screen())).unwrap();
     };
-    terminal.wait_for("all sessions", |s| {
+    monitor.wait_for("all sessions", |s| {
         let gauges = s.lines().filter(|row| row.contains("% "));
         gauges.count() >= 8 && !s.contains("reading…") && s.contains("● claude   ledger")
     });
-    terminal.click("● claude   ledger");
-    terminal.wait_for_text("▌● claude   ledger");
-    terminal.press("\r");
+    monitor.click("● claude   ledger");
+    monitor.wait_for_text("▌● claude   ledger");
+    monitor.press("⏎");
     // Read to its beginning, and counted.
-    terminal.wait_for_text("14.9k ══");
-    draw("session", &terminal);
+    monitor.wait_for_text("14.9k ══");
+    draw("session", &monitor);
 
-    terminal.press("\r");
-    terminal.wait_for_text("902 lines");
-    terminal.press("/case_9\r");
-    terminal.wait_for_text("1 of ");
-    draw("text", &terminal);
+    monitor.press("⏎");
+    monitor.wait_for_text("902 lines");
+    monitor.press("/case_9⏎");
+    monitor.wait_for_text("1 of ");
+    draw("text", &monitor);
 
-    terminal.press("\x1b");
-    terminal.wait_for_text("in context");
-    terminal.press("[");
-    terminal.wait_for_text("request 68 of");
-    terminal.press("\x1b[D\x1b[D\x1b[D\x1b[D");
-    terminal.wait_for_text("request 65 of");
-    draw("replay", &terminal);
+    monitor.press("⎋");
+    monitor.wait_for_text("in context");
+    monitor.press("[");
+    monitor.wait_for_text("request 68 of");
+    monitor.press("←←←←");
+    monitor.wait_for_text("request 65 of");
+    draw("replay", &monitor);
 
     for shown in ["2 resets", "8 sessions"] {
-        terminal.press("\x1b");
-        terminal.wait_for_text(shown);
+        monitor.press("⎋");
+        monitor.wait_for_text(shown);
     }
-    terminal.resize((120, 18));
-    terminal.wait_for_text("q quit");
-    draw("overview", &terminal);
+    monitor.resize((120, 18));
+    monitor.wait_for_text("q quit");
+    draw("overview", &monitor);
 }
 
 #[test]

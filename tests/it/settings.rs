@@ -1,7 +1,8 @@
 //! What the user sets, by file, flag and key, and what is remembered of it.
 
+use crate::monitor::Monitor;
 use crate::support::ctxgauge;
-use crate::terminal::Terminal;
+use crossterm::event::KeyCode;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,24 +33,24 @@ fn state(home: &Path) -> PathBuf {
     home.join(".local/state/ctxgauge/state.toml")
 }
 
-fn open(home: &Path, arguments: &[&str]) -> Terminal {
-    let terminal = Terminal::open(home, arguments, (120, 30));
-    terminal.wait_for_text("shop");
-    terminal
+fn open(home: &Path, arguments: &[&str]) -> Monitor {
+    let mut monitor = Monitor::open(home, arguments, (120, 30));
+    monitor.wait_for_text("shop");
+    monitor
 }
 
-fn quit(mut terminal: Terminal, keys: &str) {
-    terminal.press(keys);
-    assert!(terminal.wait_for_end().success());
+fn quit(mut monitor: Monitor, keys: &str) {
+    monitor.press(keys);
+    monitor.end().unwrap();
 }
 
 #[test]
 fn what_was_set_on_screen_is_there_the_next_time() {
     let home = home();
-    let mut terminal = open(home.path(), &[]);
-    terminal.press("s");
-    terminal.wait_for_text("sort headroom");
-    quit(terminal, "q");
+    let mut monitor = open(home.path(), &[]);
+    monitor.press("s");
+    monitor.wait_for_text("sort headroom");
+    quit(monitor, "q");
     open(home.path(), &[]).wait_for_text("sort headroom");
     open(home.path(), &["--fresh"]).wait_for_text("sort recent");
 }
@@ -57,13 +58,13 @@ fn what_was_set_on_screen_is_there_the_next_time() {
 #[test]
 fn the_session_that_was_on_screen_last_is_there_again() {
     let home = home();
-    let mut terminal = open(home.path(), &[]);
-    terminal.press("\r");
-    terminal.wait_for_text("hello");
-    terminal.wait_for("the session alone", |screen| !screen.contains("1 session"));
-    quit(terminal, "q");
-    let terminal = open(home.path(), &[]);
-    terminal.wait_for("the session alone", |screen| {
+    let mut monitor = open(home.path(), &[]);
+    monitor.press("⏎");
+    monitor.wait_for_text("hello");
+    monitor.wait_for("the session alone", |screen| !screen.contains("1 session"));
+    quit(monitor, "q");
+    let mut monitor = open(home.path(), &[]);
+    monitor.wait_for("the session alone", |screen| {
         screen.contains("hello") && !screen.contains("1 session")
     });
 }
@@ -82,9 +83,9 @@ fn a_broken_memory_is_told_of_and_mended() {
     let path = state(home.path());
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "sessions = [").unwrap();
-    let terminal = open(home.path(), &[]);
-    terminal.wait_for_text("state.toml");
-    quit(terminal, "sq");
+    let mut monitor = open(home.path(), &[]);
+    monitor.wait_for_text("state.toml");
+    quit(monitor, "sq");
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.contains("headroom"), "{text}");
 }
@@ -96,11 +97,11 @@ fn keys_of_ones_own_hold_in_footer_and_help() {
         home.path(),
         "[keys]\nsort = \"f5\"\nquit = [\"Q\", \"ctrl-c\"]\n",
     );
-    let mut terminal = open(home.path(), &[]);
-    terminal.wait_for_text("F5 sort");
-    terminal.press("\x1b[15~");
-    terminal.wait_for_text("sort headroom");
-    quit(terminal, "Q");
+    let mut monitor = open(home.path(), &[]);
+    monitor.wait_for_text("F5 sort");
+    monitor.press_key(KeyCode::F(5));
+    monitor.wait_for_text("sort headroom");
+    quit(monitor, "Q");
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn what_cannot_be_is_an_error_at_the_start() {
         ("[keys]\noverview.sort = \"?\"\n", "'?' is bound to both"),
         (
             "theme = \"drak\"\n",
-            "unknown theme 'drak'; choose one of: terminal",
+            "unknown theme 'drak'; choose one of: monitor",
         ),
         ("[alerts]\nshare = [80]\n", "up to 1"),
         ("oversized = \"4 %%\"\n", "share of the window"),
@@ -133,10 +134,10 @@ fn a_theme_goes_as_far_as_the_terminal_and_the_user_let_it() {
     fs::write(own.join("mine.toml"), "[styles]\ntext = \"on #ff0000\"\n").unwrap();
     configure(home.path(), "theme = \"dark\"\n");
     let background = |arguments: &[&str]| {
-        let terminal = open(home.path(), arguments);
-        terminal.background((0, 0))
+        let monitor = open(home.path(), arguments);
+        monitor.background((0, 0))
     };
-    // The terminal of these tests does not tell of 24 bits.
+    // The environment names no 24 bits.
     assert_eq!(background(&[]), vt100::Color::Idx(234));
     assert_eq!(background(&["--theme", "mine"]), vt100::Color::Idx(196));
     assert_eq!(

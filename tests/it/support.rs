@@ -1,27 +1,14 @@
-//! What the tests share: the binary, run away from this machine's own logs and settings.
+//! What the tests share.
+
+mod program;
 
 use ctxgauge::paths::User;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};
+pub use program::{ctxgauge, manifest_folder};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
-
-/// The project's folder.
-pub fn manifest_folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The program in an empty home: no logs, no configuration, no variable of ours.
-pub fn ctxgauge(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxgauge"));
-    command
-        .env_clear()
-        .env("HOME", home)
-        .env("TERM", "xterm-256color");
-    command
-}
 
 /// A file's report as JSON, without settings of this machine.
 pub fn json_report(path: &Path) -> Value {

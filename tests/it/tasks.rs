@@ -1,15 +1,15 @@
 //! What people come for, each with the keys a newcomer would press.
 
 use crate::conversation::{failing_tests, home};
+use crate::monitor::Monitor;
 use crate::support::ctxgauge;
-use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-const DOWN: &str = "\x1b[B";
-const ENTER: &str = "\r";
-const ESCAPE: &str = "\x1b";
+const DOWN: &str = "↓";
+const ENTER: &str = "⏎";
+const ESCAPE: &str = "⎋";
 
 /// The sessions as they are listed at first.
 const RECENT: [&str; 5] = [
@@ -21,34 +21,30 @@ const RECENT: [&str; 5] = [
 ];
 
 /// The monitor on a home, once all its gauges stand.
-fn open(home: &Path, size: (u16, u16)) -> Terminal {
-    open_with(home, size, &[])
-}
-
-fn open_with(home: &Path, size: (u16, u16), environment: &[(&str, &str)]) -> Terminal {
-    let terminal = Terminal::open_with(home, &["--fresh"], size, environment);
-    terminal.wait_for("all sessions", |s| {
+fn open(home: &Path, size: (u16, u16)) -> Monitor {
+    let mut monitor = Monitor::open(home, &["--fresh"], size);
+    monitor.wait_for("all sessions", |s| {
         s.contains("5 sessions, 3 live") && listed(s) == RECENT
     });
-    terminal
+    monitor
 }
 
 /// Opens the ledger's session, the third of the list.
-fn open_ledger(terminal: &mut Terminal) {
+fn open_ledger(monitor: &mut Monitor) {
     for key in [DOWN, DOWN] {
-        terminal.press(key);
+        monitor.press(key);
     }
-    terminal.wait_for("the ledger selected", |s| {
+    monitor.wait_for("the ledger selected", |s| {
         s.lines()
             .any(|line| line.starts_with('▌') && line.contains("ledger"))
     });
-    terminal.press(ENTER);
-    wait_for_ledger(terminal);
+    monitor.press(ENTER);
+    wait_for_ledger(monitor);
 }
 
 /// Waits until the ledger's log is read to its beginning, and counted.
-fn wait_for_ledger(terminal: &Terminal) {
-    terminal.wait_for("its items", |s| {
+fn wait_for_ledger(monitor: &mut Monitor) {
+    monitor.wait_for("its items", |s| {
         s.contains("14.9k ══") && !s.contains("reading…")
     });
 }
@@ -88,30 +84,30 @@ fn request(screen: &str) -> u64 {
 fn the_largest_result_in_the_context_is_read_with_a_few_keys() {
     for size in [(120, 40), (80, 24), (40, 12)] {
         let home = home();
-        let mut terminal = open(home.path(), size);
-        open_ledger(&mut terminal);
-        terminal.press(ENTER);
+        let mut monitor = open(home.path(), size);
+        open_ledger(&mut monitor);
+        monitor.press(ENTER);
         // Four keys from the start.
-        let screen = terminal.wait_for_text("1  test import::case_1 ... ok (0.04 s)");
+        let screen = monitor.wait_for_text("1  test import::case_1 ... ok (0.04 s)");
         assert!(screen.contains("14.9k ══ 7% · in the context"), "{screen}");
-        terminal.press("G");
-        terminal.wait_for_text("901  test result: FAILED.");
+        monitor.press("G");
+        monitor.wait_for_text("901  test result: FAILED.");
     }
 }
 
 #[test]
 fn the_last_compaction_tells_what_it_dropped() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
-    open_ledger(&mut terminal);
-    terminal.press("[");
+    let mut monitor = open(home.path(), (120, 40));
+    open_ledger(&mut monitor);
+    monitor.press("[");
     // The state is that right after it: all of the epoch's tool results are gone.
-    let screen = terminal.wait_for("the compaction", |s| {
+    let screen = monitor.wait_for("the compaction", |s| {
         s.contains("■") && s.contains("request ") && !s.contains("14.9k ══")
     });
     let here = request(&screen);
-    terminal.press("3");
-    let screen = terminal.wait_for_text("auto 171.1k");
+    monitor.press("3");
+    let screen = monitor.wait_for_text("auto 171.1k");
     let list: Vec<&str> = screen
         .lines()
         .skip_while(|l| !l.contains("AGE, CAUSE"))
@@ -128,14 +124,14 @@ fn the_last_compaction_tells_what_it_dropped() {
 
     // What it dropped last can still be read.
     for key in [DOWN, DOWN, ENTER] {
-        terminal.press(key);
+        monitor.press(key);
     }
-    let screen = terminal.wait_for_text("1  +    rows.push(Row::from(field_1));");
+    let screen = monitor.wait_for_text("1  +    rows.push(Row::from(field_1));");
     assert!(screen.contains("left: compaction"), "{screen}");
-    terminal.press(ESCAPE);
-    terminal.wait_for_text("auto 171.1k");
-    terminal.press("[");
-    let screen = terminal.wait_for("the compaction before", |s| {
+    monitor.press(ESCAPE);
+    monitor.wait_for_text("auto 171.1k");
+    monitor.press("[");
+    let screen = monitor.wait_for("the compaction before", |s| {
         s.contains("request ") && request(s) < here
     });
     assert!(screen.contains("■"), "{screen}");
@@ -144,38 +140,38 @@ fn the_last_compaction_tells_what_it_dropped() {
 #[test]
 fn a_replay_runs_from_the_beginning_to_the_end() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
-    open_ledger(&mut terminal);
+    let mut monitor = open(home.path(), (120, 40));
+    open_ledger(&mut monitor);
     // Without the first line: it tells how long ago.
     let state = |screen: &str| -> Vec<String> {
         let rows = screen.lines().skip(1).take(14);
         rows.map(|row| row.trim_end().to_owned()).collect()
     };
     // Counted: before that, what came since the last report is guessed from its length.
-    let live = terminal.wait_for("its items, counted", |s| {
+    let live = monitor.wait_for("its items, counted", |s| {
         s.contains("· 2 resets") && s.contains("known + 17 ")
     });
     let live = state(&live);
     // Slowly at first: what is on screen stays there.
-    terminal.press("----r");
-    let screen = terminal.wait_for_text("▶ 1×");
+    monitor.press("----r");
+    let screen = monitor.wait_for_text("▶ 1×");
     assert!(
         request(&screen) < 10 && !screen.contains("2 resets"),
         "{screen}"
     );
-    terminal.press("]");
-    terminal.wait_for("a moment on the way", |s| {
+    monitor.press("]");
+    monitor.wait_for("a moment on the way", |s| {
         s.contains("1 reset") && s.contains("■ 1×") && request(s) > 30
     });
-    terminal.press("+++++++ ");
-    terminal.wait_for("the end, which is live", |s| {
+    monitor.press("+++++++ ");
+    monitor.wait_for("the end, which is live", |s| {
         state(s) == live && !s.contains("1000×")
     });
     // And again, paused.
-    terminal.press("------- ");
-    terminal.wait_for_text("▶ 1×");
-    terminal.press(" ");
-    terminal.wait_for_text("■ 1×");
+    monitor.press("------- ");
+    monitor.wait_for_text("▶ 1×");
+    monitor.press(" ");
+    monitor.wait_for_text("■ 1×");
 }
 
 #[test]
@@ -185,30 +181,30 @@ fn a_log_without_reports_and_times_is_replayed_record_by_record() {
     fs::create_dir_all(&folder).unwrap();
     let log = include_str!("../fixtures/cursor/query_in_tags/log.jsonl");
     fs::write(folder.join("abc.jsonl"), log).unwrap();
-    let mut terminal = Terminal::open(home.path(), &["--fresh"], (120, 40));
-    terminal.wait_for_text("~175");
-    terminal.press(ENTER);
-    terminal.wait_for("its items, counted", |s| {
+    let mut monitor = Monitor::open(home.path(), &["--fresh"], (120, 40));
+    monitor.wait_for_text("~175");
+    monitor.press(ENTER);
+    monitor.wait_for("its items, counted", |s| {
         s.contains("Rename it then.") && s.contains("~178")
     });
-    terminal.press("----r");
-    let screen = terminal.wait_for_text("record 2 of 4");
+    monitor.press("----r");
+    let screen = monitor.wait_for_text("record 2 of 4");
     assert!(screen.contains("▶ 1×") && !screen.contains("Rename it then."));
-    terminal.press(" ");
-    terminal.wait_for_text("■ 1×");
-    terminal.press("\x1b[C\x1b[C");
-    terminal.wait_for("its end", |s| {
+    monitor.press(" ");
+    monitor.wait_for_text("■ 1×");
+    monitor.press("→→");
+    monitor.wait_for("its end", |s| {
         s.contains("Rename it then.") && !s.contains("of 4")
     });
-    terminal.press("\x1b[D");
-    terminal.wait_for_text("record 3 of 4");
+    monitor.press("←");
+    monitor.wait_for_text("record 3 of 4");
 }
 
 #[test]
 fn one_tool_s_items_are_listed_alone() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
-    open_ledger(&mut terminal);
+    let mut monitor = open(home.path(), (120, 40));
+    open_ledger(&mut monitor);
     let tools = |screen: &str| -> Vec<String> {
         let below = screen.lines().skip_while(|line| !line.contains("TOKENS"));
         let rows = below.skip(1).take_while(|line| !line.contains("Enter "));
@@ -217,27 +213,27 @@ fn one_tool_s_items_are_listed_alone() {
             .map(|tool| tool.trim().to_owned())
             .collect()
     };
-    let screen = terminal.text();
+    let screen = monitor.text();
     assert!(tools(&screen).iter().any(|tool| tool == "Read"), "{screen}");
-    terminal.press("2");
-    let screen = terminal.wait_for_text("IN CONTEXT");
+    monitor.press("2");
+    let screen = monitor.wait_for_text("IN CONTEXT");
     assert!(
         screen
             .lines()
             .any(|row| row.starts_with('▌') && row.trim_end().ends_with("Read")),
         "{screen}"
     );
-    terminal.press(DOWN);
-    terminal.press(ENTER);
-    let screen = terminal.wait_for("one tool alone", |s| {
+    monitor.press(DOWN);
+    monitor.press(ENTER);
+    let screen = monitor.wait_for("one tool alone", |s| {
         s.contains("/tool:Bash") && s.contains("14.9k ══")
     });
     assert_eq!(tools(&screen), ["Bash"; 4], "{screen}");
-    terminal.press(ESCAPE);
-    terminal.wait_for_text("40 in context");
+    monitor.press(ESCAPE);
+    monitor.wait_for_text("40 in context");
     // The same by typing.
-    terminal.press("/tool:Grep");
-    let screen = terminal.wait_for("what is typed", |s| {
+    monitor.press("/tool:Grep");
+    let screen = monitor.wait_for("what is typed", |s| {
         s.contains("/tool:Grep") && !s.contains("14.9k ══")
     });
     assert_eq!(tools(&screen), ["Grep"; 2], "{screen}");
@@ -246,24 +242,24 @@ fn one_tool_s_items_are_listed_alone() {
 #[test]
 fn another_window_changes_the_percent() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
-    open_ledger(&mut terminal);
-    let before = percent_of(&terminal.text(), "200k");
-    terminal.press("w400k");
-    terminal.press(ENTER);
-    let screen = terminal.wait_for_text("window 400k (config)");
+    let mut monitor = open(home.path(), (120, 40));
+    open_ledger(&mut monitor);
+    let before = percent_of(&monitor.text(), "200k");
+    monitor.press("w400k");
+    monitor.press(ENTER);
+    let screen = monitor.wait_for_text("window 400k (config)");
     let after = percent_of(&screen, "400k");
     assert_eq!((before, after), (44, 22), "{screen}");
-    terminal.press("w");
-    terminal.press(ENTER);
-    let screen = terminal.wait_for_text("window 200k (model table)");
+    monitor.press("w");
+    monitor.press(ENTER);
+    let screen = monitor.wait_for_text("window 200k (model table)");
     assert_eq!(percent_of(&screen, "200k"), before);
 }
 
 #[test]
 fn the_forecast_is_that_of_the_report() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
+    let mut monitor = open(home.path(), (120, 40));
     let report = ctxgauge(home.path())
         .args(["report", "--json"])
         .arg(home.path().join(".claude"))
@@ -272,16 +268,16 @@ fn the_forecast_is_that_of_the_report() {
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     let left = &report["compaction"]["requests_left"];
     let band = format!("{} ({}–{})", left["p50"], left["p10"], left["p90"]);
-    terminal.wait_for("the forecast in the list", |s| {
+    monitor.wait_for("the forecast in the list", |s| {
         let row = s.lines().find(|row| row.contains("● claude"));
         row.is_some_and(|row| row.contains(&band))
     });
-    open_ledger(&mut terminal);
+    open_ledger(&mut monitor);
     let said = format!(
         "compacts in about {} requests ({}–{})",
         left["p50"], left["p10"], left["p90"]
     );
-    terminal.wait_for_text(&said);
+    monitor.wait_for_text(&said);
 }
 
 /// RFC 4648, section 4, without padding.
@@ -299,54 +295,29 @@ fn from_base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-#[cfg(unix)]
 #[test]
-fn a_request_to_end_while_a_pager_runs_ends_the_pager_too() {
+fn a_text_is_searched_and_copied() {
     let home = home();
-    let script = home.path().join("pager");
-    fs::write(&script, "echo reading on\nexec sleep 600\n").unwrap();
-    let pager = format!("/bin/sh {}", script.display());
-    let path = std::env::var("PATH").unwrap();
-    let environment = [("PAGER", pager.as_str()), ("PATH", path.as_str())];
-    let mut terminal = open_with(home.path(), (120, 40), &environment);
-    open_ledger(&mut terminal);
-    terminal.press(ENTER);
-    terminal.wait_for_text("1  test import::case_1 ");
-    terminal.press("o");
-    terminal.wait_for_text("reading on");
-    let id = nix::unistd::Pid::from_raw(terminal.process_id().cast_signed());
-    nix::sys::signal::kill(id, nix::sys::signal::SIGTERM).unwrap();
-    assert_eq!(terminal.wait_for_end().exit_code(), 128 + 15);
-    assert!(terminal.is_cooked() && !terminal.is_alternate());
-}
+    let mut monitor = open(home.path(), (120, 40));
+    open_ledger(&mut monitor);
+    monitor.press(ENTER);
+    monitor.wait_for_text("1  test import::case_1 ");
 
-#[cfg(unix)]
-#[test]
-fn a_text_is_searched_paged_and_copied() {
-    let home = home();
-    let script = home.path().join("pager");
-    fs::write(&script, "cp \"$1\" \"$HOME/paged\"\n").unwrap();
-    let pager = format!("/bin/sh {}", script.display());
-    let mut terminal = open_with(home.path(), (120, 40), &[("PAGER", &pager)]);
-    open_ledger(&mut terminal);
-    terminal.press(ENTER);
-    terminal.wait_for_text("1  test import::case_1 ");
-
-    terminal.press("/case_77");
-    terminal.press(ENTER);
-    let screen = terminal.wait_for_text("'case_77' 1 of 11");
+    monitor.press("/case_77");
+    monitor.press(ENTER);
+    let screen = monitor.wait_for_text("'case_77' 1 of 11");
     assert!(screen.contains("77  test import::case_77 ..."), "{screen}");
-    terminal.press("n");
-    let screen = terminal.wait_for_text("'case_77' 2 of 11");
+    monitor.press("n");
+    let screen = monitor.wait_for_text("'case_77' 2 of 11");
     assert!(
         screen.contains("770  test import::case_770 ..."),
         "{screen}"
     );
 
-    terminal.press("y");
+    monitor.press("y");
     let text = failing_tests();
-    terminal.wait_for_text(&format!("copied {} bytes", text.len()));
-    let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+    monitor.wait_for_text(&format!("copied {} bytes", text.len()));
+    let bytes = String::from_utf8_lossy(&monitor.bytes()).into_owned();
     let (_, rest) = bytes.split_once("\x1b]52;c;").unwrap();
     let (copied, _) = rest.split_once('\x07').unwrap();
     assert!(
@@ -354,39 +325,29 @@ fn a_text_is_searched_paged_and_copied() {
         "another text was copied"
     );
 
-    terminal.press("o");
-    let paged = home.path().join("paged");
-    terminal.wait_for("the pager to end", |_| {
-        fs::read(&paged).is_ok_and(|read| read == text.as_bytes())
-    });
-    // It has the terminal back.
-    terminal.wait_for("the text again", |s| {
-        s.contains("770  test import::case_770")
-    });
-    assert!(terminal.is_alternate());
-    terminal.press(ESCAPE);
-    terminal.wait_for_text("40 in context");
+    monitor.press(ESCAPE);
+    monitor.wait_for_text("40 in context");
 }
 
 #[test]
 fn sessions_are_grouped_hidden_and_sorted() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
+    let mut monitor = open(home.path(), (120, 40));
     // The widest forecast keeps its distance.
-    assert!(terminal.text().contains("512k "), "{}", terminal.text());
-    terminal.press("p");
-    terminal.wait_for_text("▾ ledger  2 sessions, 1 live");
-    terminal.press("i");
-    let screen = terminal.wait_for_text("▾ ledger  1 session, 1 live");
+    assert!(monitor.text().contains("512k "), "{}", monitor.text());
+    monitor.press("p");
+    monitor.wait_for_text("▾ ledger  2 sessions, 1 live");
+    monitor.press("i");
+    let screen = monitor.wait_for_text("▾ ledger  1 session, 1 live");
     assert!(!screen.contains("gemini"), "{screen}");
-    terminal.press("pp");
-    terminal.wait_for("the live ones alone", |s| {
+    monitor.press("pp");
+    monitor.wait_for("the live ones alone", |s| {
         listed(s) == RECENT[..3] && !s.contains("1 session,")
     });
-    terminal.press("i");
-    terminal.wait_for("all of them", |s| listed(s) == RECENT);
+    monitor.press("i");
+    monitor.wait_for("all of them", |s| listed(s) == RECENT);
 
-    terminal.click("HEADROOM");
+    monitor.click("HEADROOM");
     let nearest = [
         "codex gateway",
         "claude ledger",
@@ -394,38 +355,38 @@ fn sessions_are_grouped_hidden_and_sorted() {
         "pi notes",
         "gemini s-1",
     ];
-    terminal.wait_for("the nearest first", |s| {
+    monitor.wait_for("the nearest first", |s| {
         s.contains("sort headroom") && listed(s) == nearest
     });
-    terminal.click("HEADROOM");
+    monitor.click("HEADROOM");
     let farthest: Vec<&str> = nearest.into_iter().rev().collect();
-    terminal.wait_for("the farthest first", |s| listed(s) == farthest);
+    monitor.wait_for("the farthest first", |s| listed(s) == farthest);
 }
 
 #[test]
 fn the_mouse_finds_tabs_rows_and_moments() {
     let home = home();
-    let mut terminal = open(home.path(), (120, 40));
+    let mut monitor = open(home.path(), (120, 40));
     // A click selects, a second one opens.
-    terminal.click("claude");
-    terminal.wait_for("the row selected", |s| s.contains("▌● claude"));
-    terminal.click("claude");
-    wait_for_ledger(&terminal);
-    terminal.click("2 tools");
-    terminal.wait_for_text("IN CONTEXT");
+    monitor.click("claude");
+    monitor.wait_for("the row selected", |s| s.contains("▌● claude"));
+    monitor.click("claude");
+    wait_for_ledger(&mut monitor);
+    monitor.click("2 tools");
+    monitor.wait_for_text("IN CONTEXT");
 
-    let (column, row) = terminal.place("200k│");
+    let (column, row) = monitor.place("200k│");
     let at = |request: u16| (column + 5 + request, row + 2);
-    terminal.drag(at(30), &[at(20), at(10)]);
-    let screen = terminal.wait_for_text("■ 30×");
-    let there = request(&terminal.wait_for("the moment", |s| s.contains("■") && request(s) < 30));
+    monitor.drag(at(30), &[at(20), at(10)]);
+    let screen = monitor.wait_for_text("■ 30×");
+    let there = request(&monitor.wait_for("the moment", |s| s.contains("■") && request(s) < 30));
     assert!(there > 0, "{screen}");
-    terminal.drag(at(10), &[at(9), at(2)]);
-    terminal.wait_for("an earlier moment", |s| {
+    monitor.drag(at(10), &[at(9), at(2)]);
+    monitor.wait_for("an earlier moment", |s| {
         s.contains("■") && request(s) < there
     });
-    terminal.click("l live");
-    terminal.wait_for("the end", |s| {
+    monitor.click("l live");
+    monitor.wait_for("the end", |s| {
         !s.contains("■ 30×") && s.contains("2 resets")
     });
 }
@@ -433,36 +394,34 @@ fn the_mouse_finds_tabs_rows_and_moments() {
 #[test]
 fn a_key_takes_the_next_theme() {
     let home = home();
-    let mut terminal = open(home.path(), (80, 24));
+    let mut monitor = open(home.path(), (80, 24));
     let here = (12, 40);
-    assert_eq!(terminal.background(here), vt100::Color::Default);
-    terminal.press("T");
-    terminal.wait_for_text("theme: dark");
-    terminal.wait_for("its background", |_| {
-        terminal.background(here) != vt100::Color::Default
-    });
-    let dark = terminal.background(here);
-    terminal.press("T");
-    terminal.wait_for_text("theme: light");
-    terminal.wait_for("another background", |_| terminal.background(here) != dark);
+    assert_eq!(monitor.background(here), vt100::Color::Default);
+    monitor.press("T");
+    monitor.wait_for_text("theme: dark");
+    let dark = monitor.background(here);
+    assert_ne!(dark, vt100::Color::Default);
+    monitor.press("T");
+    monitor.wait_for_text("theme: light");
+    assert_ne!(monitor.background(here), dark);
 }
 
 #[test]
 fn the_help_is_read_to_its_end() {
     let home = home();
-    let mut terminal = open(home.path(), (80, 24));
-    open_ledger(&mut terminal);
-    terminal.press("?");
-    let screen = terminal.wait_for_text("more below");
+    let mut monitor = open(home.path(), (80, 24));
+    open_ledger(&mut monitor);
+    monitor.press("?");
+    let screen = monitor.wait_for_text("more below");
     assert!(
         screen.contains("open: the item's text") && !screen.contains("suspend (fg"),
         "{screen}"
     );
-    terminal.press("\x1b[6~\x1b[6~\x1b[6~");
-    let screen = terminal.wait_for("its end", |s| {
+    monitor.press("⇟⇟⇟");
+    let screen = monitor.wait_for("its end", |s| {
         s.contains("suspend (fg") && s.contains("more above") && s.contains("══ derived")
     });
     assert!(!screen.contains("more below"), "{screen}");
-    terminal.press(ESCAPE);
-    terminal.wait_for_text("14.9k ══");
+    monitor.press(ESCAPE);
+    monitor.wait_for_text("14.9k ══");
 }

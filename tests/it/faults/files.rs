@@ -2,17 +2,14 @@
 //! reads it without end, and the user is told where it matters.
 #![cfg(unix)]
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
-use crate::terminal::Terminal;
+use crate::waiting;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-/// A program that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 fn fixture(path: &str) -> PathBuf {
     manifest_folder().join("tests/fixtures").join(path)
@@ -32,14 +29,10 @@ fn put(from: &Path, to: &Path) {
 fn ended(command: &mut Command) -> Output {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("{command:?} hangs: {:?}", child.wait_with_output());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    waiting::wait_for("end of the command", || match child.try_wait().unwrap() {
+        Some(_) => Ok(()),
+        None => Err(format!("{command:?}")),
+    });
     child.wait_with_output().unwrap()
 }
 
@@ -257,25 +250,25 @@ fn a_log_that_becomes_a_pipe_is_reported_and_read_again_when_it_is_a_file() {
     let log = session(home.path(), ID);
     let other = session(home.path(), "5e550000-0000-4000-8000-000000000002");
     let before = fs::read(&log).unwrap();
-    let mut terminal = Terminal::open(home.path(), &[], (140, 40));
-    terminal.wait_for_text("shop");
+    let mut monitor = Monitor::open(home.path(), &[], (140, 40));
+    monitor.wait_for_text("shop");
     fs::remove_file(&log).unwrap();
     fifo(&log);
-    terminal.wait_for("what is wrong", |screen| screen.contains("named pipe"));
+    monitor.wait_for("what is wrong", |screen| screen.contains("named pipe"));
     // The other one goes on.
     let text = fs::read_to_string(&other).unwrap();
     let mut lines = text.lines().collect::<Vec<_>>();
     let renamed = text.replace("/home/dev/shop", "/home/dev/harbour");
     lines.push(renamed.lines().last().unwrap());
     fs::write(&other, renamed.as_bytes()).unwrap();
-    terminal.wait_for_text("harbour");
+    monitor.wait_for_text("harbour");
     fs::remove_file(&log).unwrap();
     let again = String::from_utf8(before)
         .unwrap()
         .replace("/home/dev/shop", "/home/dev/quay");
     fs::write(&log, again).unwrap();
-    terminal.wait_for_text("quay");
-    terminal.press("q");
+    monitor.wait_for_text("quay");
+    monitor.press("q");
 }
 
 /// Runs a report on a pipe that a thread writes to.
@@ -353,9 +346,9 @@ fn a_pipe_is_shown_on_the_screen() {
         let pipe = pipe.clone();
         move || fs::write(pipe, text)
     });
-    let mut terminal = Terminal::open(home.path(), &[pipe.to_str().unwrap()], (140, 40));
-    terminal.wait_for_text("shop");
-    terminal.press("q");
+    let mut monitor = Monitor::open(home.path(), &[pipe.to_str().unwrap()], (140, 40));
+    monitor.wait_for_text("shop");
+    monitor.press("q");
     writer.join().unwrap().unwrap();
 }
 
@@ -417,12 +410,12 @@ fn a_hard_link_of_a_log_is_no_second_session() {
     assert_eq!(sessions(&[]).len(), 1);
 
     // On screen, a link that is made later changes nothing.
-    let mut terminal = Terminal::open(home.path(), &[], (140, 40));
-    terminal.wait_for_text("1 session");
+    let mut monitor = Monitor::open(home.path(), &[], (140, 40));
+    monitor.wait_for_text("1 session");
     fs::hard_link(&log, &link).unwrap();
     session(home.path(), "5e550000-0000-4000-8000-000000000002");
-    terminal.wait_for_text("2 sessions");
-    terminal.press("q");
+    monitor.wait_for_text("2 sessions");
+    monitor.press("q");
 }
 
 #[test]
@@ -455,8 +448,8 @@ fn a_bad_mapping_is_left_out_and_the_others_go_on() {
     }
     let why = error(&run(home.path(), &["agents", "check", log]));
     assert!(why.contains("bad.toml"), "{why}");
-    let terminal = Terminal::open(home.path(), &[], (140, 40));
-    terminal.wait_for("the session, and what is left out", |screen| {
+    let mut monitor = Monitor::open(home.path(), &[], (140, 40));
+    monitor.wait_for("the session, and what is left out", |screen| {
         screen.contains("shop") && screen.contains("left out")
     });
 }
@@ -468,14 +461,14 @@ fn a_bad_theme_stops_no_screen_unless_it_is_the_chosen_one() {
     let themes = home.path().join(".config/ctxgauge/themes");
     fs::create_dir_all(&themes).unwrap();
     fs::write(themes.join("mine.toml"), "[styles]\nquiet = \"dimm\"\n").unwrap();
-    let terminal = Terminal::open(home.path(), &[], (140, 40));
-    terminal.wait_for("the session, and what is left out", |screen| {
+    let mut monitor = Monitor::open(home.path(), &[], (140, 40));
+    monitor.wait_for("the session, and what is left out", |screen| {
         screen.contains("shop") && screen.contains("left out")
     });
     for (name, why) in [("mine", "dimm"), ("none", "unknown theme 'none'")] {
-        let mut terminal = Terminal::open(home.path(), &["--theme", name], (140, 40));
-        assert!(!terminal.wait_for_end().success());
-        assert!(terminal.text().contains(why), "{}", terminal.text());
+        let refused = Monitor::try_open(home.path(), &["--theme", name], (140, 40), &[]);
+        let said = format!("{:#}", refused.err().unwrap());
+        assert!(said.contains(why), "{said}");
     }
 }
 
@@ -500,51 +493,11 @@ fn with_too_few_descriptors_every_command_says_so_and_what_to_do() {
             }
             assert!(limit > 12 || !output.status.success(), "{limit} {command}");
         }
-        let script = format!("ulimit -n {limit}; \"$CTXGAUGE\"; echo ended");
-        let terminal = Terminal::open_shell(home.path(), &script, (100, 30));
-        let screen = terminal.wait_for_text("ended");
-        assert!(screen.contains("ulimit -n"), "{limit}: {screen}");
-        assert!(!screen.contains("panicked"), "{limit}: {screen}");
+        // The monitor needs more, and says so before it looks for a terminal.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n {limit}; exec '{program}'")]);
+        shell.env("HOME", home.path()).stdin(Stdio::null());
+        let said = error(&ended(&mut shell));
+        assert!(said.contains("ulimit -n"), "{limit}: {said}");
     }
-}
-
-#[test]
-fn what_is_written_is_the_users_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    fn look(folder: &Path, found: &mut usize) {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let meta = entry.metadata().unwrap();
-            let mode = meta.permissions().mode() & 0o777;
-            let expected = if meta.is_dir() { 0o700 } else { 0o600 };
-            assert_eq!(mode, expected, "{}", entry.path().display());
-            match meta.is_dir() {
-                true => look(&entry.path(), found),
-                false => *found += 1,
-            }
-        }
-    }
-    let home = tempfile::tempdir().unwrap();
-    session(home.path(), ID);
-    // The user's mask lets others read.
-    let script = "umask 022; \"$CTXGAUGE\" ls; \"$CTXGAUGE\"; echo ended";
-    let mut terminal = Terminal::open_shell(home.path(), script, (140, 40));
-    terminal.wait_for("the screens", |screen| {
-        screen.contains("1 session") && screen.contains("21.6k")
-    });
-    terminal.press("s");
-    terminal.press("q");
-    terminal.wait_for_text("ended");
-    for folder in [".local/state", ".cache"] {
-        let mut found = 0;
-        look(&home.path().join(folder), &mut found);
-        assert!(found > 0, "{folder}");
-    }
-    let mut names: Vec<_> = fs::read_dir(home.path()).unwrap().flatten().collect();
-    names.retain(|entry| {
-        let name = entry.file_name();
-        ![".claude", ".local", ".cache"]
-            .iter()
-            .any(|own| name == *own)
-    });
-    assert!(names.is_empty(), "{names:?}");
 }

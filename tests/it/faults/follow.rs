@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 use crate::support::{ctxgauge, manifest_folder};
-use crate::terminal::Terminal;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -184,40 +183,4 @@ fn a_full_disk_costs_nothing_but_a_line() {
     let is_about_it = |line: &str| line.contains("could not write the cache");
     assert!(said.lines().all(is_about_it), "{said}");
     assert!(!said.is_empty());
-}
-
-#[test]
-fn a_full_disk_costs_the_saved_state_and_says_so_on_the_screen() {
-    let home = home();
-    let begin = |script: &str| {
-        let terminal = Terminal::open_shell(home.path(), script, (100, 30));
-        terminal.wait_for_text("claude");
-        terminal
-    };
-    let state = home.path().join(".local/state/ctxgauge/state.toml");
-    let mut terminal = begin("exec \"$CTXGAUGE\"");
-    terminal.press("T");
-    terminal.wait_for_text("theme: dark");
-    terminal.press("q");
-    assert!(terminal.wait_for_end().success());
-    let before = fs::read_to_string(&state).unwrap();
-    assert!(before.contains("dark"), "{before}");
-
-    // The list of problems shows it, whatever else was said since. That of the cache is another test's.
-    let config = home.path().join(".config/ctxgauge");
-    fs::create_dir_all(&config).unwrap();
-    fs::write(config.join("config.toml"), "cache = false\n").unwrap();
-    let mut terminal = begin("trap '' XFSZ; ulimit -f 0; exec \"$CTXGAUGE\"");
-    terminal.press("T");
-    terminal.wait_for_text("theme: ");
-    terminal.press("!");
-    terminal.wait_for_text("could not save the screen settings");
-    // The first closes the list.
-    terminal.press("q");
-    terminal.wait_for_text("Enter open");
-    terminal.press("q");
-    terminal.wait_for_end();
-    assert_eq!(fs::read_to_string(&state).unwrap(), before, "as it was");
-    let beside = fs::read_dir(state.parent().unwrap()).unwrap();
-    assert_eq!(beside.count(), 1, "no half of a file is left");
 }

@@ -91,14 +91,6 @@ pub fn fixtures(root: &Path) -> BTreeSet<String> {
     agents
 }
 
-/// Copies the first case of every agent as it is.
-pub fn plain(root: &Path) {
-    for agent in entries(&manifest_folder().join("tests/fixtures")) {
-        let into = root.join(agent.file_name().unwrap());
-        copy(&entries(&agent)[0], &into, Keys::One("no such key"));
-    }
-}
-
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -2,7 +2,6 @@
 
 use super::screen::Screen;
 use crate::support::manifest_folder;
-use crate::terminal::Terminal;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::roots::SearchRoot;
@@ -10,7 +9,6 @@ use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
 use std::sync::Arc;
-use std::time::Duration;
 
 const SIZES: [(u16, u16); 14] = [
     (1, 1),
@@ -67,35 +65,4 @@ fn every_screen_can_be_drawn_at_every_size() {
         }
         screen.press("the way back", back);
     }
-}
-
-/// Escape as terminals send it that do not leave it ambiguous: a lone byte that is read together with the next key,
-/// as on a loaded machine, is Alt with that key.
-const ESCAPE: &str = "\x1b[27u";
-
-#[test]
-fn a_terminal_that_is_resized_all_the_time_is_drawn_on_every_screen() {
-    let home = tempfile::tempdir().unwrap();
-    let mut terminal = Terminal::open(home.path(), &["--demo"], (100, 30));
-    terminal.wait_for_text("claude");
-    for keys in [
-        "?", ESCAPE, "!", ESCAPE, "\r", "2", "3", "4", "6", "1", "r", "l", "\r",
-    ] {
-        terminal.press(keys);
-        for size in SIZES.into_iter().filter(|size| *size != (0, 0)) {
-            terminal.announce_size(size);
-        }
-    }
-    terminal.resize((100, 30));
-    terminal.press(ESCAPE);
-    // Whatever screen the keys have led to, its last line names the keys.
-    terminal.wait_for("a frame of that size", |text| text.contains("help"));
-    // A key in a storm of sizes may close what is open on the screen instead, so it is pressed again.
-    for _ in 0..20 {
-        terminal.press("q");
-        if terminal.ends_within(Duration::from_secs(1)) {
-            break;
-        }
-    }
-    assert!(terminal.wait_for_end().success());
 }

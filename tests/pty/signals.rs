@@ -1,15 +1,10 @@
 //! Signals from outside, and terminals that go away: the terminal is left as it was.
 
-use crate::terminal::Terminal;
+use crate::program;
+use crate::terminal::{ESCAPE, Terminal};
+use crate::waiting;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
-
-fn open(home: &Path) -> Terminal {
-    let terminal = Terminal::open(home, &["--demo"], (100, 30));
-    terminal.wait_for_text("claude");
-    terminal
-}
 
 fn send(signal: &str, id: u32) {
     let mut kill = Command::new("kill");
@@ -20,24 +15,17 @@ fn send(signal: &str, id: u32) {
 #[test]
 fn a_signal_restores_the_terminal_and_is_the_exit_code() {
     for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)] {
+        // Without logs: the demo.
         let home = tempfile::tempdir().unwrap();
-        let mut terminal =
-            Terminal::open_shell(home.path(), "exec \"$CTXGAUGE\" --demo", (100, 30));
-        terminal.wait_for_text("claude");
-        assert!(terminal.is_alternate() && !terminal.is_cooked());
+        let mut terminal = Terminal::open_shell(home.path(), "exec \"$CTXGAUGE\"", (100, 30));
+        terminal.wait_for("the demo", |s| {
+            s.contains("this is a demo") && s.contains("codex")
+        });
+        terminal.wait_until_taken();
         send(signal, terminal.process_id());
-        assert_eq!(
-            terminal.wait_for_end().exit_code(),
-            128 + number,
-            "{signal}"
-        );
-        assert!(
-            !terminal.is_alternate() && !terminal.hides_cursor(),
-            "{signal}"
-        );
-        assert!(terminal.is_cooked(), "{signal}");
-        let modes = terminal.modes_left_on();
-        assert!(modes.is_empty(), "{signal}: {modes:?}");
+        let code = terminal.wait_for_end().exit_code();
+        assert_eq!(code, 128 + number, "{signal}");
+        terminal.wait_until_left();
     }
 }
 
@@ -58,40 +46,33 @@ fn a_stop_from_outside_or_by_key_leaves_the_screens_and_comes_back() {
     let home = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::open_shell(home.path(), JOBS, (100, 30));
     terminal.wait_for_text("claude");
-    assert!(terminal.is_alternate() && !terminal.is_cooked());
-    let id: u32 = fs::read_to_string(home.path().join("id"))
-        .unwrap()
-        .trim()
-        .parse()
-        .unwrap();
+    terminal.wait_until_taken();
+    let id = fs::read_to_string(home.path().join("id")).unwrap();
+    let id: u32 = id.trim().parse().unwrap();
     for round in 1..=2 {
         match round {
             1 => send("TSTP", id),
-            _ => terminal.press("\x1a"),
+            _ => terminal.write("\x1a"),
         }
         terminal.wait_for_text(&format!("STOPPED {round}"));
-        assert!(!terminal.is_alternate() && !terminal.hides_cursor());
-        assert!(terminal.is_cooked());
-        let modes = terminal.modes_left_on();
-        assert!(modes.is_empty(), "{modes:?}");
-        terminal.press("\n");
-        terminal.wait_for("the screens", |text| text.contains("claude"));
-        assert!(terminal.is_alternate() && !terminal.is_cooked());
+        terminal.wait_until_left();
+        terminal.write("\n");
+        terminal.wait_for_text("claude");
+        terminal.wait_until_taken();
     }
-    terminal.press("q");
+    terminal.write("q");
     terminal.wait_for_text("ENDED 0");
-}
+    drop(terminal);
 
-#[test]
-fn a_stop_that_nobody_could_undo_does_not_freeze_the_screens() {
-    let home = tempfile::tempdir().unwrap();
-    // The terminal's first program: no shell could resume it.
-    let mut terminal = open(home.path());
-    let before = terminal.drawn();
+    // The terminal's first program: no shell could resume it, so it goes on.
+    let mut terminal = Terminal::open(home.path(), &["--demo"], (100, 30));
+    terminal.wait_for_text("claude");
     send("TSTP", terminal.process_id());
-    terminal.wait_for("the screens again", |_| terminal.drawn() > before);
+    terminal.press("?");
     terminal.press("\x1a");
-    terminal.press("q");
+    terminal.wait_until_taken();
+    terminal.press(ESCAPE);
+    terminal.write("q");
     assert!(terminal.wait_for_end().success());
 }
 
@@ -127,7 +108,7 @@ fn a_terminal_that_goes_away_ends_the_program() {
         .unwrap();
     let home = tempfile::tempdir().unwrap();
     let end = || Stdio::from(slave.try_clone().unwrap());
-    let mut command = crate::support::ctxgauge(home.path());
+    let mut command = program::ctxgauge(home.path());
     // It is not the program's controlling terminal: no signal is sent.
     command
         .arg("--demo")
@@ -144,7 +125,9 @@ fn a_terminal_that_goes_away_ends_the_program() {
         seen.extend_from_slice(&chunk[..read]);
     }
     drop(master);
-    let status = super::wait(&mut child);
+    let status = waiting::wait_for("end of the program", || {
+        child.try_wait().unwrap().ok_or("it still runs")
+    });
     // A frame that is being written fails before the end is noticed.
     assert!(matches!(status.code(), Some(129 | 1)), "{status:?}");
 }

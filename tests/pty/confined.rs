@@ -3,8 +3,7 @@
 //!
 //! The filter is applied by this test binary, started once more, which then becomes the program.
 
-use super::plant;
-use crate::support::manifest_folder;
+use crate::program::manifest_folder;
 use crate::terminal::Terminal;
 use nix::libc;
 use portable_pty::CommandBuilder;
@@ -26,7 +25,7 @@ const NO_FILTER: i32 = 77;
 /// The arguments by which this binary runs nothing but [`becomes_the_program`].
 const ALONE: [&str; 4] = [
     "--exact",
-    "hostile::confined::becomes_the_program",
+    "confined::becomes_the_program",
     "--nocapture",
     "--quiet",
 ];
@@ -129,6 +128,31 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (u64, std::time::SystemTime)> {
     files
 }
 
+/// Copies the first case of every agent.
+fn some_logs(into: &Path) {
+    for agent in entries(&manifest_folder().join("tests/fixtures")) {
+        copy(&entries(&agent)[0], &into.join(agent.file_name().unwrap()));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).unwrap();
+        for entry in entries(from) {
+            copy(&entry, &to.join(entry.file_name().unwrap()));
+        }
+    } else {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
 #[test]
 fn no_network_no_process_and_no_write_but_its_own() {
     let home = tempfile::tempdir().unwrap();
@@ -138,7 +162,7 @@ fn no_network_no_process_and_no_write_but_its_own() {
         return;
     }
     let logs = home.join("logs");
-    plant::plain(&logs);
+    some_logs(&logs);
     let project = home.join(".claude/projects/-shop");
     fs::create_dir_all(&project).unwrap();
     let log =
@@ -177,7 +201,7 @@ fn no_network_no_process_and_no_write_but_its_own() {
     terminal.wait_for_text("items");
     terminal.press("\r");
     terminal.wait_for_text("copy");
-    terminal.press("q");
+    terminal.write("q");
     assert!(terminal.wait_for_end().success());
 
     let after = files(home);

@@ -1,13 +1,18 @@
 //! The program in a terminal of its own: a pseudo-terminal whose screen the tests read.
 
+use crate::waiting;
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
-/// How long a screen may take to show what a test waits for. Loaded machines are slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Escape as terminals send it that do not leave it ambiguous: a lone byte that is read together with the next key
+/// is Alt with that key.
+pub const ESCAPE: &str = "\x1b[27u";
+
+/// Held by the test that runs: each has the machine to itself.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A running program and its screen.
 pub struct Terminal {
@@ -15,6 +20,11 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     screen: Arc<Mutex<Screen>>,
+    /// Ends when no process has the terminal any more.
+    reader: Option<JoinHandle<()>>,
+    /// Keys that were pressed.
+    pressed: u64,
+    _turn: MutexGuard<'static, ()>,
 }
 
 struct Screen {
@@ -59,7 +69,6 @@ impl Terminal {
     }
 
     /// Starts a script of a shell in this home; `CTXGAUGE` is the program.
-    #[cfg(unix)]
     pub fn open_shell(home: &Path, script: &str, size: (u16, u16)) -> Terminal {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", script]);
@@ -72,7 +81,12 @@ impl Terminal {
     }
 
     /// Starts a command.
-    pub fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Terminal {
+    pub fn start(mut command: CommandBuilder, (columns, rows): (u16, u16)) -> Terminal {
+        // A test that has failed says so itself.
+        let turn = ONE_AT_A_TIME.lock();
+        let turn = turn.unwrap_or_else(PoisonError::into_inner);
+        // Frames end with the number of keys that they have consumed.
+        command.env("CTXGAUGE_SYNC", "1");
         let size = PtySize {
             rows,
             cols: columns,
@@ -88,7 +102,7 @@ impl Terminal {
         }));
         let mut reader = pair.master.try_clone_reader().unwrap();
         let shared = Arc::clone(&screen);
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut chunk = [0; 4096];
             while let Ok(read @ 1..) = reader.read(&mut chunk) {
                 let mut screen = shared.lock().unwrap();
@@ -101,46 +115,48 @@ impl Terminal {
             master: pair.master,
             child,
             screen,
+            reader: Some(reader),
+            pressed: 0,
+            _turn: turn,
         }
     }
 
-    /// Types keys, as a terminal sends them.
-    pub fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
+    /// Writes bytes to the terminal's input.
+    pub fn write(&mut self, bytes: &str) {
+        self.keys.write_all(bytes.as_bytes()).unwrap();
         self.keys.flush().unwrap();
+    }
+
+    /// Presses a key, as a terminal sends it, and waits for a frame that has consumed it.
+    pub fn press(&mut self, key: &str) {
+        self.write(key);
+        self.pressed += 1;
+        let pressed = self.pressed;
+        waiting::wait_for(&format!("frame after the key {key:?}"), || {
+            match self.consumed() {
+                Some(consumed) if consumed >= pressed => Ok(()),
+                consumed => Err(format!("{consumed:?} of {pressed} keys:\n{}", self.text())),
+            }
+        });
+    }
+
+    /// The keys that the last marked frame has consumed.
+    fn consumed(&self) -> Option<u64> {
+        const MARK: &[u8] = b"\x1b]7777;";
+        let screen = self.screen.lock().unwrap();
+        let at = screen
+            .bytes
+            .windows(MARK.len())
+            .rposition(|it| it == MARK)?;
+        let number = screen.bytes[at + MARK.len()..]
+            .split(|byte| *byte == 7)
+            .next()?;
+        std::str::from_utf8(number).ok()?.parse().ok()
     }
 
     /// What the screen shows.
     pub fn text(&self) -> String {
-        self.screen().contents()
-    }
-
-    /// Presses the left button on a cell, by column and row, drags it over others, and lets it go.
-    pub fn drag(&mut self, from: (u16, u16), over: &[(u16, u16)]) {
-        let said = |button: u16, (column, row): (u16, u16), end: char| {
-            format!("\x1b[<{button};{};{}{end}", column + 1, row + 1)
-        };
-        let mut bytes = said(0, from, 'M');
-        // 32 stands for a move.
-        bytes.extend(over.iter().map(|to| said(32, *to, 'M')));
-        bytes += &said(0, over.last().copied().unwrap_or(from), 'm');
-        self.press(&bytes);
-    }
-
-    /// Clicks on the first cell of a text.
-    pub fn click(&mut self, text: &str) {
-        let at = self.place(text);
-        self.drag(at, &[]);
-    }
-
-    /// Where a text begins on the screen, by column and row.
-    pub fn place(&self, text: &str) -> (u16, u16) {
-        let screen = self.text();
-        let found = screen.lines().zip(0..).find_map(|(line, row)| {
-            let (before, _) = line.split_once(text)?;
-            Some((u16::try_from(before.chars().count()).unwrap(), row))
-        });
-        found.unwrap_or_else(|| panic!("{text} is not on the screen:\n{screen}"))
+        self.screen.lock().unwrap().parser.screen().contents()
     }
 
     /// What the program has written, as it was sent.
@@ -148,34 +164,8 @@ impl Terminal {
         self.screen.lock().unwrap().bytes.clone()
     }
 
-    /// What the screen holds, with its styles. A frame that is being drawn is waited for, but not for
-    /// ever: a program that was killed never ends it.
-    pub fn screen(&self) -> vt100::Screen {
-        let start = Instant::now();
-        loop {
-            let screen = self.screen.lock().unwrap();
-            if screen.is_whole() || start.elapsed() > Duration::from_secs(1) {
-                return screen.parser.screen().clone();
-            }
-            drop(screen);
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    /// The bytes that were drawn so far.
-    pub fn drawn(&self) -> usize {
-        self.screen.lock().unwrap().bytes.len()
-    }
-
-    /// How often these bytes were written so far.
-    pub fn times_written(&self, bytes: &[u8]) -> usize {
-        let screen = self.screen.lock().unwrap();
-        let windows = screen.bytes.windows(bytes.len());
-        windows.filter(|window| *window == bytes).count()
-    }
-
     /// Whether the program is on the alternate screen.
-    pub fn is_alternate(&self) -> bool {
+    fn is_alternate(&self) -> bool {
         self.screen
             .lock()
             .unwrap()
@@ -184,23 +174,15 @@ impl Terminal {
             .alternate_screen()
     }
 
-    /// The colour behind a cell, by row and column.
-    pub fn background(&self, (row, column): (u16, u16)) -> vt100::Color {
-        let screen = self.screen.lock().unwrap();
-        let cell = screen.parser.screen().cell(row, column);
-        cell.map_or(vt100::Color::Default, vt100::Cell::bgcolor)
-    }
-
     /// Whether the terminal reads lines and echoes keys, as it does before and after the screens.
-    #[cfg(unix)]
-    pub fn is_cooked(&self) -> bool {
+    fn is_cooked(&self) -> bool {
         use nix::sys::termios::LocalFlags;
         let modes = self.master.get_termios().unwrap().local_flags;
         modes.contains(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG)
     }
 
     /// The private modes that were set last and not unset.
-    pub fn modes_left_on(&self) -> Vec<String> {
+    fn modes_left_on(&self) -> Vec<String> {
         let bytes = self.bytes();
         let text = String::from_utf8_lossy(&bytes);
         let mut on = std::collections::BTreeMap::new();
@@ -218,24 +200,20 @@ impl Terminal {
     }
 
     /// Whether the cursor is hidden.
-    pub fn hides_cursor(&self) -> bool {
+    fn hides_cursor(&self) -> bool {
         self.screen.lock().unwrap().parser.screen().hide_cursor()
     }
 
-    /// Waits until the screen satisfies the test; shows it where it never does.
+    /// Waits until the screen satisfies the test. A frame that is being drawn is waited for.
     pub fn wait_for(&self, what: &str, test: impl Fn(&str) -> bool) -> String {
-        let start = Instant::now();
-        loop {
-            let text = self.text();
-            if test(&text) {
-                return text;
+        waiting::wait_for(what, || {
+            let screen = self.screen.lock().unwrap();
+            let text = screen.parser.screen().contents();
+            match screen.is_whole() && test(&text) {
+                true => Ok(text),
+                false => Err(text),
             }
-            assert!(
-                start.elapsed() < PATIENCE,
-                "the screen never showed {what}:\n{text}"
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        })
     }
 
     /// Waits until the screen holds this text.
@@ -271,39 +249,54 @@ impl Terminal {
         self.child.process_id().unwrap()
     }
 
-    /// Whether the program ends within so much time.
-    pub fn ends_within(&mut self, time: Duration) -> bool {
-        let start = Instant::now();
-        while start.elapsed() < time {
-            if self.child.try_wait().unwrap().is_some() {
-                return true;
+    /// Waits for the program to end, and for what it wrote last.
+    pub fn wait_for_end(&mut self) -> ExitStatus {
+        let status = waiting::wait_for("end of the program", || {
+            match self.child.try_wait().unwrap() {
+                Some(status) => Ok(status),
+                None => Err(self.text()),
             }
-            std::thread::sleep(Duration::from_millis(20));
+        });
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
         }
-        false
+        status
     }
 
-    /// Waits for the program to end.
-    pub fn wait_for_end(&mut self) -> ExitStatus {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                // What it wrote last is still on its way.
-                std::thread::sleep(Duration::from_millis(100));
-                return status;
-            }
-            assert!(
-                start.elapsed() < PATIENCE,
-                "it never ended:\n{}",
+    /// Waits until the program has left the terminal as it was: its lines are read and echoed, the screen is the
+    /// usual one, the cursor is shown.
+    pub fn wait_until_left(&self) {
+        self.wait_for_modes("the terminal as it was", || {
+            self.is_cooked() && !self.is_alternate() && !self.hides_cursor()
+        });
+        let modes = self.modes_left_on();
+        assert!(modes.is_empty(), "{modes:?}");
+    }
+
+    /// Waits until the program has the terminal.
+    pub fn wait_until_taken(&self) {
+        self.wait_for_modes("the terminal in the screens' modes", || {
+            !self.is_cooked() && self.is_alternate()
+        });
+    }
+
+    fn wait_for_modes(&self, what: &str, test: impl Fn() -> bool) {
+        waiting::wait_for(what, || match test() {
+            true => Ok(()),
+            false => Err(format!(
+                "cooked: {}, alternate: {}, cursor hidden: {}:\n{}",
+                self.is_cooked(),
+                self.is_alternate(),
+                self.hides_cursor(),
                 self.text()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            )),
+        });
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
         let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

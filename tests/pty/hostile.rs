@@ -1,14 +1,14 @@
 //! The whole program in a terminal, on a hostile log: its screens, alerts, clipboard, pager and editor.
 
-use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
-use crate::terminal::Terminal;
+use crate::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
+use crate::terminal::{ESCAPE, Terminal};
+use crate::waiting;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 const CONFIG: &str = r#"
 [[window]]
@@ -82,10 +82,8 @@ fn a_hostile_log_reaches_terminal_clipboard_alerts_and_pager_made_visible() {
     let facts = contents(&home.path().join("facts"));
     terminal.press("!");
     terminal.wait_for_text("notices");
-    for key in ["\x1b", "\r", "2", "3", "4", "5", "6", "1", "s", "\r"] {
-        let before = terminal.drawn();
+    for key in [ESCAPE, "\r", "2", "3", "4", "5", "6", "1", "s", "\r"] {
         terminal.press(key);
-        terminal.wait_for("a frame", |_| terminal.drawn() > before);
     }
     // Only a text has pictures.
     terminal.wait_for_text("␛");
@@ -94,7 +92,8 @@ fn a_hostile_log_reaches_terminal_clipboard_alerts_and_pager_made_visible() {
     terminal.press("o");
     let paged = contents(&home.path().join("paged"));
     terminal.wait_for_text("copy");
-    terminal.press("q");
+    terminal.wait_until_taken();
+    terminal.write("q");
     assert!(terminal.wait_for_end().success());
 
     let mut bytes = terminal.bytes();
@@ -133,15 +132,8 @@ fn a_hostile_log_reaches_terminal_clipboard_alerts_and_pager_made_visible() {
 
 /// A file's contents, as soon as it has some.
 fn contents(path: &Path) -> String {
-    let start = Instant::now();
-    loop {
-        match fs::read_to_string(path) {
-            Ok(text) if !text.is_empty() => return text,
-            _ => assert!(
-                start.elapsed() < Duration::from_secs(30),
-                "{path:?} is not there"
-            ),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    waiting::wait_for("file that is written", || match fs::read_to_string(path) {
+        Ok(text) if !text.is_empty() => Ok(text),
+        other => Err(format!("{}: {other:?}", path.display())),
+    })
 }

@@ -1,0 +1,152 @@
+//! From the first frame to the last: start and end, another size, a pager, a full disk.
+
+use crate::program::manifest_folder;
+use crate::terminal::{ESCAPE, Terminal};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// A home with a session of Claude Code.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    let case = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
+    let log = folder.join("5e550000-0000-4000-8000-000000000001.jsonl");
+    fs::copy(manifest_folder().join(case), log).unwrap();
+    home
+}
+
+/// Checks that every file and folder below this one is the user's alone. Returns the number of files.
+fn private_files(folder: &Path) -> usize {
+    let mut files = 0;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let meta = entry.metadata().unwrap();
+        let mode = meta.permissions().mode() & 0o777;
+        let expected = if meta.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode, expected, "{}", entry.path().display());
+        files += match meta.is_dir() {
+            true => private_files(&entry.path()),
+            false => 1,
+        };
+    }
+    files
+}
+
+#[test]
+fn the_terminal_is_left_as_it_was_and_what_is_written_is_the_users_alone() {
+    let home = home();
+    // The user's mask lets others read.
+    let script = "umask 022; \"$CTXGAUGE\" ls; \"$CTXGAUGE\"; echo ended $?";
+    let mut terminal = Terminal::open_shell(home.path(), script, (140, 40));
+    terminal.wait_for("the screens", |screen| {
+        screen.contains("1 session") && screen.contains("21.6k")
+    });
+    terminal.wait_until_taken();
+    terminal.press("s");
+    terminal.write("q");
+    terminal.wait_for_text("ended 0");
+    terminal.wait_until_left();
+    for folder in [".local/state", ".cache"] {
+        assert!(private_files(&home.path().join(folder)) > 0, "{folder}");
+    }
+    let mut names: Vec<_> = fs::read_dir(home.path()).unwrap().flatten().collect();
+    names.retain(|entry| {
+        let name = entry.file_name();
+        ![".claude", ".local", ".cache"]
+            .iter()
+            .any(|own| name == *own)
+    });
+    assert!(names.is_empty(), "{names:?}");
+}
+
+#[test]
+fn a_terminal_that_is_resized_all_the_time_is_drawn() {
+    const SIZES: [(u16, u16); 8] = [
+        (1, 1),
+        (500, 200),
+        (2, 2),
+        (200, 2),
+        (3, 50),
+        (39, 11),
+        (40, 12),
+        (200, 60),
+    ];
+    let home = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::open(home.path(), &["--demo"], (100, 30));
+    terminal.wait_for_text("claude");
+    let keys = [
+        "?", ESCAPE, "!", ESCAPE, "\r", "2", "3", "4", "6", "1", "r", "l", "\r",
+    ];
+    for key in keys {
+        for size in SIZES {
+            terminal.announce_size(size);
+        }
+        terminal.press(key);
+    }
+    terminal.resize((100, 30));
+    terminal.wait_for("a frame of that size", |text| {
+        text.lines().count() == 30 && text.contains("copy")
+    });
+    terminal.write("q");
+    assert!(terminal.wait_for_end().success());
+}
+
+#[test]
+fn a_pager_has_the_terminal_and_ends_with_the_program() {
+    let home = home();
+    let script = home.path().join("pager");
+    fs::write(&script, "echo reading on\nexec sleep 600\n").unwrap();
+    let pager = format!("/bin/sh {}", script.display());
+    let path = std::env::var("PATH").unwrap();
+    let environment = [("PAGER", pager.as_str()), ("PATH", path.as_str())];
+    let mut terminal = Terminal::open_with(home.path(), &[], (120, 40), &environment);
+    terminal.wait_for_text("21.6k");
+    terminal.press("\r");
+    terminal.wait_for_text("in context");
+    terminal.press("\r");
+    terminal.wait_for_text("copy");
+    terminal.write("o");
+    terminal.wait_for_text("reading on");
+    terminal.wait_until_left();
+    let id = Pid::from_raw(terminal.process_id().cast_signed());
+    kill(id, Signal::SIGTERM).unwrap();
+    assert_eq!(terminal.wait_for_end().exit_code(), 128 + 15);
+    terminal.wait_until_left();
+}
+
+#[test]
+fn a_full_disk_costs_the_saved_state_and_says_so_on_the_screen() {
+    let home = home();
+    let config = home.path().join(".config/ctxgauge");
+    fs::create_dir_all(&config).unwrap();
+    // The cache's problem is another test's.
+    fs::write(config.join("config.toml"), "cache = false\n").unwrap();
+    let begin = |script: &str| {
+        let terminal = Terminal::open_shell(home.path(), script, (100, 30));
+        terminal.wait_for_text("claude");
+        terminal
+    };
+    let state = home.path().join(".local/state/ctxgauge/state.toml");
+    let mut terminal = begin("exec \"$CTXGAUGE\"");
+    terminal.press("T");
+    terminal.write("q");
+    assert!(terminal.wait_for_end().success());
+    let before = fs::read_to_string(&state).unwrap();
+    assert!(before.contains("dark"), "{before}");
+    drop(terminal);
+
+    let mut terminal = begin("trap '' XFSZ; ulimit -f 0; exec \"$CTXGAUGE\"");
+    terminal.press("T");
+    // The list of problems shows it, whatever notice came since.
+    terminal.press("!");
+    terminal.wait_for_text("could not save the screen settings");
+    terminal.press(ESCAPE);
+    terminal.write("q");
+    terminal.wait_for_end();
+    assert_eq!(fs::read_to_string(&state).unwrap(), before, "as it was");
+    let beside = fs::read_dir(state.parent().unwrap()).unwrap();
+    assert_eq!(beside.count(), 1, "no half of a file is left");
+}

@@ -1,0 +1,17 @@
+//! What needs a real terminal: how the program takes it and leaves it, however it ends. One test at a time: see
+//! [`terminal::Terminal`]. Everything else about the screens is tested in `tests/it`, without a terminal.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../it/hostile/bytes.rs"]
+mod bytes;
+#[cfg(target_os = "linux")]
+mod confined;
+mod hostile;
+mod life;
+#[path = "../it/support/program.rs"]
+mod program;
+mod signals;
+mod terminal;
+#[path = "../../src/waiting.rs"]
+mod waiting;
