@@ -331,7 +331,8 @@ impl App {
         let age = match self.shown.youngest {
             Some(0..=59) => Some(Duration::from_secs(1)),
             Some(60..=3599) => Some(Duration::from_secs(60)),
-            _ => None,
+            Some(_) => Some(Duration::from_secs(3600)),
+            None => None,
         };
         // The sums below the list, or what it is sorted by, are not complete yet.
         let missing =

@@ -110,7 +110,7 @@ fn what_cannot_be_is_an_error_at_the_start() {
         ("[keys]\noverview.sort = \"?\"\n", "'?' is bound to both"),
         (
             "theme = \"drak\"\n",
-            "unknown theme 'drak'; choose one of: monitor",
+            "unknown theme 'drak'; choose one of: terminal",
         ),
         ("[alerts]\nshare = [80]\n", "up to 1"),
         ("oversized = \"4 %%\"\n", "share of the window"),

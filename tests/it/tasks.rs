@@ -164,7 +164,7 @@ fn a_replay_runs_from_the_beginning_to_the_end() {
         s.contains("1 reset") && s.contains("■ 1×") && request(s) > 30
     });
     monitor.press("+++++++ ");
-    monitor.wait_for("the end, which is live", |s| {
+    monitor.play_until("the end, which is live", |s| {
         state(s) == live && !s.contains("1000×")
     });
     // And again, paused.
@@ -188,7 +188,7 @@ fn a_log_without_reports_and_times_is_replayed_record_by_record() {
         s.contains("Rename it then.") && s.contains("~178")
     });
     monitor.press("----r");
-    let screen = monitor.wait_for_text("record 2 of 4");
+    let screen = monitor.play_until("its second record", |s| s.contains("record 2 of 4"));
     assert!(screen.contains("▶ 1×") && !screen.contains("Rename it then."));
     monitor.press(" ");
     monitor.wait_for_text("■ 1×");
