@@ -71,7 +71,7 @@ fn gauges(home: &Path, size: u64) {
     let (gauges, bytes) = (ctxgauge(home, &["ls", "--json"]), part("bytes", &[home]));
     let [gauges, bytes] = in_turn(ROUNDS, [&gauges, &bytes]);
     row(
-        "CPU until every gauge stands, beside reading all bytes",
+        "CPU until every session has its gauge, beside reading all bytes",
         "≤ 0.6×",
         time(gauges.cpu),
         time(bytes.cpu),
@@ -290,7 +290,7 @@ fn growth() {
         records,
     );
     grown(
-        "CPU until every gauge stands",
+        "CPU until every session has its gauge",
         "625, 2,500 and 10,000 files",
         gauges,
     );

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What an agent's logs contain and what they do not: a row of `ctxgauge agents` and of the README's
-/// table. Where its logs are and when it compacts is in [`Format::roots`] and the models table.
+/// What an agent's logs contain and what they do not: a row of `ctxgauge agents` and of
+/// `assets/docs/agents.md`. Where its logs are and when it compacts is in [`Format::roots`] and the models table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Facts {
     /// What [`Format::recognise`] looks for near the beginning of a file, with names in backticks. A

@@ -10,8 +10,8 @@
 //!    files can change when it compacts, describe them in [`Format::settings`].
 //! 4. Put hand-written logs into `tests/fixtures/<agent>/<case>/`, one trap per case; `cargo test`
 //!    writes and checks the snapshots beside them.
-//! 5. Fill in [`Format::facts`]. The README's table is made from it; a test prints the table when it has
-//!    changed.
+//! 5. Fill in [`Format::facts`]. The README's list of agents and the table in `assets/docs/agents.md` are made from
+//!    it; tests print both when they have changed.
 //!
 //! Most logs are files of lines. What else a log can be kept in is listed in [`StoreKind`]; several sessions in
 //! one log, files beside the log and the like are optional fields of [`Format`].

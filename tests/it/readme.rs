@@ -1,11 +1,15 @@
 //! The tables of the README and of `assets/docs/` are those of the program.
 
 use crate::support::{documentation, manifest_folder};
-use ctxgauge::agents::{self, facts};
+use clap::Parser;
+use ctxgauge::agents::{self, Format, facts};
+use ctxgauge::cli::Cli;
 use ctxgauge::config;
 use ctxgauge::tui::keymap::{Keymap, Scope};
 use ctxgauge::tui::theme::Themes;
 use std::fmt::Write;
+#[cfg(unix)]
+use std::process::Command;
 
 /// The table of keys, as the bindings have it.
 fn keys() -> String {
@@ -45,30 +49,40 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(manifest_folder().join(path)).unwrap()
 }
 
-/// The table of agents, as the formats and the models table have it.
-fn agents() -> String {
-    let mut table =
-        "| agent | logs in | updated | known numbers | sub-agents | compactions | compacts at |\n\
-        |---|---|---|---|---|---|---|\n"
-            .to_owned();
-    let rules = config::rules().unwrap();
+/// All formats, by name.
+fn formats() -> Vec<&'static Format> {
     let mut formats = agents::ALL.to_vec();
     formats.sort_by_key(|format| format.id);
-    for format in formats {
-        let told = format.facts;
+    formats
+}
+
+/// The table of agents, as the formats and the models table have it.
+fn agents_table() -> String {
+    let mut table =
+        "| agent | proven | logs in | updated | known numbers | sub-agents | compactions | compacts at |\n\
+        |---|---|---|---|---|---|---|---|\n"
+            .to_owned();
+    let rules = config::rules().unwrap();
+    for format in formats() {
+        let facts = format.facts;
         let places = facts::places(format);
         let places: Vec<String> = places.iter().map(|place| format!("`{place}`")).collect();
         let places = match places.is_empty() {
             true => "name the file".to_owned(),
             false => places.join(", "),
         };
+        let proven = match format.proven {
+            "" => "–",
+            version => version,
+        };
         let cells = [
             format!("`{}`", format.id),
+            proven.to_owned(),
             places,
-            told.live.to_owned(),
-            told.knowledge(),
-            told.sub_agents.to_owned(),
-            told.compactions.to_owned(),
+            facts.live.to_owned(),
+            facts.knowledge(),
+            facts.sub_agents.to_owned(),
+            facts.compactions.to_owned(),
             facts::trigger_rule(&rules, format.id),
         ];
         // A pattern's asterisk is no emphasis.
@@ -79,69 +93,175 @@ fn agents() -> String {
 }
 
 #[test]
-fn the_agents_are_those_of_the_program() {
-    let agents = agents();
+fn the_table_of_agents_is_that_of_the_program() {
+    let table = agents_table();
     assert!(
-        documentation("README.md", "agents") == agents,
-        "the facts have changed: put this between the README's `<!-- agents -->` markers:\n\n{agents}"
+        documentation("assets/docs/agents.md", "agents") == table,
+        "the facts have changed: put this between the markers in assets/docs/agents.md:\n\n{table}"
     );
 }
 
-/// The newest versions that were compared with known counts.
-fn proven() -> String {
-    let mut formats: Vec<&agents::Format> = agents::ALL.to_vec();
-    formats.retain(|format| !format.proven.is_empty());
-    formats.sort_by_key(|format| format.id);
-    let versions = formats.iter();
-    let versions = versions.map(|format| format!("`{}` {}", format.id, format.proven));
-    format!("{}.\n", versions.collect::<Vec<_>>().join(", "))
-}
-
-#[test]
-fn the_proven_versions_are_those_of_the_program() {
-    let proven = proven();
-    assert!(
-        documentation("README.md", "proven") == proven,
-        "put this between the README's `<!-- proven -->` markers:\n\n{proven}"
-    );
-}
-
-#[test]
-fn a_newcomer_first_builds_and_a_developer_tests() {
-    let readme = text("README.md");
-    let (_, first) = readme.split_once("```sh\n").unwrap();
-    assert!(first.starts_with("cargo build --release\n```"));
-    assert!(readme.contains("```sh\ncargo test\n```"));
-}
-
-#[test]
-fn the_configurations_that_are_shown_are_valid() {
-    for path in ["README.md", "assets/docs/configuration.md"] {
-        let text = text(path);
-        let (_, rest) = text.split_once("```toml\n").unwrap();
-        let (example, _) = rest.split_once("```").unwrap();
-        let config: ctxgauge::config::Config = toml::from_str(example).unwrap();
-        assert_eq!((config.window.len(), config.policy.len()), (1, 1), "{path}");
-        assert!(config.alerts.are_on() && config.oversized.is_some());
-        config.keymap().unwrap();
-        Themes::default().choose(&config.theme.unwrap()).unwrap();
+/// Whether an agent's logs contain the provider's numbers.
+fn knowledge(format: &Format) -> &'static str {
+    match (format.facts.known, format.facts.estimated) {
+        ("", _) => "Estimated",
+        (_, "") => "Known",
+        _ => "Partly known",
     }
+}
+
+/// The names of the agents by what is known of their sizes, each with the newest version that was compared with
+/// known counts.
+fn agents_list() -> String {
+    let mut list = String::new();
+    for heading in ["Known", "Partly known", "Estimated"] {
+        let of_group = formats().into_iter().filter(|it| knowledge(it) == heading);
+        let names = of_group.map(|format| format!("`{}` {}", format.id, format.proven));
+        let names: Vec<String> = names.map(|name| name.trim_end().to_owned()).collect();
+        let text = format!("* **{heading}**: {}.", names.join(", "));
+        let layout = textwrap::Options::new(118)
+            .subsequent_indent("  ")
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .word_separator(textwrap::WordSeparator::AsciiSpace);
+        writeln!(list, "{}", textwrap::fill(&text, layout)).unwrap();
+    }
+    list
+}
+
+#[test]
+fn the_list_of_agents_is_that_of_the_program() {
+    let list = agents_list();
+    assert!(
+        documentation("README.md", "agents") == list,
+        "the facts have changed: put this between the README's `<!-- agents -->` markers:\n\n{list}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn the_readme_has_the_figures_of_the_table_of_speed() {
+    let table = Command::new("benches/table")
+        .arg("--readme")
+        .current_dir(manifest_folder())
+        .output()
+        .unwrap();
+    assert!(table.status.success(), "{table:?}");
+    let rows = String::from_utf8(table.stdout).unwrap();
+    assert!(
+        documentation("README.md", "speed") == rows,
+        "put this between the README's `<!-- speed -->` markers:\n\n{rows}"
+    );
+}
+
+/// The commands that a document shows, without their comments.
+fn commands(text: &str) -> Vec<&str> {
+    let blocks = text.split("```sh\n").skip(1);
+    let blocks = blocks.map(|rest| rest.split_once("```").unwrap().0);
+    let lines = blocks.flat_map(str::lines);
+    lines
+        .map(|line| line.split('#').next().unwrap().trim())
+        .collect()
+}
+
+#[test]
+fn a_newcomer_starts_the_program_then_tests_and_then_installs() {
+    let readme = text("README.md");
+    for block in [
+        "cargo run --release",
+        "cargo test",
+        "cargo install --path .",
+    ] {
+        assert!(readme.contains(&format!("```sh\n{block}\n```")), "{block}");
+    }
+    let commands = commands(&readme);
+    let at = |command: &str| commands.iter().position(|it| *it == command).unwrap();
+    assert_eq!(at("cargo run --release"), 0);
+    let installed = at("cargo install --path .");
+    assert!(at("cargo test") < installed);
+    // Nothing else is in the path before.
+    let mut before = commands[..installed].iter();
+    assert!(before.all(|it| it.starts_with("cargo ")), "{commands:?}");
+}
+
+#[test]
+fn the_commands_that_are_shown_exist() {
+    let mut tried = 0;
+    for path in documents() {
+        let text = text(&path);
+        for command in commands(&text) {
+            let words = command.rsplit("| ").next().unwrap();
+            let words = words.strip_prefix("cargo run --release -- ").map_or_else(
+                || words.to_owned(),
+                |arguments| format!("ctxgauge {arguments}"),
+            );
+            let words: Vec<&str> = words.split_whitespace().collect();
+            if words.first() == Some(&"ctxgauge") {
+                let parsed = Cli::try_parse_from(words);
+                assert!(parsed.is_ok(), "{path}: {command}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 0);
+}
+
+#[test]
+fn the_configuration_that_is_shown_is_valid() {
+    let text = text("assets/docs/configuration.md");
+    let (_, rest) = text.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let config: config::Config = toml::from_str(example).unwrap();
+    assert_eq!((config.window.len(), config.policy.len()), (1, 1));
+    assert!(config.alerts.are_on() && config.oversized.is_some());
+    config.keymap().unwrap();
+    Themes::default().choose(&config.theme.unwrap()).unwrap();
+}
+
+/// The README and all that is in `assets/docs/`.
+fn documents() -> Vec<String> {
+    let files = std::fs::read_dir(manifest_folder().join("assets/docs")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut paths: Vec<String> = names.map(|name| format!("assets/docs/{name}")).collect();
+    paths.push("README.md".to_owned());
+    paths.sort();
+    paths
+}
+
+/// The targets of a document's links.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let links = text.split("](").skip(1);
+    links.map(|rest| rest.split(')').next().unwrap())
+}
+
+/// The names by which links lead to the headings of a document.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let names = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase());
+    let anchor = |name: String| name.replace(' ', "-").replace(['`', ',', '\'', '.'], "");
+    names.map(anchor).collect()
 }
 
 #[test]
 fn links_lead_somewhere() {
-    for path in [
-        "README.md",
-        "assets/docs/configuration.md",
-        "assets/docs/custom-formats.md",
-        "assets/docs/json.md",
-        "assets/docs/keys.md",
-    ] {
-        let folder = manifest_folder().join(path);
-        for link in text(path).split("](").skip(1) {
-            let target = link.split([')', '#']).next().unwrap();
-            let exists = folder.parent().unwrap().join(target).exists();
-            assert!(exists || target.starts_with("http"), "{path}: {target}");
+    for path in documents() {
+        let folder = manifest_folder().join(&path);
+        for link in links(&text(&path)).filter(|link| !link.starts_with("http")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = folder.parent().unwrap().join(file);
+            assert!(target.exists(), "{path}: {link}");
+            if !anchor.is_empty() {
+                let there = std::fs::read_to_string(target).unwrap();
+                let has = anchors(&there).iter().any(|it| it == anchor);
+                assert!(has, "{path}: {link}");
+            }
         }
+    }
+}
+
+#[test]
+fn the_readme_leads_to_every_document() {
+    let readme = text("README.md");
+    for path in documents().iter().filter(|path| *path != "README.md") {
+        assert!(links(&readme).any(|link| link == path), "{path}");
     }
 }

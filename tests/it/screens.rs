@@ -4,7 +4,7 @@ mod svg;
 
 use crate::conversation::{Agent, Conversation, ledger, rows};
 use crate::monitor::Monitor;
-use crate::support::manifest_folder;
+use crate::support::{documentation, manifest_folder};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -119,10 +119,11 @@ fn draw_the_screens() {
 }
 
 #[test]
-fn the_readme_shows_every_screen() {
-    let readme = fs::read_to_string(manifest_folder().join("README.md")).unwrap();
-    let (_, shown) = readme.split_once("<!-- screens -->").unwrap();
-    let (shown, _) = shown.split_once("<!-- /screens -->").unwrap();
+fn the_readme_shows_a_screen_and_its_page_all_of_them() {
+    let first = documentation("README.md", "screen");
+    assert_eq!(first.matches("](assets/screens/session.svg)").count(), 1);
+    assert_eq!(first.matches("![").count(), 1);
+    let shown = documentation("assets/docs/screens.md", "screens");
     let files = fs::read_dir(folder())
         .unwrap()
         .map(|file| file.unwrap().path());
@@ -137,8 +138,8 @@ fn the_readme_shows_every_screen() {
     known.sort();
     assert_eq!(drawn, known, "run assets/screens/make");
     for (name, word) in SCREENS {
-        let link = format!("](assets/screens/{name}.svg)");
-        assert!(shown.contains(&link), "the README does not show {name}");
+        let link = format!("](../screens/{name}.svg)");
+        assert!(shown.contains(&link), "screens.md does not show {name}");
         let svg = fs::read_to_string(folder().join(name).with_extension("svg")).unwrap();
         assert!(
             svg.contains(&svg::escaped(word)),
