@@ -212,7 +212,9 @@ mod tests {
     use crate::model::Role;
     use crate::model::event::Event;
     use crate::model::text::TextRequest;
+    use crate::waiting::wait_for;
     use std::collections::BTreeMap;
+    use std::sync::mpsc::TryRecvError;
 
     /// The sessions as one whole play leaves them, and how long it took.
     fn played() -> (Vec<Session>, Duration) {
@@ -343,12 +345,10 @@ mod tests {
             ControlFlow::Break(())
         };
         start(Arc::default(), Arc::default(), sink).unwrap();
-        let minute = Duration::from_secs(60);
-        assert!(ended.recv_timeout(minute).is_ok());
-        assert!(
-            ended
-                .recv_timeout(minute)
-                .is_err_and(|e| e == std::sync::mpsc::RecvTimeoutError::Disconnected)
-        );
+        wait_for("update", || ended.try_recv());
+        wait_for("end", || match ended.try_recv() {
+            Err(TryRecvError::Disconnected) => Ok(()),
+            other => Err(format!("{other:?}")),
+        });
     }
 }

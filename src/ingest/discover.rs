@@ -163,15 +163,7 @@ impl Scanner {
 
     fn walk(&mut self, only: Option<&Path>) -> Found {
         let roots = self.roots.clone();
-        let mut walk = Walk {
-            scanner: self,
-            found: Found::default(),
-            folders: HashSet::new(),
-            files: HashSet::new(),
-            linked: Vec::new(),
-            real_root: PathBuf::new(),
-            unfollowed: Default::default(),
-        };
+        let mut walk = Walk::new(self);
         for root in &roots {
             let path = match only {
                 Some(path) if path.starts_with(root.path()) => path,
@@ -272,7 +264,19 @@ impl Scanner {
     }
 }
 
-impl Walk<'_> {
+impl<'s> Walk<'s> {
+    fn new(scanner: &'s mut Scanner) -> Walk<'s> {
+        Walk {
+            scanner,
+            found: Found::default(),
+            folders: HashSet::new(),
+            files: HashSet::new(),
+            linked: Vec::new(),
+            real_root: PathBuf::new(),
+            unfollowed: Default::default(),
+        }
+    }
+
     fn problem(&mut self, path: &Path, what: String) {
         self.found.problems.push((path.to_path_buf(), what));
     }
@@ -429,6 +433,8 @@ impl Walk<'_> {
                         self.found.unrecognised += u64::from(meta.len() > 0);
                         return;
                     }
+                    // Gone since: the next walk will not see it.
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => return,
                     Err(e) => return self.problem(path, problem::unreadable(&e, "read it")),
                 }
             }
@@ -794,6 +800,44 @@ mod tests {
         symlink(&root, &linked).unwrap();
         assert_eq!(look(vec![SearchRoot::Usual(&TOY, root)]).files.len(), 1);
         assert_eq!(look(vec![SearchRoot::Usual(&TOY, linked)]).files.len(), 1);
+    }
+
+    #[test]
+    fn what_vanishes_between_the_listing_and_the_look_at_it_is_no_problem() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let files = ["a.jsonl", "b.toy", "c.toys", "below/d.toy"];
+        files
+            .iter()
+            .for_each(|name| put(&at(name), "{\"toy\":1}\n"));
+        put(&at("talk/parts/part-1.json"), "{\"toy\":1}");
+        let database = rusqlite::Connection::open(at("all.talks")).unwrap();
+        database.execute_batch("CREATE TABLE talk(id)").unwrap();
+        drop(database);
+        let listed: Vec<DirEntry> = fs::read_dir(dir.path()).unwrap().flatten().collect();
+        let meta = fs::metadata(at("a.jsonl")).unwrap();
+        for entry in &listed {
+            match entry.file_type().unwrap().is_dir() {
+                true => fs::remove_dir_all(entry.path()).unwrap(),
+                false => fs::remove_file(entry.path()).unwrap(),
+            }
+        }
+        let folder = dir.path().to_path_buf();
+        for root in [
+            SearchRoot::Given(folder.clone()),
+            SearchRoot::Usual(&TOY, folder.clone()),
+        ] {
+            let mut scanner = Scanner::new(vec![root.clone()], vec![&TOY], |_| None);
+            let mut walk = Walk::new(&mut scanner);
+            for (n, entry) in (1..).zip(&listed) {
+                walk.entry(&root, entry, &folder, 0);
+                // It vanishes a moment later.
+                walk.file(&root, &entry.path(), FileId(n), || Ok(meta.clone()));
+            }
+            let parts = at("talk/parts");
+            walk.folder(&root, &parts, parts.clone(), 1);
+            assert_eq!(walk.found.problems, []);
+        }
     }
 
     #[cfg(unix)]

@@ -49,7 +49,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use store::pipe::{self, Piped};
-use stuck::{Reporter, Shared};
+use stuck::{Overseer, Reporter, Shared};
 use text::Shelf;
 
 /// Hints and requests that may wait; beyond, everything is looked at instead.
@@ -157,9 +157,19 @@ fn spawn<T: Send + 'static>(
 /// Begins to read. `sink` is called on a thread of its own; it may block, which slows the reading
 /// down, and ends it by [`ControlFlow::Break`].
 pub fn start(
-    mut options: Options,
+    options: Options,
     sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
 ) -> io::Result<Handle> {
+    let (handle, overseer) = begin(options, sink)?;
+    overseer.run()?;
+    Ok(handle)
+}
+
+/// The same, but whoever calls it looks after the thread that reads.
+fn begin(
+    mut options: Options,
+    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+) -> io::Result<(Handle, Overseer)> {
     let (sender, inbox) = sync_channel(INBOX);
     let wanted = Arc::<Wanted>::default();
     if let Some(piped) = options.stdin.take() {
@@ -187,13 +197,13 @@ pub fn start(
         rules: options.rules,
         counter: options.counter,
         cache: options.cache,
-        wanted: Arc::clone(&wanted),
+        wanted,
         sender,
         inbox: Arc::new(Mutex::new(inbox)),
         ended: Arc::new(Mutex::new(Some(ended))),
     };
-    stuck::start(handed, Arc::new(Shared::new(Box::new(sink))), roots, wanted)?;
-    Ok(handle)
+    let overseer = Overseer::begin(handed, Arc::new(Shared::new(Box::new(sink))), roots)?;
+    Ok((handle, overseer))
 }
 
 /// What one thread that reads hands to the next.

@@ -305,6 +305,7 @@ mod tests {
     use crate::ingest::store::{Cursor, News};
     use crate::model::event::{ByLength, Lane};
     use crate::model::session::Session;
+    use crate::waiting::wait_for;
     use proptest::prelude::*;
     use std::fs::OpenOptions;
     use std::io::Write;
@@ -406,11 +407,7 @@ mod tests {
 
     /// Waits for something: a database is looked at once in a while, which depends on how long a look takes.
     fn eventually(mut is_so: impl FnMut() -> bool) {
-        let start = std::time::Instant::now();
-        while !is_so() {
-            assert!(start.elapsed().as_secs() < 20);
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait_for("change", || is_so().then_some(()).ok_or("as before"));
     }
 
     fn statements() -> Vec<&'static str> {

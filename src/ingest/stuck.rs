@@ -5,7 +5,7 @@
 //! again.
 
 use super::roots::SearchRoot;
-use super::{Handed, Wake, Wanted, lock, spawn};
+use super::{Handed, Wake, lock, spawn};
 use crate::model::fleet::Update;
 use std::io;
 use std::ops::ControlFlow;
@@ -16,9 +16,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A file that does not answer for so long does not answer. A query of a database may take 20 seconds.
-const STUCK: Duration = Duration::from_secs(if cfg!(test) { 4 } else { 30 });
+pub(super) const STUCK: Duration = Duration::from_secs(30);
 /// How often that is looked at.
-const LOOK: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 5000 });
+const LOOK: Duration = Duration::from_secs(5);
 /// Threads that may be left alone.
 const MOST: u64 = 16;
 
@@ -93,18 +93,100 @@ impl Reporter {
     }
 }
 
-/// Starts the thread that reads, and another one whenever it does not come back from a file.
-pub(super) fn start(
+/// Looks after the thread that reads, and starts another one whenever it does not come back from a file.
+pub(super) struct Overseer {
     handed: Handed,
     shared: Arc<Shared>,
     roots: Vec<SearchRoot>,
-    wanted: Arc<Wanted>,
-) -> io::Result<()> {
-    let first = begin(&handed, &shared, roots.clone())?;
-    spawn("stuck", move || {
-        watch(&handed, &shared, &roots, &wanted, first)
-    })
-    .map(drop)
+    reader: JoinHandle<()>,
+    /// Threads that did not come back, and the roots in which they are.
+    away: Vec<(JoinHandle<()>, PathBuf)>,
+}
+
+impl Overseer {
+    /// Starts the thread that reads.
+    pub(super) fn begin(
+        handed: Handed,
+        shared: Arc<Shared>,
+        roots: Vec<SearchRoot>,
+    ) -> io::Result<Overseer> {
+        let reader = begin(&handed, &shared, roots.clone())?;
+        Ok(Overseer {
+            handed,
+            shared,
+            roots,
+            reader,
+            away: Vec::new(),
+        })
+    }
+
+    /// Looks after it on a thread of its own.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        let run = move || {
+            loop {
+                thread::sleep(LOOK);
+                if self.look(Instant::now()).is_break() {
+                    return;
+                }
+            }
+        };
+        spawn("stuck", run).map(drop)
+    }
+
+    /// Whether all threads have come back.
+    #[cfg(test)]
+    pub(super) fn has_all(&self) -> bool {
+        self.away.is_empty()
+    }
+
+    /// Starts another thread if the present one is stuck, or if one that was is back. Breaks when there is nothing
+    /// left to look after.
+    pub(super) fn look(&mut self, now: Instant) -> ControlFlow<()> {
+        let shared = &self.shared;
+        if self.handed.wanted.stop.load(Ordering::Relaxed) || self.reader.is_finished() {
+            return ControlFlow::Break(());
+        }
+        let before = self.away.len();
+        self.away.retain(|(thread, _)| !thread.is_finished());
+        let is_back = self.away.len() < before;
+        let at = lock(&shared.at).clone();
+        let stuck = at.filter(|(since, _)| now.saturating_duration_since(*since) >= STUCK);
+        let stuck = stuck.and_then(|(_, path)| {
+            let mut roots = self.roots.iter();
+            let root = roots.find(|root| path.starts_with(root.path()))?;
+            Some((path, root.path().to_path_buf()))
+        });
+        let number = shared.current.load(Ordering::Relaxed);
+        let stuck = stuck.filter(|_| number < MOST);
+        if !is_back && stuck.is_none() {
+            return ControlFlow::Continue(());
+        }
+        shared.current.store(number + 1, Ordering::Relaxed);
+        *lock(&shared.at) = None;
+        let is_left_out = |root: &&SearchRoot| {
+            let stuck = stuck.iter().map(|(_, root)| root);
+            let mut left_out = self.away.iter().map(|(_, root)| root).chain(stuck);
+            left_out.any(|left_out| left_out == root.path())
+        };
+        let rest = self.roots.iter().filter(|root| !is_left_out(root)).cloned();
+        let Ok(new) = begin(&self.handed, shared, rest.collect()) else {
+            return ControlFlow::Break(());
+        };
+        let old = std::mem::replace(&mut self.reader, new);
+        // If it waits for a wake, it ends.
+        let _ = self.handed.sender.try_send(Wake::Look);
+        let Some((path, root)) = stuck else {
+            return ControlFlow::Continue(());
+        };
+        let what = format!(
+            "this does not answer, as a network file system that is gone: nothing below '{}' is \
+             followed until it does",
+            root.display()
+        );
+        self.away.push((old, root));
+        let _ = (lock(&shared.sink))(Update::Problem { path, what });
+        ControlFlow::Continue(())
+    }
 }
 
 fn begin(
@@ -114,57 +196,4 @@ fn begin(
 ) -> io::Result<JoinHandle<()>> {
     let (handed, reporter) = (handed.clone(), Reporter::of(shared));
     spawn("ingest", move || handed.work(reporter, roots))
-}
-
-fn watch(
-    handed: &Handed,
-    shared: &Arc<Shared>,
-    roots: &[SearchRoot],
-    wanted: &Wanted,
-    mut reader: JoinHandle<()>,
-) {
-    // Threads that did not come back, and the roots in which they are.
-    let mut away: Vec<(JoinHandle<()>, PathBuf)> = Vec::new();
-    loop {
-        thread::sleep(LOOK);
-        if wanted.stop.load(Ordering::Relaxed) || reader.is_finished() {
-            return;
-        }
-        let before = away.len();
-        away.retain(|(thread, _)| !thread.is_finished());
-        let is_back = away.len() < before;
-        let at = lock(&shared.at).clone();
-        let stuck = at.filter(|(since, _)| since.elapsed() >= STUCK);
-        let stuck = stuck.and_then(|(_, path)| {
-            let root = roots.iter().find(|root| path.starts_with(root.path()))?;
-            Some((path, root.path().to_path_buf()))
-        });
-        let number = shared.current.load(Ordering::Relaxed);
-        let stuck = stuck.filter(|_| number < MOST);
-        if !is_back && stuck.is_none() {
-            continue;
-        }
-        shared.current.store(number + 1, Ordering::Relaxed);
-        *lock(&shared.at) = None;
-        let is_left_out = |root: &&SearchRoot| {
-            let stuck = stuck.iter().map(|(_, root)| root);
-            let mut left_out = away.iter().map(|(_, root)| root).chain(stuck);
-            left_out.any(|left_out| left_out == root.path())
-        };
-        let rest = roots.iter().filter(|root| !is_left_out(root)).cloned();
-        let Ok(new) = begin(handed, shared, rest.collect()) else {
-            return;
-        };
-        let old = std::mem::replace(&mut reader, new);
-        // If it waits for a wake, it ends.
-        let _ = handed.sender.try_send(Wake::Look);
-        let Some((path, root)) = stuck else { continue };
-        let what = format!(
-            "this does not answer, as a network file system that is gone: nothing below '{}' is \
-             followed until it does",
-            root.display()
-        );
-        away.push((old, root));
-        let _ = (lock(&shared.sink))(Update::Problem { path, what });
-    }
 }

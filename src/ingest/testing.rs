@@ -22,7 +22,8 @@ use crate::model::{Gone, Kind, Role, Source};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 pub(super) static TOY: Format = Format {
     id: "toy",
@@ -211,9 +212,7 @@ impl ToyDecoder {
             };
             out.push(Lane::Main, place, None, Event::Reset(Box::new(reset)));
         } else if value["hang"] == 1 {
-            while HANGS.load(Ordering::Relaxed) {
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
+            HANG.pass();
         } else if let Some(cwd) = value["cwd"].as_str() {
             let meta = Meta {
                 cwd: Some(cwd.into()),
@@ -226,8 +225,50 @@ impl ToyDecoder {
     }
 }
 
-/// Whether `{"hang":1}` is never read.
-pub(super) static HANGS: AtomicBool = AtomicBool::new(false);
+/// Where the reading of `{"hang":1}` waits.
+pub(super) static HANG: Gate = Gate {
+    state: Mutex::new((false, 0)),
+    opened: Condvar::new(),
+};
+
+/// A gate, open at first.
+pub(super) struct Gate {
+    /// Whether it is closed, and how many threads wait at it.
+    state: Mutex<(bool, usize)>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn state(&self) -> MutexGuard<'_, (bool, usize)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn close(&self) {
+        self.state().0 = true;
+    }
+
+    pub(super) fn open(&self) {
+        self.state().0 = false;
+        self.opened.notify_all();
+    }
+
+    /// How many threads wait at it.
+    pub(super) fn waiting(&self) -> usize {
+        self.state().1
+    }
+
+    fn pass(&self) {
+        let mut state = self.state();
+        state.1 += 1;
+        let passed = self.opened.wait_while(state, |(closed, _)| *closed);
+        passed.unwrap_or_else(PoisonError::into_inner).1 -= 1;
+    }
+}
+
+/// A time for tests that say themselves how time passes.
+pub(super) fn some_time() -> Instant {
+    Instant::now()
+}
 
 /// A toy log at a path.
 pub(super) fn toy_log(path: &Path) -> super::discover::LogFile {

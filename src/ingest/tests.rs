@@ -3,7 +3,8 @@
 use super::discover::file_id;
 use super::reader::read_whole;
 use super::roots::SearchRoot;
-use super::testing::{HANGS, TOY, toy_log};
+use super::stuck::STUCK;
+use super::testing::{HANG, TOY, some_time, toy_log};
 use super::*;
 use crate::agents::ouro::OURO;
 use crate::model::event::{ByLength, Lane, Measure};
@@ -12,11 +13,12 @@ use crate::model::running::Running;
 use crate::model::session::{Coverage, Session};
 use crate::model::text::TextRequest;
 use crate::paths::User;
+use crate::waiting::wait_for;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, SystemTime};
 
 mod cached;
 
@@ -24,6 +26,7 @@ struct Watching {
     fleet: Fleet,
     updates: Receiver<Update>,
     handle: Handle,
+    overseer: Overseer,
     seen: Vec<&'static str>,
 }
 
@@ -50,14 +53,16 @@ impl Watching {
     fn new(options: Options) -> Watching {
         let (sender, updates) = sync_channel(8);
         let rules = Arc::clone(&options.rules);
-        let handle = start(options, move |update| match sender.send(update) {
+        let begun = begin(options, move |update| match sender.send(update) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         });
+        let (handle, overseer) = begun.unwrap();
         Watching {
             fleet: Fleet::new(rules),
             updates,
-            handle: handle.unwrap(),
+            handle,
+            overseer,
             seen: Vec::new(),
         }
     }
@@ -66,7 +71,7 @@ impl Watching {
         Watching::new(options(vec![SearchRoot::Usual(&TOY, path.to_path_buf())]))
     }
 
-    /// Takes in updates until something holds; fails after some seconds.
+    /// Takes in updates until something holds.
     fn until(&mut self, what: &str, holds: impl Fn(&Fleet) -> bool) {
         self.take_in(what, |watching| holds(&watching.fleet));
     }
@@ -77,32 +82,41 @@ impl Watching {
     }
 
     fn take_in(&mut self, what: &str, holds: impl Fn(&Watching) -> bool) {
-        let end = Instant::now() + Duration::from_secs(20);
-        while !holds(self) {
-            match self
-                .updates
-                .recv_timeout(end.saturating_duration_since(Instant::now()))
-            {
-                Ok(update) => {
-                    self.seen.push(match &update {
-                        Update::Found(_) => "found",
-                        Update::Rebuilt { .. } => "rebuilt",
-                        Update::Appended { .. } => "appended",
-                        Update::Settings { .. } => "settings",
-                        Update::Running { .. } => "running",
-                        Update::Vanished(_) => "vanished",
-                        Update::Problem { .. } => "problem",
-                        Update::Banner(_) => "banner",
-                        Update::Text(_) => "text",
-                        Update::InitialScanDone => "gauges",
-                        Update::CaughtUp => "caught up",
-                    });
-                    self.fleet.apply(update);
-                }
-                Err(RecvTimeoutError::Timeout) => panic!("not in time: {what}; {:?}", self.seen),
-                Err(e) => panic!("{what}: {e}"),
+        wait_for(what, || {
+            while !holds(self) {
+                let update = self.updates.try_recv();
+                let update = update.map_err(|e| format!("{e} after {:?}", self.seen))?;
+                self.seen.push(match &update {
+                    Update::Found(_) => "found",
+                    Update::Rebuilt { .. } => "rebuilt",
+                    Update::Appended { .. } => "appended",
+                    Update::Settings { .. } => "settings",
+                    Update::Running { .. } => "running",
+                    Update::Vanished(_) => "vanished",
+                    Update::Problem { .. } => "problem",
+                    Update::Banner(_) => "banner",
+                    Update::Text(_) => "text",
+                    Update::InitialScanDone => "gauges",
+                    Update::CaughtUp => "caught up",
+                });
+                self.fleet.apply(update);
             }
-        }
+            Ok::<(), String>(())
+        });
+    }
+
+    /// Ends the reading, and waits until it has: what the cache is to hold is written then.
+    fn end(self) {
+        self.handle.wanted.stop.store(true, Ordering::Relaxed);
+        let _ = self.handle.inbox.try_send(Wake::Look);
+        wait_for("end of the reading", || {
+            // Who reads may wait for somebody to take an update.
+            while self.updates.try_recv().is_ok() {}
+            match lock(&self.handle.worker).try_recv() {
+                Err(TryRecvError::Disconnected) => Ok(()),
+                _ => Err("it reads"),
+            }
+        });
     }
 
     fn until_known(&mut self, path: &Path, known: u64) {
@@ -195,8 +209,9 @@ fn appended_torn_truncated_replaced_vanished() {
     watching.until_known(&path, 301);
     watching.assert_same_as_fresh(&path);
     // Replaced, and longer than before.
-    fs::rename(&path, dir.path().join("one.old")).unwrap();
-    append(&path, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":400}\n");
+    let new = dir.path().join("one.new");
+    append(&new, "{\"toy\":1}\n{\"side\":\"agent\"}\n{\"toy\":400}\n");
+    fs::rename(&new, &path).unwrap();
     watching.until_known(&path, 401);
     watching.assert_same_as_fresh(&path);
     assert_eq!(watching.fleet.len(), 2, "a lane of its own");
@@ -305,7 +320,10 @@ fn a_document_is_followed_though_it_is_torn() {
     watching.until_known(&path, 6);
     let mut file = fs::File::create(&path).unwrap();
     file.write_all(b"[{\"toy\":5},").unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    // Half of it is there when something else has been seen.
+    let other = dir.path().join("other.toy");
+    append(&other, "{\"toy\":1}\n");
+    watching.until_known(&other, 2);
     file.write_all(b"{\"toy\":8}]").unwrap();
     watching.until_known(&path, 9);
     assert_eq!(watching.session(&path).unreadable, 0);
@@ -366,23 +384,20 @@ fn a_file_without_permission_is_a_problem_and_the_others_are_read() {
 fn the_reading_ends_when_nobody_listens() {
     let (dir, path) = folder();
     append(&path, "{\"toy\":3}\n");
-    let (sender, updates) = sync_channel(0);
-    let handle = start(
-        options(vec![SearchRoot::Usual(&TOY, dir.path().to_path_buf())]),
-        move |update| match sender.send(update) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        },
-    );
-    updates.recv_timeout(Duration::from_secs(10)).unwrap();
-    drop(handle);
-    let end = Instant::now() + Duration::from_secs(10);
-    while !matches!(
-        updates.recv_timeout(Duration::from_secs(10)),
-        Err(RecvTimeoutError::Disconnected)
-    ) {
-        assert!(Instant::now() < end);
-    }
+    let mut watching = Watching::folder(dir.path());
+    watching.until_seen("found");
+    let Watching {
+        updates,
+        handle,
+        overseer,
+        ..
+    } = watching;
+    drop((handle, overseer));
+    // Who reads has let go of what takes the updates.
+    wait_for("end of the updates", || match updates.try_recv() {
+        Err(TryRecvError::Disconnected) => Ok(()),
+        other => Err(format!("{:?}", other.err())),
+    });
 }
 
 #[test]
@@ -425,13 +440,11 @@ fn an_items_text_is_read_while_logs_are_followed() {
     let wanted = TextRequest::of(file_id(&path), &item).unwrap();
     let read = |wanted| {
         watching.handle.read_text(TextJob::Page(wanted));
-        loop {
-            match watching.updates.recv_timeout(Duration::from_secs(20)) {
-                Ok(Update::Text(page)) if page.of == wanted => break page.text,
-                Ok(_) => {}
-                Err(e) => panic!("no text: {e}"),
-            }
-        }
+        wait_for("text", || match watching.updates.try_recv() {
+            Ok(Update::Text(page)) if page.of == wanted => Ok(page.text),
+            Ok(_) => Err("another update".to_owned()),
+            Err(e) => Err(e.to_string()),
+        })
     };
     assert_eq!(read(wanted).unwrap().text, "eins");
     assert_eq!(read(wanted).unwrap().text, "eins", "and again");
@@ -549,8 +562,19 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     let roots = [&bad, &good].map(|folder| SearchRoot::Usual(&TOY, folder.clone()));
     let mut watching = Watching::new(options(roots.to_vec()));
     watching.until("caught up", |fleet| fleet.caught_up);
-    HANGS.store(true, Ordering::Relaxed);
+    HANG.close();
     append(&ill, "{\"hang\":1}\n{\"toy\":8}\n");
+    let hang = |threads| {
+        wait_for("threads that hang", || match HANG.waiting() {
+            waiting if waiting == threads => Ok(()),
+            waiting => Err(waiting),
+        });
+    };
+    hang(1);
+    let _ = watching.overseer.look(some_time());
+    assert!(watching.overseer.has_all(), "it may still answer");
+    let _ = watching.overseer.look(some_time() + STUCK);
+    assert!(!watching.overseer.has_all());
     watching.until_seen("problem");
     append(&well, "{\"toy\":2}\n");
     watching.until_known(&well, 3);
@@ -558,11 +582,24 @@ fn a_file_system_that_hangs_stops_neither_the_other_sessions_nor_the_end() {
     // A program that ends now does not wait for it.
     let mut other = Watching::new(options(vec![roots[0].clone()]));
     other.until_seen("found");
-    let begun = Instant::now();
-    drop(other);
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    hang(2);
+    let (sender, ended) = channel();
+    spawn("end", move || {
+        drop(other);
+        sender.send(())
+    })
+    .unwrap();
+    wait_for("end of the other program", || ended.try_recv());
+    assert_eq!(HANG.waiting(), 2);
     // It answers again.
-    HANGS.store(false, Ordering::Relaxed);
+    HANG.open();
+    wait_for("the thread that hung", || {
+        let _ = watching.overseer.look(some_time());
+        match watching.overseer.has_all() {
+            true => Ok(()),
+            false => Err("it is away"),
+        }
+    });
     watching.until_known(&ill, 9);
     append(&ill, "{\"toy\":10}\n");
     watching.until_known(&ill, 11);

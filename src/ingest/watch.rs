@@ -6,6 +6,7 @@
 use super::roots::SearchRoot;
 use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -42,6 +43,7 @@ impl Watch {
     /// `announce` gets each root before it is looked at.
     pub fn cover(
         &mut self,
+        now: Instant,
         roots: &[SearchRoot],
         announce: &dyn Fn(&Path),
     ) -> Vec<(PathBuf, notify::Error)> {
@@ -68,19 +70,39 @@ impl Watch {
             } else {
                 continue;
             };
-            let now = Instant::now();
             let tried = self.watched.get(path);
             if tried.is_some_and(|again| again.is_none_or(|again| now < again)) {
                 continue;
             }
             let watched = self.watcher.watch(path, mode);
-            let again = watched.is_err().then_some(now + RETRY);
-            self.watched.insert(path.to_path_buf(), again);
-            if let Err(e) = watched {
-                failed.push((path.to_path_buf(), e));
-            }
+            failed.extend(self.note(now, path, watched));
         }
         failed
+    }
+
+    /// Notes whether a place is watched now. Returns why it cannot be.
+    fn note(
+        &mut self,
+        now: Instant,
+        path: &Path,
+        watched: notify::Result<()>,
+    ) -> Option<(PathBuf, notify::Error)> {
+        // It vanished since it was looked at: the next call sees whether it is back.
+        if watched.as_ref().is_err_and(is_gone) {
+            return None;
+        }
+        let again = watched.is_err().then_some(now + RETRY);
+        self.watched.insert(path.to_path_buf(), again);
+        Some((path.to_path_buf(), watched.err()?))
+    }
+}
+
+/// Whether the path, or a folder below it, does not exist.
+fn is_gone(error: &notify::Error) -> bool {
+    match &error.kind {
+        ErrorKind::PathNotFound => true,
+        ErrorKind::Io(e) => e.kind() == io::ErrorKind::NotFound,
+        _ => false,
     }
 }
 
@@ -128,9 +150,9 @@ pub fn advice(error: &notify::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::testing::some_time;
     use notify::event::{Event, Flag};
     use std::cell::RefCell;
-    use std::io;
 
     #[test]
     fn the_queue_of_the_watcher_is_full_so_everything_is_looked_at() {
@@ -161,14 +183,36 @@ mod tests {
     fn what_cannot_be_watched_is_named_once_and_tried_again_later() {
         let dir = tempfile::tempdir().unwrap();
         let root = SearchRoot::Given(dir.path().to_path_buf());
+        let roots = [root];
         let mut watch = Watch::new(|_| ()).unwrap();
-        assert!(watch.cover(std::slice::from_ref(&root), &|_| ()).is_empty());
-        let failed = |watch: &mut Watch, again| {
-            watch.watched.insert(dir.path().to_path_buf(), Some(again));
-            watch.cover(std::slice::from_ref(&root), &|_| ());
-            watch.watched[dir.path()].is_some()
+        let now = some_time();
+        assert!(watch.cover(now, &roots, &|_| ()).is_empty());
+        let limit = Err(notify::Error::new(ErrorKind::MaxFilesWatch));
+        let failed = watch.note(now, dir.path(), limit);
+        assert_eq!(failed.map(|(path, _)| path).as_deref(), Some(dir.path()));
+        let is_watched = |watch: &mut Watch, now| {
+            assert!(watch.cover(now, &roots, &|_| ()).is_empty());
+            watch.watched[dir.path()].is_none()
         };
-        assert!(failed(&mut watch, Instant::now() + RETRY), "not yet");
-        assert!(!failed(&mut watch, Instant::now()), "now");
+        let before = Duration::from_nanos(1);
+        assert!(!is_watched(&mut watch, now + RETRY - before), "not yet");
+        assert!(is_watched(&mut watch, now + RETRY), "now");
+    }
+
+    #[test]
+    fn a_folder_that_vanishes_before_it_is_watched_is_no_failure_and_is_watched_when_it_is_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("logs");
+        let roots = [SearchRoot::Given(folder.clone())];
+        let mut watch = Watch::new(|_| ()).unwrap();
+        // What the system says of a folder that was there when it was looked at.
+        let watched = watch.watcher.watch(&folder, RecursiveMode::Recursive);
+        assert!(watched.is_err());
+        assert!(watch.note(some_time(), &folder, watched).is_none());
+        let io = Err(notify::Error::io(io::ErrorKind::NotFound.into()));
+        assert!(watch.note(some_time(), &folder, io).is_none());
+        std::fs::create_dir(&folder).unwrap();
+        assert!(watch.cover(some_time(), &roots, &|_| ()).is_empty());
+        assert_eq!(watch.watched.get(&folder), Some(&None));
     }
 }

@@ -71,6 +71,8 @@ struct Known {
     /// Whether somebody waits for it to be read whole.
     is_urgent: bool,
     missing_since: Option<Instant>,
+    /// Whether the last look at everything did not find it.
+    is_passed_over: bool,
     /// Not to be read before: it failed, or is being rewritten.
     not_before: Option<Instant>,
     /// Whether it cannot be read as it is, so that it is read again only when it has changed.
@@ -105,6 +107,8 @@ pub(super) struct Worker {
     reporter: Reporter,
     known: HashMap<FileId, Known>,
     by_path: HashMap<PathBuf, FileId>,
+    /// Problems that were found since the last look at everything.
+    suspected: HashSet<(PathBuf, String)>,
     /// Problems that were reported.
     reported: HashSet<(PathBuf, String)>,
     live: Vec<FileId>,
@@ -148,6 +152,7 @@ impl Worker {
             reporter,
             known: HashMap::new(),
             by_path: HashMap::new(),
+            suspected: HashSet::new(),
             reported: HashSet::new(),
             live: Vec::new(),
             again: Vec::new(),
@@ -176,7 +181,7 @@ impl Worker {
         read: &SyncSender<Wake>,
         hint: impl Fn(Hint) + Clone + Send + 'static,
     ) -> ControlFlow<()> {
-        let found = self.scanner.look();
+        let mut found = self.scanner.look();
         if found.files.is_empty() && found.unrecognised > 0 {
             let what = format!(
                 "none of {} files is a log that can be read here",
@@ -185,6 +190,9 @@ impl Worker {
             let root = self.scanner.roots().first();
             let path = root.map(|root| root.path().to_path_buf());
             self.report(path.unwrap_or_default(), what)?;
+        }
+        for (path, what) in std::mem::take(&mut found.problems) {
+            self.report(path, what)?;
         }
         self.take_in(found)?;
         if let Some(cache) = &mut self.cache {
@@ -211,9 +219,9 @@ impl Worker {
                 }
             }
             if self.next_walk <= now {
-                let failed = watch
-                    .as_mut()
-                    .map(|watch| watch.cover(self.scanner.roots(), &|root| self.reporter.at(root)));
+                let failed = watch.as_mut().map(|watch| {
+                    watch.cover(now, self.scanner.roots(), &|root| self.reporter.at(root))
+                });
                 for (path, e) in failed.into_iter().flatten() {
                     self.no_hints(&path, &e)?;
                 }
@@ -224,7 +232,7 @@ impl Worker {
             }
             self.look_again(now)?;
             self.looked_at = *lock(&self.wanted.looked_at);
-            self.read_texts(read);
+            self.read_texts(now, read);
             self.take_needs();
             let busy = self.read_on(read)?;
             self.save_cache(now)?;
@@ -309,9 +317,7 @@ impl Worker {
 
     /// Takes in what is new and looks at what has changed.
     fn take_in(&mut self, found: Found) -> ControlFlow<()> {
-        for (path, what) in found.problems {
-            self.report(path, what)?;
-        }
+        self.suspected.extend(found.problems);
         let mut new = Vec::new();
         for log in found.files {
             let facts = &log.facts;
@@ -342,6 +348,7 @@ impl Worker {
                             lacks_texts: false,
                             is_urgent: false,
                             missing_since: None,
+                            is_passed_over: false,
                             not_before: None,
                             refused: false,
                             cwd: None,
@@ -370,19 +377,7 @@ impl Worker {
         let begun = Instant::now();
         let found = self.scanner.look();
         let mut took = begun.elapsed();
-        let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
-        self.take_in(found)?;
-        let gone = self.known.iter().filter(|(file, _)| !there.contains(file));
-        let gone: Vec<(FileId, Arc<PathBuf>)> = gone
-            .map(|(file, known)| (*file, Arc::clone(&known.log.facts.path)))
-            .collect();
-        for (file, path) in gone {
-            // Still there: it is a copy of a more complete log now. A pipe in its place is a problem.
-            match path.is_file() || path.is_dir() {
-                true => self.vanish(file)?,
-                false => self.check(file)?,
-            }
-        }
+        self.take_in_all(found)?;
         let begun = Instant::now();
         self.send_running()?;
         let live = self.known.iter().filter(|(_, known)| is_live(known));
@@ -394,6 +389,36 @@ impl Worker {
         took += begun.elapsed();
         self.walked = Instant::now();
         self.next_walk = Instant::now() + WALK.max(took * WALK_SHARE);
+        ControlFlow::Continue(())
+    }
+
+    /// Takes in everything that is there now. What seems wrong may be so for a moment, as when a folder is made anew:
+    /// it counts when two looks in a row find it.
+    fn take_in_all(&mut self, found: Found) -> ControlFlow<()> {
+        let before = std::mem::take(&mut self.suspected);
+        let there: HashSet<FileId> = found.files.iter().map(|log| log.facts.file).collect();
+        self.take_in(found)?;
+        let confirmed: Vec<_> = self.suspected.intersection(&before).cloned().collect();
+        for (path, what) in confirmed {
+            self.report(path, what)?;
+        }
+        let mut gone = Vec::new();
+        for (file, known) in &mut self.known {
+            let was_passed_over = known.is_passed_over;
+            known.is_passed_over = !there.contains(file);
+            if known.is_passed_over {
+                gone.push((*file, Arc::clone(&known.log.facts.path), was_passed_over));
+            }
+        }
+        for (file, path, was_passed_over) in gone {
+            // Still there: it is a copy of a more complete log now, or back since the look. A pipe in its place is a
+            // problem.
+            match path.is_file() || path.is_dir() {
+                true if was_passed_over => self.vanish(file)?,
+                true => {}
+                false => self.check(file)?,
+            }
+        }
         ControlFlow::Continue(())
     }
 

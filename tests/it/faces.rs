@@ -1,6 +1,7 @@
 //! `ls`, the report and what the screens show are the same for a log whose size is final.
 
 use crate::support::{ctxgauge, manifest_folder};
+use crate::waiting::wait_for;
 use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::ingest::{self, Options};
 use ctxgauge::model::fleet::Fleet;
@@ -13,7 +14,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 /// Runs the program and reads what it prints.
 fn printed(home: &Path, arguments: &[&str], log: &Path) -> Value {
@@ -59,8 +59,7 @@ fn watched(log: &Path) -> BTreeMap<String, (u64, u64, Option<u64>)> {
         sessions.all(|(_, session)| session.is_final(&session.context()))
     };
     while !fleet.caught_up || !is_final(&fleet) {
-        let update = updates.recv_timeout(Duration::from_secs(20));
-        fleet.apply(update.unwrap());
+        fleet.apply(wait_for("update", || updates.try_recv()));
     }
     drop(handle);
     let rows = fleet.sessions().map(|(_, session)| {

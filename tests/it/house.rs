@@ -3,6 +3,7 @@
 
 mod imports;
 mod source;
+mod waiting;
 
 use crate::support::manifest_folder;
 use ctxgauge::agents;

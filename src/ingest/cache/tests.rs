@@ -5,8 +5,10 @@ use crate::agents;
 use crate::ingest::discover::{LogFile, Scanner};
 use crate::ingest::reader::read_whole;
 use crate::ingest::roots::SearchRoot;
+use crate::ingest::store::Stamp;
 use crate::ingest::testing::toy_log;
 use crate::model::event::ByLength;
+use crate::waiting::wait_for;
 use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;
@@ -57,6 +59,19 @@ impl Home {
     }
 }
 
+/// Waits until what is written to a file from now on gets another time of change than it has.
+fn wait_for_a_tick(path: &Path) {
+    let before = Stamp::of(path).unwrap();
+    let beside = path.with_extension("tick");
+    wait_for("tick of the file system", || {
+        fs::write(&beside, "").unwrap();
+        match Stamp::of(&beside).unwrap().is_changed_after(before) {
+            true => Ok(()),
+            false => Err("the same time"),
+        }
+    });
+}
+
 /// Makes a file an hour old.
 fn age(path: &Path) {
     let file = fs::File::options().write(true).open(path).unwrap();
@@ -83,7 +98,7 @@ fn a_log_that_was_written_to_is_not_found() {
     let modified = fs::metadata(path).unwrap().modified().unwrap();
     home.save(b"value");
     // A byte, the same size, the same time of writing.
-    std::thread::sleep(Duration::from_millis(30));
+    wait_for_a_tick(path);
     fs::write(path, "{\"toy\":101}\n").unwrap();
     let file = fs::File::options().write(true).open(path).unwrap();
     file.set_modified(modified).unwrap();

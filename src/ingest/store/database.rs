@@ -44,11 +44,15 @@ const LOOK: Duration = Duration::from_millis(50);
 const LOOK_SHARE: u32 = 20;
 /// A lock that is held for longer is reported.
 const LOCKED: Duration = Duration::from_secs(2);
+/// A query that takes longer is given up: a hostile schema can make one endless.
+const LONGEST_QUERY: Duration = Duration::from_secs(20);
 
 /// A database that contains sessions.
 pub struct Database {
     path: Arc<PathBuf>,
     spec: &'static DatabaseSpec,
+    /// A query that takes longer is given up.
+    longest_query: Duration,
     state: Mutex<State>,
 }
 
@@ -98,6 +102,7 @@ impl Database {
         Database {
             path: Arc::clone(path),
             spec,
+            longest_query: LONGEST_QUERY,
             state: Mutex::default(),
         }
     }
@@ -105,15 +110,19 @@ impl Database {
     /// Whether its tables are those of the spec.
     pub fn fits(&self) -> bool {
         let mut state = lock(&self.state);
-        let tables = state.read(self, |_, _| Ok(()));
+        let tables = state.read(self, Instant::now(), |_, _| Ok(()));
         state.open = None;
         matches!(tables, Ok(Some(())))
     }
 
     /// Its sessions. With an error, they are those that were last seen.
     pub fn sessions(&self) -> (Sessions, Option<io::Error>) {
+        self.sessions_at(Instant::now())
+    }
+
+    fn sessions_at(&self, now: Instant) -> (Sessions, Option<io::Error>) {
         let mut state = lock(&self.state);
-        let error = state.list(self).err();
+        let error = state.list(self, now).err();
         if error
             .as_ref()
             .is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
@@ -135,7 +144,7 @@ impl Database {
 
     /// The stamp of a session.
     fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
-        lock(&self.state).look(self, session)
+        lock(&self.state).look(self, session, Instant::now())
     }
 
     /// Calls `give` with the lines of a session's rows after the first `skip`.
@@ -158,14 +167,13 @@ impl Database {
         &self,
         read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<T> {
-        let read = lock(&self.state).read(self, read)?;
+        let read = lock(&self.state).read(self, Instant::now(), read)?;
         read.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
 impl State {
-    fn list(&mut self, database: &Database) -> io::Result<()> {
-        let now = Instant::now();
+    fn list(&mut self, database: &Database, now: Instant) -> io::Result<()> {
         if self
             .used
             .is_some_and(|used| now.duration_since(used) > IDLE)
@@ -187,7 +195,11 @@ impl State {
         if let Some((_, tables)) = &mut self.open {
             *tables = tables.filter(|tables| tables.is_final());
         }
-        let listed = self.read(database, |connection, tables| tables.sessions(connection));
+        let begun = Instant::now();
+        let listed = self.read(database, now, |connection, tables| {
+            tables.sessions(connection)
+        });
+        let took = begun.elapsed();
         self.note_refusal(files, listed.as_ref().err());
         let listed = listed?;
         let sessions = listed.into_iter().flatten().map(|session| {
@@ -202,12 +214,11 @@ impl State {
         self.sessions = Arc::new(sessions.collect());
         self.looks.clear();
         self.seen = Some(files).filter(Files::is_sure);
-        self.next_look = Some(Instant::now() + LOOK.max(now.elapsed() * LOOK_SHARE));
+        self.next_look = Some(after(now, took));
         Ok(())
     }
 
-    fn look(&mut self, database: &Database, id: &Arc<str>) -> io::Result<Stamp> {
-        let now = Instant::now();
+    fn look(&mut self, database: &Database, id: &Arc<str>, now: Instant) -> io::Result<Stamp> {
         let files = Files::of(&database.path)?;
         let listed = self.sessions.get(id).filter(|_| self.seen == Some(files));
         if let Some(session) = listed {
@@ -223,9 +234,11 @@ impl State {
         if let Some(error) = self.refusal(files) {
             return last.ok_or(error);
         }
-        let found = self.read(database, |connection, tables| {
+        let begun = Instant::now();
+        let found = self.read(database, now, |connection, tables| {
             tables.session(connection, id)
         });
+        let took = begun.elapsed();
         let session = match found {
             Ok(found) => found.flatten().ok_or(io::ErrorKind::NotFound)?,
             // What is wrong with the database shows when its sessions are listed.
@@ -237,7 +250,7 @@ impl State {
         let look = Look {
             stamp: stamp(&session),
             seen: Some(files).filter(Files::is_sure),
-            next: Instant::now() + LOOK.max(now.elapsed() * LOOK_SHARE),
+            next: after(now, took),
         };
         self.looks.insert(Arc::clone(id), look);
         Ok(look.stamp)
@@ -261,16 +274,20 @@ impl State {
     fn read<T>(
         &mut self,
         database: &Database,
+        now: Instant,
         read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
-        let result = self.try_read(database, read);
+        // SQLite has no error for a file that is gone since it was looked at.
+        let result = self
+            .try_read(database, now, read)
+            .or_else(|e| Files::of(&database.path).and(Err(e)));
         let is_locked = matches!(&result, Err(e) if e.kind() == io::ErrorKind::ResourceBusy);
         if !is_locked {
             self.locked_since = None;
             return result;
         }
-        let since = *self.locked_since.get_or_insert_with(Instant::now);
-        match since.elapsed() < LOCKED {
+        let since = *self.locked_since.get_or_insert(now);
+        match now.saturating_duration_since(since) < LOCKED {
             true => Err(io::ErrorKind::WouldBlock.into()),
             false => result,
         }
@@ -279,6 +296,7 @@ impl State {
     fn try_read<T>(
         &mut self,
         database: &Database,
+        now: Instant,
         read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
         let path = &database.path;
@@ -290,7 +308,7 @@ impl State {
         let open = self.open.take().filter(|(open, _)| open.is_of(files));
         let (open, tables) = match open {
             Some(open) => open,
-            None => (Opened::new(path, files)?, None),
+            None => (Opened::new(path, files, database.longest_query)?, None),
         };
         let tables = match tables {
             Some(tables) => tables,
@@ -305,9 +323,14 @@ impl State {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.open = Some((open, Some(tables)));
-        self.used = Some(Instant::now());
+        self.used = Some(now);
         Ok(Some(result))
     }
+}
+
+/// When to look again after a look that took so long.
+fn after(now: Instant, took: Duration) -> Instant {
+    now + took + LOOK.max(took * LOOK_SHARE)
 }
 
 fn stamp(session: &Listed) -> Stamp {

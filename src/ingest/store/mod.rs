@@ -274,6 +274,12 @@ impl Stamp {
         }
     }
 
+    /// Whether the file of this stamp was changed later than the other one.
+    #[cfg(test)]
+    pub(in crate::ingest) fn is_changed_after(&self, other: Stamp) -> bool {
+        self.changed > other.changed || self.modified > other.modified
+    }
+
     /// The same stamp, with the time of the last write.
     #[must_use]
     pub fn at(self, modified: Option<SystemTime>) -> Stamp {

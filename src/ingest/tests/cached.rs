@@ -29,7 +29,7 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
     let first = with_cache(dir.path());
     assert!(!first.session(&path).lacks_texts());
     let context = first.session(&path).context();
-    drop(first);
+    first.end();
 
     let mut second = with_cache(dir.path());
     let session = second.session(&path);
@@ -51,18 +51,18 @@ fn an_unchanged_log_comes_from_the_cache_until_it_changes() {
             .is_some_and(|session| !session.lacks_texts())
     });
     assert_eq!(second.session(&path).context(), context);
-    drop(second);
+    second.end();
 
     let mut third = with_cache(dir.path());
     assert!(third.session(&path).lacks_texts());
     append(&path, "{\"toy\":300}\n");
     third.until_known(&path, 301);
     third.assert_same_as_fresh(&path);
-    drop(third);
+    third.end();
 
     // What was appended while nobody watched.
     age(&path);
-    drop(with_cache(dir.path()));
+    with_cache(dir.path()).end();
     append(&path, "{\"toy\":400}\n");
     age(&path);
     let fourth = with_cache(dir.path());
@@ -75,7 +75,7 @@ fn opening_a_session_reads_its_log() {
     let (dir, path) = folder();
     fs::write(&path, "{\"toy\":100}\n{\"say\":\"words\"}\n").unwrap();
     age(&path);
-    drop(with_cache(dir.path()));
+    with_cache(dir.path()).end();
     let mut watching = with_cache(dir.path());
     assert!(watching.session(&path).lacks_texts());
     watching.handle.look_at(file_id(&path));

@@ -5,11 +5,13 @@ use crate::ingest::INBOX;
 use crate::ingest::discover::Found;
 use crate::ingest::stuck::Shared;
 use crate::ingest::testing::made::{Fault, Made};
+use crate::ingest::testing::{some_time, toy_log};
 use crate::ingest::text::TextJob;
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::text::{TextPage, TextRequest};
 use crate::paths::User;
+use crate::waiting::wait_for;
 use std::io::Write;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::SystemTime;
@@ -21,6 +23,8 @@ struct Driven {
     problems: Arc<Mutex<Vec<String>>>,
     /// Texts that were read.
     texts: Arc<Mutex<Vec<TextPage>>>,
+    /// How far its time is ahead.
+    ahead: Duration,
 }
 
 impl Driven {
@@ -72,6 +76,7 @@ impl Driven {
             fleet,
             problems,
             texts,
+            ahead: Duration::ZERO,
         }
     }
 
@@ -79,18 +84,18 @@ impl Driven {
     fn turn(&mut self) {
         let worker = &mut self.worker;
         let _ = worker.look_at_live();
-        let _ = worker.look_again(Instant::now());
-        worker.read_texts(&self.inbox);
+        let now = some_time() + self.ahead;
+        let _ = worker.look_again(now);
+        worker.read_texts(now, &self.inbox);
         let _ = worker.read_on(&self.inbox);
         let _ = worker.take_wakes(Duration::from_millis(1));
     }
 
     fn until(&mut self, what: &str, holds: impl Fn(&Driven) -> bool) {
-        let end = Instant::now() + Duration::from_secs(30);
-        while !holds(self) {
+        wait_for(what, || {
             self.turn();
-            assert!(Instant::now() < end, "not in time: {what}");
-        }
+            holds(self).then_some(()).ok_or("what was before")
+        });
     }
 
     fn known(&self) -> u64 {
@@ -172,7 +177,7 @@ fn a_log_that_lost_its_header_is_refused_once_until_it_changes() {
             .worker
             .again
             .iter_mut()
-            .for_each(|(at, _)| *at = Instant::now());
+            .for_each(|(at, _)| *at = some_time());
         let known = driven.worker.known.values_mut();
         known.for_each(|known| known.not_before = None);
     }
@@ -249,11 +254,11 @@ fn a_text_that_never_comes_does_not_keep_the_others_waiting() {
             break;
         }
         assert!(driven.worker.next_reader().is_some(), "it is woken for it");
+        driven.ahead += texts::SLOW;
         driven.until("the text", |driven| lock(&driven.texts).len() == stuck);
     }
     // There are only so many threads. The page waits until one of them comes back.
-    let newest = driven.worker.readers.last().unwrap().since;
-    driven.until("that they are slow", |_| newest.elapsed() >= texts::SLOW);
+    driven.ahead += texts::SLOW;
     driven.turn();
     assert_eq!(driven.worker.readers.len(), texts::MOST);
     assert_eq!(driven.worker.next_reader(), None);
@@ -321,4 +326,79 @@ fn no_descriptors_left_is_said_once_and_the_log_is_read_when_there_are_some() {
 fn a_log_that_vanishes_between_stat_and_open_is_no_problem_and_is_read_when_it_is_back() {
     let said = shut_for_a_while(|| io::ErrorKind::NotFound.into());
     assert_eq!(said, Vec::<String>::new());
+}
+
+#[test]
+fn what_is_wrong_for_a_moment_is_no_problem() {
+    let mut driven = Driven::new(&[]);
+    let found = |what: Option<&str>| Found {
+        problems: what
+            .map(|what| (PathBuf::from("/logs"), what.to_owned()))
+            .into_iter()
+            .collect(),
+        ..Found::default()
+    };
+    // One look finds it, and the next one does not.
+    for what in [Some("gone"), None, Some("gone"), Some("shut")] {
+        let _ = driven.worker.take_in_all(found(what));
+        assert_eq!(*lock(&driven.problems), [""; 0]);
+    }
+    for _ in 0..3 {
+        let _ = driven.worker.take_in_all(found(Some("shut")));
+        assert_eq!(*lock(&driven.problems), ["shut"]);
+    }
+    // What a hint led to counts as a look.
+    let _ = driven.worker.take_in(found(Some("gone")));
+    assert_eq!(*lock(&driven.problems), ["shut"]);
+    let _ = driven.worker.take_in_all(found(Some("gone")));
+    assert_eq!(*lock(&driven.problems), ["shut", "gone"]);
+}
+
+#[test]
+fn a_log_vanishes_when_it_is_not_back_after_a_while() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.toy");
+    let put = || std::fs::write(&path, "{\"toy\":1}\n").unwrap();
+    let remove = || std::fs::remove_file(&path).unwrap();
+    put();
+    let log = toy_log(&path);
+    let file = log.facts.file;
+    let mut driven = Driven::new(&[]);
+    let all = |files: &[&LogFile]| Found {
+        files: files.iter().map(|log| (*log).clone()).collect(),
+        ..Found::default()
+    };
+    let is_shown = |driven: &Driven| !lock(&driven.fleet).is_empty();
+    let _ = driven.worker.take_in_all(all(&[&log]));
+    assert!(is_shown(&driven));
+    // It was away for the look alone.
+    for found in [all(&[]), all(&[&log]), all(&[]), all(&[&log])] {
+        let _ = driven.worker.take_in_all(found);
+        assert!(is_shown(&driven));
+    }
+    // It is away for less than the time of grace.
+    for _ in 0..2 {
+        remove();
+        let _ = driven.worker.take_in_all(all(&[]));
+        let _ = driven.worker.check(file);
+        assert!(is_shown(&driven));
+        put();
+        let _ = driven.worker.check(file);
+        assert!(driven.worker.known[&file].missing_since.is_none());
+    }
+    // It stays away.
+    remove();
+    let _ = driven.worker.check(file);
+    let known = driven.worker.known.get_mut(&file).unwrap();
+    *known.missing_since.as_mut().unwrap() -= GRACE;
+    let _ = driven.worker.check(file);
+    assert!(!is_shown(&driven));
+    assert_eq!(*lock(&driven.problems), [""; 0]);
+    // It is there, and two looks pass it over: another log has all that it has.
+    put();
+    let _ = driven.worker.take_in_all(all(&[&log]));
+    let _ = driven.worker.take_in_all(all(&[]));
+    assert!(is_shown(&driven));
+    let _ = driven.worker.take_in_all(all(&[]));
+    assert!(!is_shown(&driven));
 }

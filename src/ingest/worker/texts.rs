@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The next text is not kept waiting longer than this by one that is read. A gigabyte takes about a second.
-pub(super) const SLOW: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 3000 });
+pub(super) const SLOW: Duration = Duration::from_secs(3);
 /// Threads that read texts at once, those that never come back included.
 pub(super) const MOST: usize = 4;
 
@@ -31,11 +31,11 @@ pub(super) struct TextReader {
 impl Worker {
     /// Begins to read the next text that was requested. `inbox` takes what was read, and wakes the worker
     /// for the one after it.
-    pub(super) fn read_texts(&mut self, inbox: &SyncSender<Wake>) {
+    pub(super) fn read_texts(&mut self, now: Instant, inbox: &SyncSender<Wake>) {
         self.readers.retain(|reader| {
             !reader.is_done.load(Ordering::Relaxed) && !reader.thread.is_finished()
         });
-        let is_slow = |reader: &TextReader| reader.since.elapsed() >= SLOW;
+        let is_slow = |reader: &TextReader| now.saturating_duration_since(reader.since) >= SLOW;
         if self.readers.len() >= MOST || !self.readers.iter().all(is_slow) {
             return;
         }
@@ -58,7 +58,7 @@ impl Worker {
         };
         if let Ok(thread) = spawn("text", read) {
             self.readers.push(TextReader {
-                since: Instant::now(),
+                since: now,
                 is_done,
                 thread,
             });

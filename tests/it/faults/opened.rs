@@ -2,6 +2,7 @@
 //! soon as somebody opens one.
 
 use crate::support::{ctxgauge, manifest_folder};
+use crate::waiting::wait_for;
 use notify::event::{AccessKind, EventKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeSet;
@@ -9,7 +10,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
 /// A folder that reports whoever opens something in it.
 struct Decoys {
@@ -49,7 +49,7 @@ impl Decoys {
         let last = tempfile::NamedTempFile::new_in(&self.folder).unwrap();
         let mut opened = BTreeSet::new();
         loop {
-            let path = self.opened.recv_timeout(Duration::from_secs(30)).unwrap();
+            let path = wait_for("file that is opened", || self.opened.try_recv());
             if path == last.path() {
                 return opened;
             }

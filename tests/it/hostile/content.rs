@@ -14,6 +14,7 @@ use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
 use ctxgauge::{agents, config};
+use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         rules: Arc::clone(rules),
         user: User::default(),
         cache: None,
-        now: jiff::Timestamp::now,
+        now: Timestamp::now,
     }
 }
 
@@ -43,13 +44,15 @@ fn nothing_of_a_hostile_log_reaches_a_report_or_a_screen_as_it_is() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path().join(HOSTILE);
     let planted = plant::fixtures(&root);
+    let now = Timestamp::now();
+    plant::date(&root, (now - SignedDuration::from_mins(1)).into());
     let rules = Arc::new(config::rules().unwrap());
     let logs = logs(&root);
     let found: BTreeSet<String> = logs.iter().map(|log| log.format.id.to_owned()).collect();
     assert_eq!(found, planted, "every agent's log is recognised");
     reports(&logs, &rules);
     lists(&root, &rules);
-    screens(&logs, &rules);
+    screens(&logs, &rules, now);
 }
 
 /// The report of every log, and how its records are decoded; of a few logs of each agent as JSON too.
@@ -131,10 +134,10 @@ fn is_visible(bytes: &[u8]) -> bool {
 }
 
 /// Every tab of a session of each agent, its texts and its replay; the list, the notices and the prompts.
-fn screens(logs: &[LogFile], rules: &Arc<Rules>) {
+fn screens(logs: &[LogFile], rules: &Arc<Rules>, now: Timestamp) {
     let counter = Counter::new();
     let mut shown = BTreeSet::new();
-    let mut all = Screen::new(rules);
+    let mut all = Screen::at(rules, now);
     for log in logs {
         if shown.contains(log.format.id) {
             continue;
@@ -142,7 +145,7 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>) {
         let Ok(sessions) = read_whole(log, &counter, rules) else {
             continue;
         };
-        let mut screen = Screen::new(rules);
+        let mut screen = Screen::at(rules, now);
         let copies = sessions
             .iter()
             .map(|(lane, session)| (*lane, session.clone()));
@@ -172,11 +175,13 @@ fn screens(logs: &[LogFile], rules: &Arc<Rules>) {
     all.app.update(Msg::Update(Update::InitialScanDone));
     all.app.update(Msg::Done(HOSTILE.to_owned()));
     all.frame("the list");
-    assert!(is_visible(&all.press("the list", "p")));
-    assert!(is_visible(&all.press("the list", "p")));
-    assert!(is_visible(&all.press("the notices", "!")));
+    // Of what is already on the screen nothing is written.
+    for (what, key) in [("the list", "p"), ("the list", "p"), ("the notices", "!")] {
+        all.press(what, key);
+        assert!(is_visible(&all.whole_frame(what)), "{what} after {key}");
+    }
     all.press("the list", "⎋p?⎋ssSi↓↓↓↓↓w⎋/HO⏎⎋");
-    let mut empty = Screen::new(rules);
+    let mut empty = Screen::at(rules, now);
     empty.app.looked_in = vec![format!("~/{HOSTILE}")];
     empty.app.update(Msg::Update(Update::InitialScanDone));
     assert!(is_visible(&empty.frame("the empty list")));

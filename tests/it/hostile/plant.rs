@@ -6,6 +6,7 @@ use rusqlite::types::Value as Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Keys whose strings decide how a record is read, or when it was written. Each is planted by itself, in a copy
 /// of a log of each agent that has it: planted together they would leave nothing to show.
@@ -89,6 +90,19 @@ pub fn fixtures(root: &Path) -> BTreeSet<String> {
         agents.insert(name);
     }
     agents
+}
+
+/// Makes all files below a folder as if they were written then: their order does not depend on how fast they were.
+pub fn date(folder: &Path, then: SystemTime) {
+    for path in entries(folder) {
+        match path.is_dir() {
+            true => date(&path, then),
+            false => {
+                let file = fs::File::options().write(true).open(&path).unwrap();
+                file.set_modified(then).unwrap();
+            }
+        }
+    }
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -11,6 +11,7 @@ use ctxgauge::tui::keymap::KeyPress;
 use ctxgauge::tui::paint::Painter;
 use ctxgauge::tui::theme::Theme;
 use ctxgauge::tui::views;
+use jiff::Timestamp;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -21,6 +22,7 @@ pub struct Screen {
     pub app: App,
     painter: Painter<Shared>,
     written: Shared,
+    now: Timestamp,
 }
 
 #[derive(Clone, Default)]
@@ -39,13 +41,19 @@ impl Write for Shared {
 impl Screen {
     /// Screens without sessions.
     pub fn new(rules: &Arc<Rules>) -> Screen {
+        Screen::at(rules, Timestamp::now())
+    }
+
+    /// Screens without sessions, on which it is always this time.
+    pub fn at(rules: &Arc<Rules>, now: Timestamp) -> Screen {
         let written = Shared::default();
-        let mut app = App::new(Fleet::new(Arc::clone(rules)), jiff::Timestamp::now());
+        let mut app = App::new(Fleet::new(Arc::clone(rules)), now);
         app.update(Msg::Resize(150, 40));
         Screen {
             app,
             painter: Painter::new(written.clone()),
             written,
+            now,
         }
     }
 
@@ -59,9 +67,15 @@ impl Screen {
         }
     }
 
-    /// Paints a frame. Returns what was written.
+    /// Paints a frame, also what is already on the screen. Returns what was written.
+    pub fn whole_frame(&mut self, what: &str) -> Vec<u8> {
+        self.painter.forget();
+        self.frame(what)
+    }
+
+    /// Paints a frame. Returns what was written: what has changed since the one before.
     pub fn frame(&mut self, what: &str) -> Vec<u8> {
-        self.app.prepare(jiff::Timestamp::now());
+        self.app.prepare(self.now);
         let (app, theme) = (&self.app, Theme::default());
         let mut hits = Default::default();
         let draw = |buffer: &mut _| hits = views::draw(app, theme, buffer);

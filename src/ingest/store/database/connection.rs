@@ -42,8 +42,6 @@ const LARGEST_COPY: u64 = 256 << 20;
 const LONGEST: i32 = 64 << 20;
 /// The most bytes that a zstd decoder holds, as in `zst.rs`.
 const WINDOW: u64 = 32 << 20;
-/// A query that takes longer is given up: a hostile schema can make one endless.
-const LONGEST_QUERY: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 20 });
 /// Instructions of SQLite's machine between two looks at the clock.
 const INSTRUCTIONS: i32 = 100_000;
 
@@ -118,6 +116,7 @@ pub struct Opened {
     /// The files when it was opened.
     files: Files,
     how: How,
+    longest_query: Duration,
     /// When the present query is given up, in milliseconds after `epoch`.
     until: Arc<AtomicU64>,
     epoch: Instant,
@@ -135,39 +134,39 @@ enum How {
 }
 
 impl Opened {
-    /// Opens the database at a path, which has these files.
+    /// Opens the database at a path, which has these files. A query that takes longer than `longest_query` is given up.
     ///
     /// # Errors
     ///
     /// [`io::ErrorKind::WouldBlock`] if it changes meanwhile; [`io::ErrorKind::InvalidData`] if it is none.
-    pub fn new(path: &Path, files: Files) -> io::Result<Opened> {
+    pub fn new(path: &Path, files: Files, longest_query: Duration) -> io::Result<Opened> {
         are_files(path)?;
         let how = how(path, files)?;
+        let at = |how, uri: &str| Opened::at(uri, how, files, longest_query);
+        let copied = || Opened::copied(path, files, longest_query);
         let opened = match how {
-            How::Copied => return Opened::copied(path, files),
-            How::Shared => Opened::at(&uri(path, "mode=ro&readonly_shm=1"), how, files),
-            How::Unchanged => Opened::at(&uri(path, "mode=ro&immutable=1"), how, files),
+            How::Copied => return copied(),
+            How::Shared => at(how, &uri(path, "mode=ro&readonly_shm=1")),
+            How::Unchanged => at(how, &uri(path, "mode=ro&immutable=1")),
         };
         match opened {
             // The journal of a writer that is gone, which only a writer can roll back.
-            Err(e) if is_for_writers(&e) && beside(path, JOURNAL).exists() => {
-                Opened::copied(path, files)
-            }
+            Err(e) if is_for_writers(&e) && beside(path, JOURNAL).exists() => copied(),
             opened => opened.map_err(error),
         }
     }
 
-    fn copied(path: &Path, files: Files) -> io::Result<Opened> {
+    fn copied(path: &Path, files: Files, longest_query: Duration) -> io::Result<Opened> {
         let folder = copy(path, files)?;
         let uri = uri(&folder.path().join(COPY), "mode=rw");
-        let opened = Opened::at(&uri, How::Copied, files).map_err(error)?;
+        let opened = Opened::at(&uri, How::Copied, files, longest_query).map_err(error)?;
         Ok(Opened {
             copy: Some(folder),
             ..opened
         })
     }
 
-    fn at(uri: &str, how: How, files: Files) -> rusqlite::Result<Opened> {
+    fn at(uri: &str, how: How, files: Files, longest_query: Duration) -> rusqlite::Result<Opened> {
         let access = match how {
             How::Copied => OpenFlags::SQLITE_OPEN_READ_WRITE,
             How::Shared | How::Unchanged => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -182,6 +181,7 @@ impl Opened {
             connection,
             files,
             how,
+            longest_query,
             until,
             epoch,
             copy: None,
@@ -204,7 +204,7 @@ impl Opened {
 
     /// Reads in one transaction, so that all of it is of one moment.
     pub fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> io::Result<T> {
-        let until = self.epoch.elapsed() + LONGEST_QUERY;
+        let until = self.epoch.elapsed() + self.longest_query;
         let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
         self.until.store(until, Ordering::Relaxed);
         let transaction = self.connection.unchecked_transaction().map_err(error)?;

@@ -10,6 +10,7 @@ use crate::model::event::{ByLength, Entry};
 use crate::model::fleet::FileId;
 use crate::model::session::Session;
 use crate::model::text::TextRequest;
+use crate::waiting::wait_for;
 use rusqlite::Batch;
 use rusqlite::fallible_iterator::FallibleIterator;
 use std::collections::BTreeMap;
@@ -64,16 +65,16 @@ fn following_ends_where_a_fresh_reading_does() {
             go_on((&script, &path), &mut followed);
         }
         // What is looked at once in a while is seen in the end.
-        let given_up = Instant::now() + Duration::from_secs(60);
-        loop {
+        let name = script.display();
+        wait_for(&format!("{name} as it is read afresh"), || {
             go_on((&script, &path), &mut followed);
             settle(&mut followed);
-            if followed.values().all(is_as_fresh) || Instant::now() > given_up {
-                break;
+            let mut other = followed.values().filter(|one| !is_as_fresh(one));
+            match other.next() {
+                None => Ok(()),
+                Some((_, sessions, _)) => Err(format!("{:?}", facts(&sessions[0].1))),
             }
-            std::thread::sleep(LOOK);
-        }
-        let name = script.display();
+        });
         assert!(!followed.is_empty(), "{name}: no session");
         for (log, sessions, _) in followed.into_values() {
             let fresh = read_whole(&log, &ByLength, &Arc::default()).unwrap();
