@@ -13,9 +13,12 @@ use std::sync::Arc;
 /// The program's folder inside of the folders for configuration, state, data and caches.
 const NAME: &str = "ctxgauge";
 
+/// Looks up a variable.
+type LookUp = dyn Fn(&str) -> Option<OsString> + Send + Sync;
+
 /// The variables of an environment.
 #[derive(Clone)]
-pub struct Env(Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>);
+pub struct Env(Arc<LookUp>);
 
 impl Env {
     /// The value of a variable; an empty one counts as unset.

@@ -2,8 +2,11 @@
 
 mod databases;
 mod links;
+mod log;
 
 use self::links::{Linked, Links};
+use self::log::id_of_real;
+pub use self::log::{LogFile, file_id};
 use super::problem;
 use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
@@ -16,10 +19,8 @@ use crate::files;
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,26 +32,6 @@ const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
 /// Folders are not searched deeper than this.
 const DEPTH: usize = 48;
 
-/// A log that was found.
-#[derive(Clone)]
-pub struct LogFile {
-    /// What is known from the file system and the path.
-    pub facts: FileFacts,
-    /// Its format.
-    pub format: &'static Format,
-    /// What it is kept in.
-    pub store: Arc<dyn Store>,
-    /// The sidecar files of its agent, if there can be any.
-    pub sidecar: Option<Arc<SidecarStore>>,
-}
-
-impl LogFile {
-    /// Whether it is a session of a database, so that its path is the path of others too.
-    pub fn is_one_of_several(&self) -> bool {
-        self.store.is_one_of_several()
-    }
-}
-
 /// What a walk has found.
 #[derive(Default)]
 pub struct Found {
@@ -60,18 +41,6 @@ pub struct Found {
     pub problems: Vec<(PathBuf, String)>,
     /// Files in given folders that look like logs but have no known format.
     pub unrecognised: u64,
-}
-
-/// The id of the file at a path, the same by whatever links it is reached.
-pub fn file_id(path: &Path) -> FileId {
-    let real = fs::canonicalize(path);
-    id_of_real(real.as_deref().unwrap_or(path))
-}
-
-fn id_of_real(path: &Path) -> FileId {
-    let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    FileId(hasher.finish())
 }
 
 /// Looks for logs, again and again; remembers what it has looked into.

@@ -331,8 +331,7 @@ impl App {
         let age = match self.shown.youngest {
             Some(0..=59) => Some(Duration::from_secs(1)),
             Some(60..=3599) => Some(Duration::from_secs(60)),
-            Some(_) => Some(Duration::from_secs(3600)),
-            None => None,
+            _ => None,
         };
         // The sums below the list, or what it is sorted by, are not complete yet.
         let missing =

@@ -359,9 +359,6 @@ fn nothing_is_drawn_while_nothing_changes() {
     let mut monitor = Monitor::open(home.path(), &[], (80, 24));
     monitor.wait_for_text("21.2k");
     let before = monitor.drawn();
-    monitor.pass(Duration::from_secs(50));
+    monitor.pass(Duration::from_secs(600));
     assert_eq!(monitor.drawn(), before);
-    // Its age has changed.
-    monitor.pass(Duration::from_secs(3600));
-    assert!(monitor.drawn() > before);
 }

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 impl Worker {
     pub(super) fn read_appended(&mut self, file: FileId, finish: bool) -> ControlFlow<()> {
-        let measure = measure(&self.counter, self.counter.is_warm());
+        let exact = self.counter.is_warm();
+        let measure = measure(&self.counter, exact);
         let mut moved = false;
         while let Some(known) = self.known.get_mut(&file) {
             let Some(cursor) = known.cursor.as_mut().filter(|_| !known.trimmed) else {
@@ -44,6 +45,10 @@ impl Worker {
                 moved = true;
             }
             if !entries.is_empty() {
+                // A log without text is counted without the vocabulary: what comes then is not.
+                if !exact {
+                    known.counted = Coverage::Unread;
+                }
                 self.reporter.send(Update::Appended { file, entries })?;
             }
             if !more {

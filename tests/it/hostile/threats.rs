@@ -20,7 +20,7 @@ fn sources(folder: &Path, into: &mut String) {
 fn the_tests_that_the_threats_name_exist() {
     let page = fs::read_to_string(manifest_folder().join("src/trust.md")).unwrap();
     let mut code = String::new();
-    for folder in ["src", "tests/it"] {
+    for folder in ["src", "tests"] {
         sources(&manifest_folder().join(folder), &mut code);
     }
     let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);

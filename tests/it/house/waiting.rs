@@ -30,22 +30,9 @@ const MAY: [(&str, &str); 4] = [
     ("src/tui/state.rs", "times to go on from; nothing waits"),
 ];
 
-/// Temporary: tests in a pseudo-terminal that are still to be rewritten. When this list is empty it goes.
-const TO_BE_REWRITTEN: [&str; 8] = [
-    "tests/it/alerts.rs",
-    "tests/it/faults/files.rs",
-    "tests/it/hostile/run.rs",
-    "tests/it/requests.rs",
-    "tests/it/runs.rs",
-    "tests/it/screens.rs",
-    "tests/it/tasks.rs",
-    "tests/it/terminal.rs",
-];
-
 #[test]
 fn no_test_depends_on_how_fast_the_machine_is() {
     let mut listed: Vec<&str> = MAY.iter().map(|(path, _)| *path).collect();
-    listed.extend(TO_BE_REWRITTEN);
     let (mut wrong, mut used) = (Vec::new(), Vec::new());
     for (path, code) in of_tests() {
         // This file names all of it.
