@@ -7,8 +7,11 @@
 //!
 //! A `whole struct` is a usage report: if one of its numbers is there and cannot be read, the report is
 //! not used, since the sum of the others would be wrong.
+//!
+//! There are hundreds of records with more than a thousand fields. What is the same for all of them is compiled
+//! once: it is given a [`Slot`] or a function in the place of a type.
 
-use super::scan::{NotJson, Raw, Scanner, string};
+use super::scan::{NotJson, Raw, Scanner, VisitField, string};
 use super::{Count, MAX_WINDOW, Piece, Pieces, Report, Reported, Text, Texts, Window};
 use crate::model::event::{Event, Sink};
 use serde::de::IgnoredAny;
@@ -53,7 +56,10 @@ impl<'l> At<'l> {
         if value.get() == "null" {
             return None;
         }
-        let read = self.below(|| T::read(value, self)).flatten();
+        let read = match self.enter() {
+            true => self.leave(T::read(value, self)),
+            false => None,
+        };
         if read.is_none() {
             self.note(T::HOLDS_NUMBERS);
         }
@@ -65,21 +71,60 @@ impl<'l> At<'l> {
     /// # Errors
     ///
     /// If the value is not JSON.
-    #[inline]
     pub fn scan<'a, T: Field<'a>>(self, json: &mut Scanner<'a>) -> Result<Option<T>, NotJson> {
-        self.scan_with(json, T::HOLDS_NUMBERS, |json| T::scan(json, self))
+        let mut value = None;
+        self.fill(json, &mut value)?;
+        Ok(value)
     }
 
-    /// Reads a value in the one that is being read. `None`: it is too deep.
+    /// Reads the value at which the scanner is into a field, and passes it. The field stays as it is where
+    /// [`At::scan`] finds no value.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    pub fn fill<'a>(self, json: &mut Scanner<'a>, field: &mut dyn Slot<'a>) -> Result<(), NotJson> {
+        let holds_numbers = field.holds_numbers();
+        self.scan_with(json, holds_numbers, &mut |json| field.fill(json, self))
+    }
+
+    /// The same with another way to read it, which returns whether it was of the type that is expected.
     #[inline]
-    fn below<T>(self, read: impl FnOnce() -> T) -> Option<T> {
+    fn scan_with<'a>(
+        self,
+        json: &mut Scanner<'a>,
+        holds_numbers: bool,
+        read: &mut dyn FnMut(&mut Scanner<'a>) -> Result<bool, NotJson>,
+    ) -> Result<(), NotJson> {
+        if json.peek() == Some(b'n') {
+            return json.skip();
+        }
+        let place = json.place();
+        let is_read = self.enter() && self.leave(read(json))?;
+        if !is_read {
+            json.back_to(place);
+            json.skip()?;
+            self.note(holds_numbers);
+        }
+        Ok(())
+    }
+
+    /// Begins a value in the one that is being read. `false`: it is too deep.
+    #[inline]
+    fn enter(self) -> bool {
         let depth = self.lost.depth.get();
-        (depth < DEPTH).then(|| {
+        let is_near = depth < DEPTH;
+        if is_near {
             self.lost.depth.set(depth + 1);
-            let value = read();
-            self.lost.depth.set(depth);
-            value
-        })
+        }
+        is_near
+    }
+
+    /// Ends the value that was begun. Returns what was read.
+    #[inline]
+    fn leave<T>(self, read: T) -> T {
+        self.lost.depth.update(|depth| depth - 1);
+        read
     }
 
     #[cold]
@@ -88,27 +133,6 @@ impl<'l> At<'l> {
         if holds_numbers {
             self.lost.numbers.update(|n| n + 1);
         }
-    }
-
-    /// The same with another way to read it.
-    #[inline]
-    fn scan_with<'a, T>(
-        self,
-        json: &mut Scanner<'a>,
-        holds_numbers: bool,
-        read: impl FnOnce(&mut Scanner<'a>) -> Result<Option<T>, NotJson>,
-    ) -> Result<Option<T>, NotJson> {
-        if json.peek() == Some(b'n') {
-            return json.skip().map(|()| None);
-        }
-        let place = json.place();
-        let value = self.below(|| read(json)).transpose()?.flatten();
-        if value.is_none() {
-            json.back_to(place);
-            json.skip()?;
-            self.note(holds_numbers);
-        }
-        Ok(value)
     }
 }
 
@@ -133,6 +157,35 @@ pub trait Field<'a>: Sized {
     /// If the value is not JSON.
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Self>, NotJson> {
         Ok(Self::read(json.value()?, at))
+    }
+}
+
+/// A field of a record, whatever its type.
+pub trait Slot<'a> {
+    /// [`Field::HOLDS_NUMBERS`] of its type.
+    fn holds_numbers(&self) -> bool;
+
+    /// Reads the value at which the scanner is into the field. `false`: it is of another type than expected, and
+    /// the field is as it was; see [`Field::scan`].
+    ///
+    /// # Errors
+    ///
+    /// If the value is not JSON.
+    fn fill(&mut self, json: &mut Scanner<'a>, at: At<'_>) -> Result<bool, NotJson>;
+}
+
+impl<'a, T: Field<'a>> Slot<'a> for T {
+    fn holds_numbers(&self) -> bool {
+        T::HOLDS_NUMBERS
+    }
+
+    fn fill(&mut self, json: &mut Scanner<'a>, at: At<'_>) -> Result<bool, NotJson> {
+        let read = T::scan(json, at)?;
+        let is_read = read.is_some();
+        if let Some(value) = read {
+            *self = value;
+        }
+        Ok(is_read)
     }
 }
 
@@ -171,29 +224,54 @@ pub fn object<'a, T: Record<'a>>(line: &'a str, out: &mut Sink<'_>) -> Option<T>
 ///
 /// Why the text is no JSON object.
 pub fn parse<'a, T: Record<'a>>(json: &'a str, lost: &Lost) -> Result<T, Box<str>> {
+    let (mut record, at) = (T::default(), lost.at(""));
+    let is_usable = whole_text(json, at, T::IS_WHOLE, &mut |name, json| {
+        record.set(name, json, at)
+    })?;
+    Ok(if is_usable { record } else { T::default() })
+}
+
+/// Visits the fields of the one object that a text holds. Returns what [`fields`] does.
+fn whole_text<'a>(
+    json: &'a str,
+    at: At<'_>,
+    is_whole: bool,
+    visit: VisitField<'_, 'a>,
+) -> Result<bool, Box<str>> {
     if !json.trim_start().starts_with('{') {
         return Err("not a JSON object".into());
     }
     let mut scanner = Scanner::new(json);
-    let record = record(&mut scanner, lost.at(""));
-    match record.and_then(|record| scanner.end().map(|()| record)) {
-        Ok(record) => Ok(record.unwrap_or_default()),
-        Err(NotJson) => Err(why_not(json)),
-    }
+    let read = fields(&mut scanner, at, is_whole, visit);
+    read.and_then(|is_usable| scanner.end().map(|()| is_usable))
+        .map_err(|NotJson| why_not(json))
 }
 
 /// Reads the object at which the scanner is. `None`: it is a usage report, and one of its numbers cannot be read.
-#[inline]
 fn record<'a, T: Record<'a>>(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<T>, NotJson> {
-    let (numbers, usages) = (at.lost.numbers.get(), at.lost.usages.get());
     let mut record = T::default();
-    json.fields(|name, json| record.set(name, json, at))?;
-    if T::IS_WHOLE && at.lost.numbers.get() > numbers {
+    let is_usable = fields(json, at, T::IS_WHOLE, &mut |name, json| {
+        record.set(name, json, at)
+    })?;
+    Ok(is_usable.then_some(record))
+}
+
+/// Visits the fields of the object at which the scanner is. `false`: it is a usage report (`is_whole`), and one of
+/// its numbers cannot be read.
+fn fields<'a>(
+    json: &mut Scanner<'a>,
+    at: At<'_>,
+    is_whole: bool,
+    visit: VisitField<'_, 'a>,
+) -> Result<bool, NotJson> {
+    let (numbers, usages) = (at.lost.numbers.get(), at.lost.usages.get());
+    json.fields(visit)?;
+    let is_usable = !is_whole || at.lost.numbers.get() == numbers;
+    if !is_usable {
         // Reports in it are parts of it.
         at.lost.usages.set(usages + 1);
-        return Ok(None);
     }
-    Ok(Some(record))
+    Ok(is_usable)
 }
 
 /// What is wrong with a text that is no JSON, and where.
@@ -356,7 +434,7 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
             return Ok(None);
         }
         let mut list = Vec::new();
-        json.elements(|json| {
+        json.elements(&mut |json| {
             list.extend(at.scan(json)?);
             Ok(())
         })?;
@@ -395,8 +473,8 @@ impl<'a, B: Record<'a>> Field<'a> for Pieces<'a, B> {
 
     fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Pieces<'a, B>>, NotJson> {
         let mut pieces = Vec::new();
-        let read = add_pieces(json, at, LISTS, &mut pieces)?;
-        Ok(read.map(|()| Pieces(pieces)))
+        let is_read = add_pieces(json, at, LISTS, &mut pieces)?;
+        Ok(is_read.then_some(Pieces(pieces)))
     }
 }
 
@@ -408,19 +486,20 @@ fn add_pieces<'a, B: Record<'a>>(
     at: At<'_>,
     lists: usize,
     pieces: &mut Vec<Piece<'a, B>>,
-) -> Result<Option<()>, NotJson> {
+) -> Result<bool, NotJson> {
     if json.peek() != Some(b'[') {
         let piece = Piece::scan(json, at)?;
-        return Ok(piece.map(|piece| pieces.push(piece)));
+        let is_read = piece.is_some();
+        pieces.extend(piece);
+        return Ok(is_read);
     }
     let Some(lists) = lists.checked_sub(1) else {
-        return Ok(None);
+        return Ok(false);
     };
-    json.elements(|json| {
-        at.scan_with(json, false, |json| add_pieces(json, at, lists, pieces))?;
-        Ok(())
+    json.elements(&mut |json| {
+        at.scan_with(json, false, &mut |json| add_pieces(json, at, lists, pieces))
     })?;
-    Ok(Some(()))
+    Ok(true)
 }
 
 /// Declares records: structs whose fields are read from a JSON object by name. A field's name in the
@@ -479,22 +558,21 @@ macro_rules! lenient_record {
                 json: &mut $crate::agents::lenient::Scanner<$life>,
                 at: $crate::agents::lenient::At<'_>,
             ) -> ::std::result::Result<(), $crate::agents::lenient::NotJson> {
-                $(
-                    // Compared with constants, names cost no calls.
-                    if $crate::lenient_record!(@is name, $field $($($key)|+)?) {
-                        let at = at.field($crate::lenient_record!(@first $field $($($key)|+)?));
-                        if let Some(value) = at.scan(json)? {
-                            self.$field = value;
-                        }
-                        return Ok(());
-                    }
-                )*
-                json.skip()
+                let (name, field): (_, &mut dyn $crate::agents::lenient::Slot<$life>) = match name {
+                    $(
+                        $crate::lenient_record!(@names $field $($($key)|+)?) => (
+                            $crate::lenient_record!(@first $field $($($key)|+)?),
+                            &mut self.$field,
+                        ),
+                    )*
+                    _ => return json.skip(),
+                };
+                at.field(name).fill(json, field)
             }
         }
     };
-    (@is $name:ident, $field:ident) => { $name == stringify!($field) };
-    (@is $name:ident, $field:ident $($key:literal)|+) => { $($name == $key)||+ };
+    (@names $field:ident) => { stringify!($field) };
+    (@names $field:ident $($key:literal)|+) => { $($key)|+ };
     (@first $field:ident) => { stringify!($field) };
     (@first $field:ident $key:literal $(| $more:literal)*) => { $key };
 }

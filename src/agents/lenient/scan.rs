@@ -39,6 +39,9 @@ impl<'a, 'de: 'a> Deserialize<'de> for Raw<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson;
 
+/// What is called with the name of each field of an object; it must read or skip the value.
+pub type VisitField<'v, 'a> = &'v mut dyn FnMut(&str, &mut Scanner<'a>) -> Result<(), NotJson>;
+
 /// A place in a JSON text.
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
@@ -106,11 +109,7 @@ impl<'a> Scanner<'a> {
 
     /// Calls `visit` with the name of each field of the object that begins here, in the order of the text; a name
     /// that occurs twice is visited twice. `visit` must read or skip the value.
-    #[inline]
-    pub fn fields(
-        &mut self,
-        mut visit: impl FnMut(&str, &mut Self) -> Result<(), NotJson>,
-    ) -> Result<(), NotJson> {
+    pub fn fields(&mut self, visit: VisitField<'_, 'a>) -> Result<(), NotJson> {
         self.pass(b'{')?;
         if self.peek() == Some(b'}') {
             self.at += 1;
@@ -130,10 +129,9 @@ impl<'a> Scanner<'a> {
     }
 
     /// Calls `visit` at each element of the array that begins here; it must read or skip the element.
-    #[inline]
     pub fn elements(
         &mut self,
-        mut visit: impl FnMut(&mut Self) -> Result<(), NotJson>,
+        visit: &mut dyn FnMut(&mut Self) -> Result<(), NotJson>,
     ) -> Result<(), NotJson> {
         self.pass(b'[')?;
         if self.peek() == Some(b']') {
@@ -359,7 +357,7 @@ pub fn each_field<'a>(
     visit: &mut dyn FnMut(&str, Raw<'a>),
 ) -> Result<(), NotJson> {
     let mut scanner = Scanner::new(object);
-    scanner.fields(|name, json| {
+    scanner.fields(&mut |name, json| {
         visit(name, json.value()?);
         Ok(())
     })?;
@@ -369,7 +367,7 @@ pub fn each_field<'a>(
 /// Calls `visit` with each element of a JSON array. Fails where the text is not one whole JSON array.
 pub fn each_element<'a>(array: &'a str, visit: &mut dyn FnMut(Raw<'a>)) -> Result<(), NotJson> {
     let mut scanner = Scanner::new(array);
-    scanner.elements(|json| {
+    scanner.elements(&mut |json| {
         visit(json.value()?);
         Ok(())
     })?;
