@@ -67,15 +67,18 @@ impl Classes {
         ix.map_or(0.0, |ix| self.learned(*ix))
     }
 
+    #[inline]
     pub(super) fn learned(&self, ix: ClassIx) -> f64 {
         self.costs[ix as usize].learned
     }
 
+    #[inline]
     pub(super) fn prior(&self, ix: ClassIx) -> f64 {
         self.costs[ix as usize].prior
     }
 
     /// The place of a class among the sums of a fit; `next`, if it is the first of its class.
+    #[inline]
     pub(super) fn slot(&mut self, ix: ClassIx, next: usize) -> usize {
         let slot = &mut self.costs[ix as usize].slot;
         if *slot == 0 {
@@ -91,11 +94,13 @@ impl Classes {
     }
 
     /// What these classes cost together, as far as was learned.
+    #[inline]
     pub(super) fn extras(&self, classes: &[ClassIx]) -> f64 {
         classes.iter().map(|ix| self.learned(*ix)).sum()
     }
 
     /// What these classes cost together by the models table.
+    #[inline]
     pub(super) fn expected(&self, classes: &[ClassIx]) -> f64 {
         classes.iter().map(|ix| self.prior(*ix)).sum()
     }

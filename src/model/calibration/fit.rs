@@ -1,4 +1,7 @@
 //! Fits the prices of a model's tokens and framing to the settled deltas.
+//!
+//! Its inner loops are most of what a long report costs, so they are inlined across the units of a build, and written
+//! without `zip`, whose length is otherwise a call.
 
 use super::classes::ClassIx;
 use super::{Calibration, OUTLIER, PARTS, Parts, Settled, dot};
@@ -51,8 +54,8 @@ impl Calibration {
                     continue;
                 }
                 let weight = weight * parts[i];
-                for (cell, part) in row.iter_mut().zip(parts) {
-                    *cell += weight * part;
+                for (j, cell) in row.iter_mut().enumerate() {
+                    *cell += weight * parts[j];
                 }
                 right[i] += weight * reported;
             }
@@ -130,12 +133,14 @@ struct Point<'s> {
 
 impl Point<'_> {
     /// How far it is from its estimate, in yards.
+    #[inline]
     fn residual(&self, price: Parts) -> f64 {
         (self.reported - dot(self.settled.parts, price) - self.extras) / self.settled.yard
     }
 }
 
 /// The weight of a residual, in yards: far ones weigh less.
+#[inline]
 fn huber(residual: f64) -> f64 {
     if residual.abs() > HUBER {
         HUBER / residual.abs()
