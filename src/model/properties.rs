@@ -322,7 +322,10 @@ fn holds(session: &mut Session) {
         .output
         .filter(|_| session.rules().estimator.takes_outputs());
     let reported = anchor.prompt + output.unwrap_or(0);
-    assert!(context.known <= reported, "known is never above the anchor");
+    assert!(
+        context.known <= reported,
+        "known is never above the anchor, {reported}: {context:#?}"
+    );
     let ix = session.requests().iter().position(|r| r.key == anchor.key);
     let left_since = session
         .items()

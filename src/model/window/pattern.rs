@@ -3,7 +3,8 @@
 /// Whether a model's id matches a pattern, with or without the prefix of a provider: `openai/gpt-4o` and
 /// `us.anthropic.claude-opus-4-8` are no other models than `gpt-4o` and `claude-opus-4-8`.
 pub(super) fn matches_model(pattern: &str, id: &str) -> bool {
-    matches(pattern, id) || matches(pattern, bare(id))
+    let bare = bare(id);
+    matches(pattern, id) || (bare.len() < id.len() && matches(pattern, bare))
 }
 
 /// Makers as Bedrock writes them before a model, perhaps with a region before that.
@@ -23,30 +24,38 @@ const MAKERS: [&str; 10] = [
 /// The id without the prefix of a provider.
 fn bare(id: &str) -> &str {
     let id = id.rsplit_once('/').map_or(id, |(_, id)| id);
-    let maker = MAKERS.iter().find_map(|maker| {
-        let (region, id) = id.split_once(maker)?;
-        (region.is_empty() || region.ends_with('.')).then_some(id)
-    });
-    maker.unwrap_or(id)
+    let starts = std::iter::once(0).chain(id.match_indices('.').map(|(dot, _)| dot + 1));
+    let mut parts = starts.map(|start| &id[start..]);
+    let model = parts.find_map(|part| MAKERS.iter().find_map(|maker| part.strip_prefix(maker)));
+    model.unwrap_or(id)
 }
 
-/// Whether an id matches a pattern in which `*` matches any text. Case does not matter.
+/// Whether an id matches a pattern in which `*` matches any text. Case does not matter. Every model of a table is
+/// tried for every session: nothing is allocated.
 pub(crate) fn matches(pattern: &str, id: &str) -> bool {
-    let (pattern, id) = (pattern.to_ascii_lowercase(), id.to_ascii_lowercase());
-    let Some((first, last)) = pattern.split_once('*') else {
-        return pattern == id;
+    let (pattern, id) = (pattern.as_bytes(), id.as_bytes());
+    let is_star = |byte: &u8| *byte == b'*';
+    let Some(star) = pattern.iter().position(is_star) else {
+        return pattern.eq_ignore_ascii_case(id);
     };
-    let Some(mut rest) = id.strip_prefix(first) else {
+    let (first, others) = (&pattern[..star], &pattern[star + 1..]);
+    let Some((start, mut rest)) = id.split_at_checked(first.len()) else {
         return false;
     };
-    let (middle, last) = last.rsplit_once('*').unwrap_or(("", last));
-    for part in middle.split('*') {
-        match rest.find(part) {
+    if !start.eq_ignore_ascii_case(first) {
+        return false;
+    }
+    let mut parts = others.split(is_star);
+    let last = parts.next_back().unwrap_or_default();
+    for part in parts.filter(|part| !part.is_empty()) {
+        let mut windows = rest.windows(part.len());
+        match windows.position(|window| window.eq_ignore_ascii_case(part)) {
             Some(at) => rest = &rest[at + part.len()..],
             None => return false,
         }
     }
-    rest.ends_with(last)
+    let end = rest.len().checked_sub(last.len());
+    end.is_some_and(|end| rest[end..].eq_ignore_ascii_case(last))
 }
 
 #[cfg(test)]
@@ -74,5 +83,24 @@ mod tests {
         assert!(!matches_model("claude-*", "my-anthropic.claude-x"));
         assert!(!matches_model("gpt-4o", "gpt-4o/x"));
         assert_eq!(bare("/"), "");
+    }
+
+    #[test]
+    fn a_star_matches_any_text() {
+        for (pattern, id, expected) in [
+            ("*", "", true),
+            ("a*", "a", true),
+            ("a*b", "ab", true),
+            ("a*b", "aXXb", true),
+            ("a*b*", "AxBx", true),
+            ("a*a", "a", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c", false),
+            ("a**c", "abc", true),
+            ("é*", "été", true),
+            ("*[1m]", "x[1M]", true),
+        ] {
+            assert_eq!(matches(pattern, id), expected, "{pattern} {id}");
+        }
     }
 }
