@@ -182,7 +182,7 @@ fn a_log_without_reports_and_times_is_replayed_record_by_record() {
     let log = include_str!("../fixtures/cursor/query_in_tags/log.jsonl");
     fs::write(folder.join("abc.jsonl"), log).unwrap();
     let mut monitor = Monitor::open(home.path(), &["--fresh"], (120, 40));
-    monitor.wait_for_text("~175");
+    monitor.wait_for_text("▌● cursor");
     monitor.press(ENTER);
     monitor.wait_for("its items, counted", |s| {
         s.contains("Rename it then.") && s.contains("~178")
