@@ -1,7 +1,7 @@
 //! Formats that a user adds without code: a mapping names the places of things in a record.
 //!
 //! A [`Mapping`] is read from a small file of TOML, whose keys are JSON pointers ([RFC 6901], with `*`
-//! for every element of a list); the README has a whole one. Three kinds of logs can be described:
+//! for every element of a list); `assets/docs/custom-formats.md` has a whole one. Three kinds of logs can be described:
 //!
 //! * lines that are a record each;
 //! * lines that are a whole request each, the history in a list: what two lines have in common is the

@@ -1,5 +1,5 @@
-//! The keys: one table that drives dispatch, the help overlay, the footer and the README. The user may
-//! rebind them.
+//! The keys: one table that drives dispatch, the help overlay, the footer and `assets/docs/keys.md`. The
+//! user may rebind them.
 
 mod action;
 mod custom;

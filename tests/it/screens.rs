@@ -1,4 +1,4 @@
-//! The README's screens: the program as it draws them, by `assets/screens/make`.
+//! The screens of the documentation: the program as it draws them, by `assets/screens/make`.
 
 mod svg;
 
@@ -74,7 +74,7 @@ fn home() -> tempfile::TempDir {
 }
 
 #[test]
-#[ignore = "writes the README's screens: run by assets/screens/make"]
+#[ignore = "writes the screens of the documentation: run by assets/screens/make"]
 fn draw_the_screens() {
     let home = home();
     let arguments = ["--fresh", "--theme", "dark"];
