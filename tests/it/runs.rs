@@ -84,7 +84,7 @@ const PLAYS: [Play; 11] = [
         fixture: "droid/tools_and_reminders",
         path: ".factory/sessions/-shop/6f0c1d9e-3b7a-4a52-9d1e-2c8b5a7f4e31.jsonl",
         first: "empty",
-        last: "~245",
+        last: "~252",
     },
     Play {
         fixture: "cursor/query_in_tags",
@@ -179,7 +179,7 @@ fn the_gauge_moves_while_ouro_rewrites() {
     write(&text[..messages[2]]);
     let mut monitor = Monitor::open(home.path(), &[], (120, 40));
     monitor.wait_for("its first messages", |screen| {
-        screen.contains("1 session") && screen.contains("ouro") && screen.contains("~5")
+        screen.contains("1 session") && screen.contains("ouro") && screen.contains(" est ")
     });
     for end in &messages[3..] {
         write(&text[..*end]);
