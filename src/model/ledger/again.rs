@@ -108,8 +108,8 @@ impl Ledger {
     fn plan(&self, requests: &[RequestIx]) -> Plan {
         let mut plan = Plan::default();
         let mut fresh: Vec<Vec<ItemIx>> = Vec::new();
-        for ix in requests {
-            let (held, never_sent) = self.fresh(*ix);
+        for (position, ix) in requests.iter().enumerate() {
+            let (held, never_sent) = self.fresh(*ix, &requests[..position]);
             fresh.push(held);
             let unsettled = never_sent.into_iter().map(|ix| (ix, None));
             plan.sizes.extend(unsettled);
@@ -151,12 +151,15 @@ impl Ledger {
         plan
     }
 
-    /// What a request settles: what its prompt held of it, and what it did not hold after all.
-    fn fresh(&self, ix: RequestIx) -> (Vec<ItemIx>, Vec<ItemIx>) {
+    /// What a request settles, of what the `earlier` ones left: what its prompt held of it, and what it did not
+    /// hold after all. Thinking that was believed stripped, and so was not settled, is settled by the first
+    /// request that held it. It may have entered before all of them, by another tokenizer.
+    fn fresh(&self, ix: RequestIx, earlier: &[RequestIx]) -> (Vec<ItemIx>, Vec<ItemIx>) {
         let settled = self.fresh_of(ix).unwrap_or_default().iter();
         let is_new = |item: &&ItemIx| {
             let item = &self.items.all()[**item];
-            item.settled.is_none() && item.entered == Some(ix)
+            let is_held_before = earlier.last().is_some_and(|last| item.held_by(*last));
+            item.settled.is_none() && item.held_by(ix) && !is_held_before
         };
         let thoughts = self.items.thoughts().iter().filter(is_new);
         let all: BTreeSet<ItemIx> = settled.chain(thoughts).copied().collect();

@@ -2,9 +2,12 @@
 
 use crate::model::event::{Event, Key, NewItem, Node, Parent, Part, Usage};
 use crate::model::replay::Timeline;
+use crate::model::session::Session;
 use crate::model::testing::{Log, new_item};
 use crate::model::thinking::Thinking;
+use crate::model::window::Rules;
 use crate::model::{Gone, Kind, Role, Source};
+use std::sync::Arc;
 
 /// Results of tools, and thinking before each.
 const RESULTS: [u64; 5] = [3_000, 90, 8_000, 400, 2_000];
@@ -94,6 +97,63 @@ fn thinking_that_is_not_sent_back_was_in_no_prompt() {
     for item in thinking {
         assert_eq!(item.requests_held(log.session.requests().len()), 0);
         assert_eq!(item.left.map(|left| left.why), Some(Gone::Stripped));
+    }
+}
+
+/// Two models of different tokenizers; the table is wrong about the thinking of the first.
+const TWO_MODELS: &str = r#"
+[[model]]
+ids = ["leaving"]
+window = 100_000
+tokenizer = "one"
+thinking = "leaves"
+
+[[model]]
+ids = ["other"]
+window = 100_000
+tokenizer = "two"
+
+[tokenizer.one]
+per_token = 1.0
+per_item = 0.0
+spread = 0.1
+spread_floor = 20.0
+source = "test"
+
+[tokenizer.two]
+per_token = 1.2
+per_item = 0.0
+spread = 0.1
+spread_floor = 20.0
+source = "test"
+"#;
+
+#[test]
+fn thinking_from_before_another_tokenizer_is_part_of_the_first_prompt_after_it() {
+    let rules: Rules = toml::from_str(TWO_MODELS).unwrap();
+    let mut log = Log::new();
+    log.session = Session::new("tested", Arc::new(rules));
+    log = log.model("leaving");
+    let mut prompt = 9_000;
+    for (n, tokens) in RESULTS.into_iter().enumerate() {
+        log = step(log, n, prompt, true);
+        assert_eq!(log.session.context().estimated, 0, "report {n}");
+        // After the second report, which held the thinking before it, no size holds any more. That thinking is
+        // believed to leave with the turn, so the next report does not settle it.
+        log = match n {
+            0 => result(log, n, Part::Result),
+            1 => result(log.model("other").model("leaving"), n, Part::Input),
+            _ => result(log, n, Part::Input),
+        };
+        prompt += CALL + THINKING + tokens;
+    }
+    let learned = log.session.ledger().items().calibrations().current();
+    assert_eq!(learned.thinking(), Thinking::Stays);
+    for turns in 0..3 {
+        let at = log.session.anchor().unwrap();
+        let reported = at.prompt + CALL + THINKING;
+        assert_eq!(log.session.context().known, reported, "{turns} turns back");
+        log = log.event(Event::Rollback { turns: 1 });
     }
 }
 
