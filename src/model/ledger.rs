@@ -348,6 +348,7 @@ impl Ledger {
         }
         let given = self.apportion(&items, &estimates, sum.min(system), Source::Shared);
         self.requests[anchor].system -= given;
+        self.void_later(anchor);
         if self.prefix == Some(system) {
             self.prefix = Some(system - given);
         }
@@ -411,6 +412,7 @@ impl Ledger {
         if rest.is_empty() && (thinking.is_empty() || more) {
             rest.push(self.add_unlogged_output(ix, Kind::Unlogged, chain));
         }
+        let before = self.items.touches();
         if has_reasoning && !rest.is_empty() {
             let split = if thinking.is_empty() { 0 } else { reasoning };
             self.apportion_by_estimate(&thinking, split);
@@ -418,6 +420,17 @@ impl Ledger {
         } else {
             thinking.extend(rest);
             self.apportion_by_estimate(&thinking, output);
+        }
+        if self.items.touches() != before {
+            self.void_later(ix);
+        }
+    }
+
+    /// What a request settled was settled otherwise: later requests, on branches that were left, held it too, and
+    /// do not add up any more.
+    fn void_later(&mut self, ix: RequestIx) {
+        for request in &mut self.requests[ix + 1..] {
+            request.generation = None;
         }
     }
 

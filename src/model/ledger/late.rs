@@ -109,6 +109,7 @@ impl Ledger {
             self.anchor = previous;
             self.items.take_back(ix, start);
             self.settle(ix, chain, coverage);
+            self.void_later(ix);
             self.anchor = Some(ix);
         }
         if std::mem::take(&mut self.late.output) {

@@ -235,3 +235,62 @@ fn the_same_content_costs_the_same_again() {
     // Another size alone, since its share of the whole differs from that of the counts.
     assert!(sizes[1] > 2_200 * 1_000 / 1_900, "{sizes:?}");
 }
+
+fn node(key: u64, part: Part, request: Option<u64>, items: Vec<NewItem>) -> Event {
+    let request = request.map(|request| Key::of_number("request", request));
+    let node = Node::new(Some(Key(key)), part, items);
+    Event::Node(Box::new(Node { request, ..node }))
+}
+
+fn response(request: u64, prompt: u64, output: u64) -> Event {
+    let key = Key::of_number("request", request);
+    Event::Usage(Box::new(Usage {
+        output: Some(output),
+        ..Usage::reported(key, prompt)
+    }))
+}
+
+/// Two responses, the first of two records, with a result between them.
+fn two_responses() -> Log {
+    let call = || vec![new_item(Role::Assistant, Kind::ToolCall, CALL)];
+    let log = Log::new().model("m");
+    let log = log.event(node(1, Part::Output, Some(1), call()));
+    let log = log.event(node(2, Part::Output, Some(1), call()));
+    let log = log.event(response(1, 9_000, 2 * CALL));
+    let log = result(log, 0, Part::Result);
+    let log = log.event(node(3, Part::Output, Some(2), call()));
+    log.event(response(2, 9_000 + 2 * CALL + RESULTS[0], CALL))
+}
+
+fn leaf(log: Log, key: u64) -> Log {
+    log.event(Event::Leaf {
+        key: Key(key),
+        rewound: true,
+    })
+}
+
+fn known(log: &Log) -> u64 {
+    log.session.context().known
+}
+
+#[test]
+fn a_report_counts_again_when_the_session_is_back_on_its_branch() {
+    let log = two_responses();
+    let reported = known(&log);
+    let log = leaf(log, 2);
+    assert_eq!(known(&log), 9_000 + 2 * CALL);
+    assert_eq!(known(&leaf(log, 3)), reported);
+}
+
+#[test]
+fn a_report_is_void_once_an_earlier_one_was_settled_otherwise_on_another_branch() {
+    // The output of the first has grown, its prompt, or the session was in the middle of it.
+    for (output, prompt) in [(400, 9_000), (2 * CALL, 9_900)] {
+        let log = leaf(two_responses(), 2).event(response(1, prompt, output));
+        assert_eq!(known(&log), prompt + output);
+        assert_eq!(known(&leaf(log, 3)), prompt + output);
+    }
+    let log = leaf(leaf(two_responses(), 1), 3);
+    let anchor = log.session.anchor().unwrap();
+    assert!(known(&log) <= anchor.prompt + anchor.output.unwrap());
+}
