@@ -189,14 +189,16 @@ fn other_values_than_expected_cost_no_more_than_themselves() {
         drop(writer);
         let path = folder.path().join("log.db");
         for (table, column) in columns {
+            fs::copy(&original, &path).unwrap();
+            let writer = Connection::open(&path).unwrap();
+            writer.pragma_update(None, "synchronous", "off").unwrap();
+            writer
+                .pragma_update(None, "journal_mode", "memory")
+                .unwrap();
             for value in VALUES {
-                fs::copy(&original, &path).unwrap();
-                let writer = Connection::open(&path).unwrap();
-                writer.pragma_update(None, "synchronous", "off").unwrap();
                 let update = format!("UPDATE OR IGNORE \"{table}\" SET \"{column}\" = {value}");
                 // A constraint may be in the way.
                 let _ = writer.execute_batch(&update);
-                drop(writer);
                 for log in logs(&script, &path) {
                     let _ = read_whole(&log, &ByLength, &Arc::default());
                 }
