@@ -1,6 +1,6 @@
 //! Message content as Anthropic's interface defines it: a string, or blocks. Several agents log it.
 
-use super::image;
+use super::image::{self, Formula};
 use super::lenient::{self, Piece, Pieces, Raw, Text, record};
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
 use crate::model::{Kind, Role};
@@ -32,10 +32,12 @@ record! {
     }
 }
 
-/// The names of the tools that were called, by call.
+/// The names of the tools that were called, by call, and what else earlier records say of later ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolNames {
     names: HashMap<Key, Box<str>>,
+    /// How the model counts images, once it is named.
+    pub(super) images: Option<Formula>,
     /// Whether the log contains the definitions of tools that are loaded when they are asked for.
     pub(super) with_definitions: bool,
 }
@@ -104,7 +106,7 @@ pub(super) fn user_items(
                 (_, Some(text)) => text_items(text, role, kind, &mut items, out),
                 (_, None) => {
                     let item = out.item(role, kind);
-                    items.push(with_media(item, block).done());
+                    items.push(with_media(item, block, tools.images).done());
                 }
             },
         }
@@ -189,7 +191,7 @@ fn tool_result(block: &Block<'_>, tools: &ToolNames, items: &mut Vec<NewItem>, o
                     continue;
                 }
                 (None, None) => {
-                    result = with_media(result, block);
+                    result = with_media(result, block, tools.images);
                     continue;
                 }
             },
@@ -217,19 +219,26 @@ const UNKNOWN_IMAGE: u64 = 1_500;
 const DOCUMENT: u64 = 2_000;
 
 /// Adds a block that is not text.
-fn with_media<'s, 'm>(item: ItemBuilder<'s, 'm>, block: &Block<'_>) -> ItemBuilder<'s, 'm> {
-    let (tokens, label) = media_tokens(block);
+fn with_media<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    block: &Block<'_>,
+    images: Option<Formula>,
+) -> ItemBuilder<'s, 'm> {
+    let (tokens, label) = media_tokens(block, images);
     item.fixed(tokens, &label)
 }
 
-/// The tokens of an image or a document, and its label.
-pub(super) fn media_tokens(block: &Block<'_>) -> (u64, String) {
+/// The tokens of an image or a document, and its label. `images`: how the model counts them, if it is known.
+pub(super) fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, String) {
     let source = block.source.as_ref();
     match block.kind.get() {
         Some("image") => {
             let data = source.and_then(|source| source.data.get());
             match data.and_then(image::dimensions) {
-                Some((w, h)) => (image::claude(w, h), format!("[image {w}×{h}]")),
+                Some((w, h)) => (
+                    images.unwrap_or(image::claude)(w, h),
+                    format!("[image {w}×{h}]"),
+                ),
                 None => (UNKNOWN_IMAGE, "[image]".to_owned()),
             }
         }
@@ -283,7 +292,10 @@ fn assistant_item(block: &Block<'_>, tools: &mut ToolNames, out: &mut Sink<'_>) 
                 let result = out.tool_result(tool, block.tool_use_id.get());
                 result.text(content.get()).done()
             }
-            (None, None) => with_media(out.item(Role::Assistant, Kind::Text), block).done(),
+            (None, None) => {
+                let item = out.item(Role::Assistant, Kind::Text);
+                with_media(item, block, tools.images).done()
+            }
         },
     }
 }

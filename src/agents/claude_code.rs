@@ -22,6 +22,7 @@ mod wire;
 
 use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use super::format::is_uuid;
+use super::image;
 use super::lenient::{self, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
@@ -151,7 +152,13 @@ impl ClaudeCodeDecoder {
                 return self.requests.add_shape(record, items, out);
             }
             "api-request-blob" => return self.blob(record, out),
-            "api-request" => return self.requests.add_request(record, out),
+            "api-request" => {
+                let known = self.metas.entry(out.lane()).or_default();
+                let model = record.params.model();
+                self.tools.images = model.as_deref().map(image::claude_formula);
+                out.meta(Meta::of_model(model).changes(known));
+                return self.requests.add_request(record, out);
+            }
             "system" if record.subtype.get() == Some("compact_boundary") => {
                 return self.compaction(record, out);
             }
@@ -176,7 +183,7 @@ impl ClaudeCodeDecoder {
             node.parent = Parent::Previous;
         }
         if out.lane() == Lane::Main {
-            self.requests.add_record(record, &node);
+            self.requests.add_record(record, &mut node);
         }
         out.node(node);
         if let Some(usage) = usage {
@@ -298,8 +305,16 @@ impl ClaudeCodeDecoder {
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let is_final = message.stop_reason.get().is_some();
+        let model = message.model.get().map(|model| {
+            self.tools.images = Some(image::claude_formula(model));
+            let suffix = match self.requests.is_long(&record.request_ref) {
+                true => wire::LONG,
+                false => "",
+            };
+            [model, suffix].concat().into()
+        });
         (context.prompt() > 0).then(|| Usage {
-            model: message.model.boxed(),
+            model,
             cached: context.cache_read,
             output: is_final.then_some(context.output),
             reasoning: usage.thinking().filter(|_| is_final),

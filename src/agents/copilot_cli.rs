@@ -360,7 +360,7 @@ impl CopilotCliDecoder {
     fn formula(&self, lane: Lane) -> Formula {
         let thread = self.threads.get(&lane);
         match thread.and_then(|thread| thread.model.as_deref()) {
-            Some(id) if id.starts_with("claude") => image::claude,
+            Some(id) if id.starts_with("claude") => image::claude_formula(id),
             _ => image::openai,
         }
     }

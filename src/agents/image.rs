@@ -56,14 +56,47 @@ pub(crate) fn openai_original(width: u32, height: u32) -> u64 {
     patches(width, height, 32).min(10_000)
 }
 
-/// Tokens of an image for Claude: one for each patch of 28 × 28 pixels, after the image was scaled
-/// down to at most 1,568 pixels a side and 1,568 tokens (Anthropic, "Vision": 1000 × 1000 is 1,296).
+/// Tokens of an image for Claude up to Opus 4.6: one for each patch of 28 × 28 pixels, after the image was
+/// scaled down to at most 1,568 pixels a side and 1,568 tokens (Anthropic, "Vision": 1000 × 1000 is 1,296).
 pub(crate) fn claude(width: u32, height: u32) -> u64 {
-    const SIDE: f64 = 1_568.0;
-    let longest = f64::from(width.max(height));
-    let scale = if longest > SIDE { SIDE / longest } else { 1.0 };
+    claude_within(width, height, 1_568, 1_568)
+}
+
+/// The same since Opus 4.7: at most 2,576 pixels a side and 4,784 tokens (Anthropic, "Vision").
+fn claude_large(width: u32, height: u32) -> u64 {
+    claude_within(width, height, 2_576, 4_784)
+}
+
+fn claude_within(width: u32, height: u32, most_pixels: u32, most_tokens: u64) -> u64 {
+    let (most, longest) = (f64::from(most_pixels), f64::from(width.max(height)));
+    let scale = if longest > most { most / longest } else { 1.0 };
     let side = |pixels: u32| ((f64::from(pixels) * scale).round() as u32).max(1);
-    patches(side(width), side(height), 28).min(1_568)
+    patches(side(width), side(height), 28).min(most_tokens)
+}
+
+/// How a Claude model counts images.
+pub(crate) fn claude_formula(model: &str) -> Formula {
+    const BEFORE: [&str; 9] = [
+        "claude-2",
+        "claude-3",
+        "claude-instant",
+        "claude-haiku-4",
+        "claude-sonnet-4",
+        "claude-opus-4-0",
+        "claude-opus-4-1",
+        "claude-opus-4-5",
+        "claude-opus-4-6",
+    ];
+    let model = model.replace('.', "-");
+    let is_before = BEFORE.iter().any(|name| model.starts_with(name));
+    // `claude-opus-4` alone, or with a date.
+    let is_first = model
+        .strip_prefix("claude-opus-4")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with("-20") || rest.starts_with('@'));
+    match is_before || is_first {
+        true => claude,
+        false => claude_large,
+    }
 }
 
 /// Tokens of an image for Gemini: 258 for a small one, and for each tile of 768 × 768 pixels of a larger
@@ -123,6 +156,28 @@ mod tests {
 
     fn encode(bytes: &[u8]) -> String {
         BASE64.encode(bytes)
+    }
+
+    #[test]
+    fn claude_takes_larger_images_since_opus_4_7() {
+        let tokens = |model, width, height| claude_formula(model)(width, height);
+        for old in [
+            "claude-opus-4-6",
+            "claude-opus-4",
+            "claude-opus-4-20250514",
+            "claude-haiku-4-5",
+        ] {
+            assert_eq!(tokens(old, 1920, 1080), 1_568, "{old}");
+        }
+        for new in [
+            "claude-opus-4-7",
+            "claude-opus-4.8",
+            "claude-opus-5[1m]",
+            "claude-sonnet-5",
+        ] {
+            assert_eq!(tokens(new, 1920, 1080), 2_691, "{new}");
+            assert_eq!(tokens(new, 2000, 1333), 3_456, "{new}");
+        }
     }
 
     #[test]

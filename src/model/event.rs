@@ -141,6 +141,9 @@ pub enum Event {
     /// The log lacks the beginning of its conversation: what its first prompt holds beside the items that
     /// are logged is history, which a compaction takes away.
     BeginningMissing,
+    /// From here on the log contains all that its prompts hold, the system prompt and the tools too: the node of
+    /// these follows, and replaces what was known of them.
+    PromptsLogged,
     /// The newest item is a summary that took the place of records that were in the log before. Their sizes
     /// are known only if the log was read before it was rewritten.
     Summarised,

@@ -287,6 +287,14 @@ impl Items {
         self.changes = self.changes.wrapping_add(1);
     }
 
+    /// An item that has left turns out to have left before this request.
+    pub(super) fn leave_before(&mut self, ix: ItemIx, request: RequestIx) {
+        self.touch(ix);
+        if let Some(left) = &mut self.list[ix].left {
+            left.request = left.request.min(request);
+        }
+    }
+
     /// An item that left with its branch is in the context again; `request` is the next one.
     pub(super) fn come_back(&mut self, ix: ItemIx, request: RequestIx) {
         let item = &self.list[ix];

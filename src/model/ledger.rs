@@ -99,6 +99,11 @@ impl Ledger {
         self.lacks_beginning = true;
     }
 
+    /// The log contains all that its prompts hold from here on.
+    pub(super) fn logs_prompts(&mut self) {
+        self.prefix = Some(0);
+    }
+
     /// The log begins in the middle of its conversation: what is unlogged of the first prompt is history
     /// too, unless it is at most so many tokens.
     pub(super) fn limit_prefix(&mut self, most: u64) {
@@ -328,29 +333,38 @@ impl Ledger {
         }
     }
 
-    /// Items that record what the anchor's prompt already held: they take their estimates from what was
-    /// unlogged of it.
-    pub(super) fn reveal(&mut self, items: &[ItemIx]) {
+    /// Items that record what the anchor's prompt already held, instead of those that they replaced: they take
+    /// their estimates from what was unlogged of it. Where that is too little, they are new.
+    pub(super) fn reveal(&mut self, items: &[ItemIx], replaced: &[ItemIx]) {
         let Some(anchor) = self.anchor else {
             return;
         };
         let Request { start, system, .. } = self.requests[anchor];
         let is_before = |ix: &&ItemIx| (self.items.all()[**ix].node as usize) < start;
         let items: Vec<ItemIx> = items.iter().filter(is_before).copied().collect();
-        if system == 0 || items.is_empty() {
-            return;
-        }
+        let was_held = |ix: &&ItemIx| self.in_prompt(&self.items.all()[**ix], anchor);
+        let replaced: Vec<ItemIx> = replaced.iter().filter(was_held).copied().collect();
+        let settled = replaced
+            .iter()
+            .filter_map(|ix| self.items.all()[*ix].settled);
+        let room = system.saturating_add(settled.map(|(tokens, _)| tokens).sum());
         let estimates: Vec<f64> = items.iter().map(|ix| self.items.estimate(*ix)).collect();
         let sum = estimates.iter().sum::<f64>().round() as u64;
+        if items.is_empty() || room < sum / 3 {
+            return;
+        }
+        for ix in &replaced {
+            self.items.leave_before(*ix, anchor);
+        }
         for ix in &items {
             self.items.enter(*ix, anchor);
             self.revealed.insert(*ix);
         }
-        let given = self.apportion(&items, &estimates, sum.min(system), Source::Shared);
-        self.requests[anchor].system -= given;
+        let given = self.apportion(&items, &estimates, sum.min(room), Source::Shared);
+        self.requests[anchor].system = room - given;
         self.void_later(anchor);
         if self.prefix == Some(system) {
-            self.prefix = Some(system - given);
+            self.prefix = Some(room - given);
         }
     }
 

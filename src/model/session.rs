@@ -94,6 +94,8 @@ pub struct Session {
     agent_estimate: Option<Logged>,
     /// The requests there were when the agent last wrote its history anew.
     written_anew: Option<usize>,
+    /// Whether the next system prompt is the first that the log shows as it was sent.
+    prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.
     begins_midway: bool,
     /// The summary that the log has in the place of earlier records.
@@ -306,6 +308,10 @@ impl Session {
             Event::Rollback { turns } => self.cut_from(self.chain.turn_from_end(turns)),
             Event::Summarised => self.note_summary(),
             Event::BeginningMissing => self.ledger.lacks_beginning(),
+            Event::PromptsLogged => {
+                self.prompts_logged = true;
+                self.ledger.logs_prompts();
+            }
             Event::TurnEnded => self.drop_ephemeral(),
             Event::Cleared { nodes, calls } => self.clear_items(&nodes, &calls),
             Event::Sent { added, missing } => self.follow_request(&added, &missing),
@@ -451,13 +457,19 @@ impl Session {
             turn,
             items,
         } = node;
+        let is_corrected = part == Part::Front && std::mem::take(&mut self.prompts_logged);
         if let Some(ix) = key.and_then(|key| self.chain.find(key)) {
             self.chain.relink(ix, parent);
             let known = self.items().len();
-            self.replace_items(ix, items, place, at);
+            let replaced = self.replace_items(ix, items, place, at);
             if part == Part::Front {
                 let new: Vec<ItemIx> = (known..self.items().len()).collect();
-                self.ledger.reveal(&new);
+                // What shows all of a prompt corrects what showed it before; anything else is a change.
+                let corrected = match is_corrected {
+                    true => replaced,
+                    false => Vec::new(),
+                };
+                self.ledger.reveal(&new, &corrected);
             }
             return;
         }
@@ -493,16 +505,17 @@ impl Session {
         }
     }
 
-    /// A later record of the same id: what is the same stays, what is new is added, the rest leaves.
+    /// A later record of the same id: what is the same stays, what is new is added, the rest leaves and is
+    /// returned.
     fn replace_items(
         &mut self,
         node: usize,
         new: Vec<NewItem>,
         place: Place,
         at: Option<Timestamp>,
-    ) {
+    ) -> Vec<ItemIx> {
         if !self.chain.is_live(node) {
-            return;
+            return Vec::new();
         }
         let mut old: Vec<ItemIx> = self.chain.items(node).to_vec();
         old.retain(|ix| self.items()[*ix].in_context());
@@ -514,10 +527,11 @@ impl Session {
             });
             same.map(|at| old.remove(at)).is_none()
         });
-        for ix in old {
-            self.leave(ix, Gone::Replaced);
+        for ix in &old {
+            self.leave(*ix, Gone::Replaced);
         }
         self.add_items(node, fresh, place, at, self.chain.request_of(node));
+        old
     }
 
     fn leave(&mut self, ix: ItemIx, why: Gone) {

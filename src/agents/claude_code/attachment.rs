@@ -101,12 +101,16 @@ pub(super) fn read(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) -> 
     let Some((role, kind)) = placement(name).or(sent) else {
         return false;
     };
+    let (role, kind) = match role == Role::User && !is_typed(record, attachment) {
+        true => (Role::Container, Kind::Reminder),
+        false => (role, kind),
+    };
     if sent.is_some() {
         let label = tool_name(role, name);
         let items = rendered.map(|text| out.item(role, kind).tool(label).text(text).done());
         node.items = items.collect();
     } else if name == "queued_command" {
-        node.items = queued(record, attachment, out);
+        node.items = queued(attachment, role, kind, out);
     } else {
         node.items = vec![from_fields(attachment, role, kind, out)];
     }
@@ -235,15 +239,15 @@ fn is_list(value: Raw<'_>) -> bool {
     value.get().starts_with('[')
 }
 
-/// Text typed while a turn ran: this is its only copy. Notices of background tasks come the same way.
-fn queued(record: &Record<'_>, attachment: &Attachment<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+/// Text typed while a turn ran: this is its only copy.
+fn queued(attachment: &Attachment<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> Vec<NewItem> {
     let prompt = lenient::value(attachment.prompt, "prompt", out);
-    let typed = attachment.command_mode.get() != Some("task-notification");
-    let (role, kind) = match typed && record.is_meta != Some(true) {
-        true => (Role::User, Kind::Text),
-        false => (Role::Container, Kind::Reminder),
-    };
     user_items(&prompt, role, kind, &ToolNames::default(), out)
+}
+
+/// Whether a queued command is the user's: notices of background tasks come the same way.
+fn is_typed(record: &Record<'_>, attachment: &Attachment<'_>) -> bool {
+    attachment.command_mode.get() != Some("task-notification") && record.is_meta != Some(true)
 }
 
 /// The system prompt and the tool definitions of a `prompt_snapshot`. It repeats what the request before

@@ -96,6 +96,13 @@ impl Pool {
         Some(same.remove(at))
     }
 
+    fn retain(&mut self, mut stays: impl FnMut(&Known) -> bool) {
+        self.0.retain(|_, same| {
+            same.retain(&mut stays);
+            !same.is_empty()
+        });
+    }
+
     /// Takes all.
     fn drain(&mut self) -> impl Iterator<Item = Known> {
         std::mem::take(&mut self.0).into_values().flatten()
@@ -118,6 +125,8 @@ pub(super) struct Requests {
     unplaced: Vec<Unplaced>,
     /// Items of its messages that no record of the conversation shows.
     new: Vec<ItemKey>,
+    /// Those of the newest request and since: in a terminal, the records of some are written after them.
+    shown: Pool,
     /// Items that the messages of the next request hold again.
     back: Vec<ItemKey>,
     /// The newest request that could be followed.
@@ -128,6 +137,8 @@ pub(super) struct Requests {
     shape: Option<Key>,
     /// The newest request, if the log contains all of it.
     whole: Option<Key>,
+    /// The newest request, if its window is one of a million tokens.
+    long: Option<Key>,
 }
 
 /// The first version whose logs contain requests.
@@ -157,6 +168,11 @@ impl Requests {
         self.whole.is_some() && self.whole == request.key()
     }
 
+    /// Whether the window of this request is one of a million tokens.
+    pub(super) fn is_long(&self, request: &Text<'_>) -> bool {
+        self.long.is_some() && self.long == request.key()
+    }
+
     /// Notes the version that wrote the records that follow.
     pub(super) fn version(&mut self, version: &str) {
         if self.is_on {
@@ -169,11 +185,16 @@ impl Requests {
         self.is_on = parts >= FIRST_VERSION;
     }
 
-    /// Takes in the items of a record of the conversation.
-    pub(super) fn add_record(&mut self, record: &Record<'_>, node: &Node) {
+    /// Takes in the items of a record of the conversation. Those that a message showed before it are removed.
+    pub(super) fn add_record(&mut self, record: &Record<'_>, node: &mut Node) {
         let Some(key) = node.key.filter(|_| self.is_on) else {
             return;
         };
+        if record.attachment.is_some() {
+            let mut is_shown =
+                |item: &NewItem| self.shown.take(Known::new(key, item).print).is_some();
+            node.items.retain(|item| !is_shown(item));
+        }
         let known = node.items.iter().map(|item| Known::new(key, item));
         let known: Vec<Known> = known.collect();
         for known in &known {
@@ -236,7 +257,10 @@ impl Requests {
         });
         let key = record.shape_hash.key().unwrap_or(node);
         self.shapes.insert(key, keys.collect());
-        self.shape = Some(key);
+        let is_first = self.shape.replace(key).is_none();
+        if is_first {
+            out.emit(Event::PromptsLogged);
+        }
         out.node(front(items));
     }
 
@@ -264,6 +288,7 @@ impl Requests {
             } else {
                 known.push(own);
                 self.new.push(own.item);
+                self.shown.add(own);
                 new.push(item);
             }
         }
@@ -286,8 +311,10 @@ impl Requests {
             return;
         };
         self.whole = None;
+        self.long = record.params.is_long().then_some(id);
         let is_cut = record.cut.is_some() || record.withheld.iter().any(|field| is_content(field));
         let new = std::mem::take(&mut self.new);
+        self.shown.retain(|known| new.contains(&known.item));
         let messages = self.messages_of(record);
         let messages = messages.filter(|messages| !messages.is_empty());
         self.newest = messages.clone().map(|messages| (id, messages));
@@ -437,6 +464,7 @@ impl Requests {
             is_on: self.is_on,
             shape: self.shape.take(),
             shapes: std::mem::take(&mut self.shapes),
+            long: self.long,
             ..Requests::default()
         };
         stays.into_iter().for_each(|known| self.loose.add(known));

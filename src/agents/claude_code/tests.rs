@@ -12,7 +12,8 @@ fn entries(log: &str) -> Vec<Entry> {
 macro_rules! fixture {
     ($case:literal) => {
         include_str!(concat!(
-            "../../../tests/fixtures/claude-code/",
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/claude-code/",
             $case,
             "/log.jsonl"
         ))
@@ -129,3 +130,5 @@ fn a_snapshot_of_what_a_request_has_shown_is_not_measured() {
     assert_eq!(measured(&[shape]), 1);
     assert_eq!(measured(&[shape, snapshot, snapshot]), 1);
 }
+
+mod life;

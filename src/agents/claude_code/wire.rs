@@ -41,6 +41,7 @@ record! {
         pub(super) tail: Vec<Text<'a>>,
         pub(super) shape_hash: Text<'a> = "shapeHash",
         pub(super) shape: Shape<'a>,
+        pub(super) params: Params<'a>,
         pub(super) cut: Option<Cut<'a>>,
         pub(super) withheld: Vec<Text<'a>>,
         pub(super) request_ref: Text<'a> = "requestRef",
@@ -67,6 +68,12 @@ record! {
     /// How the messages of a record differ from those of the request.
     pub(super) struct Cut<'a> {
         kind: Text<'a>,
+    }
+
+    /// How a request was made.
+    pub(super) struct Params<'a> {
+        model: Text<'a>,
+        betas: Vec<Text<'a>>,
     }
 
     /// What comes before the messages of a request.
@@ -176,6 +183,26 @@ impl ResponseUsage<'_> {
         }
     }
 }
+
+impl Params<'_> {
+    /// The model with the suffix by which it was chosen: a response names it without.
+    pub(super) fn model(&self) -> Option<Box<str>> {
+        let model = self.model.get()?;
+        Some(match self.is_long() && !model.ends_with(LONG) {
+            true => [model, LONG].concat().into(),
+            false => model.into(),
+        })
+    }
+
+    /// Whether the window is one of a million tokens.
+    pub(super) fn is_long(&self) -> bool {
+        let mut betas = self.betas.iter().filter_map(Text::get);
+        betas.any(|beta| beta.starts_with("context-1m-"))
+    }
+}
+
+/// The suffix of a model with a window of a million tokens.
+pub(super) const LONG: &str = "[1m]";
 
 impl CompactMetadata<'_> {
     /// What the compaction leaves in the context.

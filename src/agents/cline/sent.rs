@@ -35,7 +35,7 @@ pub(super) fn items(
                     out.text(Role::User, Kind::Text, content.or_empty())
                 }
                 _ => {
-                    let (tokens, label) = anthropic::media_tokens(block);
+                    let (tokens, label) = anthropic::media_tokens(block, tools.images);
                     let item = out.item(Role::User, Kind::Text);
                     item.fixed(tokens, &label).done()
                 }

@@ -50,7 +50,12 @@ impl CodexDecoder {
     /// Reads a `token_usage_record`.
     pub(super) fn usage_record(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
         let record: UsageRecord<'_> = lenient::value(Some(payload), "payload", out);
-        let usage = record.usage.filter(|usage| usage.is_some())?;
+        let usage = record.usage?;
+        if !usage.is_some() {
+            // The provider reported nothing. The response is over all the same.
+            self.open = self.open.filter(|_| usage.input.0 != Some(0));
+            return None;
+        }
         let is_foreign = match (&self.thread.id, record.thread_id.get()) {
             (Some(own), Some(thread)) => **own != *thread,
             _ => false,

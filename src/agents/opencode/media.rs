@@ -21,7 +21,7 @@ pub(super) fn hidden_bytes(metadata: Raw<'_>) -> u64 {
 /// How a model counts images.
 pub(super) fn picture_formula(model: Option<&str>) -> Formula {
     match lenient::model_name(model.unwrap_or_default()) {
-        name if name.starts_with("claude") => image::claude,
+        name if name.starts_with("claude") => image::claude_formula(name),
         name if name.starts_with("gemini") => image::gemini,
         _ => image::openai,
     }

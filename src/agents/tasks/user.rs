@@ -45,7 +45,7 @@ pub(super) fn items(
             }
             (Some(text), _) => out.text(Role::User, Kind::Text, text),
             (None, Some(block)) => {
-                let (tokens, label) = anthropic::media_tokens(block);
+                let (tokens, label) = anthropic::media_tokens(block, tools.images);
                 let item = out.item(Role::User, Kind::Text);
                 item.fixed(tokens, &label).done()
             }

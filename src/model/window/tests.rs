@@ -450,8 +450,8 @@ fn a_prefix_counts_once_what_the_log_shows_of_it() {
         whole - 9_000
     );
     assert_eq!(RULES.usual_prefix("copilot-cli", None, u64::MAX), 0);
-    let unlogged = RULES.usual_prefix("codex", None, 0);
-    assert_eq!(RULES.usual_prefix("codex", None, 9_000), unlogged);
+    let unlogged = RULES.usual_prefix("gemini-cli", None, 0);
+    assert_eq!(RULES.usual_prefix("gemini-cli", None, 9_000), unlogged);
     assert_eq!(RULES.usual_prefix("nobody", None, 0), 0);
     let claude = |model| RULES.usual_prefix("claude-code", Some(model), 0);
     assert!(claude("claude-opus-5-20260701") > claude("claude-opus-4-5-20251101"));

@@ -210,3 +210,16 @@ fn a_message_from_outside_ends_a_response_that_was_not_reported() {
         "each of two requests, and its repetition"
     );
 }
+
+#[test]
+fn a_response_of_which_nothing_was_reported_ends_with_its_record() {
+    let log = String::from_utf8(fixture("usage-record")).unwrap();
+    let zeros = r#"{"input_tokens":0,"cached_input_tokens":0,"cache_write_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":0}"#;
+    let reported = r#"{"input_tokens":9000,"cached_input_tokens":0,"cache_write_input_tokens":0,"output_tokens":100,"reasoning_output_tokens":40,"total_tokens":9100}"#;
+    let mut lines: Vec<String> = log.lines().map(Into::into).collect();
+    lines[6] = lines[6].replacen(reported, zeros, 1);
+    lines.remove(9);
+    let nodes = only(&tell(&decode(lines.join("\n").as_bytes())), "node").join("\n");
+    assert!(nodes.contains("node r1 assistant/tool_call"), "{nodes}");
+    assert!(nodes.contains("node r2 assistant/text 'Fixed.'"), "{nodes}");
+}

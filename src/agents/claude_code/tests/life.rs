@@ -1,0 +1,130 @@
+//! The records of requests as sessions are lived: in a terminal, forked, upgraded, with another window.
+
+use super::*;
+use crate::model::session::Session;
+use crate::model::window::WindowSource;
+
+const REQUESTS: &str = fixture!("requests_say_what_they_hold");
+
+fn session(lines: &[&str]) -> Session {
+    let mut sessions = testing::sessions(&CLAUDE_CODE, lines.iter().copied());
+    sessions.remove(&Lane::Main).unwrap()
+}
+
+/// What is in the context, in any order, and how often something was cleared.
+fn content(session: &Session) -> (Vec<(Role, u64)>, usize) {
+    let alive = session.alive().into_iter();
+    let mut items: Vec<_> = alive
+        .map(|ix| (session.items()[ix].role, session.items()[ix].hash))
+        .collect();
+    items.sort_unstable();
+    let left = session.items().iter().filter_map(|item| item.left.as_ref());
+    (items, left.filter(|left| left.why == Gone::Cleared).count())
+}
+
+/// In a terminal, attachments are written after the request that holds them; elsewhere before its messages.
+#[test]
+fn attachments_are_one_item_wherever_they_are_written() {
+    let lines: Vec<&str> = REQUESTS.lines().collect();
+    let at_once = session(&lines);
+    // The first two attachments, before or after the blob and the request; the last one likewise.
+    for (skills, date, reminder) in (0..27).map(|n| (n % 3, n / 3 % 3, n / 9)) {
+        let mut order: Vec<(usize, &str)> =
+            (0..).map(|n| n * 10).zip(lines.iter().copied()).collect();
+        for (line, place) in [(1, [10, 55, 65]), (2, [20, 56, 66]), (20, [200, 225, 235])]
+            .into_iter()
+            .zip([skills, date, reminder])
+            .map(|((line, places), nth)| (line, places[nth]))
+        {
+            order[line].0 = place;
+        }
+        order.sort_by_key(|(place, _)| *place);
+        let order: Vec<&str> = order.into_iter().map(|(_, line)| line).collect();
+        let other = session(&order);
+        let name = format!("{skills} {date} {reminder}");
+        assert_eq!(content(&other), content(&at_once), "{name}");
+        assert_eq!(other.context().used, at_once.context().used, "{name}");
+        assert_eq!(other.context().known, at_once.context().known, "{name}");
+    }
+}
+
+/// A fork begins with copied lines, a snapshot of the prompt among them, and records its own requests later.
+#[test]
+fn a_shape_after_a_snapshot_takes_nothing_from_what_is_known() {
+    let lines: Vec<&str> = REQUESTS.lines().collect();
+    let is_of_request = |line: &&&str| line.starts_with(r#"{"type":"api-request"#);
+    let mut copied: Vec<&str> = lines[..19]
+        .iter()
+        .filter(|l| !is_of_request(l))
+        .copied()
+        .collect();
+    let before = session(&copied).context();
+    assert!(before.known > 0);
+    // Its system prompt is written in other blocks.
+    let shape = lines[15].replace("You are an agent for the shop.", "You are an agent.");
+    copied.push(&shape);
+    let after = session(&copied);
+    assert_eq!(after.context().known, before.known);
+    assert_eq!(after.context().used, before.used);
+    let named = after.items().iter().filter(|item| item.in_context());
+    assert!(named.filter(|item| item.kind == Kind::ToolList).count() > 1);
+}
+
+#[test]
+fn nothing_is_unlogged_once_a_request_shows_its_system_prompt_and_tools() {
+    let lines: Vec<&str> = REQUESTS.lines().collect();
+    let used = |lines: &[&str]| session(lines).context().used;
+    assert!(used(&lines[..4]) > 20_000, "what is usual is expected");
+    assert!(used(&lines[..5]) < 5_000);
+    assert!(used(&lines[..7]) < 5_000);
+}
+
+#[test]
+fn a_request_says_whether_its_window_is_a_million() {
+    let lines: Vec<String> = REQUESTS
+        .lines()
+        .map(|l| l.replace("claude-opus-4-8", "claude-opus-4-6"))
+        .collect();
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| match line.contains(r#""id":"r2""#) {
+            true => line.replace(
+                r#""max_tokens""#,
+                r#""betas":["context-1m-2025-08-07"],"max_tokens""#,
+            ),
+            false => line.clone(),
+        })
+        .map(|line| match line.contains(r#""id":"m2""#) {
+            true => line.replacen(r#""requestId""#, r#""requestRef":"r2","requestId""#, 1),
+            false => line,
+        })
+        .collect();
+    let window = |n: usize| {
+        let lines: Vec<&str> = lines[..n].iter().map(String::as_str).collect();
+        let session = session(&lines);
+        let limits = session.limits();
+        assert_eq!(limits.window_source, WindowSource::ModelTable);
+        (session.model().unwrap().to_owned(), limits.window)
+    };
+    let (usual, long) = (
+        ("claude-opus-4-6".to_owned(), 200_000),
+        ("claude-opus-4-6[1m]".to_owned(), 1_000_000),
+    );
+    assert_eq!(window(7), usual, "before the first response");
+    assert_eq!(window(17), usual);
+    assert_eq!(window(18), long, "when the request is made");
+    assert_eq!(window(19), long, "when its response is there");
+    assert_eq!(window(24), usual, "another one asks for the usual window");
+}
+
+#[test]
+fn notices_of_background_agents_are_not_the_users() {
+    let queued = |mode: &str| {
+        let line = format!(
+            r#"{{"parentUuid":null,"isSidechain":false,"type":"attachment","attachment":{{"type":"queued_command","prompt":"an agent is done","commandMode":"{mode}"}},"rendered":[{{"content":"an agent is done"}}],"uuid":"u1","sessionId":"5e55"}}"#
+        );
+        session(&[&line]).items()[0].role
+    };
+    assert_eq!(queued("prompt"), Role::User);
+    assert_eq!(queued("task-notification"), Role::Container);
+}
