@@ -23,14 +23,14 @@ mod wire;
 use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
 use super::format::is_uuid;
 use super::image;
-use super::lenient::{self, Text};
-use super::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use super::lenient::{self, Lost, Text};
+use super::{Base, Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
-use std::path::Path;
-use wire::{Record, keys};
+use std::path::{Path, PathBuf};
+use wire::{AboutAgent, Record, keys};
 
 /// The format.
 pub static CLAUDE_CODE: Format = Format {
@@ -61,6 +61,7 @@ pub static CLAUDE_CODE: Format = Format {
         ("output", |b: &Billed| b.output),
     ],
     settings: Some(&settings::SETTINGS),
+    states: |log| about_agent(log).into_iter().collect(),
     registry: Some(&registry::REGISTRY),
     harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
@@ -97,6 +98,13 @@ fn claims(path: &Path) -> Option<Claim> {
     })
 }
 
+/// What the client writes about a sub-agent beside its log.
+fn about_agent(log: &Path) -> Option<PathBuf> {
+    let name = log.file_name()?.to_str()?;
+    let is_agents = name.starts_with("agent-") && name.ends_with(".jsonl");
+    is_agents.then(|| log.with_extension("meta.json"))
+}
+
 fn recognise(head: &[u8]) -> bool {
     let has = |mark: &str| head::has(head, mark);
     head.starts_with(b"{")
@@ -122,6 +130,20 @@ struct ClaudeCodeDecoder {
 }
 
 impl Decoder for ClaudeCodeDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let text = super::text(document);
+        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
+            return StateUpdate::Incomplete;
+        };
+        let title = about.description.get().or(about.agent_type.get());
+        out.meta(Meta {
+            title: title.map(Into::into),
+            parent: about.parent.get().map(|id| format!("agent-{id}").into()),
+            ..Meta::default()
+        });
+        StateUpdate::Accepted
+    }
+
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         if let Some(record) = lenient::object::<Record<'_>>(line, out) {
             out.set_time(record.timestamp.time());

@@ -27,11 +27,11 @@
 
 use super::format::{THOUGHTS, names};
 use super::lenient::{self, Raw, Text};
-use super::{Claim, Decoder, Format, List, Root, StoreKind, decoder, head};
+use super::{Claim, Decoder, Format, List, Root, StateUpdate, StoreKind, decoder, head};
 use crate::model::event::{Billed, Event, Key, Meta, NewItem, Node, Part, Sink, Usage};
 use crate::model::{Gone, Kind, Role};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod history;
 mod parts;
@@ -72,6 +72,7 @@ pub static GEMINI_CLI: Format = Format {
     reset_marks: &[r#""messages":["#],
     terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
+    states: |log| project_root(log).into_iter().collect(),
     harmless: "info warning error",
     ..Format::DEFAULT
 };
@@ -94,6 +95,13 @@ fn claims(path: &Path) -> Option<Claim> {
         return None;
     }
     Some(Claim::session(name.strip_suffix(".jsonl")?).child_of(parent))
+}
+
+/// `tmp/<project>/.project_root`, which holds the path of the project's folder.
+fn project_root(log: &Path) -> Option<PathBuf> {
+    let mut above = log.ancestors().skip(1).take(2);
+    let chats = above.find(|folder| folder.ends_with("chats"))?;
+    Some(chats.parent()?.join(".project_root"))
 }
 
 fn recognise(head: &[u8]) -> bool {
@@ -169,6 +177,17 @@ impl Decoder for GeminiCliDecoder {
             facts.last_updated = Text::default();
             meta(&facts, out);
         }
+    }
+
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let folder = super::text(document);
+        if !folder.trim().is_empty() {
+            out.meta(Meta {
+                cwd: Some(folder.trim().into()),
+                ..Meta::default()
+            });
+        }
+        StateUpdate::Accepted
     }
 
     fn copy(&self) -> Option<Box<dyn Decoder>> {
@@ -364,12 +383,8 @@ impl GeminiCliDecoder {
             if step.change == Change::Kept {
                 continue;
             }
-            let items = parts::item(&step.bits, class, out);
-            let node = Node::new(
-                self.history.slots[step.slot].node,
-                part,
-                items.into_iter().collect(),
-            );
+            let items = parts::of_one_step(&step.bits, class, out);
+            let node = Node::new(self.history.slots[step.slot].node, part, items);
             let turn = node.turn && std::mem::take(&mut begins_turn);
             out.node(Node { turn, ..node });
         }

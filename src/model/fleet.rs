@@ -8,7 +8,7 @@ use super::window::{Overrides, Rules};
 use super::{Kind, Role};
 use jiff::Timestamp;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -122,6 +122,22 @@ struct Kept {
     session: Box<Session>,
     /// See [`Fleet::activity_of`].
     active: Option<Timestamp>,
+}
+
+/// Leaves out logs in which nothing was said or requested, where another log of the agent has the same id: what a
+/// client writes when it resumes a session before it goes on in the log that there is.
+fn leave_out_remnants(found: &mut Vec<Candidate<'_>>) {
+    let is_empty = |found: &&Candidate<'_>| {
+        let Candidate { key, session, .. } = found;
+        key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun()
+    };
+    if found.iter().find(is_empty).is_none() {
+        return;
+    }
+    let begun = found.iter().filter(|found| found.session.has_begun());
+    let id_of = |session: &Session| (session.agent, session.meta.id.clone());
+    let begun: HashSet<_> = begun.map(|found| id_of(found.session)).collect();
+    found.retain(|found| !is_empty(&found) || !begun.contains(&id_of(found.session)));
 }
 
 /// A session that can be listed.
@@ -361,6 +377,7 @@ impl Fleet {
             active: kept.active,
         });
         let mut found: Vec<Candidate<'s>> = all.filter(listed).collect();
+        leave_out_remnants(&mut found);
         found.sort_by_cached_key(rank);
 
         // Most sessions have no parent, and most lists no child.
@@ -745,5 +762,37 @@ mod tests {
             })));
         }
         assert_eq!(fleet.recent().len(), 3);
+    }
+
+    #[test]
+    fn a_log_in_which_nothing_was_said_is_no_second_session() {
+        let mut fleet = Fleet::new(Arc::new(Rules::default()));
+        for (n, id, turns) in [(1, "a", 3), (2, "a", 0), (3, "b", 0), (4, "a", 1)] {
+            let file = FileId(n);
+            fleet.apply(Update::Found(Box::new(FileFacts {
+                file,
+                agent: "gemini-cli",
+                label: "gemini",
+                path: Arc::new(PathBuf::from(id)),
+                id: None,
+                parent: None,
+                len: 0,
+                modified: None,
+            })));
+            let mut session = Session::new("gemini-cli", Arc::default());
+            session.meta.id = Some(id.into());
+            session.turns = turns;
+            fleet.apply(Update::Rebuilt {
+                file,
+                sessions: vec![(Lane::Main, session)],
+            });
+        }
+        let mut listed: Vec<u64> = fleet
+            .recent()
+            .iter()
+            .map(|row| row.key.file.0.into())
+            .collect();
+        listed.sort_unstable();
+        assert_eq!(listed, [1, 3, 4]);
     }
 }

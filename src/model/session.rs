@@ -293,7 +293,13 @@ impl Session {
             self.ledger.items_mut().begin_record(record);
         }
         match entry.event {
-            Event::Meta(meta) => self.set_meta(*meta),
+            Event::Meta(mut meta) => {
+                // What is beside a log says more than its path.
+                if place == Place::default() && meta.parent.is_some() {
+                    self.meta.parent = meta.parent.take();
+                }
+                self.set_meta(*meta);
+            }
             Event::Node(node) => self.add_node(*node, place, at),
             Event::Usage(usage) => self.report(*usage, place, at),
             Event::Billed { .. } => {}

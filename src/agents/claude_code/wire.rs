@@ -52,6 +52,13 @@ record! {
         pub(super) summary: Text<'a>,
     }
 
+    /// What is beside a sub-agent's log.
+    pub(super) struct AboutAgent<'a> {
+        pub(super) description: Text<'a>,
+        pub(super) agent_type: Text<'a> = "agentType",
+        pub(super) parent: Text<'a> = "parentAgentId",
+    }
+
     pub(super) struct Origin<'a> {
         pub(super) kind: Text<'a>,
     }

@@ -181,6 +181,39 @@ pub(super) fn is_summary(bits: &[Bit<'_, '_>]) -> bool {
     class(bits).1 == Kind::Summary
 }
 
+/// The items of neighbouring parts of a message of the user's. What hooks have put into it is not the user's.
+pub(super) fn of_one_step(
+    bits: &[Bit<'_, '_>],
+    class: (Role, Kind),
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let texts = bits.iter().filter_map(|bit| match bit {
+        Bit::Said { piece, .. } => text_of(piece),
+        _ => None,
+    });
+    let hooks: String = texts.map(|text| split_hook(text).0).collect();
+    if class.0 != Role::User || hooks.is_empty() {
+        return item(bits, class, out).into_iter().collect();
+    }
+    let of_hooks = own_bytes_of_text(&hooks);
+    let own = bits.iter().map(own_bytes).sum::<u64>();
+    let hook = out.item(Role::Container, Kind::Reminder).text(&hooks);
+    let hook = hook.own_bytes(of_hooks).done();
+    let said = bits.iter().fold(out.item(class.0, class.1), add_said);
+    vec![hook, said.own_bytes(own.saturating_sub(of_hooks)).done()]
+}
+
+/// A text's beginning that a hook has added, and what follows.
+fn split_hook(text: &str) -> (&str, &str) {
+    let end = match text.starts_with("<hook_context>") {
+        true => text.find(HOOK_END).map_or(0, |at| at + HOOK_END.len()),
+        false => 0,
+    };
+    text.split_at(end)
+}
+
+const HOOK_END: &str = "</hook_context>";
+
 /// The item of neighbouring parts that are one: several of what was said, else a single one.
 pub(super) fn item(
     bits: &[Bit<'_, '_>],
@@ -209,14 +242,7 @@ fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
     let of_file = |part: &Parts<'_>| media(part).map_or(0, |(tokens, _)| tokens * 4);
     match bit {
         Bit::Said { piece, .. } => match (text_of(piece), piece) {
-            (Some(text), _) => {
-                let length = utf16_length(text);
-                let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-                match length > LONG_TEXT {
-                    true => length,
-                    false => ascii + (length - ascii) * 6,
-                }
-            }
+            (Some(text), _) => own_bytes_of_text(text),
             (None, Piece::Part(part)) => of_file(part),
             (None, Piece::Text(_)) => 0,
         },
@@ -237,6 +263,15 @@ fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
     }
 }
 
+fn own_bytes_of_text(text: &str) -> u64 {
+    let length = utf16_length(text);
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    match length > LONG_TEXT {
+        true => length,
+        false => ascii + (length - ascii) * 6,
+    }
+}
+
 /// Longer texts count four characters a token, whatever they are.
 const LONG_TEXT: u64 = 100_000;
 /// The JSON around a call's id, name and arguments, in bytes.
@@ -253,6 +288,19 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 
             None => item,
         },
         (None, Piece::Text(_)) => item,
+    }
+}
+
+/// The same without what a hook has added.
+fn add_said<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
+    match bit {
+        Bit::Said { piece, .. }
+            if text_of(piece).is_some_and(|text| !split_hook(text).0.is_empty()) =>
+        {
+            let (_, said) = split_hook(text_of(piece).unwrap_or_default());
+            item.text(said.trim_start())
+        }
+        _ => add(item, bit),
     }
 }
 

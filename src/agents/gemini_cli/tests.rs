@@ -321,3 +321,35 @@ fn its_own_count_is_the_last_prompt_or_an_estimate_of_the_history() {
     assert_eq!(own(20), Some(1_002));
     assert_eq!(own(24), Some(10_190));
 }
+
+#[test]
+fn what_a_hook_adds_to_a_prompt_is_not_the_users() {
+    let log = r#"{"sessionId":"s1","projectHash":"p","startTime":"2026-11-20T10:00:00Z"}
+{"id":"u1","timestamp":"2026-11-20T10:00:01Z","type":"user","content":[{"text":"<hook_context>The build is green.</hook_context>\n\nLook at the log."},{"text":"<hook_context>Be brief.</hook_context>"}]}"#;
+    let session = session(log);
+    let items: Vec<_> = session
+        .items()
+        .iter()
+        .map(|item| (item.role, &*item.preview))
+        .collect();
+    let hooks =
+        "<hook_context>The build is green.</hook_context><hook_context>Be brief.</hook_context>";
+    assert_eq!(
+        items,
+        [(Role::Container, hooks), (Role::User, "Look at the log.")]
+    );
+    assert_eq!(session.turns, 1);
+}
+
+#[test]
+fn the_project_is_beside_the_chats() {
+    let root = Path::new("/h/.gemini/tmp/shop/.project_root");
+    let states = |log: &str| (GEMINI_CLI.states)(Path::new(log));
+    assert_eq!(states("/h/.gemini/tmp/shop/chats/session-1.jsonl"), [root]);
+    assert_eq!(states("/h/.gemini/tmp/shop/chats/s1/a.jsonl"), [root]);
+    assert!(states("/h/session-1.jsonl").is_empty());
+    let mut out = Sink::new(&ByLength);
+    let mut decoder = GeminiCliDecoder::default();
+    decoder.read_state(b"/home/dev/shop\n", &mut out);
+    assert_eq!(fold(out.entries).project(), "shop");
+}

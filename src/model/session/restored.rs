@@ -143,6 +143,12 @@ impl Session {
         stored.is_some_and(|stored| stored.is_named_by_text && !stored.has_texts)
     }
 
+    /// Whether anything was said, or any request reported, as far as the log was read.
+    pub fn has_begun(&self) -> bool {
+        let stored = self.stored.as_ref().map_or(0, |stored| stored.requests);
+        self.turns > 0 || stored > 0 || !self.requests().is_empty()
+    }
+
     /// Whether the log, read whole, has no usage report: all of its context is estimated.
     pub fn is_unreported(&self) -> bool {
         match &self.stored {

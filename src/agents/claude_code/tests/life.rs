@@ -128,3 +128,27 @@ fn notices_of_background_agents_are_not_the_users() {
     assert_eq!(queued("prompt"), Role::User);
     assert_eq!(queued("task-notification"), Role::Container);
 }
+
+#[test]
+fn a_sub_agents_sub_agent_is_its_own() {
+    let log = Path::new("/h/p/5e55/subagents/agent-b2.jsonl");
+    assert_eq!(
+        (CLAUDE_CODE.states)(log),
+        [log.with_file_name("agent-b2.meta.json")]
+    );
+    assert!((CLAUDE_CODE.states)(Path::new("/h/p/5e55.jsonl")).is_empty());
+    let mut out = Sink::new(&ByLength);
+    let mut decoder = CLAUDE_CODE.decoder();
+    let about =
+        br#"{"agentType":"general-purpose","description":"second reader","parentAgentId":"a1"}"#;
+    assert_eq!(decoder.read_state(about, &mut out), StateUpdate::Accepted);
+    assert_eq!(
+        decoder.read_state(b"{\"agentTy", &mut out),
+        StateUpdate::Incomplete
+    );
+    let mut session = Session::default();
+    session.meta.parent = Some("5e55".into());
+    out.entries.drain(..).for_each(|entry| session.apply(entry));
+    assert_eq!(session.meta.parent.as_deref(), Some("agent-a1"));
+    assert_eq!(session.meta.title.as_deref(), Some("second reader"));
+}
