@@ -559,7 +559,13 @@ impl Ledger {
         self.anchors = BTreeSet::new();
         self.by_request.retain(|key, _| Some(*key) == request);
         self.by_request.shrink_to_fit();
-        self.items.keep(chain, stays)
+        // The lists of items, whose indices become others.
+        (self.late, self.revealed) = Default::default();
+        let nodes = self.items.keep(chain, stays);
+        let kept = self.items.all().iter().enumerate();
+        let by_agent = kept.filter(|(_, item)| matches!(item.settled, Some((_, Source::Agent))));
+        self.by_agent = by_agent.map(|(ix, _)| ix).collect();
+        nodes
     }
 }
 

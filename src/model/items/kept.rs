@@ -38,7 +38,14 @@ impl Items {
             unsettled.contains(hash)
         });
         sizes_by_hash.shrink_to_fit();
+        let in_context = kept
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| item.in_context());
+        let pending =
+            in_context.filter(|(_, item)| item.settled.is_none() || item.entered.is_none());
         *self = Items {
+            pending: pending.map(|(ix, item)| (item.node, ix)).collect(),
             list: kept,
             record: self.record,
             changes: self.changes,
