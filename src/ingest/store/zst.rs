@@ -3,21 +3,19 @@
 //! They are decoded as they are read, in bounded memory; to go back further than [`BACK`] is to begin anew. Nothing
 //! is written anywhere. Such files are of sessions that were idle for days, and never grow.
 
+mod frames;
+
 use super::Stamp;
 use super::bytes::{Bytes, Open, sought};
-use crate::files;
 use crate::ingest::lines::CHUNK;
 use crate::ingest::lock;
-use ruzstd::decoding::StreamingDecoder;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use frames::Frames;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The extension of such files.
 const EXTENSION: &str = "zst";
-/// The most bytes that a decoder holds: 8 MiB is the most that `zstd` uses unless it is told otherwise.
-const WINDOW: u64 = 32 << 20;
 /// The most bytes that a file may become, and the most for each of its own: lines of JSON become a fifth
 /// to a hundredth.
 const LARGEST: u64 = 8 << 30;
@@ -92,11 +90,9 @@ impl Open for Zst {
     }
 }
 
-type Decoder = StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>;
-
 /// A decoder on its way through a file.
 struct Running {
-    decoder: Decoded<Decoder>,
+    decoder: Decoded<Frames>,
     /// The first byte that it has not decoded.
     next: u64,
     /// The bytes before that, [`BACK`] of them or more, up to twice as many.
@@ -105,12 +101,8 @@ struct Running {
 
 impl Running {
     fn begin(path: &Path) -> io::Result<Running> {
-        let file = BufReader::new(files::open(path)?);
-        let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
-        let decoder =
-            decoder.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why.to_string()))?;
         Ok(Running {
-            decoder: Decoded(decoder),
+            decoder: Decoded(Frames::begin(path)?),
             next: 0,
             past: Vec::new(),
         })
@@ -248,6 +240,41 @@ mod tests {
                 .seek(SeekFrom::End(1 - (text.len() as i64) - 9))
                 .is_err()
         );
+    }
+
+    #[test]
+    fn all_frames_are_read_and_what_is_none_is_an_error() {
+        let whole = |bytes: &[u8]| {
+            let (_dir, file) = file(bytes);
+            let mut text = Vec::new();
+            let (mut bytes, stamp) = file.open()?;
+            bytes.read_to_end(&mut text)?;
+            assert_eq!(stamp.len, text.len() as u64);
+            Ok::<_, io::Error>(String::from_utf8(text).unwrap())
+        };
+        let (one, two, none) = (compressed(b"one\n"), compressed(b"two\n"), compressed(b""));
+        let skippable = |len: u8| {
+            let content = vec![7; usize::from(len)];
+            [&[0x5e, 0x2a, 0x4d, 0x18, len, 0, 0, 0][..], &content].concat()
+        };
+        let all = [
+            &skippable(3),
+            &one,
+            &none,
+            &skippable(0),
+            &skippable(200),
+            &two,
+        ];
+        let all = all.map(Vec::as_slice).concat();
+        assert_eq!(whole(&all).unwrap(), "one\ntwo\n");
+        assert_eq!(whole(&none).unwrap(), "");
+        for rest in [&b"7"[..], b"more text", &two[..9], &skippable(9)[..12]] {
+            let why = whole(&[&one, rest].concat()).unwrap_err();
+            assert!(!why.to_string().is_empty(), "{rest:?}");
+        }
+        let text = b"log\n".repeat(70_000);
+        let pieces: Vec<u8> = text.chunks(9_999).flat_map(compressed).collect();
+        assert_eq!(whole(&pieces).unwrap().as_bytes(), text);
     }
 
     #[test]

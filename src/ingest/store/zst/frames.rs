@@ -1,0 +1,95 @@
+//! The frames of a compressed file, one after the other (RFC 8878, 3.1): log rotation and `pzstd` write several.
+
+use crate::files;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+/// The most bytes that a decoder holds: 8 MiB is the most that `zstd` uses unless it is told otherwise.
+const WINDOW: u64 = 32 << 20;
+/// The first bytes of a frame, and of one that holds nothing of the content, but for the latter's last four bits.
+const MAGIC: u32 = 0xfd2f_b528;
+const SKIPPABLE: u32 = 0x184d_2a50;
+
+type Decoder = StreamingDecoder<BufReader<File>, FrameDecoder>;
+
+/// A file that is being decoded.
+pub(super) struct Frames {
+    /// The frame that is read; `None`: there is none left.
+    frame: Option<Decoder>,
+}
+
+impl Frames {
+    /// Begins at the first frame. A file without one is an error.
+    pub(super) fn begin(path: &Path) -> io::Result<Frames> {
+        let file = BufReader::new(files::open(path)?);
+        match next_frame(file)? {
+            None => Err(invalid("it is no compressed file")),
+            frame => Ok(Frames { frame }),
+        }
+    }
+}
+
+impl Read for Frames {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while let Some(frame) = &mut self.frame {
+            let read = frame.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            let file = self.frame.take().map(StreamingDecoder::into_inner);
+            self.frame = file.map_or(Ok(None), next_frame)?;
+        }
+        Ok(0)
+    }
+}
+
+/// The next frame with content; `None`: the file ends.
+fn next_frame(mut file: BufReader<File>) -> io::Result<Option<Decoder>> {
+    loop {
+        let mut magic = [0; 4];
+        match read_all(&mut file, &mut magic)? {
+            0 => return Ok(None),
+            4 => {}
+            _ => return Err(invalid("bytes after its last frame are no frame")),
+        }
+        match u32::from_le_bytes(magic) {
+            MAGIC => {
+                file.seek_relative(-4)?;
+                let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
+                return decoder.map(Some).map_err(|why| invalid(&why.to_string()));
+            }
+            magic if magic & !0xf == SKIPPABLE => {
+                let mut size = [0; 4];
+                file.read_exact(&mut size)?;
+                let size = u64::from(u32::from_le_bytes(size));
+                if io::copy(&mut file.by_ref().take(size), &mut io::sink())? < size {
+                    return Err(invalid("a frame is cut"));
+                }
+            }
+            _ => return Err(invalid("bytes before or after its frames are no frame")),
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends. Returns the bytes read.
+fn read_all(file: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize> {
+    let mut all = 0;
+    while !buffer.is_empty() {
+        let read = file.read(buffer)?;
+        if read == 0 {
+            break;
+        }
+        all += read;
+        buffer = &mut buffer[read..];
+    }
+    Ok(all)
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
