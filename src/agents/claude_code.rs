@@ -25,7 +25,9 @@ use super::format::is_uuid;
 use super::image;
 use super::lenient::{self, Lost, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
-use crate::model::event::{Billed, Event, Key, Lane, Meta, Node, Parent, Part, Reset, Sink, Usage};
+use crate::model::event::{
+    Billed, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+};
 use crate::model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
@@ -125,6 +127,8 @@ struct ClaudeCodeDecoder {
     lanes: HashMap<Key, Lane>,
     /// The newest facts of each lane.
     metas: HashMap<Lane, Meta>,
+    /// The newest response and its nodes, if it is thinking alone.
+    thoughts: Option<(Key, Vec<Key>)>,
     /// What the main conversation's requests held, as the log records them.
     requests: Requests,
 }
@@ -207,10 +211,37 @@ impl ClaudeCodeDecoder {
         if out.lane() == Lane::Main {
             self.requests.add_record(record, &mut node);
         }
+        let cut = self.cut_thoughts(record, &node);
         out.node(node);
         if let Some(usage) = usage {
             out.usage(usage);
         }
+        if let Some(nodes) = cut {
+            out.emit(Event::Cleared {
+                nodes,
+                calls: Vec::new(),
+            });
+        }
+    }
+
+    /// The nodes of a response of thinking alone that was cut: it is not sent again (103,276, 103,339 and 103,401
+    /// were prompts one after the other, with 64,000 of output each).
+    fn cut_thoughts(&mut self, record: &Record<'_>, node: &Node) -> Option<Vec<Key>> {
+        let (request, key) = (node.request?, node.key?);
+        let is_thinking = |item: &NewItem| item.kind == Kind::Thinking;
+        let nodes = match self.thoughts.take() {
+            Some((of, nodes)) if of == request => nodes,
+            _ => Vec::new(),
+        };
+        if node.items.is_empty() || !node.items.iter().all(is_thinking) {
+            return None;
+        }
+        let nodes: Vec<Key> = nodes.into_iter().chain([key]).collect();
+        if record.message.stop_reason.get() == Some("max_tokens") {
+            return Some(nodes);
+        }
+        self.thoughts = Some((request, nodes));
+        None
     }
 
     fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {

@@ -152,3 +152,28 @@ fn a_sub_agents_sub_agent_is_its_own() {
     assert_eq!(session.meta.parent.as_deref(), Some("agent-a1"));
     assert_eq!(session.meta.title.as_deref(), Some("second reader"));
 }
+
+#[test]
+fn thinking_that_was_cut_is_not_sent_again() {
+    let line = |id: &str, parent: &str, block: &str, stop: &str, usage: (u64, u64)| {
+        let (prompt, output) = usage;
+        format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"assistant","message":{{"model":"claude-opus-4-8","id":"m{id}","role":"assistant","content":[{block}],"stop_reason":"{stop}","usage":{{"input_tokens":{prompt},"output_tokens":{output}}}}},"uuid":"{id}","sessionId":"5e55"}}"#
+        )
+    };
+    let thinking = r#"{"type":"thinking","thinking":"","signature":"SIG"}"#;
+    let text = r#"{"type":"text","text":"Done."}"#;
+    let log = [
+        r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"why?"},"uuid":"1","sessionId":"5e55"}"#.to_owned(),
+        line("2", "1", thinking, "max_tokens", (30_000, 64_000)),
+        line("3", "2", thinking, "max_tokens", (30_062, 64_000)),
+        line("4", "3", text, "max_tokens", (30_124, 64_000)),
+    ];
+    let known = |n: usize| {
+        let lines: Vec<&str> = log[..n].iter().map(String::as_str).collect();
+        session(&lines).context().known
+    };
+    assert_eq!(known(2), 30_000);
+    assert_eq!(known(3), 30_062);
+    assert_eq!(known(4), 94_124, "what was said stays, cut or not");
+}
