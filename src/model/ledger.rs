@@ -191,6 +191,7 @@ impl Ledger {
         self.requests[ix].previous = self.anchor;
         let sent_from = self.sent_from(start);
         self.items.strip_thinking(sent_from, ix);
+        self.strip_at_switch(ix, chain);
         self.settle(ix, chain, coverage);
         self.anchor = Some(ix);
         self.settle_output(ix, chain);

@@ -294,3 +294,28 @@ fn a_report_is_void_once_an_earlier_one_was_settled_otherwise_on_another_branch(
     let anchor = log.session.anchor().unwrap();
     assert!(known(&log) <= anchor.prompt + anchor.output.unwrap());
 }
+
+/// Some models are not sent the thinking of the one before.
+#[test]
+fn thinking_leaves_at_a_switch_of_the_model_whose_prompt_lacks_it() {
+    let switched = |sent: u64| {
+        let (mut log, mut prompt) = (Log::new().model("cheap"), 9_000);
+        for (n, tokens) in RESULTS.into_iter().take(4).enumerate() {
+            log = result(step(log, n, prompt, true), n, Part::Result);
+            prompt += CALL + THINKING + tokens;
+        }
+        let log = log.model("dear");
+        step(log, 4, prompt - 4 * THINKING + sent, true).session
+    };
+    let left = |session: &Session| {
+        let items = session.items().iter();
+        let thinking = items.filter(|item| item.kind == Kind::Thinking);
+        let left = thinking.map(|item| item.left.map(|left| left.request));
+        left.collect::<Vec<_>>()
+    };
+    let without = switched(0);
+    assert_eq!(left(&without), [Some(4), Some(4), Some(4), Some(4), None]);
+    let [before, after] = [3, 4].map(|request| without.requests()[request].system);
+    assert_eq!(after, before);
+    assert_eq!(left(&switched(4 * THINKING)), [None; 5]);
+}

@@ -2,7 +2,7 @@
 
 use super::Ledger;
 use crate::model::chain::{Chain, NodeIx};
-use crate::model::history::RequestIx;
+use crate::model::history::{ItemIx, Request, RequestIx};
 use crate::model::thinking::Thinking;
 
 impl Ledger {
@@ -17,6 +17,35 @@ impl Ledger {
             Thinking::Never => self.items.strip_thinking(node, now),
             Thinking::Leaves if turn => self.items.strip_thinking(node, now),
             Thinking::Leaves | Thinking::Stays => {}
+        }
+    }
+
+    /// Another model may not be sent the thinking of the one before. Where its first prompt is nearer to what it
+    /// would be without any, all thinking before it leaves.
+    pub(super) fn strip_at_switch(&mut self, ix: RequestIx, chain: &Chain) {
+        let Some(last) = self.anchor.map(|anchor| &self.requests[anchor]) else {
+            return;
+        };
+        let Request {
+            start,
+            prompt,
+            ref model,
+            ..
+        } = self.requests[ix];
+        if last.model == *model {
+            return;
+        }
+        let tokens = |ix: ItemIx| u128::from(self.items.tokens(ix).0);
+        let is_before = |ix: &ItemIx| (self.items.all()[*ix].node as NodeIx) < start;
+        let in_context = |ix: &ItemIx| self.items.all()[*ix].in_context();
+        let thoughts = self.items.thoughts_between(0, start).iter().copied();
+        let thinking: u128 = thoughts.filter(in_context).map(tokens).sum();
+        let new: u128 = self.items.unsettled().filter(is_before).map(tokens).sum();
+        let held = u128::from(last.system) + u128::from(self.items.settled_before(start, chain));
+        let with = held + new;
+        let prompt = u128::from(prompt);
+        if with.saturating_sub(thinking).abs_diff(prompt) < with.abs_diff(prompt) {
+            self.items.strip_thinking(start, ix);
         }
     }
 
