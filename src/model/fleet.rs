@@ -787,11 +787,7 @@ mod tests {
                 sessions: vec![(Lane::Main, session)],
             });
         }
-        let mut listed: Vec<u64> = fleet
-            .recent()
-            .iter()
-            .map(|row| row.key.file.0.into())
-            .collect();
+        let mut listed: Vec<u64> = fleet.recent().iter().map(|row| row.key.file.0).collect();
         listed.sort_unstable();
         assert_eq!(listed, [1, 3, 4]);
     }

@@ -3,9 +3,23 @@
 use super::wire::{ContentPart, Item, full_len, string_or_json};
 use super::{fragment, own};
 use crate::agents::image;
-use crate::agents::lenient::tool_count;
+use crate::agents::lenient::scan::each_element;
+use crate::agents::lenient::{self, Raw, Text, record, tool_count};
 use crate::model::event::{ELIDED, ItemBuilder, NewItem, Part, Sink, split_elided};
 use crate::model::{Kind, Role};
+
+record! {
+    /// The tools of a server.
+    struct Namespace<'a> {
+        name: Text<'a>,
+        description: Text<'a>,
+        tools: Vec<Raw<'a>>,
+    }
+
+    struct Named<'a> {
+        name: Text<'a>,
+    }
+}
 
 /// The most bytes of a tool's output that the model usually gets: the log keeps all of it, the middle of
 /// what is longer was cut. Measured: in bytes, not tokens.
@@ -46,8 +60,13 @@ pub(super) struct Setting<'s> {
 /// Turns a piece of history into items. `None`: not sent to the model, or of an unknown type.
 pub(super) fn piece(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<Piece> {
     let mut piece = content(item, setting, out)?;
-    if let (Some(counted), [only]) = (own::bytes(item, setting.budget), &mut *piece.items) {
-        only.size.own_bytes = Some(u32::try_from(counted).unwrap_or(u32::MAX));
+    if let (Some(counted), [first, rest @ ..]) =
+        (own::bytes(item, setting.budget), &mut *piece.items)
+        && (rest.is_empty() || first.kind == Kind::ToolList)
+    {
+        first.size.own_bytes = Some(u32::try_from(counted).unwrap_or(u32::MAX));
+        rest.iter_mut()
+            .for_each(|item| item.size.own_bytes = Some(0));
     }
     Some(piece)
 }
@@ -82,13 +101,7 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
             Piece::new(Part::Result, vec![result.done()])
         }
         "tool_search_output" | "additional_tools" => {
-            let list = out
-                .item(Role::Container, Kind::ToolList)
-                .tool(setting.tool)
-                .call(call)
-                .tools(item.tools.map_or(0, |tools| tool_count(tools.get())))
-                .text(&string_or_json(item.tools));
-            Piece::new(Part::Result, vec![list.done()])
+            Piece::new(Part::Result, tool_list(item, setting.tool, out))
         }
         _ if item.is_summary() => {
             let summary = out
@@ -99,6 +112,53 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
         }
         "agent_message" | "inter_agent_communication" => Some(between_agents(item, setting, out)),
         _ => None,
+    }
+}
+
+/// The definitions of tools: those of a server each by itself, all others together.
+fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let (mut of_servers, mut others) = (Vec::new(), Vec::new());
+    let list = item.tools.map_or("", Raw::get);
+    let read = each_element(list, &mut |element| {
+        let space: Namespace<'_> = lenient::value(Some(element), "tools", out);
+        match space.name.get().filter(|name| name.starts_with(MCP)) {
+            Some(_) if !space.tools.is_empty() => of_servers.push(space),
+            _ => others.push(element.get()),
+        }
+    });
+    let call = item.call_id.get();
+    let mut items = Vec::new();
+    if read.is_err() || of_servers.is_empty() || !others.is_empty() {
+        let (text, tools) = match read.is_err() || of_servers.is_empty() {
+            true => (string_or_json(item.tools), tool_count(list)),
+            false => (others.join(",").into(), others.len()),
+        };
+        let list = out.item(Role::Container, Kind::ToolList).tool(tool);
+        items.push(list.call(call).tools(tools).text(&text).done());
+    }
+    for space in of_servers.iter().filter(|_| read.is_ok()) {
+        let mut about = space.description.or_empty();
+        for definition in &space.tools {
+            let tool: Named<'_> = lenient::value(Some(*definition), "tools", out);
+            let name = name_in(space.name.or_empty(), tool.name.or_empty());
+            let item = out.item(Role::Container, Kind::ToolList).tool(Some(&name));
+            let item = item.call(call).tools(1).text(std::mem::take(&mut about));
+            items.push(item.text(definition.get()).done());
+        }
+    }
+    items
+}
+
+/// The beginning of the namespace of a server's tools.
+const MCP: &str = "mcp__";
+
+/// A tool's name with its namespace.
+fn name_in(space: &str, name: &str) -> String {
+    match space {
+        "" => name.to_owned(),
+        _ if space.ends_with("__") => format!("{space}{name}"),
+        _ if space.starts_with(MCP) => format!("{space}__{name}"),
+        _ => format!("{space}.{name}"),
     }
 }
 
@@ -202,12 +262,7 @@ pub(super) fn tool_name(item: &Item<'_>) -> Option<String> {
         ("image_generation_call", None) => "image_generation",
         _ => return None,
     };
-    let space = item.namespace.or_empty();
-    Some(match space {
-        "" => name.to_owned(),
-        _ if space.ends_with("__") => format!("{space}{name}"),
-        _ => format!("{space}.{name}"),
-    })
+    Some(name_in(item.namespace.or_empty(), name))
 }
 
 type Builder<'s, 'm> = ItemBuilder<'s, 'm>;

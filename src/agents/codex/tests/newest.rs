@@ -223,3 +223,40 @@ fn a_response_of_which_nothing_was_reported_ends_with_its_record() {
     assert!(nodes.contains("node r1 assistant/tool_call"), "{nodes}");
     assert!(nodes.contains("node r2 assistant/text 'Fixed.'"), "{nodes}");
 }
+
+#[test]
+fn definitions_that_a_search_found_are_their_servers() {
+    let tools = serde_json::json!([
+        {"type": "namespace", "name": "mcp__lab", "description": "The lab's.", "tools": [
+            {"type": "function", "name": "lookup", "description": "Looks a word up."},
+            {"type": "function", "name": "list"},
+        ]},
+        {"type": "function", "name": "open_page"},
+    ]);
+    let line = serde_json::json!({
+        "type": "response_item",
+        "payload": {"type": "tool_search_output", "call_id": "c", "tools": tools},
+    });
+    let call = serde_json::json!({
+        "type": "response_item",
+        "payload": {"type": "function_call", "namespace": "mcp__lab", "name": "lookup", "arguments": "{}", "call_id": "d"},
+    });
+    let entries = decode(format!("{line}\n{call}").as_bytes());
+    let items = entries.iter().filter_map(|entry| match &entry.event {
+        Event::Node(node) => Some(&node.items),
+        _ => None,
+    });
+    let names: Vec<_> = items
+        .flatten()
+        .map(|item| (item.tool.as_deref(), item.size.tools))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            (None, 1),
+            (Some("mcp__lab__lookup"), 1),
+            (Some("mcp__lab__list"), 1),
+            (Some("mcp__lab__lookup"), 0),
+        ]
+    );
+}
