@@ -358,13 +358,10 @@ impl ClaudeCodeDecoder {
         let usage = message.usage.as_ref()?;
         let context = usage.context();
         let is_final = message.stop_reason.get().is_some();
+        let is_long = self.requests.is_long(&record.request_ref);
         let model = message.model.get().map(|model| {
             self.tools.images = Some(image::claude_formula(model));
-            let suffix = match self.requests.is_long(&record.request_ref) {
-                true => wire::LONG,
-                false => "",
-            };
-            [model, suffix].concat().into()
+            wire::model_name(model, is_long)
         });
         (context.prompt() > 0).then(|| Usage {
             model,

@@ -87,8 +87,13 @@ pub(crate) fn claude_formula(model: &str) -> Formula {
         "claude-opus-4-5",
         "claude-opus-4-6",
     ];
-    let model = model.replace('.', "-");
-    let is_before = BEFORE.iter().any(|name| model.starts_with(name));
+    // Some agents write `claude-opus-4.6`.
+    let dashed = |byte| if byte == b'.' { b'-' } else { byte };
+    let begins = |name: &&str| {
+        let bytes = model.bytes().map(dashed);
+        bytes.take(name.len()).eq(name.bytes())
+    };
+    let is_before = BEFORE.iter().any(begins);
     // `claude-opus-4` alone, or with a date.
     let is_first = model
         .strip_prefix("claude-opus-4")
@@ -160,23 +165,21 @@ mod tests {
 
     #[test]
     fn claude_takes_larger_images_since_opus_4_7() {
-        let tokens = |model, width, height| claude_formula(model)(width, height);
-        for old in [
-            "claude-opus-4-6",
-            "claude-opus-4",
-            "claude-opus-4-20250514",
-            "claude-haiku-4-5",
+        let (old, new) = ([1_568, 1_568], [2_691, 3_456]);
+        for (model, expected) in [
+            ("claude-opus-4-6", old),
+            ("claude-opus-4.6", old),
+            ("claude-opus-4", old),
+            ("claude-opus-4-20250514", old),
+            ("claude-haiku-4-5", old),
+            ("claude-opus-4-7", new),
+            ("claude-opus-4.8", new),
+            ("claude-opus-5[1m]", new),
+            ("claude-sonnet-5", new),
         ] {
-            assert_eq!(tokens(old, 1920, 1080), 1_568, "{old}");
-        }
-        for new in [
-            "claude-opus-4-7",
-            "claude-opus-4.8",
-            "claude-opus-5[1m]",
-            "claude-sonnet-5",
-        ] {
-            assert_eq!(tokens(new, 1920, 1080), 2_691, "{new}");
-            assert_eq!(tokens(new, 2000, 1333), 3_456, "{new}");
+            let formula = claude_formula(model);
+            let tokens = [formula(1920, 1080), formula(2000, 1333)];
+            assert_eq!(tokens, expected, "{model}");
         }
     }
 

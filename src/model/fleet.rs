@@ -126,18 +126,19 @@ struct Kept {
 
 /// Leaves out logs in which nothing was said or requested, where another log of the agent has the same id: what a
 /// client writes when it resumes a session before it goes on in the log that there is.
-fn leave_out_remnants(found: &mut Vec<Candidate<'_>>) {
-    let is_empty = |found: &&Candidate<'_>| {
+fn leave_out_remnants<'s>(found: &mut Vec<Candidate<'s>>) {
+    let is_empty = |found: &Candidate<'_>| {
         let Candidate { key, session, .. } = found;
         key.lane == Lane::Main && session.meta.id.is_some() && !session.has_begun()
     };
-    if found.iter().find(is_empty).is_none() {
+    if !found.iter().any(is_empty) {
         return;
     }
+    let session_of =
+        |found: &Candidate<'s>| (found.session.agent, found.session.meta.id.as_deref());
     let begun = found.iter().filter(|found| found.session.has_begun());
-    let id_of = |session: &Session| (session.agent, session.meta.id.clone());
-    let begun: HashSet<_> = begun.map(|found| id_of(found.session)).collect();
-    found.retain(|found| !is_empty(&found) || !begun.contains(&id_of(found.session)));
+    let begun: HashSet<(&str, Option<&str>)> = begun.map(session_of).collect();
+    found.retain(|found| !is_empty(found) || !begun.contains(&session_of(found)));
 }
 
 /// A session that can be listed.

@@ -293,10 +293,10 @@ impl Session {
             self.ledger.items_mut().begin_record(record);
         }
         match entry.event {
-            Event::Meta(mut meta) => {
+            Event::Meta(meta) => {
                 // What is beside a log says more than its path.
                 if place == Place::default() && meta.parent.is_some() {
-                    self.meta.parent = meta.parent.take();
+                    self.meta.parent = None;
                 }
                 self.set_meta(*meta);
             }
@@ -471,11 +471,8 @@ impl Session {
             if part == Part::Front {
                 let new: Vec<ItemIx> = (known..self.items().len()).collect();
                 // What shows all of a prompt corrects what showed it before; anything else is a change.
-                let corrected = match is_corrected {
-                    true => replaced,
-                    false => Vec::new(),
-                };
-                self.ledger.reveal(&new, &corrected);
+                let corrected = if is_corrected { &replaced[..] } else { &[] };
+                self.ledger.reveal(&new, corrected);
             }
             return;
         }

@@ -137,7 +137,7 @@ impl Records {
                 "a summary in the place of earlier records".to_owned(),
             ),
             Event::BeginningMissing => ("history", "its beginning is in another log".to_owned()),
-            Event::PromptsLogged => ("prompts", "all of them is in the log".to_owned()),
+            Event::PromptsLogged => ("prompts", "the log has all of them from here on".to_owned()),
             Event::TurnEnded => ("turn ended", "ephemeral items removed".to_owned()),
             Event::Leaf { .. } | Event::RewindTo(_) | Event::Rollback { .. } => {
                 ("branch", "continues from an earlier record".to_owned())

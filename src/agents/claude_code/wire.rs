@@ -194,11 +194,7 @@ impl ResponseUsage<'_> {
 impl Params<'_> {
     /// The model with the suffix by which it was chosen: a response names it without.
     pub(super) fn model(&self) -> Option<Box<str>> {
-        let model = self.model.get()?;
-        Some(match self.is_long() && !model.ends_with(LONG) {
-            true => [model, LONG].concat().into(),
-            false => model.into(),
-        })
+        Some(model_name(self.model.get()?, self.is_long()))
     }
 
     /// Whether the window is one of a million tokens.
@@ -208,8 +204,14 @@ impl Params<'_> {
     }
 }
 
-/// The suffix of a model with a window of a million tokens.
-pub(super) const LONG: &str = "[1m]";
+/// A model's name with the suffix of a window of a million tokens, if it has one.
+pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
+    const LONG: &str = "[1m]";
+    match is_long && !model.ends_with(LONG) {
+        true => [model, LONG].concat().into(),
+        false => model.into(),
+    }
+}
 
 impl CompactMetadata<'_> {
     /// What the compaction leaves in the context.

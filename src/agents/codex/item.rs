@@ -127,16 +127,19 @@ fn tool_list(item: &Item<'_>, tool: Option<&str>, out: &mut Sink<'_>) -> Vec<New
         }
     });
     let call = item.call_id.get();
-    let mut items = Vec::new();
-    if read.is_err() || of_servers.is_empty() || !others.is_empty() {
-        let (text, tools) = match read.is_err() || of_servers.is_empty() {
-            true => (string_or_json(item.tools), tool_count(list)),
-            false => (others.join(",").into(), others.len()),
-        };
+    let of_others = |text: &str, tools: usize, out: &mut Sink<'_>| {
         let list = out.item(Role::Container, Kind::ToolList).tool(tool);
-        items.push(list.call(call).tools(tools).text(&text).done());
+        list.call(call).tools(tools).text(text).done()
+    };
+    if read.is_err() || of_servers.is_empty() {
+        let text = string_or_json(item.tools);
+        return vec![of_others(&text, tool_count(list), out)];
     }
-    for space in of_servers.iter().filter(|_| read.is_ok()) {
+    let mut items = Vec::new();
+    if !others.is_empty() {
+        items.push(of_others(&others.join(","), others.len(), out));
+    }
+    for space in &of_servers {
         let mut about = space.description.or_empty();
         for definition in &space.tools {
             let tool: Named<'_> = lenient::value(Some(*definition), "tools", out);

@@ -293,13 +293,12 @@ fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 
 
 /// The same without what a hook has added.
 fn add_said<'s, 'm>(item: ItemBuilder<'s, 'm>, bit: &Bit<'_, '_>) -> ItemBuilder<'s, 'm> {
-    match bit {
-        Bit::Said { piece, .. }
-            if text_of(piece).is_some_and(|text| !split_hook(text).0.is_empty()) =>
-        {
-            let (_, said) = split_hook(text_of(piece).unwrap_or_default());
-            item.text(said.trim_start())
-        }
+    let text = match bit {
+        Bit::Said { piece, .. } => text_of(piece),
+        _ => None,
+    };
+    match text.map(split_hook) {
+        Some((hook, said)) if !hook.is_empty() => item.text(said.trim_start()),
         _ => add(item, bit),
     }
 }

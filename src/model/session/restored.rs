@@ -145,8 +145,12 @@ impl Session {
 
     /// Whether anything was said, or any request reported, as far as the log was read.
     pub fn has_begun(&self) -> bool {
-        let stored = self.stored.as_ref().map_or(0, |stored| stored.requests);
-        self.turns > 0 || stored > 0 || !self.requests().is_empty()
+        // What was put away stays packed.
+        let requests = || match &self.stored {
+            Some(stored) => stored.requests,
+            None => self.requests().len(),
+        };
+        self.turns > 0 || requests() > 0
     }
 
     /// Whether the log, read whole, has no usage report: all of its context is estimated.

@@ -51,13 +51,12 @@ impl Read for Frames {
 /// The next frame with content; `None`: the file ends.
 fn next_frame(mut file: BufReader<File>) -> io::Result<Option<Decoder>> {
     loop {
-        let mut magic = [0; 4];
-        match read_all(&mut file, &mut magic)? {
-            0 => return Ok(None),
-            4 => {}
-            _ => return Err(invalid("bytes after its last frame are no frame")),
+        let mut magic = Vec::with_capacity(4);
+        file.by_ref().take(4).read_to_end(&mut magic)?;
+        if magic.is_empty() {
+            return Ok(None);
         }
-        match u32::from_le_bytes(magic) {
+        match magic.try_into().map_or(0, u32::from_le_bytes) {
             MAGIC => {
                 file.seek_relative(-4)?;
                 let decoder = StreamingDecoder::new_with_max_window_size(file, WINDOW);
@@ -74,20 +73,6 @@ fn next_frame(mut file: BufReader<File>) -> io::Result<Option<Decoder>> {
             _ => return Err(invalid("bytes before or after its frames are no frame")),
         }
     }
-}
-
-/// Reads until the buffer is full or the file ends. Returns the bytes read.
-fn read_all(file: &mut impl Read, mut buffer: &mut [u8]) -> io::Result<usize> {
-    let mut all = 0;
-    while !buffer.is_empty() {
-        let read = file.read(buffer)?;
-        if read == 0 {
-            break;
-        }
-        all += read;
-        buffer = &mut buffer[read..];
-    }
-    Ok(all)
 }
 
 fn invalid(why: &str) -> io::Error {
