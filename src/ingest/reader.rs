@@ -73,18 +73,15 @@ impl Lanes {
         }
     }
 
-    /// Whether there is enough for a gauge: the newest report of the main session, and its own output. `size` is
-    /// how much of the log's end was read, and the others how much of it is searched at most.
+    /// Whether there is enough for a gauge: the newest report of the main session, its own output, and what has left
+    /// since. `size` is how much of the log's end was read, and the others how much of it is searched at most.
     pub(super) fn suffice(&mut self, size: u64, for_output: u64, for_report: u64) -> bool {
         let main = self.lane(Lane::Main);
-        let Some(key) = main.anchor().map(|anchor| anchor.key) else {
-            // After a reset, no report holds.
-            return size >= for_report
-                || (!main.resets().is_empty() && !main.requests().is_empty());
-        };
-        let items = main.items();
-        let mut newest = items.iter().rev();
-        size >= for_output || newest.any(|item| item.output_of == Some(key))
+        // After a reset no report holds, but those before it show what is unlogged.
+        size >= for_report
+            || (main.anchor().is_some()
+                && main.has_all_that_left()
+                && (size >= for_output || main.has_all_of_report()))
     }
 
     pub(super) fn has_unreadable(&self) -> bool {

@@ -179,7 +179,7 @@ fn all_gauges_first_then_all_the_rest() {
             &path,
             &format!("{{\"toy\":5}}\n{{\"say\":\"{}\"}}\n", "x".repeat(300_000)),
         );
-        append(&path, &format!("{{\"toy\":{}}}\n", 100 + n));
+        append(&path, &format!("{{\"toy\":90}}\n{{\"toy\":{}}}\n", 100 + n));
     }
     let mut watching = Watching::folder(dir.path());
     watching.until("gauges", |fleet| fleet.initial_scan_done);
@@ -191,7 +191,7 @@ fn all_gauges_first_then_all_the_rest() {
     watching.until("caught up", |fleet| fleet.caught_up);
     for (_, session) in watching.fleet.sessions() {
         assert_eq!(session.coverage, Coverage::Whole);
-        assert_eq!(session.requests().len(), 2);
+        assert_eq!(session.requests().len(), 3);
     }
 }
 

@@ -119,30 +119,42 @@ pub(super) struct Tally {
     /// Tokens of items that no report settled, and how many items.
     guess: i128,
     guessed: i128,
+    /// Those of them whose text was not counted.
+    by_length: i128,
+}
+
+/// What an item counts for in the sums.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Part {
+    tokens: u64,
+    is_here: bool,
+    is_known: bool,
+    is_anchored: bool,
+    is_counted: bool,
 }
 
 impl Tally {
-    /// Adds an item, or takes it out: then `tokens` and `sign` are below 0.
-    pub(super) fn add(
-        &mut self,
-        item: &Item,
-        tokens: i128,
-        sign: i128,
-        is_known: bool,
-        is_anchored: bool,
-    ) {
+    /// Adds what is in the context of an item, or takes it out: then `sign` is below 0.
+    pub(super) fn add(&mut self, item: &Item, part: Part, sign: i128) {
+        if !part.is_here {
+            return;
+        }
+        let tokens = i128::from(part.tokens) * sign;
         let [all, known, items] = &mut self.roles[item.role.index()];
         *all += tokens;
         *items += sign;
-        if is_anchored {
+        if part.is_anchored {
             *known += tokens;
         }
         if item.is_prefix() {
             self.shown += tokens;
         }
-        if !is_known {
+        if !part.is_known {
             self.guess += tokens;
             self.guessed += sign;
+            if !part.is_counted {
+                self.by_length += tokens;
+            }
         }
     }
 }
@@ -171,19 +183,26 @@ impl Session {
         }
     }
 
-    /// Whether `context`, the present one, is what a report on the whole log would show: all of it is
+    /// Whether the size of `context`, the present one, is what a report on the whole log would show: all of it is
     /// known, or the log was read whole and what is estimated was counted, not guessed from its length.
     pub fn is_final(&self, context: &Context) -> bool {
         if let Some(stored) = self.stored() {
             return stored.is_final;
         }
-        let needs_epoch = self.count_rule().is_some_and(|rule| rule.earlier_reasoning);
         if context.estimated == 0 {
-            return self.coverage >= Coverage::Epoch || !needs_epoch;
+            return self.coverage >= Coverage::Epoch || self.has_all_that_left();
         }
         let is_counted = |ix: &ItemIx| self.items()[*ix].size.counted;
         let mut estimated = self.ledger().estimated();
         self.coverage == Coverage::Whole && estimated.all(|ix| is_counted(&ix))
+    }
+
+    /// Whether the agent's own count is what a report on the whole log would show, apart from the size of the
+    /// context. Where it is not, it is too small.
+    pub fn is_own_count_final(&self) -> bool {
+        self.stored().is_some()
+            || self.coverage >= Coverage::Epoch
+            || self.count_rule().is_none_or(|rule| !rule.earlier_reasoning)
     }
 
     /// How full the context is now, by the session's own calibration.
@@ -238,10 +257,28 @@ impl Session {
         let anchor = content.inputs.anchor();
         for (ix, tokens, source) in &content.items {
             let item = &self.items()[*ix];
-            let is_anchored = source.is_known() && self.is_anchored(item, anchor);
-            tally.add(item, i128::from(*tokens), 1, source.is_known(), is_anchored);
+            let part = self.part(item, *tokens, *source, anchor);
+            let is_here = true;
+            tally.add(item, Part { is_here, ..part }, 1);
         }
         self.context_from(&content.inputs, &tally)
+    }
+
+    /// What an item of this size counts for now.
+    pub(super) fn part(
+        &self,
+        item: &Item,
+        tokens: u64,
+        source: Source,
+        anchor: Option<RequestIx>,
+    ) -> Part {
+        Part {
+            tokens,
+            is_here: item.in_context(),
+            is_known: source.is_known(),
+            is_anchored: source.is_known() && self.is_anchored(item, anchor),
+            is_counted: item.size.counted || item.size.local == 0,
+        }
     }
 
     /// The context whose items have these sums.
@@ -258,7 +295,8 @@ impl Session {
         let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
         let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];
-        let mut error = inputs.spread.around(guess, guessed);
+        let mut error =
+            inputs.spread.around(guess, guessed) + tally.by_length as f64 * BY_LENGTH_SPREAD;
         let (unlogged, spread) = self.expected_prefix(inputs, logged, shown);
         system.tokens = system.tokens.saturating_add(unlogged);
         match spread {
@@ -323,6 +361,9 @@ impl Session {
         })
     }
 }
+
+/// Half the width of the 90 % interval of what the length of a text says of its tokens, as a share of it.
+const BY_LENGTH_SPREAD: f64 = 0.4;
 
 /// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own
 /// reports showed it before the reset, and as is usual with the agent.

@@ -4,10 +4,12 @@
 //! The fold never looks back at a log. A [`Session`] passes each event to the parts that keep its state:
 //! `chain` (the tree), `ledger` (items, requests and what reports settled), `past` (earlier states).
 
+mod facts;
 mod resets;
 mod restored;
 mod rewritten;
 mod trim;
+mod unread;
 
 use super::agent_estimate::{AgentEstimate, Logged};
 use super::calibrations::Calibrations;
@@ -20,7 +22,7 @@ pub use super::history::{
 use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
-use super::past::{Facts, Inputs, Mark, Past};
+use super::past::{Inputs, Mark, Past};
 use super::sums::{Memo, Sums};
 use super::version;
 use super::window::{Overrides, Rules};
@@ -98,6 +100,9 @@ pub struct Session {
     prompts_logged: bool,
     /// Whether its first record follows one that is not in the log.
     begins_midway: bool,
+    /// Whether a record since the newest report refers to one that was not read.
+    #[serde(skip)]
+    refers_back: bool,
     /// The summary that the log has in the place of earlier records.
     summary: Option<rewritten::Summary>,
     last_place: Option<Place>,
@@ -255,15 +260,6 @@ impl Session {
         inputs
     }
 
-    /// The model and its limits, as the log names them now.
-    pub(super) fn facts(&self) -> Facts {
-        Facts {
-            model: self.model_shared().cloned(),
-            window: self.meta.window,
-            trigger: self.meta.trigger,
-        }
-    }
-
     /// Takes in one entry of the log. A record or a report that continues the live branch costs what is
     /// new in it; another branch, a reset, a correction of an older number and another tokenizer may
     /// cost a walk through the context.
@@ -292,6 +288,7 @@ impl Session {
             let record = u32::try_from(self.records).unwrap_or(u32::MAX);
             self.ledger.items_mut().begin_record(record);
         }
+        self.note_unread(&entry.event);
         match entry.event {
             Event::Meta(meta) => {
                 // What is beside a log says more than its path.
@@ -359,49 +356,6 @@ impl Session {
         self.past.mark(mark);
     }
 
-    fn set_meta(&mut self, new: Meta) {
-        if let Some(model) = &new.model {
-            self.use_model(model);
-        }
-        let old = std::mem::take(&mut self.meta);
-        self.meta = Meta {
-            // A session keeps the id it began with: forks and resumed files repeat others'.
-            id: old.id.or(new.id),
-            parent: old.parent.or(new.parent),
-            title: new.title.or(old.title),
-            cwd: new.cwd.or(old.cwd),
-            model: new.model.or(old.model),
-            version: new.version.or(old.version),
-            window: new.window.or(old.window),
-            trigger: new.trigger.or(old.trigger),
-        };
-        self.note_facts();
-    }
-
-    /// The log names the model of the next or of this response. Where the new one counts differently,
-    /// the old anchor no longer holds.
-    fn use_model(&mut self, id: &str) {
-        if self.model() == Some(id) {
-            return;
-        }
-        let count_alike = self
-            .model()
-            .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
-        let prior = || self.rules.tokenizer(self.agent, Some(id));
-        self.ledger
-            .items_mut()
-            .use_model(|calibrations| calibrations.switch(id, prior));
-        if !count_alike {
-            self.ledger.forget_settled(&self.chain);
-        }
-        self.note_facts();
-    }
-
-    fn note_facts(&mut self) {
-        let facts = self.facts();
-        self.past.note_facts(facts);
-    }
-
     /// Takes in a usage report, or the agent's own number for its context.
     fn report(&mut self, usage: Usage, place: Place, at: Option<Timestamp>) {
         if usage.source != Source::Reported {
@@ -440,6 +394,12 @@ impl Session {
             previous: None,
         };
         self.ledger.add_report(report, chain, coverage);
+        if self
+            .anchor()
+            .is_some_and(|anchor| anchor.key == usage.request)
+        {
+            self.refers_back = false;
+        }
     }
 
     /// Takes in the agent's own number for its context.

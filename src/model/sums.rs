@@ -3,7 +3,7 @@
 //! They are made when somebody asks for the size of a long context, and follow the items that were touched since
 //! then. Properties hold them equal to a walk.
 
-use super::context::{Content, Tally};
+use super::context::{Content, Part, Tally};
 use super::history::{ItemIx, RequestIx};
 use super::session::Session;
 use std::collections::BTreeSet;
@@ -46,15 +46,6 @@ impl<T> fmt::Debug for Memo<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memo").finish_non_exhaustive()
     }
-}
-
-/// What an item counts for in the sums.
-#[derive(Debug, Clone, Copy, Default)]
-struct Part {
-    tokens: u64,
-    is_here: bool,
-    is_known: bool,
-    is_anchored: bool,
 }
 
 /// The sums as of some record.
@@ -129,23 +120,12 @@ impl Sums {
     fn update(&mut self, ix: ItemIx, session: &Session) {
         let item = &session.items()[ix];
         let (tokens, source) = session.tokens(ix);
-        let is_here = item.in_context();
-        let now = Part {
-            tokens,
-            is_here,
-            is_known: source.is_known(),
-            is_anchored: source.is_known() && session.is_anchored(item, self.anchor),
-        };
+        let now = session.part(item, tokens, source, self.anchor);
         let before = std::mem::replace(&mut self.parts[ix], now);
-        for (part, sign) in [(before, -1), (now, 1)] {
-            if part.is_here {
-                let tokens = i128::from(part.tokens) * sign;
-                self.tally
-                    .add(item, tokens, sign, part.is_known, part.is_anchored);
-            }
-        }
+        self.tally.add(item, before, -1);
+        self.tally.add(item, now, 1);
         let is_sent = |anchor| session.ledger().was_sent(item, anchor);
-        match is_here && self.anchor.is_some_and(|anchor| !is_sent(anchor)) {
+        match item.in_context() && self.anchor.is_some_and(|anchor| !is_sent(anchor)) {
             true => self.unsent.insert(ix),
             false => self.unsent.remove(&ix),
         };

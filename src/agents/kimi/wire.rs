@@ -357,6 +357,9 @@ impl Wire {
     /// The larger results among the first messages are replaced by a line.
     fn clear_results(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
         let cutoff = usize::try_from(record.cutoff.or_zero()).unwrap_or(usize::MAX);
+        if cutoff > self.history.0.len() {
+            out.emit(Event::BeginningMissing);
+        }
         let messages = self.history.0.iter().take(cutoff);
         let results = messages.filter_map(|message| message.result);
         let large = results.filter(|(_, tokens)| *tokens >= LEAST_CLEARED);

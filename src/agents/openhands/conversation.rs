@@ -321,7 +321,7 @@ impl OpenHandsDecoder {
         let is_read = match record.key.or_empty() {
             "stats" => {
                 let stats: Option<Stats<'_>> = lenient::value(record.value, "value", out);
-                stats.map(|stats| self.stats.update(&stats.usage_to_metrics))
+                stats.map(|stats| self.stats.update(&stats.usage_to_metrics, false))
             }
             "full_state" => {
                 let state: Option<State<'_>> = lenient::value(record.value, "value", out);
@@ -337,7 +337,7 @@ impl OpenHandsDecoder {
     /// The whole state of a conversation.
     fn state(&mut self, state: &State<'_>, out: &mut Sink<'_>) {
         self.stats.read_state(state);
-        self.stats.update(&state.stats.usage_to_metrics);
+        self.stats.update(&state.stats.usage_to_metrics, true);
         let meta = self.read_meta(state);
         out.meta(meta);
     }

@@ -92,9 +92,18 @@ impl Stats {
         self.own = state.agent.llm.usage_id.boxed().or(self.own.take());
     }
 
-    /// Takes in an update.
-    pub(super) fn update(&mut self, metrics: &Metrics<'_>) {
-        for (id, metric) in &metrics.0 {
+    /// Takes in an update, or the statistics of a whole state: those are of the past, and no answer follows.
+    pub(super) fn update(&mut self, metrics: &Metrics<'_>, is_state: bool) {
+        let input = |sums: &Report<Numbers<'_>>| match sums {
+            Report::Is(numbers) => numbers.prompt_tokens.or_zero(),
+            Report::Absent | Report::Unreadable => 0,
+        };
+        let metrics = metrics.0.iter();
+        let inputs = metrics
+            .clone()
+            .map(|(_, metric)| input(&metric.accumulated_token_usage));
+        let most = inputs.max().unwrap_or(0);
+        for (id, metric) in metrics {
             let numbers = match &metric.accumulated_token_usage {
                 Report::Absent => continue,
                 Report::Is(numbers) => numbers,
@@ -106,14 +115,21 @@ impl Stats {
             };
             let sum = numbers_of(numbers);
             let before = self.sums.insert(id.clone(), Some(sum));
+            let is_first = before.is_none();
             let Some(before) = before.unwrap_or(Some(Billed::default())) else {
                 self.lost.insert(id.clone());
                 continue;
             };
             let added = difference(sum, before).unwrap_or(sum);
             let is_one = numbers.per_turn_token.0 == Some(added.input + added.output);
-            if let Some(call) = Call::billed(added, numbers).filter(|_| is_one) {
-                self.waiting.push((id.clone(), call));
+            match Call::billed(added, numbers) {
+                Some(call) if is_one => self.waiting.push((id.clone(), call)),
+                // Earlier sums are not in what was read of the log, and the usage with the most is the
+                // conversation's: what its call was is not known.
+                Some(_) if is_first && !is_state && sum.input == most => {
+                    self.lost.insert(id.clone());
+                }
+                _ => {}
             }
         }
     }

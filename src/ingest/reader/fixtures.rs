@@ -5,7 +5,9 @@ use crate::agents::database::MAGIC;
 use crate::agents::{self, Format, StoreKind};
 use crate::ingest::discover::Scanner;
 use crate::ingest::roots::SearchRoot;
-use crate::ingest::store;
+use crate::ingest::store::backwards::{self, Reach};
+use crate::ingest::store::lines::LineLog;
+use crate::ingest::store::{self, bytes};
 use crate::model::event::ByLength;
 use crate::model::forecast::forecast;
 use proptest::prelude::*;
@@ -162,6 +164,29 @@ proptest! {
             .map(|two| Moment::Appended(&bytes[two[0]..two[1]]))
             .collect();
         follow(&log, &pieces);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn what_the_end_of_a_log_does_not_show_is_inside_its_interval(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+        first in prop_oneof![Just(1), 1_u64..5000],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
+        fs::write(&*log.facts.path, &bytes[..=ends[cut.index(ends.len())]]).unwrap();
+        let store = LineLog::new(bytes::file(&log.facts.path));
+        let tail = backwards::tail(&store, &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
+        let (tail, _) = tail.unwrap().finish();
+        let whole = read_whole(&log, &ByLength, &RULES).unwrap();
+        let context = |sessions: &Sessions| main_session(sessions).map(Session::context);
+        if let (Some(tail), Some(whole)) = (context(&tail), context(&whole)) {
+            prop_assert!((tail.low..=tail.high).contains(&whole.used), "{:?}: {:?}", tail, whole);
+        }
     }
 }
 

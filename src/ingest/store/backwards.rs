@@ -15,16 +15,21 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The first piece of a file's end that is read. Each next one is [`GROWTH`] times as long.
-const FIRST: u64 = 64 << 10;
+/// How much of a file's end is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Reach {
+    /// The first piece, in bytes. Each next one is [`GROWTH`] times as long.
+    pub first: u64,
+    /// A report is searched in so many bytes.
+    pub for_report: u64,
+}
+
 const GROWTH: u64 = 4;
 /// So much of a file's end is held, so that a larger piece reads only what is missing; a piece larger
 /// than this is streamed.
 const HELD: u64 = 4 << 20;
 /// A report's own output, which may not be logged at all, is searched no further than this.
 const FOR_OUTPUT: u64 = 4 << 20;
-/// A report is searched no further than this while somebody waits for the screen.
-pub const FOR_REPORT: u64 = 64 << 20;
 /// So much of a file with several sessions is read at once, which is all of most such files.
 const FOR_SEVERAL: u64 = 16 << 20;
 /// The file's beginning, for its facts.
@@ -34,19 +39,32 @@ const LONG_HEAD: u64 = 1 << 20;
 /// Read at once in search of the last reset.
 const BLOCK: u64 = 1 << 20;
 
-/// Reads the end of a log, as far back as its gauge needs. A report is searched in the last `for_report` bytes.
+impl Reach {
+    /// While somebody waits for the screen.
+    pub const SCREEN: Reach = Reach {
+        first: 64 << 10,
+        for_report: 64 << 20,
+    };
+    /// As far as it takes.
+    pub const ALL: Reach = Reach {
+        for_report: u64::MAX,
+        ..Reach::SCREEN
+    };
+}
+
+/// Reads the end of a log, as far back as its gauge needs.
 pub fn tail(
     store: &LineLog,
     log: &LogFile,
     measure: &dyn Measure,
     rules: &Arc<Rules>,
-    for_report: u64,
+    reach: Reach,
 ) -> io::Result<Reading> {
     let (mut file, stamp) = store.open()?;
     let len = stamp.len;
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
-    let mut size = if several { FOR_SEVERAL } else { FIRST };
+    let mut size = if several { FOR_SEVERAL } else { reach.first };
     let mut head: Option<Vec<Entry>> = None;
     loop {
         let start = len.saturating_sub(size);
@@ -84,7 +102,7 @@ pub fn tail(
             decoder.decoder.read_end(&mut out);
             lanes.apply(out.entries.drain(..));
         }
-        if start == 0 || lanes.suffice(size, FOR_OUTPUT, for_report) {
+        if start == 0 || lanes.suffice(size, FOR_OUTPUT, reach.for_report) {
             let mut position = Position::start();
             if start > 0 && lines.offset() == start {
                 // The end is one unfinished line whose beginning is not known: the cursor will
@@ -302,13 +320,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_grows_until_it_has_a_report() {
+    fn a_tail_grows_until_it_has_all_of_a_report() {
         for behind in [10_000, 100_000, 900_000, 6_000_000] {
             let mut text = "{\"cwd\":\"/home/p/proj\"}\n".to_owned();
             for _ in 0..(behind / 50_000 + 1) {
                 text.push_str(&say(200_000));
             }
-            text.push_str("{\"toy\":100}\n");
+            text.push_str("{\"toy\":90}\n{\"toy\":100}\n");
             for _ in 0..(behind / 10_000) {
                 text.push_str(&say(10_000));
             }

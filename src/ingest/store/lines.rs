@@ -1,8 +1,9 @@
 //! Logs of lines that grow at their end: a file, or a folder of numbered files.
 
+use super::backwards::{self, Reach};
 use super::bytes::{Bytes, KeptOpen, Open, head};
 use super::position::Position;
-use super::{Cursor, End, News, Stamp, Store, backwards};
+use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines::OnLine;
@@ -80,7 +81,7 @@ impl Store for LineLog {
         measure: &dyn Measure,
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
-        backwards::tail(self, log, measure, rules, backwards::FOR_REPORT)
+        backwards::tail(self, log, measure, rules, Reach::SCREEN)
     }
 
     fn tail_to_report(
@@ -89,7 +90,7 @@ impl Store for LineLog {
         measure: &dyn Measure,
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
-        backwards::tail(self, log, measure, rules, u64::MAX)
+        backwards::tail(self, log, measure, rules, Reach::ALL)
     }
 
     fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {

@@ -6,7 +6,7 @@
 //! in [`open`]; no code outside of this module asks for it. Places and cursors are interpreted by the store that
 //! made them.
 
-mod backwards;
+pub mod backwards;
 mod blocks;
 pub mod bytes;
 pub mod chain;

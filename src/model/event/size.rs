@@ -91,8 +91,9 @@ pub trait Measure {
 }
 
 /// Estimates tokens from bytes: used until a text is counted, and for files that are not on screen.
-/// o200k has 3.3 to 4.3 bytes a token on code, English and tool output, about 1.6 characters a token on
-/// Chinese and Japanese (measured).
+/// o200k has about 4.1 bytes a token on code, English and tool output but for their digits, which are in dates,
+/// numbered lines and hashes: 1.7 bytes a token; about 1.6 characters a token on Chinese and Japanese. Of 1,200 texts
+/// of real logs nine tenths have 0.77 to 1.38 of this estimate.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ByLength;
 
@@ -110,7 +111,7 @@ impl Measure for ByLength {
         Size {
             bytes: text.len() as u64,
             chars: ascii + wide + marks,
-            local: ascii * 10 / 37 + (wide + marks) * 10 / 16,
+            local: ((ascii - digits) * 49 + digits * 120) / 200 + (wide + marks) * 10 / 16,
             digits,
             wide,
             marks,

@@ -49,6 +49,18 @@ impl Ledger {
         }
     }
 
+    /// Whether the turn in which the anchor was sent was read from its beginning.
+    pub(in crate::model) fn has_turn_of_anchor(&self) -> bool {
+        let start = self.anchor.map(|anchor| self.requests[anchor].start);
+        start.is_none_or(|start| self.turns.range(..start).next().is_some())
+    }
+
+    /// Whether a turn that begins now takes thinking away that was not read.
+    pub(in crate::model) fn strips_unread_thinking(&self) -> bool {
+        let thinking = self.items.calibrations().current().thinking();
+        thinking == Thinking::Leaves && !self.has_turn_of_anchor()
+    }
+
     /// The first node whose thinking is part of a prompt that ends before `start`.
     pub(super) fn sent_from(&self, start: NodeIx) -> NodeIx {
         self.sent_from_if(self.items.calibrations().current().thinking(), start)

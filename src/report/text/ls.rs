@@ -38,9 +38,16 @@ pub(super) fn write(out: &mut dyn Write, sessions: &Sessions) -> io::Result<()> 
 fn columns(fleet: &Fleet, row: Row) -> Option<[String; 5]> {
     let (session, facts) = (fleet.get(row.key)?, fleet.facts(row.key)?);
     let (context, limits) = (session.context(), session.limits());
-    let headroom = limits
-        .trigger
-        .map(|trigger| tokens(context.headroom(trigger)));
+    // An agent's own count may be larger than the end of its log shows.
+    let at_most = if session.is_own_count_final() {
+        ""
+    } else {
+        "≤"
+    };
+    let headroom = limits.trigger.map(|trigger| {
+        let headroom = tokens(context.headroom(trigger));
+        format!("{at_most}{headroom}")
+    });
     let gauge = gauge_line(session, &context, limits.window);
     let indent = usize::from(row.depth) * 2;
     Some([

@@ -1,0 +1,59 @@
+//! What a log says of its session, and what follows from another model.
+
+use super::Session;
+use crate::model::event::Meta;
+use crate::model::past::Facts;
+
+impl Session {
+    /// The model and its limits, as the log names them now.
+    pub(in crate::model) fn facts(&self) -> Facts {
+        Facts {
+            model: self.model_shared().cloned(),
+            window: self.meta.window,
+            trigger: self.meta.trigger,
+        }
+    }
+
+    pub(super) fn set_meta(&mut self, new: Meta) {
+        if let Some(model) = &new.model {
+            self.use_model(model);
+        }
+        let old = std::mem::take(&mut self.meta);
+        self.meta = Meta {
+            // A session keeps the id it began with: forks and resumed files repeat others'.
+            id: old.id.or(new.id),
+            parent: old.parent.or(new.parent),
+            title: new.title.or(old.title),
+            cwd: new.cwd.or(old.cwd),
+            model: new.model.or(old.model),
+            version: new.version.or(old.version),
+            window: new.window.or(old.window),
+            trigger: new.trigger.or(old.trigger),
+        };
+        self.note_facts();
+    }
+
+    /// The log names the model of the next or of this response. Where the new one counts differently,
+    /// the old anchor no longer holds.
+    pub(super) fn use_model(&mut self, id: &str) {
+        if self.model() == Some(id) {
+            return;
+        }
+        let count_alike = self
+            .model()
+            .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
+        let prior = || self.rules.tokenizer(self.agent, Some(id));
+        self.ledger
+            .items_mut()
+            .use_model(|calibrations| calibrations.switch(id, prior));
+        if !count_alike {
+            self.ledger.forget_settled(&self.chain);
+        }
+        self.note_facts();
+    }
+
+    pub(super) fn note_facts(&mut self) {
+        let facts = self.facts();
+        self.past.note_facts(facts);
+    }
+}

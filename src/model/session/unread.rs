@@ -1,0 +1,52 @@
+//! What the end of a log shows of what comes before it: whether a gauge needs more than was read.
+
+use super::{Coverage, Session};
+use crate::model::event::{Event, Key, Parent, Part};
+
+impl Session {
+    /// Whether the newest report and its output were read from their beginning: back to the report before it, since
+    /// some logs repeat reports, or to the last reset.
+    pub fn has_all_of_report(&self) -> bool {
+        self.anchor().is_some() && (self.requests().len() > 1 || !self.resets().is_empty())
+    }
+
+    /// Whether all that has left the context since the newest report was read.
+    pub fn has_all_that_left(&self) -> bool {
+        !self.refers_back
+    }
+
+    /// Notes whether an event refers to a record that was not read.
+    pub(super) fn note_unread(&mut self, event: &Event) {
+        if self.coverage != Coverage::Tail {
+            return;
+        }
+        let is_unread = |key: &Key| self.chain.find(*key).is_none();
+        self.refers_back |= match event {
+            Event::Node(node) => {
+                let follows = match &node.parent {
+                    // A session may begin with any record, and what is beside the chain follows none.
+                    Parent::Key(key) if !self.chain.is_empty() => {
+                        matches!(node.part, Part::Front | Part::Beside) || !is_unread(key)
+                    }
+                    _ => true,
+                };
+                !follows || (node.turn && self.ledger.strips_unread_thinking())
+            }
+            // What leaves with a turn is not all there.
+            Event::TurnEnded => !self.ledger.has_turn_of_anchor(),
+            Event::BeginningMissing => true,
+            Event::Leaf { key, .. } | Event::RewindTo(key) => is_unread(key),
+            Event::Rollback { turns } => u64::from(self.turns) < *turns,
+            Event::Cleared { nodes, calls } => {
+                nodes.iter().any(is_unread) || calls.iter().any(|call| !self.has_result_of(*call))
+            }
+            Event::Sent { missing, .. } => missing.iter().any(|item| is_unread(&item.node)),
+            _ => false,
+        };
+    }
+
+    fn has_result_of(&self, call: Key) -> bool {
+        let mut newest = self.items().iter().rev();
+        newest.any(|item| item.call == Some(call))
+    }
+}
