@@ -3,6 +3,7 @@
 use crate::agents::{self, Format, custom::Mapping};
 use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
+use crate::ingest::cache::beginnings;
 use crate::ingest::roots::{SearchRoot, usual};
 use crate::model::window::Rules;
 use crate::paths::User;
@@ -106,17 +107,18 @@ impl Setup {
                 None => bail!("unknown agent '{id}'; known agents: {}", names(&all)),
             },
         };
+        let folders = &self.user.folders;
+        let cache = folders.cache_folder().filter(|_| self.config.cache);
+        if let Some(folder) = &cache {
+            rules.beginnings = beginnings::load(folder);
+        }
         Ok(ReportContext {
             forced,
             formats: forced.map_or(all, |format| vec![format]),
             roots: Vec::new(),
             rules: Arc::new(rules),
             user: self.user.clone(),
-            cache: self
-                .user
-                .folders
-                .cache_folder()
-                .filter(|_| self.config.cache),
+            cache,
             now: jiff::Timestamp::now,
         })
     }

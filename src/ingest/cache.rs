@@ -9,6 +9,7 @@
 //! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or
 //! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
 
+pub mod beginnings;
 mod file;
 mod key;
 mod sessions;
@@ -114,5 +115,17 @@ impl Cache {
         let saved = file::write(&self.path, self.version, old.as_ref(), fresh, MOST);
         self.has_failed = saved.is_err();
         saved
+    }
+
+    /// Writes what sessions began with, in a file beside.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save_beginnings(&self, rules: &Rules) -> io::Result<()> {
+        match self.path.parent() {
+            Some(folder) => beginnings::save(folder, &rules.beginnings),
+            None => Ok(()),
+        }
     }
 }

@@ -340,6 +340,9 @@ impl Session {
             Unlogged::Agent(rest) => (rest, Some(LEARNED_PREFIX_SPREAD)),
             // Nothing was sent, or nothing of it could be read.
             Unlogged::Usual if items == 0 => (0, Some(0.0)),
+            Unlogged::Usual if let Some(whole) = self.expected_beginning() => {
+                (whole.saturating_sub(shown), Some(LEARNED_PREFIX_SPREAD))
+            }
             Unlogged::Usual => {
                 let model = self.past().facts_at(inputs).model;
                 let usual = self
@@ -365,7 +368,7 @@ impl Session {
 /// Half the width of the 90 % interval of what the length of a text says of its tokens, as a share of it.
 const BY_LENGTH_SPREAD: f64 = 0.4;
 
-/// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own
-/// reports showed it before the reset, and as is usual with the agent.
+/// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own reports showed
+/// it before the reset or other sessions of the user began, and as is usual with the agent.
 const LEARNED_PREFIX_SPREAD: f64 = 0.25;
 const USUAL_PREFIX_SPREAD: f64 = 0.6;

@@ -99,6 +99,10 @@ impl Ledger {
         self.lacks_beginning = true;
     }
 
+    pub(super) fn has_no_beginning(&self) -> bool {
+        self.lacks_beginning
+    }
+
     /// The log contains all that its prompts hold from here on.
     pub(super) fn logs_prompts(&mut self) {
         self.prefix = Some(0);

@@ -11,6 +11,7 @@
 
 pub mod agent_estimate;
 pub mod alerts;
+pub mod beginnings;
 pub mod calibration;
 mod calibrations;
 pub mod calls;

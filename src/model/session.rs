@@ -400,6 +400,7 @@ impl Session {
         {
             self.refers_back = false;
         }
+        self.note_beginning();
     }
 
     /// Takes in the agent's own number for its context.

@@ -1,5 +1,6 @@
 //! Sessions to test on, made of events.
 
+use super::beginnings::Beginnings;
 use super::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
 };
@@ -62,7 +63,13 @@ impl Log {
     }
 
     pub(crate) fn of(agent: &'static str) -> Log {
-        let rules: Rules = toml::from_str(RULES).unwrap_or_default();
+        Log::after(&Beginnings::default(), agent)
+    }
+
+    /// A session of a user whose sessions began so.
+    pub(crate) fn after(beginnings: &Beginnings, agent: &'static str) -> Log {
+        let mut rules: Rules = toml::from_str(RULES).unwrap_or_default();
+        rules.beginnings = beginnings.clone();
         let mut session = Session::new(agent, Arc::new(rules));
         session.coverage = Coverage::Whole;
         Log { session, line: 0 }

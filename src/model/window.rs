@@ -17,6 +17,7 @@ use pattern::matches_model;
 pub use policy::Policy;
 pub use price::PriceRow;
 
+use super::beginnings::Beginnings;
 use super::calibration::Tokenizer;
 use super::estimators::Estimator;
 use super::history::Counted;
@@ -56,6 +57,9 @@ pub struct Rules {
     /// The user's windows and policies.
     #[serde(skip)]
     pub custom: Custom,
+    /// What the user's sessions began with.
+    #[serde(skip)]
+    pub beginnings: Beginnings,
     /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
     #[serde(skip)]
     pub proven: BTreeMap<&'static str, &'static str>,

@@ -1,6 +1,7 @@
 //! Reports on one session: once, or whenever it has changed.
 
 use super::{Output, ReportContext, Style, names};
+use crate::ingest::cache::beginnings;
 use crate::ingest::discover::{LogFile, Scanner};
 use crate::ingest::reader::{read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
@@ -84,7 +85,12 @@ pub fn run(
     if log.format.holds_several {
         report.others = others;
     }
-    style.print(Output::Session(&report), out)
+    style.print(Output::Session(&report), out)?;
+    if let Some(folder) = &context.cache {
+        // What the next sessions begin with is a guess without it.
+        let _ = beginnings::save(folder, &context.rules.beginnings);
+    }
+    Ok(())
 }
 
 /// The pipe that a path names.

@@ -105,8 +105,6 @@ pub(super) fn write(
     fresh: HashMap<Box<str>, (LogKey, Vec<u8>)>,
     most: usize,
 ) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    create_folder(folder)?;
     let mut entries: Vec<(Option<SystemTime>, Piece<'_>)> = Vec::new();
     let paths: HashSet<&str> = fresh.keys().map(|path| &**path).collect();
     for (path, entry) in old.iter().flat_map(|old| &old.entries) {
@@ -120,22 +118,34 @@ pub(super) fn write(
         entries.push((key.stamp().written(), Piece::Fresh(key, value)));
     }
     entries.sort_by(|(a, _), (b, _)| b.cmp(a));
+    replace(path, |file| {
+        file.write_all(&[0; HEAD])?;
+        let mut checksum = Xxh3::new();
+        let mut len = HEAD;
+        for (_, piece) in entries {
+            let bytes = piece.bytes();
+            len += bytes.len();
+            if len > most {
+                break;
+            }
+            checksum.update(&bytes);
+            file.write_all(&bytes)?;
+        }
+        io::Seek::rewind(file)?;
+        file.write_all(&head(version, checksum.digest()))
+    })
+}
+
+/// Replaces a file of the cache's folder as a whole, by what `write` writes.
+pub(super) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut NamedTempFile) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
     sweep(folder);
     let mut file = NamedTempFile::with_prefix_in(UNFINISHED, folder)?;
-    file.write_all(&[0; HEAD])?;
-    let mut checksum = Xxh3::new();
-    let mut len = HEAD;
-    for (_, piece) in entries {
-        let bytes = piece.bytes();
-        len += bytes.len();
-        if len > most {
-            break;
-        }
-        checksum.update(&bytes);
-        file.write_all(&bytes)?;
-    }
-    io::Seek::rewind(&mut file)?;
-    file.write_all(&head(version, checksum.digest()))?;
+    write(&mut file)?;
     file.persist(path)?;
     Ok(())
 }

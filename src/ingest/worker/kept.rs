@@ -65,7 +65,8 @@ impl Worker {
             None => ControlFlow::Continue(()),
             Some(cache) => {
                 self.next_save = now + PAUSE;
-                match cache.save() {
+                let saved = cache.save();
+                match saved.and_then(|()| cache.save_beginnings(&self.rules)) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(e) => {
                         let what = format!(
@@ -84,6 +85,7 @@ impl Worker {
         if let Some(cache) = &mut self.cache {
             // Nobody is there to be told.
             let _ = cache.save();
+            let _ = cache.save_beginnings(&self.rules);
         }
     }
 }

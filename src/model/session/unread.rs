@@ -49,4 +49,13 @@ impl Session {
         let mut newest = self.items().iter().rev();
         newest.any(|item| item.call == Some(call))
     }
+
+    /// Whether its log was read from its beginning, which is that of its conversation.
+    pub(in crate::model) fn is_read_from_its_beginning(&self) -> bool {
+        self.coverage == Coverage::Whole
+            && self.meta.id.is_some()
+            && !self.begins_midway
+            && !self.ledger.has_no_beginning()
+            && self.resets().is_empty()
+    }
 }

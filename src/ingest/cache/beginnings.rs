@@ -1,0 +1,41 @@
+//! The file of what sessions began with. It is small and written by every program that reads a session whole.
+
+use super::file::replace;
+use crate::files;
+use crate::model::beginnings::{Beginning, Beginnings};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Larger files are not ours.
+const MOST: u64 = 1 << 20;
+
+fn path(folder: &Path) -> PathBuf {
+    folder.join("beginnings.json")
+}
+
+/// Those in a folder. Whatever is wrong with the file, there are none then.
+pub fn load(folder: &Path) -> Beginnings {
+    Beginnings::new(read(folder))
+}
+
+fn read(folder: &Path) -> Vec<Beginning> {
+    let bytes = files::read(&path(folder), MOST);
+    let all = bytes
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    all.unwrap_or_default()
+}
+
+/// Writes those that are new, with those that other programs have written meanwhile.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn save(folder: &Path, beginnings: &Beginnings) -> io::Result<()> {
+    if !beginnings.has_new() {
+        return Ok(());
+    }
+    let all = beginnings.take_new(read(folder));
+    let bytes = serde_json::to_vec(&all).map_err(io::Error::other)?;
+    replace(&path(folder), |file| file.write_all(&bytes))
+}
