@@ -18,6 +18,8 @@
 //! * `state.time.compacted` of a tool's part: from then on a note is sent in place of its result.
 //! * `revert` of a session names the message or the part from which on everything is hidden; the rows are deleted
 //!   when the conversation goes on.
+//! * A fork copies the messages before it, with their times and numbers, under new ids: they are older than its
+//!   session. They are in its context and cost nothing again.
 //! * A title is asked for with a request that is not recorded. System prompt and tools are not recorded either.
 //! * 2.x has tables of its own, to which it copies what there was; see [`v2`]. Once there is a session in them,
 //!   they alone are read.
@@ -197,6 +199,7 @@ impl Decoder for OpenCodeDecoder {
 impl OpenCodeDecoder {
     fn header(&mut self, session: &Info<'_>, out: &mut Sink<'_>) {
         out.set_time(session.time.begun());
+        self.history.made_at(session.time.begun());
         let meta = Meta {
             id: session.id.boxed(),
             title: session.title.boxed(),

@@ -5,7 +5,7 @@ use super::media::{hidden_bytes, media, picture_formula};
 use super::wire::{Info, Part as Piece, State, Tokens, time};
 use crate::agents::lenient;
 use crate::model::event::{
-    Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
@@ -33,6 +33,8 @@ pub(super) struct History {
     /// The message and the part from which on nothing is sent.
     hidden_from: Option<(Option<Key>, Option<Key>)>,
     is_hidden: bool,
+    /// When the session was made: a fork begins with copies of older messages, under new ids.
+    made: Option<Timestamp>,
     /// The place of the newest message.
     place: Place,
 }
@@ -51,6 +53,24 @@ impl History {
     pub(super) fn hide_from(&mut self, from: Option<(Option<Key>, Option<Key>)>) {
         self.hidden_from = from;
         self.is_hidden = false;
+    }
+
+    /// The session was made then.
+    pub(super) fn made_at(&mut self, time: Option<Timestamp>) {
+        self.made = time;
+    }
+
+    /// What a message's request cost; nothing if the message is a copy.
+    fn billed(&self, numbers: Tokens, info: &Info<'_>) -> Billed {
+        let is_copy = info
+            .time
+            .begun()
+            .zip(self.made)
+            .is_some_and(|(begun, made)| begun < made);
+        match is_copy {
+            true => Billed::default(),
+            false => numbers.billed(),
+        }
     }
 
     /// Takes a message in.
@@ -168,7 +188,7 @@ impl History {
         if numbers.prompt() > 0 {
             out.emit(Event::Billed {
                 request: Key::of_parts(&["opencode", id]),
-                billed: numbers.billed(),
+                billed: self.billed(numbers, info),
             });
         }
         // The oldest versions have no reason for the end.
@@ -267,14 +287,14 @@ impl History {
         match (numbers, request) {
             (Some(numbers), Some(request)) if is_hidden => out.emit(Event::Billed {
                 request,
-                billed: numbers.billed(),
+                billed: self.billed(numbers, info),
             }),
             (Some(numbers), Some(request)) => out.usage(Usage {
                 model: info.model(),
                 cached: numbers.cache.read.or_zero(),
                 output: numbers.whole_output().filter(|_| info.error.is_none()),
                 reasoning: numbers.reasoning.0.filter(|reasoning| *reasoning > 0),
-                billed: numbers.billed(),
+                billed: self.billed(numbers, info),
                 ..Usage::reported(request, numbers.prompt())
             }),
             _ => {}

@@ -103,3 +103,20 @@ fn files_may_hold_messages_of_2() {
     });
     assert_eq!(prompts.collect::<Vec<_>>(), [20]);
 }
+
+#[test]
+fn what_a_fork_has_copied_costs_nothing_again() {
+    let answer = |id: &str, begun: u64| {
+        format!(
+            r#"{{"id":"{id}","info":{{"role":"assistant","modelID":"x","time":{{"created":{begun},"completed":{}}},"tokens":{{"input":70,"output":5}}}},"parts":[]}}"#,
+            begun + 9
+        )
+    };
+    let session = r#"{"session":{"id":"ses_1","time":{"created":2000}}}"#.to_owned();
+    let entries = read(&OPENCODE, [session, answer("a", 1999), answer("b", 2000)]).into_iter();
+    let usages = entries.filter_map(|entry| match entry.event {
+        Event::Usage(usage) => Some((usage.prompt, usage.billed.input)),
+        _ => None,
+    });
+    assert_eq!(usages.collect::<Vec<_>>(), [(70, 0), (70, 70)]);
+}
