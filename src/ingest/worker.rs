@@ -24,6 +24,7 @@ use crate::model::running::Running;
 use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
 use crate::tokens::Counter;
+use jiff::Timestamp;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
@@ -379,7 +380,7 @@ impl Worker {
         let mut took = begun.elapsed();
         self.take_in_all(found)?;
         let begun = Instant::now();
-        self.send_running()?;
+        self.send_running(self.known.keys().copied().collect())?;
         let live = self.known.iter().filter(|(_, known)| is_live(known));
         self.live = live.map(|(file, _)| *file).collect();
         self.settings.look_again();
@@ -431,6 +432,7 @@ impl Worker {
         for file in self.live.clone() {
             self.check(file)?;
         }
+        self.send_running(self.live.clone())?;
         self.next_look = Instant::now() + LIVE_LOOK;
         ControlFlow::Continue(())
     }
@@ -521,16 +523,19 @@ impl Worker {
         self.reporter.send(Update::Settings { file, overrides })
     }
 
-    /// Sends what the sessions' processes do, where that has changed.
-    fn send_running(&mut self) -> ControlFlow<()> {
+    /// Sends what the processes of these files' sessions do, where that has changed.
+    fn send_running(&mut self, files: Vec<FileId>) -> ControlFlow<()> {
         let mut registries = Registries::default();
-        for (file, known) in &mut self.known {
+        for file in files {
+            let Some(known) = self.known.get_mut(&file) else {
+                continue;
+            };
             self.reporter.at(&known.log.facts.path);
             let running = registries.of(&known.log);
             if running != known.running {
                 known.running = running;
-                let file = *file;
-                self.reporter.send(Update::Running { file, running })?;
+                let at = Timestamp::now();
+                self.reporter.send(Update::Running { file, running, at })?;
             }
         }
         ControlFlow::Continue(())

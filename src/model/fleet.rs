@@ -78,6 +78,8 @@ pub enum Update {
         file: FileId,
         /// What it does.
         running: Option<Running>,
+        /// Since when, at most.
+        at: Timestamp,
     },
     /// A file is gone.
     Vanished(FileId),
@@ -108,6 +110,8 @@ pub struct Fleet {
     newest: BTreeMap<FileId, Timestamp>,
     settings: BTreeMap<FileId, Arc<Overrides>>,
     running: BTreeMap<FileId, Running>,
+    /// When the processes of files ended.
+    ended: BTreeMap<FileId, Timestamp>,
     /// Whether every file was read once, at least its end.
     pub initial_scan_done: bool,
     /// Whether everything has been read through.
@@ -190,6 +194,11 @@ impl Fleet {
     pub fn running(&self, key: SessionKey) -> Option<Running> {
         let running = self.running.get(&key.file).copied();
         running.filter(|_| key.lane == Lane::Main)
+    }
+
+    /// When a session's process was seen to have ended, unless another one runs.
+    pub fn ended(&self, key: SessionKey) -> Option<Timestamp> {
+        self.ended.get(&key.file).copied()
     }
 
     /// A session's name: its project, else its title, else an id that somebody may have chosen, else the
@@ -310,14 +319,17 @@ impl Fleet {
                 }
                 self.settings.insert(file, overrides);
             }
-            Update::Running { file, running } => {
-                match running {
-                    Some(running) => self.running.insert(file, running),
-                    None => self.running.remove(&file),
-                };
+            Update::Running { file, running, at } => {
+                if let Some(running) = running {
+                    self.running.insert(file, running);
+                    self.ended.remove(&file);
+                } else if self.running.remove(&file).is_some() {
+                    self.ended.insert(file, at);
+                }
             }
             Update::Vanished(file) => {
                 self.running.remove(&file);
+                self.ended.remove(&file);
                 self.files.remove(&file);
                 self.newest.remove(&file);
                 self.settings.remove(&file);

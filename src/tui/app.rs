@@ -57,6 +57,8 @@ use std::time::Duration;
 
 /// A session is live while its last activity is at most this old, in seconds.
 pub const LIVE: i64 = 120;
+/// What is written so many seconds after a process was seen to have ended was written before.
+const LAST_WRITES: i64 = 2;
 
 /// What happens to the screens.
 #[derive(Debug)]
@@ -403,7 +405,11 @@ impl App {
             }
             active => active.is_some_and(is_now),
         };
-        is_written || self.fleet.running(key).is_some()
+        let has_ended = |ended: Timestamp| {
+            active.is_none_or(|active| active.as_second() <= ended.as_second() + LAST_WRITES)
+        };
+        let has_ended = self.fleet.ended(key).is_some_and(has_ended);
+        (is_written && !has_ended) || self.fleet.running(key).is_some()
     }
 
     /// The layout of the list of sessions.

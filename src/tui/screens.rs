@@ -187,7 +187,8 @@ fn a_session_is_live_while_its_agent_runs() {
     assert!(!app.is_live(old));
     let mut now_is = |running| {
         let file = old.file;
-        app.update(Msg::Update(Update::Running { file, running }));
+        let at = now();
+        app.update(Msg::Update(Update::Running { file, running, at }));
         app.prepare(now());
         let is_live = app.is_live(old);
         assert_eq!(app.live(), live + usize::from(is_live));
@@ -210,6 +211,24 @@ fn a_session_is_live_while_its_agent_runs() {
         None,
     ];
     insta::assert_debug_snapshot!("running", of.map(|running| (running, now_is(running))));
+}
+
+#[test]
+fn a_session_whose_process_has_ended_is_not_live() {
+    let mut app = app(logs(), 80, 24);
+    let key = app.current().unwrap();
+    let live = app.live();
+    assert!(app.is_live(key), "it was written lately");
+    let mut now_is = |running, ago: i64| {
+        let (file, at) = (key.file, now() - jiff::SignedDuration::from_secs(ago));
+        app.update(Msg::Update(Update::Running { file, running, at }));
+        app.prepare(now());
+        (app.is_live(key), app.live())
+    };
+    assert_eq!(now_is(Some(Running::Busy), 0), (true, live));
+    assert_eq!(now_is(None, 0), (false, live - 1));
+    assert_eq!(now_is(Some(Running::Idle), 0), (true, live), "resumed");
+    assert_eq!(now_is(None, 3600), (true, live), "written since");
 }
 
 #[test]

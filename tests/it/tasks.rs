@@ -55,7 +55,7 @@ fn listed(screen: &str) -> Vec<String> {
     let rows = below.take_while(|line| !line.contains("──"));
     let rows = rows.filter(|line| line.contains('%'));
     let words = |row: &str| -> Vec<String> {
-        let row = row.trim_start_matches(['▌', '●', ' ']);
+        let row = row.trim_start_matches(['▌', '·', ' ']);
         row.split_whitespace().take(2).map(str::to_owned).collect()
     };
     rows.map(|row| words(row).join(" ")).collect()
@@ -182,7 +182,7 @@ fn a_log_without_reports_and_times_is_replayed_record_by_record() {
     let log = include_str!("../fixtures/cursor/query_in_tags/log.jsonl");
     fs::write(folder.join("abc.jsonl"), log).unwrap();
     let mut monitor = Monitor::open(home.path(), &["--fresh"], (120, 40));
-    monitor.wait_for_text("▌● cursor");
+    monitor.wait_for_text("▌· cursor");
     monitor.press(ENTER);
     monitor.wait_for("its items, counted", |s| {
         s.contains("Rename it then.") && s.contains("~178")
@@ -269,7 +269,7 @@ fn the_forecast_is_that_of_the_report() {
     let left = &report["compaction"]["requests_left"];
     let band = format!("{} ({}–{})", left["p50"], left["p10"], left["p90"]);
     monitor.wait_for("the forecast in the list", |s| {
-        let row = s.lines().find(|row| row.contains("● claude"));
+        let row = s.lines().find(|row| row.contains("· claude"));
         row.is_some_and(|row| row.contains(&band))
     });
     open_ledger(&mut monitor);
@@ -369,7 +369,7 @@ fn the_mouse_finds_tabs_rows_and_moments() {
     let mut monitor = open(home.path(), (120, 40));
     // A click selects, a second one opens.
     monitor.click("claude");
-    monitor.wait_for("the row selected", |s| s.contains("▌● claude"));
+    monitor.wait_for("the row selected", |s| s.contains("▌· claude"));
     monitor.click("claude");
     wait_for_ledger(&mut monitor);
     monitor.click("2 tools");

@@ -15,7 +15,6 @@ mod text;
 mod transport;
 
 use crate::model::fleet::SessionKey;
-use crate::model::running::Running;
 use crate::model::session::{Coverage, Session};
 use crate::render::text::width;
 use crate::tui::app::layout::{self, Area};
@@ -112,13 +111,14 @@ fn empty_context(session: &Session) -> &'static str {
     }
 }
 
-/// The mark of a live session, quiet where its agent waits for the user, and the space after it.
+/// The mark of a live session and the space after it: what its agent says it does or, where it says nothing, that
+/// its log was written lately.
 fn live(app: &App, key: SessionKey) -> Piece {
-    let quiet = app.fleet.running(key).is_some_and(Running::is_quiet);
-    match (app.is_live(key), quiet) {
-        (true, false) => piece("● ", Tone::Live),
-        (true, true) => piece("○ ", Tone::Quiet),
-        (false, _) => piece("  ", Tone::Live),
+    match app.fleet.running(key) {
+        Some(running) if running.is_quiet() => piece("○ ", Tone::Quiet),
+        Some(_) => piece("● ", Tone::Live),
+        None if app.is_live(key) => piece("· ", Tone::Live),
+        None => piece("  ", Tone::Live),
     }
 }
 
