@@ -73,8 +73,8 @@ pub static CLAUDE_CODE: Format = Format {
         agent-setting artifact-comment-monitor artifact-autoreact-ledger history-suppression \
         attribution-snapshot isolation-latch session-owner memory-mode repl-mode \
         hybrid-organization host-row attachment/hook_success attachment/hook_system_message \
-        attachment/hook_cancelled attachment/async_hook_response attachment/command_permissions \
-        attachment/auto_mode attachment/model attachment/remote_session_change \
+        attachment/hook_cancelled attachment/hook_non_blocking_error attachment/async_hook_response \
+        attachment/command_permissions attachment/auto_mode attachment/model attachment/remote_session_change \
         attachment/credential_org system/stop_hook_summary system/turn_duration system/api_error \
         system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
         system/agents_killed system/microcompact_boundary system/snip_boundary \

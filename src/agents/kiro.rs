@@ -55,10 +55,11 @@ pub static KIRO: Format = Format {
     ..Format::DEFAULT
 };
 
-/// `<session id>.jsonl`.
+/// `sessions/cli/<session id>.jsonl`.
 fn claims(path: &Path) -> Option<Claim> {
     let id = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-    Some(Claim::session(id))
+    let is_its = path.parent()?.ends_with("sessions/cli");
+    is_its.then(|| Claim::session(id))
 }
 
 fn recognise(head: &[u8]) -> bool {

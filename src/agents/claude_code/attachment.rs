@@ -163,6 +163,9 @@ fn placement(kind: &str) -> Option<(Role, Kind)> {
         | "batching_reminder_sent"
         | "bash_output_audience_note"
         | "goal_status"
+        | "auto_mode_exit"
+        | "ultra_effort_enter"
+        | "ultra_effort_exit"
         | "ultrathink_effort" => (Role::Container, Reminder),
         _ => return None,
     })

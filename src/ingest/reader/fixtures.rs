@@ -201,6 +201,31 @@ fn every_agents_logs_are_among_them() {
 }
 
 #[test]
+fn a_log_alone_under_another_name_is_its_own_formats_or_nobodys() {
+    let dir = tempfile::tempdir().unwrap();
+    for log in LOGS.iter().filter(|log| !is_folder(log)) {
+        for name in ["some.json", "some.jsonl", "context.jsonl", "some"] {
+            let path = dir.path().join(name);
+            fs::copy(&*log.facts.path, &path).unwrap();
+            let root = SearchRoot::Given(path.clone());
+            let found = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look();
+            for found in found.files {
+                let is_its = found.format.id == log.format.id || found.format.is_kin(log.format);
+                assert!(is_its, "{}: {}", log.facts.path.display(), found.format.id);
+            }
+            fs::remove_file(&path).unwrap();
+        }
+    }
+    let path = dir.path().join("some.jsonl");
+    fs::write(&path, "{\"role\": \"user\", \"content\": \"hello\"}\n").unwrap();
+    let root = SearchRoot::Given(path);
+    let found = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look();
+    let taken = found.files.iter().map(|log| log.format.id);
+    assert_eq!(taken.collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(found.problems.len(), 1);
+}
+
+#[test]
 fn a_document_that_was_torn_ends_as_a_fresh_one() {
     for log in LOGS.iter().filter(|log| is_document(log)) {
         let dir = tempfile::tempdir().unwrap();
