@@ -6,7 +6,7 @@
 
 mod pipe;
 
-pub use pipe::{is_pipe, open_pipe};
+pub use pipe::{check_reader, is_pipe, open_pipe};
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -203,6 +203,12 @@ pub fn check_room(files: usize) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether nothing is at a path: nothing of its name, or a file where a folder of it would be.
+pub fn is_absent(error: &io::Error) -> bool {
+    let kind = error.kind();
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Whether an error says that no more files can be opened at once.

@@ -1,6 +1,7 @@
 //! Standard output and standard error: what cannot be written, and what must not reach a terminal.
 
 use super::locale;
+use crate::files;
 use crate::paths;
 use crate::render::inert::{Inert, Written};
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -14,8 +15,23 @@ pub struct Output<W: Write> {
 }
 
 /// Standard output.
-pub fn stdout() -> Output<StdoutLock<'static>> {
-    Output::new(io::stdout().lock())
+pub fn stdout() -> Output<Stdout> {
+    Output::new(Stdout(io::stdout().lock()))
+}
+
+/// Standard output, which looks for its reader whenever it is flushed: who writes nothing would never notice that
+/// the reader has gone.
+pub struct Stdout(StdoutLock<'static>);
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        files::check_reader(&self.0)
+    }
 }
 
 impl<W: Write> Output<W> {

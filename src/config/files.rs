@@ -3,7 +3,6 @@
 use crate::files;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The largest file of the user's, in bytes: configurations, mappings, themes and models tables have kilobytes.
@@ -60,7 +59,7 @@ fn paths(config: Option<&Path>, folder: &str) -> Result<Vec<PathBuf>> {
     };
     let folder = parent.join(folder);
     let entries = match std::fs::read_dir(&folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if files::is_absent(&error) => return Ok(Vec::new()),
         entries => entries.with_context(|| unreadable(&folder))?,
     };
     let mut paths = Vec::new();
@@ -106,7 +105,7 @@ pub(super) fn read(path: &Path, required: Required) -> Result<Option<String>> {
         Required::No => files::read_text(path, LARGEST),
     };
     match text {
-        Err(error) if required == Required::No && error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if required == Required::No && files::is_absent(&error) => Ok(None),
         text => Ok(Some(text.with_context(|| unreadable(path))?)),
     }
 }

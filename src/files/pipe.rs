@@ -25,6 +25,35 @@ fn is_stdin(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
+/// Whether somebody may still read what is written here.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::BrokenPipe`] if the other end is closed.
+#[cfg(unix)]
+pub fn check_reader(out: &impl std::os::fd::AsFd) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::retry_on_intr;
+
+    let mut polled = [PollFd::new(out, PollFlags::empty())];
+    let at_once = Timespec::default();
+    retry_on_intr(|| poll(&mut polled, Some(&at_once)))?;
+    match polled[0].revents().contains(PollFlags::ERR) {
+        true => Err(io::ErrorKind::BrokenPipe.into()),
+        false => Ok(()),
+    }
+}
+
+/// Whether somebody may still read what is written here. Not known on this system.
+///
+/// # Errors
+///
+/// None.
+#[cfg(not(unix))]
+pub fn check_reader<W>(_: &W) -> io::Result<()> {
+    Ok(())
+}
+
 /// Opens the pipe at a path. If nobody has it open to write, waits two seconds for a writer; once there is one, its
 /// bytes are waited for as long as it takes.
 ///

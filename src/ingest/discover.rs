@@ -254,7 +254,7 @@ impl<'s> Walk<'s> {
         let named = root.names(path);
         let meta = match fs::metadata(path) {
             Ok(meta) => meta,
-            Err(e) if e.kind() == io::ErrorKind::NotFound && !named => return,
+            Err(e) if files::is_absent(&e) && !named => return,
             Err(e) => return self.problem(path, problem::unreadable(&e, "look at it")),
         };
         if named && files::is_pipe(path) {

@@ -4,9 +4,9 @@
 //! the worker still looks at the files regularly.
 
 use super::roots::SearchRoot;
+use crate::files;
 use notify::{ErrorKind, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -101,7 +101,7 @@ impl Watch {
 fn is_gone(error: &notify::Error) -> bool {
     match &error.kind {
         ErrorKind::PathNotFound => true,
-        ErrorKind::Io(e) => e.kind() == io::ErrorKind::NotFound,
+        ErrorKind::Io(e) => files::is_absent(e),
         _ => false,
     }
 }
@@ -153,6 +153,7 @@ mod tests {
     use crate::ingest::testing::some_time;
     use notify::event::{Event, Flag};
     use std::cell::RefCell;
+    use std::io;
 
     #[test]
     fn the_queue_of_the_watcher_is_full_so_everything_is_looked_at() {

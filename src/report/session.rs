@@ -18,7 +18,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 /// One session, and what is shown beside it.
@@ -149,7 +149,16 @@ pub fn follow(
     let handle = ingest::start(options, sink)?;
     handle.look_at(followed.file);
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
-    while let Ok(update) = updates.recv() {
+    loop {
+        let update = match updates.recv_timeout(QUIET) {
+            Ok(update) => update,
+            // The reader of `out` may have gone meanwhile.
+            Err(RecvTimeoutError::Timeout) => {
+                out.flush()?;
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         let before = followed.file;
         let mut changed = is_change(&update);
         followed.note(&update, err)?;
@@ -272,6 +281,8 @@ fn is_change(update: &Update) -> bool {
 
 /// Updates that may wait to be printed; beyond, the reading of logs waits.
 const UPDATES: usize = 256;
+/// After so long without news it is seen whether anybody still reads.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// The session of a file with this id, or whose id begins with `wanted`, or whose name contains it;
 /// without `wanted`, the session that the file is named for.

@@ -3,7 +3,7 @@
 use crate::files;
 use crate::tui::app::Remembered;
 use serde::{Deserialize, Serialize};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
@@ -43,7 +43,7 @@ impl StateFile {
         let read = match files::read_text(&path, LARGEST) {
             Ok(text) => toml::from_str(&text)
                 .map_err(|_| "not a valid state file; it will be replaced".to_owned()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::default()),
+            Err(error) if files::is_absent(&error) => Ok(State::default()),
             Err(error) => Err(format!("could not read the saved state: {error}")),
         };
         let (saved, problem) = match read {

@@ -19,3 +19,15 @@ fn the_configuration_is_found_by_the_xdg_specification() {
     assert!(is_read("not/absolute"), "a relative path is ignored");
     assert!(!is_read("/nonexistent"));
 }
+
+#[test]
+fn a_home_that_is_no_folder_is_an_empty_one() {
+    let output = ctxgauge(std::path::Path::new("/dev/null"))
+        .args(["ls"])
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.starts_with("no sessions found"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(output.status.success());
+}

@@ -1,6 +1,7 @@
 //! Standard output that is closed early or full, for every command.
 
 use crate::support::{ctxgauge, manifest_folder};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 /// Every command and every format, but for those that need a terminal or do not end.
@@ -53,6 +54,27 @@ fn a_closed_pipe_ends_every_command_in_silence() {
         assert_eq!(message, "", "{command:?}");
         assert!(output.status.success(), "{command:?}: {:?}", output.status);
     }
+}
+
+#[test]
+fn following_a_quiet_log_ends_when_its_reader_has_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("log.jsonl");
+    let fixture = "tests/fixtures/claude-code/response_in_several_lines/log.jsonl";
+    std::fs::copy(manifest_folder().join(fixture), &log).unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut program: Command = ctxgauge(home.path());
+    program.arg("report").arg(&log).arg("--follow");
+    program.stdin(Stdio::null()).stdout(Stdio::from(writer));
+    let mut following = program.spawn().unwrap();
+    // The child's is the only other copy of the pipe's end.
+    drop(program);
+    let mut first = String::new();
+    let mut lines = BufReader::new(reader);
+    lines.read_line(&mut first).unwrap();
+    assert!(first.contains("known"), "{first}");
+    drop(lines);
+    assert!(following.wait().unwrap().success());
 }
 
 #[cfg(target_os = "linux")]
