@@ -74,14 +74,21 @@ impl Lanes {
     }
 
     /// Whether there is enough for a gauge: the newest report of the main session, its own output, and what has left
-    /// since. `size` is how much of the log's end was read, and the others how much of it is searched at most.
-    pub(super) fn suffice(&mut self, size: u64, for_output: u64, for_report: u64) -> bool {
+    /// since. `size` is how much of the log's end was read.
+    pub(super) fn suffice(&mut self, size: u64, limits: &Searched) -> bool {
         let main = self.lane(Lane::Main);
-        // After a reset no report holds, but those before it show what is unlogged.
-        size >= for_report
-            || (main.anchor().is_some()
-                && main.has_all_that_left()
-                && (size >= for_output || main.has_all_of_report()))
+        let has_gauge = match main.anchor() {
+            // After a reset, no report holds.
+            None => {
+                size >= limits.before && !main.resets().is_empty() && !main.requests().is_empty()
+            }
+            Some(_) => {
+                main.has_all_that_left()
+                    && (size >= limits.output || main.has_output_of_report())
+                    && (size >= limits.before || main.has_report_before())
+            }
+        };
+        size >= limits.report || has_gauge
     }
 
     pub(super) fn has_unreadable(&self) -> bool {
@@ -100,6 +107,17 @@ impl Lanes {
         self.lanes.values_mut().for_each(Session::settle);
         self.lanes.into_iter().collect()
     }
+}
+
+/// How much of a log's end is searched for what a gauge needs, at most.
+#[derive(Debug, Clone, Copy)]
+pub struct Searched {
+    /// For the newest report.
+    pub report: u64,
+    /// For its output.
+    pub output: u64,
+    /// For the report before it, and for one before a reset.
+    pub before: u64,
 }
 
 /// Decodes a line, or records why that is not possible.

@@ -348,7 +348,13 @@ impl Session {
                 let usual = self
                     .rules()
                     .usual_prefix(self.agent, model.as_deref(), shown);
-                (usual, Some(USUAL_PREFIX_SPREAD))
+                // A report that was not read shows it.
+                let is_elsewhere = self.coverage == Coverage::Tail && !self.resets().is_empty();
+                let spread = match is_elsewhere {
+                    true => UNREAD_PREFIX_SPREAD,
+                    false => USUAL_PREFIX_SPREAD,
+                };
+                (usual, Some(spread))
             }
         }
     }
@@ -369,6 +375,8 @@ impl Session {
 const BY_LENGTH_SPREAD: f64 = 0.4;
 
 /// Half the width of the 90 % interval of the unlogged prefix, as a share of it: as the session's own reports showed
-/// it before the reset or other sessions of the user began, and as is usual with the agent.
+/// it before the reset or other sessions of the user began; as is usual with the agent; and as that, where the log shows
+/// it further back: it was up to 2.4 times the usual one.
 const LEARNED_PREFIX_SPREAD: f64 = 0.25;
 const USUAL_PREFIX_SPREAD: f64 = 0.6;
+const UNREAD_PREFIX_SPREAD: f64 = 1.5;

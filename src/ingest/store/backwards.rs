@@ -5,7 +5,7 @@ use super::lines::LineLog;
 use super::position::Position;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
-use crate::ingest::reader::{Lanes, Reading, Unmeasured, decode};
+use crate::ingest::reader::{Lanes, Reading, Searched, Unmeasured, decode};
 use crate::ingest::sidecar::DecoderWithSidecar;
 use crate::model::Gone;
 use crate::model::event::{Entry, Event, Lane, Measure, Sink};
@@ -20,18 +20,18 @@ use std::sync::Arc;
 pub struct Reach {
     /// The first piece, in bytes. Each next one is [`GROWTH`] times as long.
     pub first: u64,
-    /// A report is searched in so many bytes.
-    pub for_report: u64,
+    /// What is searched, in bytes.
+    pub searched: Searched,
 }
 
 const GROWTH: u64 = 4;
 /// So much of a file's end is held, so that a larger piece reads only what is missing; a piece larger
 /// than this is streamed.
 const HELD: u64 = 4 << 20;
-/// A report's own output, which may not be logged at all, is searched no further than this.
-const FOR_OUTPUT: u64 = 4 << 20;
 /// So much of a file with several sessions is read at once, which is all of most such files.
 const FOR_SEVERAL: u64 = 16 << 20;
+/// A file that is no larger is read whole where its end is not enough.
+const SMALL: u64 = 256 << 10;
 /// The file's beginning, for its facts.
 const HEAD: u64 = 64 << 10;
 /// A first line may be longer than that, since it may contain instructions.
@@ -43,11 +43,20 @@ impl Reach {
     /// While somebody waits for the screen.
     pub const SCREEN: Reach = Reach {
         first: 64 << 10,
-        for_report: 64 << 20,
+        searched: Searched {
+            report: 64 << 20,
+            // It may not be logged at all.
+            output: 4 << 20,
+            // No further than what is read anyway: to read on for it costs a list a third more.
+            before: 64 << 10,
+        },
     };
     /// As far as it takes.
     pub const ALL: Reach = Reach {
-        for_report: u64::MAX,
+        searched: Searched {
+            report: u64::MAX,
+            ..Reach::SCREEN.searched
+        },
         ..Reach::SCREEN
     };
 }
@@ -64,6 +73,10 @@ pub fn tail(
     let len = stamp.len;
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
+    let mut searched = reach.searched;
+    if len <= SMALL {
+        searched.before = len;
+    }
     let mut size = if several { FOR_SEVERAL } else { reach.first };
     let mut head: Option<Vec<Entry>> = None;
     loop {
@@ -102,7 +115,7 @@ pub fn tail(
             decoder.decoder.read_end(&mut out);
             lanes.apply(out.entries.drain(..));
         }
-        if start == 0 || lanes.suffice(size, FOR_OUTPUT, reach.for_report) {
+        if start == 0 || lanes.suffice(size, &searched) {
             let mut position = Position::start();
             if start > 0 && lines.offset() == start {
                 // The end is one unfinished line whose beginning is not known: the cursor will

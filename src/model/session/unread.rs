@@ -4,10 +4,20 @@ use super::{Coverage, Session};
 use crate::model::event::{Event, Key, Parent, Part};
 
 impl Session {
-    /// Whether the newest report and its output were read from their beginning: back to the report before it, since
-    /// some logs repeat reports, or to the last reset.
-    pub fn has_all_of_report(&self) -> bool {
-        self.anchor().is_some() && (self.requests().len() > 1 || !self.resets().is_empty())
+    /// Whether the output of the newest report was read from its beginning, as far as that shows.
+    pub fn has_output_of_report(&self) -> bool {
+        let Some(key) = self.anchor().map(|anchor| anchor.key) else {
+            return false;
+        };
+        let mut newest = self.items().iter().rev();
+        let is_before = |first| self.chain.live().first().is_some_and(|node| *node < first);
+        newest.any(|item| item.output_of == Some(key))
+            && self.chain.start_of(key).is_some_and(is_before)
+    }
+
+    /// Whether the report before the newest one was read, or the last reset: some logs repeat reports.
+    pub fn has_report_before(&self) -> bool {
+        self.requests().len() > 1 || !self.resets().is_empty()
     }
 
     /// Whether all that has left the context since the newest report was read.

@@ -5,7 +5,7 @@ use super::tables::{Line, Marks, Tables, each_line};
 use crate::agents::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines;
-use crate::ingest::reader::{Lanes, Reading, decode};
+use crate::ingest::reader::{Lanes, Reading, Searched, decode};
 use crate::ingest::sidecar::DecoderWithSidecar;
 use crate::ingest::store::{Cursor, End, News, Stamp};
 use crate::model::event::{Measure, Place, Sink};
@@ -26,9 +26,12 @@ const UNFINISHED: Duration = Duration::from_secs(60);
 /// Rows that are read first for a gauge, and how many times more if they are not enough.
 const FIRST: u64 = 16;
 const GROWTH: u64 = 8;
-/// A report is searched in so many rows, its own output in fewer.
-const FOR_REPORT: u64 = 8192;
-const FOR_OUTPUT: u64 = 1024;
+/// What is searched, in rows.
+const SEARCHED: Searched = Searched {
+    report: 8192,
+    output: 1024,
+    before: FIRST,
+};
 
 /// Reads the rows of a session.
 pub struct RowCursor {
@@ -297,7 +300,7 @@ pub fn tail(
             News::Entries(entries) => lanes.apply(entries),
             _ => return Err(io::ErrorKind::WouldBlock.into()),
         }
-        if skip == 0 || lanes.suffice(size, FOR_OUTPUT, FOR_REPORT) {
+        if skip == 0 || lanes.suffice(size, &SEARCHED) {
             return Ok(Reading::new(lanes, Box::new(cursor)));
         }
         size *= GROWTH;
