@@ -24,6 +24,7 @@ use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Bytes of a file by which it is recognised.
 pub const HEAD: usize = 64 << 10;
@@ -41,6 +42,8 @@ pub struct Found {
     pub problems: Vec<(PathBuf, String)>,
     /// Files in given folders that look like logs but have no known format.
     pub unrecognised: u64,
+    /// When to look again at a database that was looked at a moment before.
+    pub due: Option<Instant>,
 }
 
 /// Looks for logs, again and again; remembers what it has looked into.

@@ -108,6 +108,12 @@ pub(super) static TALKS: DatabaseSpec = DatabaseSpec {
     ],
 };
 
+/// The tables of a toy's database.
+pub(super) const TABLES: &str = "
+    CREATE TABLE talk(id TEXT PRIMARY KEY, parent TEXT, updated INTEGER, cwd TEXT);
+    CREATE TABLE word(id INTEGER PRIMARY KEY, talk TEXT, line TEXT, done INTEGER DEFAULT 1, mark INTEGER DEFAULT 0);
+    CREATE INDEX words ON word(talk);";
+
 /// The folder of a toy's parts.
 pub(super) static PARTS: FolderSpec = FolderSpec {
     number: |name| {

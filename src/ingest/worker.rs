@@ -296,12 +296,10 @@ impl Worker {
             return self.check(file);
         }
         if path.is_dir() {
-            self.again.push((
-                Instant::now() + NEW_FOLDER,
-                Again::Below(path.to_path_buf()),
-            ));
+            let at = Instant::now() + NEW_FOLDER;
+            self.again.push((at, Again::Below(path.to_path_buf())));
         }
-        let found = self.scanner.look_below(path);
+        let found = self.look_below(path);
         // The list of a database's sessions may be late.
         let shared = found.files.iter().filter(|log| log.is_one_of_several());
         let shared: HashSet<FileId> = shared.map(|log| log.facts.file).collect();
@@ -309,6 +307,18 @@ impl Worker {
         let live = self.live.iter().copied();
         let live: Vec<FileId> = live.filter(|file| shared.contains(file)).collect();
         live.into_iter().try_for_each(|file| self.check(file))
+    }
+
+    /// What is at or below a path; once more when it is due.
+    fn look_below(&mut self, path: &Path) -> Found {
+        let found = self.scanner.look_below(path);
+        let is_same = |again: &Again| matches!(again, Again::Below(other) if other == path);
+        if let Some(at) = found.due
+            && !self.again.iter().any(|(_, again)| is_same(again))
+        {
+            self.again.push((at, Again::Below(path.to_path_buf())));
+        }
+        found
     }
 
     /// The log that is the folder of this file.
@@ -443,7 +453,7 @@ impl Worker {
             match again {
                 Again::File(file) => self.check(file)?,
                 Again::Below(path) => {
-                    let found = self.scanner.look_below(&path);
+                    let found = self.look_below(&path);
                     self.take_in(found)?;
                 }
             }

@@ -200,8 +200,7 @@ impl Session {
     /// Whether the agent's own count is what a report on the whole log would show, apart from the size of the
     /// context. Where it is not, it is too small.
     pub fn is_own_count_final(&self) -> bool {
-        self.stored().is_some()
-            || self.coverage >= Coverage::Epoch
+        self.coverage >= Coverage::Epoch
             || self.count_rule().is_none_or(|rule| !rule.earlier_reasoning)
     }
 

@@ -55,6 +55,8 @@ impl Walk<'_> {
     ) {
         let database = self.scanner.database(format, path, spec);
         let (sessions, error) = database.sessions();
+        let found = &mut self.found;
+        found.due = found.due.into_iter().chain(database.is_due()).min();
         match error.map(|e| (e.kind(), e)) {
             // Gone since, or at work: the next walk will see.
             Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}

@@ -187,6 +187,7 @@ proptest! {
         if let (Some(tail), Some(whole)) = (context(&tail), context(&whole)) {
             prop_assert!((tail.low..=tail.high).contains(&whole.used), "{:?}: {:?}", tail, whole);
         }
+        store_and_restore(&log, tail);
     }
 }
 
@@ -290,7 +291,10 @@ proptest! {
 fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         (session.context(), session.limits(), forecast(session, None)),
-        session.is_final(&session.context()),
+        (
+            session.is_final(&session.context()),
+            session.is_own_count_final(),
+        ),
         session.is_unreported(),
         session.model().map(str::to_owned),
         (

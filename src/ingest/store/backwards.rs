@@ -39,16 +39,19 @@ const LONG_HEAD: u64 = 1 << 20;
 /// Read at once in search of the last reset.
 const BLOCK: u64 = 1 << 20;
 
+/// The first piece of a file's end.
+const FIRST: u64 = 64 << 10;
+
 impl Reach {
     /// While somebody waits for the screen.
     pub const SCREEN: Reach = Reach {
-        first: 64 << 10,
+        first: FIRST,
         searched: Searched {
             report: 64 << 20,
             // It may not be logged at all.
             output: 4 << 20,
-            // No further than what is read anyway: to read on for it costs a list a third more.
-            before: 64 << 10,
+            // What is read anyway. A list in which logs that end with a compaction are read whole costs a third more.
+            before: FIRST,
         },
     };
     /// As far as it takes.

@@ -81,6 +81,8 @@ struct State {
     failed: Option<(Files, io::ErrorKind, String)>,
     /// The list is not looked at before.
     next_look: Option<Instant>,
+    /// When to look at the list again, if it was not looked at this time.
+    due: Option<Instant>,
     /// Sessions that were looked at since.
     looks: HashMap<Arc<str>, Look>,
     locked_since: Option<Instant>,
@@ -118,6 +120,11 @@ impl Database {
     /// Its sessions. With an error, they are those that were last seen.
     pub fn sessions(&self) -> (Sessions, Option<io::Error>) {
         self.sessions_at(Instant::now())
+    }
+
+    /// When to look again, if files that have changed were not looked at this time.
+    pub fn is_due(&self) -> Option<Instant> {
+        lock(&self.state).due
     }
 
     fn sessions_at(&self, now: Instant) -> (Sessions, Option<io::Error>) {
@@ -180,7 +187,8 @@ impl State {
         {
             self.open = None;
         }
-        if self.next_look.is_some_and(|next| now < next) {
+        self.due = self.next_look.filter(|next| now < *next);
+        if self.due.is_some() {
             return Ok(());
         }
         let files = Files::of(&database.path)?;

@@ -3,15 +3,17 @@
 use super::*;
 use crate::ingest::INBOX;
 use crate::ingest::discover::Found;
+use crate::ingest::roots::SearchRoot;
 use crate::ingest::stuck::Shared;
 use crate::ingest::testing::made::{Fault, Made};
-use crate::ingest::testing::{some_time, toy_log};
+use crate::ingest::testing::{TABLES, TOY, some_time, toy_log};
 use crate::ingest::text::TextJob;
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::text::{TextPage, TextRequest};
 use crate::paths::User;
 use crate::waiting::wait_for;
+use rusqlite::Connection;
 use std::io::Write;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::SystemTime;
@@ -352,6 +354,36 @@ fn what_is_wrong_for_a_moment_is_no_problem() {
     assert_eq!(*lock(&driven.problems), ["shut"]);
     let _ = driven.worker.take_in_all(found(Some("gone")));
     assert_eq!(*lock(&driven.problems), ["shut", "gone"]);
+}
+
+#[test]
+fn a_session_that_is_written_just_after_its_database_was_looked_at_is_found_without_another_write()
+{
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("all.talks");
+    let writer = Connection::open(&path).unwrap();
+    // Times long past: nothing is looked at because it is live.
+    let talk = |id: &str| {
+        let rows = "INSERT INTO talk VALUES (?1, NULL, 1000, '/p'); INSERT INTO word(talk, line) VALUES (?1, '{}')";
+        writer
+            .execute_batch(&rows.replace("?1", &format!("'{id}'")))
+            .unwrap();
+    };
+    writer.execute_batch(TABLES).unwrap();
+    let mut driven = Driven::new(&[]);
+    let root = SearchRoot::Usual(&TOY, dir.path().to_path_buf());
+    driven.worker.scanner = Scanner::new(vec![root], vec![&TOY], |_| None);
+    for n in 0..5 {
+        talk(&n.to_string());
+        // Its only hint.
+        let _ = driven.worker.changed(&path);
+    }
+    wait_for("all sessions", || {
+        let _ = driven.worker.look_again(Instant::now());
+        let sessions = lock(&driven.fleet).sessions().count();
+        (sessions == 5).then_some(()).ok_or(sessions)
+    });
+    assert!(driven.worker.again.is_empty());
 }
 
 #[test]

@@ -48,16 +48,13 @@ impl Session {
             Event::Leaf { key, .. } | Event::RewindTo(key) => is_unread(key),
             Event::Rollback { turns } => u64::from(self.turns) < *turns,
             Event::Cleared { nodes, calls } => {
-                nodes.iter().any(is_unread) || calls.iter().any(|call| !self.has_result_of(*call))
+                let items = self.ledger.items_mut();
+                let mut has_no_result = |call: &Key| items.results_of(*call).next().is_none();
+                nodes.iter().any(is_unread) || calls.iter().any(&mut has_no_result)
             }
             Event::Sent { missing, .. } => missing.iter().any(|item| is_unread(&item.node)),
             _ => false,
         };
-    }
-
-    fn has_result_of(&self, call: Key) -> bool {
-        let mut newest = self.items().iter().rev();
-        newest.any(|item| item.call == Some(call))
     }
 
     /// Whether its log was read from its beginning, which is that of its conversation.

@@ -6,18 +6,13 @@ use crate::ingest::discover::{Found, Scanner};
 use crate::ingest::reader::{Progress, Sessions, read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::store::News;
-use crate::ingest::testing::{TALKS, TOY, some_time};
+use crate::ingest::testing::{TABLES, TALKS, TOY, some_time};
 use crate::model::event::ByLength;
 use crate::model::session::{Coverage, Session};
 use crate::waiting::wait_for;
 use std::fs;
 
 mod hostile;
-
-const TABLES: &str = "
-    CREATE TABLE talk(id TEXT PRIMARY KEY, parent TEXT, updated INTEGER, cwd TEXT);
-    CREATE TABLE word(id INTEGER PRIMARY KEY, talk TEXT, line TEXT, done INTEGER DEFAULT 1, mark INTEGER DEFAULT 0);
-    CREATE INDEX words ON word(talk);";
 
 /// A toy's database and its writer.
 struct Agent {
