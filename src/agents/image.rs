@@ -77,26 +77,17 @@ fn claude_within(width: u32, height: u32, most_pixels: u32, most_tokens: u64) ->
 /// How a Claude model counts images.
 pub(crate) fn claude_formula(model: &str) -> Formula {
     const BEFORE: [&str; 9] = [
-        "claude-2",
-        "claude-3",
-        "claude-instant",
-        "claude-haiku-4",
-        "claude-sonnet-4",
-        "claude-opus-4-0",
-        "claude-opus-4-1",
-        "claude-opus-4-5",
-        "claude-opus-4-6",
+        "2", "3", "instant", "haiku-4", "sonnet-4", "opus-4-0", "opus-4-1", "opus-4-5", "opus-4-6",
     ];
+    let name = model.strip_prefix("claude-").unwrap_or_default();
     // Some agents write `claude-opus-4.6`.
-    let dashed = |byte| if byte == b'.' { b'-' } else { byte };
-    let begins = |name: &&str| {
-        let bytes = model.bytes().map(dashed);
-        bytes.take(name.len()).eq(name.bytes())
-    };
+    let is_same = |(byte, of): (u8, u8)| byte == of || (byte, of) == (b'.', b'-');
+    let begins =
+        |before: &&str| name.len() >= before.len() && name.bytes().zip(before.bytes()).all(is_same);
     let is_before = BEFORE.iter().any(begins);
     // `claude-opus-4` alone, or with a date.
-    let is_first = model
-        .strip_prefix("claude-opus-4")
+    let is_first = name
+        .strip_prefix("opus-4")
         .is_some_and(|rest| rest.is_empty() || rest.starts_with("-20") || rest.starts_with('@'));
     match is_before || is_first {
         true => claude,

@@ -12,16 +12,19 @@ impl Calibration {
     pub(super) fn fit(&mut self) {
         let seen = std::mem::take(&mut self.seen);
         let thinking = self.thinking.index();
-        let usable = seen
-            .iter()
-            .filter(|d| d.items > 0 && d.reported[thinking] > 0.0);
-        let mut points: Vec<Point<'_>> = usable
-            .map(|settled| Point {
-                settled,
-                reported: settled.reported[thinking],
-                extras: self.classes.extras(&settled.classes),
-            })
-            .collect();
+        let mut points = Vec::with_capacity(seen.len());
+        for settled in &seen {
+            let reported = settled.reported[thinking];
+            if settled.items > 0 && reported > 0.0 {
+                points.push(Point {
+                    settled,
+                    reported,
+                    extras: self.classes.extras(&settled.classes),
+                    per_yard: settled.yard.recip(),
+                    per_item: (settled.classes.len().max(1) as f64).recip(),
+                });
+            }
+        }
         for _ in 0..ROUNDS {
             self.fit_prices(&points);
             self.fit_classes(&points);
@@ -45,8 +48,8 @@ impl Calibration {
             right[i] = left[i][i] * prior[i];
         }
         for point in points {
-            let Settled { parts, yard, .. } = point.settled;
-            let weight = huber(point.residual(self.price)) / (yard * yard);
+            let parts = point.settled.parts;
+            let weight = huber(point.residual(self.price)) * point.per_yard * point.per_yard;
             let reported = point.reported - point.extras;
             for (i, row) in left.iter_mut().enumerate() {
                 // Most deltas have no part of some kind.
@@ -81,9 +84,9 @@ impl Calibration {
         for point in points {
             let Settled { classes, yard, .. } = point.settled;
             let off = point.residual(self.price);
-            let weight = huber(off) / (yard * yard);
+            let weight = huber(off) * point.per_yard * point.per_yard;
             // What the delta is off by is its items' alike.
-            let share = off * yard / classes.len().max(1) as f64;
+            let share = off * yard * point.per_item;
             for class in classes {
                 let slot = self.classes.slot(*class, sums.len());
                 if slot == sums.len() {
@@ -129,13 +132,16 @@ struct Point<'s> {
     reported: f64,
     /// What its classes cost, as far as was learned.
     extras: f64,
+    /// 1 by its yard, and by the number of its items: a division takes as long as all else that a point needs.
+    per_yard: f64,
+    per_item: f64,
 }
 
 impl Point<'_> {
     /// How far it is from its estimate, in yards.
     #[inline]
     fn residual(&self, price: Parts) -> f64 {
-        (self.reported - dot(self.settled.parts, price) - self.extras) / self.settled.yard
+        (self.reported - dot(self.settled.parts, price) - self.extras) * self.per_yard
     }
 }
 
