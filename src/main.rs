@@ -8,6 +8,9 @@ use ctxgauge::{cli::Cli, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+/// The exit code when a database was locked all the time: `EX_TEMPFAIL` of sysexits.h.
+const BUSY: u8 = 75;
+
 fn main() -> ExitCode {
     streams::report_panics();
     let mut err = streams::stderr();
@@ -29,10 +32,16 @@ fn main() -> ExitCode {
         (Err(error), None) => match error.downcast_ref::<tui::EndedBy>() {
             Some(signal) => ExitCode::from(signal.exit_code()),
             None => {
+                let busy = error.downcast_ref::<io::Error>();
+                let is_busy = busy.is_some_and(|e| e.kind() == io::ErrorKind::ResourceBusy);
                 // Indented: a newline in a path must not begin what looks like another message.
                 let message = format!("{error:#}").trim_end().replace('\n', "\n  ");
                 let _ = writeln!(err, "ctxgauge: {message}");
-                ExitCode::FAILURE
+                if is_busy {
+                    BUSY.into()
+                } else {
+                    ExitCode::FAILURE
+                }
             }
         },
     }

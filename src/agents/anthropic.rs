@@ -2,6 +2,7 @@
 
 use super::image::{self, Formula};
 use super::lenient::{self, Piece, Pieces, Raw, Text, record};
+use super::pdf;
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
 use crate::model::{Kind, Role};
 use memchr::memmem::Finder;
@@ -215,8 +216,6 @@ const TOOL_DEFINITION: u64 = 300;
 const TOOL_REFERENCE: u64 = 15;
 /// Tokens of an image whose size cannot be read.
 const UNKNOWN_IMAGE: u64 = 1_500;
-/// Tokens of a document: 1,500 to 3,000 a page by the provider's account, and the pages are unknown.
-const DOCUMENT: u64 = 2_000;
 
 /// Adds a block that is not text.
 fn with_media<'s, 'm>(
@@ -244,7 +243,9 @@ pub(super) fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, 
         }
         Some("document") => {
             let media = source.map_or("", |source| source.media_type.or_empty());
-            (DOCUMENT, format!("[document {media}]"))
+            let data = source.and_then(|source| source.data.get());
+            let pages = data.and_then(pdf::pages).unwrap_or(1);
+            (pages * pdf::PAGE, format!("[document {media}]"))
         }
         other => (0, format!("[{}]", other.unwrap_or("unknown block"))),
     }

@@ -182,7 +182,11 @@ impl ClaudeCodeDecoder {
                 let known = self.metas.entry(out.lane()).or_default();
                 let model = record.params.model();
                 self.tools.images = model.as_deref().map(image::claude_formula);
-                out.meta(Meta::of_model(model).changes(known));
+                let meta = Meta {
+                    says_window: Some(true),
+                    ..Meta::of_model(model)
+                };
+                out.meta(meta.changes(known));
                 return self.requests.add_request(record, out);
             }
             "system" if record.subtype.get() == Some("compact_boundary") => {

@@ -361,7 +361,7 @@ impl CopilotCliDecoder {
         let thread = self.threads.get(&lane);
         match thread.and_then(|thread| thread.model.as_deref()) {
             Some(id) if id.starts_with("claude") => image::claude_formula(id),
-            _ => image::openai,
+            id => image::openai_formula(id.unwrap_or_default(), ""),
         }
     }
 

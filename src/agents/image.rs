@@ -45,15 +45,43 @@ pub(crate) fn tokens(base64: &str, formula: Formula, unknown: u64) -> u64 {
     dimensions(base64).map_or(unknown, |(width, height)| formula(width, height))
 }
 
-/// Tokens of an image for OpenAI's models: one for each patch of 32 × 32 pixels, scaled down to at
-/// most 1,536 patches (OpenAI, guide "Images and vision").
-pub(crate) fn openai(width: u32, height: u32) -> u64 {
-    patches(width, height, 32).min(1_536)
+/// How a model of OpenAI's counts images, which are scaled down to at most 1,536 patches of 32 × 32 pixels; with
+/// `detail: original`, to 10,000 (OpenAI, guide "Images and vision").
+pub(crate) fn openai_formula(model: &str, detail: &str) -> Formula {
+    match (per_patch(model), detail) {
+        (246, "original") => openai::<246, 10_000>,
+        (246, _) => openai::<246, 1_536>,
+        (162, "original") => openai::<162, 10_000>,
+        (162, _) => openai::<162, 1_536>,
+        (120, "original") => openai::<120, 10_000>,
+        (120, _) => openai::<120, 1_536>,
+        (_, "original") => openai::<100, 10_000>,
+        _ => openai::<100, 1_536>,
+    }
 }
 
-/// Tokens of an image that is sent with `detail: original`: the same patches, at most 10,000.
-pub(crate) fn openai_original(width: u32, height: u32) -> u64 {
-    patches(width, height, 32).min(10_000)
+/// Hundredths of a token that a patch costs. The guide gives 1.62 for the small models, 2.46 for the smallest and 1 for
+/// others; 1.2 was measured since GPT-5.2 (community.openai.com/t/1372291; 1,229 for 1024 × 1024 of gpt-5.5).
+fn per_patch(model: &str) -> u64 {
+    let version = model.strip_prefix("gpt-").unwrap_or_default();
+    let end = version.find(|c: char| c != '.' && !c.is_ascii_digit());
+    let (version, rest) = version.split_at(end.unwrap_or(version.len()));
+    let mut numbers = version.split('.').map(|part| part.parse().unwrap_or(0));
+    let number: [u32; 2] = std::array::from_fn(|_| numbers.next().unwrap_or(0));
+    if rest.contains("-nano") {
+        246
+    } else if rest.contains("-mini") {
+        162
+    } else if number >= [5, 2] {
+        120
+    } else {
+        100
+    }
+}
+
+/// Tokens of an image at so many hundredths of a token a patch.
+fn openai<const PER_PATCH: u64, const MOST: u64>(width: u32, height: u32) -> u64 {
+    patches(width, height, 32).min(MOST) * PER_PATCH / 100
 }
 
 /// Tokens of an image for Claude up to Opus 4.6: one for each patch of 28 × 28 pixels, after the image was
@@ -111,7 +139,7 @@ fn patches(width: u32, height: u32, side: u32) -> u64 {
 }
 
 /// Decodes as much as is there, in either alphabet; stops at the first byte that is not base64.
-fn decode(base64: &str, most: usize) -> Vec<u8> {
+pub(super) fn decode(base64: &str, most: usize) -> Vec<u8> {
     let bytes = base64.bytes().take(most);
     let solid = bytes.filter(|byte| !byte.is_ascii_whitespace());
     let standard = solid.map(|byte| match byte {
@@ -206,12 +234,18 @@ mod tests {
 
     #[test]
     fn the_formulas_hold_at_their_published_examples() {
-        assert_eq!(openai(1024, 1024), 1024);
-        assert_eq!(openai(1800, 2400), 1536);
-        assert_eq!(openai_original(1800, 2400), 57 * 75);
+        let openai = |model, detail| openai_formula(model, detail);
+        assert_eq!(openai("gpt-4.1", "")(1024, 1024), 1024);
+        assert_eq!(openai("gpt-4.1", "auto")(1800, 2400), 1536);
+        assert_eq!(openai("gpt-4.1", "original")(1800, 2400), 57 * 75);
+        assert_eq!(openai("gpt-5.4-mini", "high")(1920, 1080), 2_488);
+        assert_eq!(openai("gpt-5.5", "")(1024, 1024), 1_228);
+        assert_eq!(openai("gpt-5.10-codex", "")(1024, 1024), 1_228);
+        assert_eq!(openai("gpt-5.1", "")(1024, 1024), 1024);
+        assert_eq!(openai("", "")(1024, 1024), 1024);
         assert_eq!(claude(1000, 1000), 1296);
         assert_eq!(claude(u32::MAX, 1), 56);
-        assert_eq!(openai(u32::MAX, u32::MAX), 1536);
+        assert_eq!(openai("o3", "")(u32::MAX, u32::MAX), 1536);
         assert_eq!(gemini(384, 384), 258);
         assert_eq!(gemini(960, 540), 2 * 258);
     }

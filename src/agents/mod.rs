@@ -71,6 +71,7 @@ pub mod opencode;
 pub mod openhands;
 pub mod otel_genai;
 pub mod ouro;
+mod pdf;
 pub mod pi;
 mod prompts;
 mod protobuf;

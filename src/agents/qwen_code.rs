@@ -30,7 +30,8 @@
 //!   a session was resumed (`stripThoughtsFromHistory`, once true by default), which no record shows.
 //! * A sub-agent's file is `subagents/<session>/agent-<id>.jsonl`; its calls are in records of their
 //!   own after the text that has their response's numbers. A response of calls alone reports none
-//!   there.
+//!   there. The file beside it, `agent-<id>.meta.json`, has what no record of it has: the model, what it was
+//!   started for, and the sub-agent that started it.
 //! * `/branch` copies records under their ids, so a request is known by its record's id.
 //! * The trigger changed twice: 0.7 of the window; since #4345 (merged 2026-05-25) the larger of a
 //!   share and the window − 33,000; since #6583 (merged 2026-07-09) the smaller. Which releases carried
@@ -38,14 +39,14 @@
 //!   after it.
 
 use super::format::{THOUGHTS, names};
-use super::lenient::{self, Raw};
-use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use super::lenient::{self, Lost, Raw};
+use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use crate::model::event::{
     Cause, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink,
 };
 use crate::model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 mod items;
 mod record;
@@ -53,7 +54,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 use items::{Author, items};
-use record::{Content, Payload, Record, Sizes};
+use record::{AboutAgent, Content, Payload, Record, Sizes};
 
 /// The format.
 pub static QWEN_CODE: Format = Format {
@@ -79,6 +80,7 @@ pub static QWEN_CODE: Format = Format {
     reset_marks: &[r#""subtype":"chat_compression""#],
     terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
+    states: |log| about_agent(log).into_iter().collect(),
     harmless: "chat_compression ui_telemetry attribution_snapshot session_artifact_snapshot file_history_snapshot \
         custom_title parent_session session_model slash_command at_command rewind notification",
     ..Format::DEFAULT
@@ -111,9 +113,18 @@ fn recognise(head: &[u8]) -> bool {
         .any(|mark| has(mark))
 }
 
+/// The file about a sub-agent, beside its log.
+fn about_agent(log: &Path) -> Option<PathBuf> {
+    let name = log.file_name()?.to_str()?;
+    let is_agents = name.starts_with("agent-") && name.ends_with(".jsonl");
+    is_agents.then(|| log.with_extension("meta.json"))
+}
+
 /// Decodes one file.
 #[derive(Default)]
 struct QwenCodeDecoder {
+    /// What the file beside the log says of its sub-agent.
+    about: Meta,
     /// Whether the whole file is a sub-agent's; settled by its first record.
     of_subagent: Option<bool>,
     branches: HashMap<Lane, Branch>,
@@ -146,6 +157,21 @@ struct Branch {
 }
 
 impl Decoder for QwenCodeDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let text = super::text(document);
+        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
+            return StateUpdate::Incomplete;
+        };
+        self.about = Meta {
+            title: about.description.boxed(),
+            parent: about.parent.boxed(),
+            model: about.model.boxed().or_else(|| about.flags?.model.boxed()),
+            ..Meta::default()
+        };
+        out.meta(self.about.clone());
+        StateUpdate::Accepted
+    }
+
     fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
         // There may be several in one line, the last of them perhaps torn.
         for json in serde_json::Deserializer::from_str(line).into_iter::<Raw<'_>>() {
@@ -171,7 +197,7 @@ impl QwenCodeDecoder {
         };
         let is_sub_agent = self.of_subagent == Some(true) || lane != Lane::Main;
         let branch = self.branches.entry(lane).or_default();
-        branch.meta(record, is_sub_agent, out);
+        branch.meta(record, is_sub_agent.then_some(&self.about), out);
         let (node, again) = branch.hang(uuid, record.parent_uuid.get(), out);
         match (record.kind.or_empty(), record.subtype.get()) {
             ("", _) => out.unreadable("no type"),
@@ -199,21 +225,31 @@ impl QwenCodeDecoder {
 }
 
 impl Branch {
-    /// Emits what a record contains about its session, where that is new.
-    fn meta(&mut self, record: &Record<'_>, is_sub_agent: bool, out: &mut Sink<'_>) {
-        let (id, parent) = match is_sub_agent {
-            true => (record.agent_id.boxed(), record.session_id.boxed()),
-            false => (record.session_id.boxed(), None),
+    /// Emits what a record contains about its session, where that is new. `about`: what is known of a sub-agent
+    /// besides.
+    fn meta(&mut self, record: &Record<'_>, about: Option<&Meta>, out: &mut Sink<'_>) {
+        let Meta {
+            title,
+            parent,
+            model,
+            ..
+        } = about.cloned().unwrap_or_default();
+        let (id, parent) = match about {
+            Some(_) => (
+                record.agent_id.boxed(),
+                parent.or(record.session_id.boxed()),
+            ),
+            None => (record.session_id.boxed(), None),
         };
         let meta = Meta {
             id,
             parent,
-            title: record.agent_name.boxed(),
+            title: title.or(record.agent_name.boxed()),
             cwd: record.cwd.boxed(),
             version: record.version.boxed(),
-            model: record.model.boxed(),
+            model: record.model.boxed().or(model),
             window: record.context_window_size.0.filter(|window| *window > 0),
-            trigger: None,
+            ..Meta::default()
         };
         out.meta(meta.changes(&mut self.meta));
     }

@@ -7,6 +7,7 @@ use crate::ingest::cache::beginnings;
 use crate::ingest::roots::{SearchRoot, usual};
 use crate::model::window::Rules;
 use crate::paths::User;
+use crate::report::patience::Patience;
 use crate::report::{ReportContext, names};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -120,6 +121,7 @@ impl Setup {
             user: self.user.clone(),
             cache,
             now: jiff::Timestamp::now,
+            patience: Patience::default(),
         })
     }
 

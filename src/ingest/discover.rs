@@ -42,8 +42,9 @@ pub struct Found {
     pub problems: Vec<(PathBuf, String)>,
     /// Files in given folders that look like logs but have no known format.
     pub unrecognised: u64,
-    /// When to look again at a database that was looked at a moment before.
-    pub due: Option<Instant>,
+    /// Databases that were not looked at, since they are locked or were looked at a moment before, and when to look
+    /// again.
+    pub locked: Vec<(Arc<PathBuf>, Instant)>,
 }
 
 /// Looks for logs, again and again; remembers what it has looked into.

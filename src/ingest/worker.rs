@@ -309,14 +309,14 @@ impl Worker {
         live.into_iter().try_for_each(|file| self.check(file))
     }
 
-    /// What is at or below a path; once more when it is due.
+    /// What is at or below a path. A database that was not looked at is looked at later.
     fn look_below(&mut self, path: &Path) -> Found {
         let found = self.scanner.look_below(path);
-        let is_same = |again: &Again| matches!(again, Again::Below(other) if other == path);
-        if let Some(at) = found.due
-            && !self.again.iter().any(|(_, again)| is_same(again))
-        {
-            self.again.push((at, Again::Below(path.to_path_buf())));
+        for (path, due) in &found.locked {
+            let is_same = |again: &Again| matches!(again, Again::Below(at) if at == &**path);
+            if !self.again.iter().any(|(_, again)| is_same(again)) {
+                self.again.push((*due, Again::Below(path.to_path_buf())));
+            }
         }
         found
     }

@@ -223,6 +223,8 @@ pub struct Meta {
     pub window: Option<u64>,
     /// The size at which the agent compacts, according to its log.
     pub trigger: Option<u64>,
+    /// Whether the log says which of its windows a model is used with.
+    pub says_window: Option<bool>,
 }
 
 impl Meta {
@@ -267,6 +269,7 @@ impl Meta {
             parent: change(self.parent, &mut known.parent),
             window: change(self.window, &mut known.window),
             trigger: change(self.trigger, &mut known.trigger),
+            says_window: change(self.says_window, &mut known.says_window),
         }
     }
 }

@@ -74,6 +74,7 @@ impl Session {
             session: self.meta.id.as_deref(),
             at: self.updated_at,
             logged_window: facts.window,
+            says_window: self.meta.says_window == Some(true),
             logged_trigger: facts.trigger,
             largest: sizes.largest.max(least),
             first: sizes.first,

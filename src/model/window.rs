@@ -109,6 +109,9 @@ pub enum WindowSource {
     /// The models table has the model.
     #[strum(serialize = "model table")]
     ModelTable,
+    /// The smaller of the model's two windows: nothing says which it is used with, and the context fits into it.
+    #[strum(serialize = "smaller of two")]
+    SmallerOfTwo,
     /// Unknown: the usual size, or the next one above what was seen in the context.
     Guessed,
 }
@@ -212,6 +215,8 @@ pub struct Seen<'a> {
     pub at: Option<Timestamp>,
     /// The window in the log.
     pub logged_window: Option<u64>,
+    /// Whether the log says which of its windows a model is used with.
+    pub says_window: bool,
     /// The trigger in the log.
     pub logged_trigger: Option<u64>,
     /// The largest prompt that was reported for this model.
@@ -236,6 +241,7 @@ impl<'a> Seen<'a> {
             session: None,
             at: None,
             logged_window: None,
+            says_window: false,
             logged_trigger: None,
             largest: 0,
             first: None,
@@ -486,9 +492,10 @@ impl Rules {
         let row = seen.model.and_then(|id| self.model(seen.agent, id));
         if let Some(row) = row {
             if seen.largest <= row.window {
-                let source = match row.guess {
-                    true => WindowSource::Guessed,
-                    false => WindowSource::ModelTable,
+                let source = match row.window_extended {
+                    _ if row.guess => WindowSource::Guessed,
+                    Some(_) if !seen.says_window => WindowSource::SmallerOfTwo,
+                    _ => WindowSource::ModelTable,
                 };
                 return (row.window, source);
             }

@@ -100,7 +100,7 @@ pub fn run(
     line.clear()?;
     let audit = results.close(found.files.len());
     style.print(Output::Audit(&audit), out)?;
-    context.check_named(&found.problems)
+    context.check(&found.problems)
 }
 
 /// The result of replaying one session.

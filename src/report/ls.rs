@@ -95,7 +95,7 @@ pub fn run(
         )?;
     }
     style.print(Output::Sessions(&Sessions { fleet, totals }), out)?;
-    context.check_named(&problems)
+    context.check(&problems)
 }
 
 /// The usage of every response, each counted once even if several lines and files repeat it.

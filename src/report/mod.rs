@@ -8,6 +8,7 @@ pub mod audit;
 pub mod check;
 mod json;
 pub mod ls;
+pub mod patience;
 pub mod session;
 mod text;
 
@@ -17,9 +18,10 @@ use crate::ingest::roots::SearchRoot;
 use crate::model::window::Rules;
 use crate::paths::User;
 use crate::render::text::inert;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
-use std::io::Write;
+use patience::{BUSY, Patience};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,6 +133,8 @@ pub struct ReportContext {
     pub cache: Option<PathBuf>,
     /// The clock, to find out which sessions are idle.
     pub now: fn() -> Timestamp,
+    /// How long the command has waited for databases.
+    pub patience: Patience,
 }
 
 impl ReportContext {
@@ -144,12 +148,29 @@ impl ReportContext {
 
     /// Finds all logs.
     fn find(&self) -> Found {
-        let env = self.user.env.look_up();
-        Scanner::new(self.roots.clone(), self.formats.clone(), env).look()
+        self.find_in(self.roots.clone())
     }
 
-    /// An error if a path that the user named is among the problems, which have been printed already.
-    fn check_named(&self, problems: &[(PathBuf, String)]) -> Result<()> {
+    /// Finds the logs below these roots. A database that is locked all the time is a problem.
+    fn find_in(&self, roots: Vec<SearchRoot>) -> Found {
+        let env = self.user.env.look_up();
+        let mut scanner = Scanner::new(roots, self.formats.clone(), env);
+        let mut found = self.patience.look(&mut scanner);
+        let locked = found.locked.iter();
+        let locked = locked.map(|(path, _)| (path.to_path_buf(), BUSY.to_owned()));
+        found.problems.extend(locked);
+        found
+    }
+
+    /// An error if databases were locked, or a path that the user named is among the problems, which have been
+    /// printed already.
+    fn check(&self, problems: &[(PathBuf, String)]) -> Result<()> {
+        let is_busy = |(_, what): &&(PathBuf, String)| what == BUSY;
+        let busy = problems.iter().filter(is_busy).count();
+        if busy > 0 {
+            let error = io::Error::from(io::ErrorKind::ResourceBusy);
+            return Err(error).context(format!("{busy} databases were busy, see above"));
+        }
         let is_named = |path: &Path| self.roots.iter().any(|root| root.names(path));
         match problems.iter().filter(|(path, _)| is_named(path)).count() {
             0 => Ok(()),

@@ -1,8 +1,9 @@
 //! Reports on one session: once, or whenever it has changed.
 
+use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
 use crate::ingest::cache::beginnings;
-use crate::ingest::discover::{LogFile, Scanner};
+use crate::ingest::discover::LogFile;
 use crate::ingest::reader::{read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::settings::SettingsReader;
@@ -14,7 +15,7 @@ use crate::model::forecast::{Forecast, NoForecast, forecast};
 use crate::model::session::{Coverage, Session};
 use crate::tokens::Counter;
 use anyhow::{Context, Result, bail};
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,8 +69,10 @@ pub fn run(
         (log, sessions)
     } else {
         let log = find_one(context, path, wanted)?;
-        let sessions =
-            read_whole(&log, &counter, &context.rules).with_context(|| unreadable(&log))?;
+        let sessions = context
+            .patience
+            .read(&log, || read_whole(&log, &counter, &context.rules))
+            .with_context(|| unreadable(&log))?;
         (log, sessions)
     };
     let file = log.facts.file;
@@ -357,7 +360,11 @@ fn look_for_one(
         bail!("'{}' does not exist; check the path", path.display());
     }
     let roots = vec![context.given(path.to_path_buf())];
-    let found = Scanner::new(roots, context.formats.clone(), context.user.env.look_up()).look();
+    let found = context.find_in(roots);
+    if found.files.is_empty() && !found.locked.is_empty() {
+        let busy = io::Error::new(io::ErrorKind::ResourceBusy, BUSY);
+        return Err(busy).with_context(|| format!("cannot read '{}'", path.display()));
+    }
     if let Some(wanted) = wanted
         && found.files.iter().any(LogFile::is_one_of_several)
     {
@@ -379,7 +386,8 @@ fn find_in_database(context: &ReportContext, logs: &[LogFile], wanted: &str) -> 
         return Ok(log.clone());
     }
     let is_named = |log: &&LogFile| {
-        let Ok(sessions) = tail_only(log, &context.rules) else {
+        let tail = || tail_only(log, &context.rules);
+        let Ok(sessions) = context.patience.read(log, tail) else {
             return false;
         };
         let file = log.facts.file;

@@ -3,6 +3,7 @@
 mod program;
 
 use ctxgauge::paths::User;
+use ctxgauge::report::patience::Patience;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::{agents, config};
 pub use program::{ctxgauge, manifest_folder};
@@ -20,6 +21,7 @@ pub fn json_report(path: &Path) -> Value {
         user: User::default(),
         cache: None,
         now: jiff::Timestamp::now,
+        patience: Patience::default(),
     };
     let json = FORMATS.iter().find(|format| format.name == "json");
     let style = Style {

@@ -252,7 +252,7 @@ fn another_window_changes_the_percent() {
     assert_eq!((before, after), (44, 22), "{screen}");
     monitor.press("w");
     monitor.press(ENTER);
-    let screen = monitor.wait_for_text("window 200k (model table)");
+    let screen = monitor.wait_for_text("window 200k (smaller of two)");
     assert_eq!(percent_of(&screen, "200k"), before);
 }
 

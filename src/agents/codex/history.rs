@@ -45,6 +45,7 @@ impl CodexDecoder {
             summary: "",
             opens: self.turns.is_waiting(),
             budget,
+            model: self.meta.model.as_deref().unwrap_or_default(),
         };
         let piece = item::piece(item, setting, out)?;
         let mut node = Node {
@@ -117,6 +118,7 @@ impl CodexDecoder {
                 summary: message,
                 opens: false,
                 budget: item::OUTPUT_BYTES,
+                model: self.meta.model.as_deref().unwrap_or_default(),
             };
             let Some(piece) = item::piece(item, setting, out) else {
                 continue;

@@ -55,6 +55,8 @@ pub(super) struct Setting<'s> {
     pub opens: bool,
     /// The most bytes of a tool's output that the model gets.
     pub budget: u64,
+    /// The model; empty: not known.
+    pub model: &'s str,
 }
 
 /// Turns a piece of history into items. `None`: not sent to the model, or of an unknown type.
@@ -89,7 +91,10 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
                 .tool_call(tool_name(item).as_deref(), call.or(item.id.get()))
                 .text(item.revised_prompt.or_empty());
             let call = match item.result.get() {
-                Some(base64) => call.fixed(image_tokens(base64, ""), "[image]"),
+                Some(base64) => {
+                    let formula = image::openai_formula(setting.model, "");
+                    call.fixed(image_tokens(base64, formula), "[image]")
+                }
                 None => call,
             };
             Piece::new(Part::Output, vec![call.done()])
@@ -97,7 +102,7 @@ fn content(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             let tool = setting.tool.or(item.name.get());
             let result = out.tool_result(tool, call);
-            let result = output(item, result, setting.budget);
+            let result = output(item, result, setting);
             Piece::new(Part::Result, vec![result.done()])
         }
         "tool_search_output" | "additional_tools" => {
@@ -170,7 +175,10 @@ fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
     match item.role.or_empty() {
         "assistant" => {
             let answer = out.item(Role::Assistant, Kind::Text);
-            Piece::new(Part::Output, vec![add_all(answer, parts).done()])
+            Piece::new(
+                Part::Output,
+                vec![add_all(answer, parts, setting.model).done()],
+            )
         }
         "developer" | "system" => {
             let items = parts
@@ -178,7 +186,7 @@ fn message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Option<
                 .enumerate()
                 .map(|(nth, part)| {
                     let kind = fragment::of_developer(part.text.or_empty(), item.part_kind(nth));
-                    add(out.item(Role::Container, kind), part).done()
+                    add(out.item(Role::Container, kind), part, setting.model).done()
                 })
                 .collect();
             Piece::new(Part::Injected, items)
@@ -202,7 +210,9 @@ fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Pi
             fragment::of_user(text, item.part_kind(nth))
         };
         match kind {
-            Some(kind) => items.push(add(out.item(Role::Container, kind), part).done()),
+            Some(kind) => {
+                items.push(add(out.item(Role::Container, kind), part, setting.model).done())
+            }
             None if part.has_content() => typed.push(part),
             None => {}
         }
@@ -214,7 +224,7 @@ fn user_message(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> Pi
             true => message.own_bytes(own::sum(typed.iter().copied())),
             false => message,
         };
-        items.push(add_all(message, typed).done());
+        items.push(add_all(message, typed, setting.model).done());
     }
     Piece {
         part: match is_users {
@@ -232,7 +242,7 @@ fn reasoning(item: &Item<'_>, out: &mut Sink<'_>) -> NewItem {
     let thinking = out
         .item(Role::Assistant, Kind::Thinking)
         .opaque(full_len(item.encrypted_content.or_empty()));
-    let thinking = add_all(thinking, &item.content.0);
+    let thinking = add_all(thinking, &item.content.0, "");
     match item.summary.0.first() {
         Some(first) => thinking.label(split_elided(first.text.or_empty()).0).done(),
         None => thinking.done(),
@@ -245,7 +255,7 @@ fn between_agents(item: &Item<'_>, setting: Setting<'_>, out: &mut Sink<'_>) -> 
         true => (Part::Input, out.item(Role::User, Kind::Text)),
         false => (Part::Result, out.tool_result(Some("agent_message"), None)),
     };
-    let message = add_all(message, &item.content.0)
+    let message = add_all(message, &item.content.0, setting.model)
         .opaque(full_len(item.encrypted_content.or_empty()))
         .label(item.author.or_empty());
     Piece {
@@ -273,21 +283,30 @@ type Builder<'s, 'm> = ItemBuilder<'s, 'm>;
 fn add_all<'p, 's, 'm>(
     item: Builder<'s, 'm>,
     parts: impl IntoIterator<Item = &'p ContentPart<'p>>,
+    model: &str,
 ) -> Builder<'s, 'm> {
-    parts.into_iter().fold(item, add)
+    let parts = parts.into_iter();
+    parts.fold(item, |item, part| add(item, part, model))
 }
 
-fn add<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
+fn add<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>, model: &str) -> Builder<'s, 'm> {
     match part.text.get() {
         Some(text) => item.text(text),
-        None => add_other(item, part),
+        None => add_other(item, part, model),
     }
 }
 
 /// Adds a part that is not text: an image, or what is encrypted. Sound is not counted.
-fn add_other<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'s, 'm> {
+fn add_other<'s, 'm>(
+    item: Builder<'s, 'm>,
+    part: &ContentPart<'_>,
+    model: &str,
+) -> Builder<'s, 'm> {
     match (part.image_url.get(), part.encrypted_content.get()) {
-        (Some(url), _) => item.fixed(image_tokens(url, part.detail.or_empty()), "[image]"),
+        (Some(url), _) => {
+            let formula = image::openai_formula(model, part.detail.or_empty());
+            item.fixed(image_tokens(url, formula), "[image]")
+        }
         (None, _) if part.is_image_file() => item.fixed(image::DEFAULT, "[image]"),
         (None, Some(_)) => item.opaque(full_len(part.encrypted_content.or_empty())),
         (None, None) => item,
@@ -295,26 +314,26 @@ fn add_other<'s, 'm>(item: Builder<'s, 'm>, part: &ContentPart<'_>) -> Builder<'
 }
 
 /// Tokens of an image, given as a data URL, as bare base64, or by an address.
-fn image_tokens(url: &str, detail: &str) -> u64 {
+fn image_tokens(url: &str, formula: image::Formula) -> u64 {
     let base64 = match url.split_once(";base64,") {
         Some((_, base64)) => base64,
         None => url,
-    };
-    let formula: image::Formula = match detail {
-        "original" => image::openai_original,
-        _ => image::openai,
     };
     image::tokens(base64, formula, image::DEFAULT)
 }
 
 /// Adds a tool's output as the model gets it: its texts share one budget.
-fn output<'s, 'm>(item: &Item<'_>, result: Builder<'s, 'm>, budget: u64) -> Builder<'s, 'm> {
+fn output<'s, 'm>(
+    item: &Item<'_>,
+    result: Builder<'s, 'm>,
+    setting: Setting<'_>,
+) -> Builder<'s, 'm> {
     let parts = &item.output.0;
-    let mut left = usize::try_from(budget).unwrap_or(usize::MAX);
+    let mut left = usize::try_from(setting.budget).unwrap_or(usize::MAX);
     parts.iter().fold(result, |result, part| {
         match part.text.get().or(part.content.get()) {
             Some(text) => add_clamped(result, text, &mut left),
-            None => add_other(result, part),
+            None => add_other(result, part, setting.model),
         }
     })
 }

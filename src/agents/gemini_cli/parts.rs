@@ -1,6 +1,6 @@
 //! What of a message is in the prompt.
 
-use super::record::{Record, media};
+use super::record::{Record, media, own_tokens};
 use super::{NOTES, SNAPSHOT};
 use crate::agents::genai::{Call, Parts, Response};
 use crate::agents::lenient::{self, Piece, utf16_length};
@@ -239,7 +239,7 @@ pub(super) fn item(
 /// What Gemini CLI itself counts for a part, in bytes of four to a token
 /// (`packages/core/src/utils/tokenCalculation.ts`).
 fn own_bytes(bit: &Bit<'_, '_>) -> u64 {
-    let of_file = |part: &Parts<'_>| media(part).map_or(0, |(tokens, _)| tokens * 4);
+    let of_file = |part: &Parts<'_>| own_tokens(part) * 4;
     match bit {
         Bit::Said { piece, .. } => match (text_of(piece), piece) {
             (Some(text), _) => own_bytes_of_text(text),

@@ -1,13 +1,16 @@
 //! The records as they are written.
 
 use crate::agents::genai::{Call, Parts};
-use crate::agents::image;
 use crate::agents::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use crate::agents::{image, pdf};
 
+const PDF: &str = "application/pdf";
 /// What Gemini CLI counts for an image whose size cannot be read, and for other files.
 const IMAGE_TOKENS: u64 = 3_000;
-/// What Gemini CLI counts for a PDF.
+/// What Gemini CLI counts for any PDF.
 const PDF_TOKENS: u64 = 25_800;
+/// Tokens of a page of a PDF for Gemini 3; 258 for earlier models (Google, "Media resolution").
+const PAGE_TOKENS: u64 = 560;
 
 record! {
     /// A message, or a change to the session.
@@ -47,10 +50,24 @@ record! {
 pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
     let media = part.media()?;
     Some(match media.mime_type.or_empty() {
-        "application/pdf" => (PDF_TOKENS, "[pdf]"),
+        PDF => {
+            let pages = pdf::pages(media.data.or_empty());
+            (
+                pages.map_or(PDF_TOKENS, |pages| pages * PAGE_TOKENS),
+                "[pdf]",
+            )
+        }
         _ => {
             let tokens = image::tokens(media.data.or_empty(), image::gemini, IMAGE_TOKENS);
             (tokens, "[image]")
         }
     })
+}
+
+/// What Gemini CLI itself counts for a file.
+pub(super) fn own_tokens(part: &Parts<'_>) -> u64 {
+    match part.media() {
+        Some(media) if media.mime_type.get() == Some(PDF) => PDF_TOKENS,
+        _ => media(part).map_or(0, |(tokens, _)| tokens),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::agents::image::{self, Formula};
 use crate::agents::lenient::{self, Raw};
+use crate::agents::pdf;
 use serde_json::Value;
 
 /// Bytes of the longest text in what the provider wants back with its reasoning.
@@ -23,7 +24,7 @@ pub(super) fn picture_formula(model: Option<&str>) -> Formula {
     match lenient::model_name(model.unwrap_or_default()) {
         name if name.starts_with("claude") => image::claude_formula(name),
         name if name.starts_with("gemini") => image::gemini,
-        _ => image::openai,
+        name => image::openai_formula(name, ""),
     }
 }
 
@@ -34,6 +35,9 @@ pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<(u64, Str
         return None;
     }
     let data = url.split_once(',').map_or(url, |(_, data)| data);
-    let tokens = image::tokens(data, formula, image::DEFAULT);
+    let tokens = match mime {
+        "application/pdf" => pdf::pages(data).unwrap_or(1) * pdf::PAGE,
+        _ => image::tokens(data, formula, image::DEFAULT),
+    };
     Some((tokens, format!("[{mime}]")))
 }

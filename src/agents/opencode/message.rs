@@ -154,8 +154,10 @@ impl History {
                 "text" => items.push(out.text(role, kind, part.text.or_empty())),
                 "subtask" => items.push(out.text(Role::Container, Kind::Reminder, SUBTASK)),
                 "file" => match media(part.mime.or_empty(), part.url.or_empty(), formula) {
+                    // The user attached it, though the client marks it as its own.
                     Some((tokens, label)) => {
-                        items.push(out.item(role, kind).fixed(tokens, &label).done());
+                        let item = out.item(Role::User, Kind::Text);
+                        items.push(item.fixed(tokens, &label).done());
                     }
                     // Its text is in a part of its own.
                     None => out.skip("file"),

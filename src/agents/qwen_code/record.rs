@@ -6,6 +6,19 @@ use crate::model::Source;
 use crate::model::event::{Billed, Key, Usage};
 
 record! {
+    /// The file about a sub-agent.
+    pub(super) struct AboutAgent<'a> {
+        pub(super) description: Text<'a>,
+        pub(super) parent: Text<'a> = "parentAgentId",
+        pub(super) model: Text<'a>,
+        pub(super) flags: Option<Flags<'a>> = "persistedCliFlags",
+    }
+
+    /// The options that the client was started with.
+    pub(super) struct Flags<'a> {
+        pub(super) model: Text<'a>,
+    }
+
     pub(super) struct Record<'a> {
         pub(super) uuid: Text<'a>,
         pub(super) parent_uuid: Text<'a> = "parentUuid",

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::agents::{self, testing};
-use crate::model::event::Entry;
+use crate::model::event::{ByLength, Entry, Place};
+use crate::model::session::Session;
+use std::sync::Arc;
 
 fn entries(log: &str) -> Vec<Entry> {
     testing::read(&QWEN_CODE, log.lines())
@@ -116,4 +118,46 @@ fn a_result_that_the_compressed_history_lacks_is_sent_next() {
         !held.iter().any(|text| text.starts_with("3000")),
         "{held:?}"
     );
+}
+
+#[test]
+fn the_file_beside_a_sub_agent_has_its_model_title_and_parent() {
+    let about = "/h/.qwen/projects/-p/subagents/5e55/agent-explore-7f3c.meta.json";
+    let states = |log: &str| (QWEN_CODE.states)(Path::new(log));
+    let log = about.replace(".meta.json", ".jsonl");
+    assert_eq!(states(&log), [Path::new(about)]);
+    assert!(states("/h/.qwen/projects/-p/chats/5e55.jsonl").is_empty());
+    let read = |about: &str| {
+        let mut out = Sink::new(&ByLength);
+        let mut decoder = QwenCodeDecoder::default();
+        let state = decoder.read_state(about.as_bytes(), &mut out);
+        case!("subagent_file")
+            .lines()
+            .enumerate()
+            .for_each(|(n, line)| {
+                out.begin(Place {
+                    line: n as u64 + 1,
+                    ..Place::default()
+                });
+                decoder.read_line(line, &mut out);
+            });
+        let mut session = Session::new("qwen-code", Arc::default());
+        out.entries
+            .into_iter()
+            .for_each(|entry| session.apply(entry));
+        (state, session.meta)
+    };
+    let whole = r#"{"description":"Count files","parentAgentId":"plan-1","persistedCliFlags":{"model":"qwen3-coder-plus"}}"#;
+    let (state, meta) = read(whole);
+    assert_eq!(state, StateUpdate::Accepted);
+    assert_eq!(meta.title.as_deref(), Some("Count files"));
+    assert_eq!(meta.parent.as_deref(), Some("plan-1"));
+    assert_eq!(meta.model.as_deref(), Some("qwen3-coder-plus"));
+    let own = whole.replace("}}", r#"},"model":"qwen3-max"}"#);
+    assert_eq!(read(&own).1.model.as_deref(), Some("qwen3-max"));
+    // Without it, or with half of it, the records' own.
+    let (state, meta) = read(&whole[..40]);
+    assert_eq!(state, StateUpdate::Incomplete);
+    assert_eq!(meta.title.as_deref(), Some("Explore"));
+    assert_eq!(meta.parent.as_deref(), Some("5e55"));
 }

@@ -2,7 +2,7 @@
 //! AI SDK parts.
 
 use super::shape::Object;
-use crate::agents::image;
+use crate::agents::image::{self, Formula};
 use crate::agents::lenient::{At, Lost, Raw, Record, Text, record, scan};
 use crate::agents::prompts::{Block, Content};
 use crate::model::{Kind, Role};
@@ -468,7 +468,7 @@ fn thinking(part: Part<'_>) -> Block<'_> {
 
 /// The tokens of what is no text, by the formula of whose dialect it is in, and its label.
 fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
-    let sized = |tokens: fn(u32, u32) -> u64, base64: &str, unknown: u64| {
+    let sized = |tokens: Formula, base64: &str, unknown: u64| {
         let base64 = base64
             .rsplit_once("base64,")
             .map_or(base64, |(_, data)| data);
@@ -504,7 +504,7 @@ fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
                 // 85 tokens whatever its size (OpenAI, guide "Images and vision").
                 Some("low") => Content::Media(85, "[image, low detail]".into()),
                 _ => sized(
-                    image::openai,
+                    image::openai_formula("", ""),
                     media.url.get().unwrap_or(&bare),
                     image::DEFAULT,
                 ),

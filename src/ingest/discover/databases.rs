@@ -55,8 +55,9 @@ impl Walk<'_> {
     ) {
         let database = self.scanner.database(format, path, spec);
         let (sessions, error) = database.sessions();
-        let found = &mut self.found;
-        found.due = found.due.into_iter().chain(database.is_due()).min();
+        if let Some(due) = database.due() {
+            self.found.locked.push((Arc::clone(path), due));
+        }
         match error.map(|e| (e.kind(), e)) {
             // Gone since, or at work: the next walk will see.
             Some((io::ErrorKind::NotFound | io::ErrorKind::WouldBlock, _)) | None => {}

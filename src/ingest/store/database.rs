@@ -122,8 +122,8 @@ impl Database {
         self.sessions_at(Instant::now())
     }
 
-    /// When to look again, if files that have changed were not looked at this time.
-    pub fn is_due(&self) -> Option<Instant> {
+    /// When to look at the sessions again, if they were not looked at this time.
+    pub fn due(&self) -> Option<Instant> {
         lock(&self.state).due
     }
 
@@ -209,6 +209,9 @@ impl State {
         });
         let took = begun.elapsed();
         self.note_refusal(files, listed.as_ref().err());
+        if listed.as_ref().is_err_and(is_locked) {
+            self.due = self.next_look;
+        }
         let listed = listed?;
         let sessions = listed.into_iter().flatten().map(|session| {
             let id: Arc<str> = session.id.as_str().into();
@@ -334,6 +337,11 @@ impl State {
         self.used = Some(now);
         Ok(Some(result))
     }
+}
+
+fn is_locked(error: &io::Error) -> bool {
+    use io::ErrorKind::{ResourceBusy, WouldBlock};
+    matches!(error.kind(), ResourceBusy | WouldBlock)
 }
 
 /// When to look again after a look that took so long.

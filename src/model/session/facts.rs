@@ -29,6 +29,7 @@ impl Session {
             version: new.version.or(old.version),
             window: new.window.or(old.window),
             trigger: new.trigger.or(old.trigger),
+            says_window: new.says_window.or(old.says_window),
         };
         self.note_facts();
     }

@@ -75,6 +75,28 @@ fn an_unknown_model_of_a_known_maker_has_its_familys_window_as_a_guess() {
 }
 
 #[test]
+fn the_smaller_window_of_two_is_said_to_be_that_unless_the_log_says_which() {
+    let of = |model, says_window, largest| {
+        let limits = RULES.limits(&Seen {
+            says_window,
+            largest,
+            ..seen("claude-code", model)
+        });
+        (limits.window, limits.window_source)
+    };
+    let (small, large) = (200_000, 1_000_000);
+    let (smaller, table) = (WindowSource::SmallerOfTwo, WindowSource::ModelTable);
+    assert_eq!(of("claude-opus-4-6", false, 0), (small, smaller));
+    assert_eq!(of("claude-opus-4-6", true, 0), (small, table));
+    assert_eq!(of("claude-opus-4-6[1m]", true, 0), (large, table));
+    assert_eq!(
+        of("claude-opus-4-6", false, 200_001),
+        (large, WindowSource::Guessed)
+    );
+    assert_eq!(of("claude-opus-5", false, 0), (large, table));
+}
+
+#[test]
 fn claude_code_by_version_and_model() {
     let of = |model, version| {
         let version = Some(version);

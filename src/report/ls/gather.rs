@@ -101,7 +101,9 @@ pub(super) fn gather(
     let read = |caches: &Caches| {
         let ix = *order.get(next.fetch_add(1, Ordering::Relaxed))?;
         let mut fresh = Fresh::default();
-        let read = caches.read(&files[ix], sums, (&context.rules, &counter), &mut fresh);
+        let read = context.patience.read(&files[ix], || {
+            caches.read(&files[ix], sums, (&context.rules, &counter), &mut fresh)
+        });
         Some((ix, read, fresh))
     };
     let mut kept = Vec::new();

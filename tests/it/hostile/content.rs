@@ -10,6 +10,7 @@ use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::paths::User;
 use ctxgauge::report::ls::Sums;
+use ctxgauge::report::patience::Patience;
 use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
 use ctxgauge::tokens::Counter;
 use ctxgauge::tui::app::Msg;
@@ -29,6 +30,7 @@ fn context(root: &Path, rules: &Arc<Rules>) -> ReportContext {
         user: User::default(),
         cache: None,
         now: Timestamp::now,
+        patience: Patience::default(),
     }
 }
 

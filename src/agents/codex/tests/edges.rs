@@ -65,14 +65,14 @@ fn other_agents_words_come_back_like_a_tools() {
 #[test]
 fn images_cost_their_formula() {
     let story = story("images");
-    // 1280 × 720: 40 × 23 patches.
-    assert!(story.contains("4 node turn user/text fixed=920 'what is this? [image]'"));
+    // 1280 × 720: 40 × 23 patches of 1.2 tokens.
+    assert!(story.contains("4 node turn user/text fixed=1104 'what is this? [image]'"));
     assert!(story.contains("6 node tool/tool_result [view_image] fixed=1844 'attached [image]'"));
     assert!(story.ends_with("7 node\n"));
     let cut = String::from_utf8(fixture("images"))
         .unwrap()
         .replace("AAElFTkSuQmCC", &format!("{ELIDED}90000{ELIDED}"));
-    assert!(tell(&decode(cut.as_bytes())).contains("4 node turn user/text fixed=920"));
+    assert!(tell(&decode(cut.as_bytes())).contains("4 node turn user/text fixed=1104"));
 }
 
 #[test]
