@@ -156,9 +156,10 @@ impl ReportContext {
         let env = self.user.env.look_up();
         let mut scanner = Scanner::new(roots, self.formats.clone(), env);
         let mut found = self.patience.look(&mut scanner);
-        let locked = found.locked.iter();
-        let locked = locked.map(|(path, _)| (path.to_path_buf(), BUSY.to_owned()));
-        found.problems.extend(locked);
+        for (path, _) in &found.locked {
+            found.problems.retain(|(of, _)| *of != **path);
+            found.problems.push((path.to_path_buf(), BUSY.to_owned()));
+        }
         found
     }
 
@@ -169,7 +170,7 @@ impl ReportContext {
         let busy = problems.iter().filter(is_busy).count();
         if busy > 0 {
             let error = io::Error::from(io::ErrorKind::ResourceBusy);
-            return Err(error).context(format!("{busy} databases were busy, see above"));
+            return Err(error).context(format!("{busy} of the logs were busy, see above"));
         }
         let is_named = |path: &Path| self.roots.iter().any(|root| root.names(path));
         match problems.iter().filter(|(path, _)| is_named(path)).count() {

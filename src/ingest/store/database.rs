@@ -209,9 +209,11 @@ impl State {
         });
         let took = begun.elapsed();
         self.note_refusal(files, listed.as_ref().err());
-        if listed.as_ref().is_err_and(is_locked) {
-            self.due = self.next_look;
-        }
+        self.due = listed
+            .as_ref()
+            .err()
+            .and_then(retry)
+            .map(|pause| now + pause);
         let listed = listed?;
         let sessions = listed.into_iter().flatten().map(|session| {
             let id: Arc<str> = session.id.as_str().into();
@@ -339,9 +341,14 @@ impl State {
     }
 }
 
-fn is_locked(error: &io::Error) -> bool {
-    use io::ErrorKind::{ResourceBusy, WouldBlock};
-    matches!(error.kind(), ResourceBusy | WouldBlock)
+/// When to try again after this error, if it is a lock.
+fn retry(error: &io::Error) -> Option<Duration> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => Some(LOOK),
+        // It was locked for long, and perhaps stays so.
+        io::ErrorKind::ResourceBusy => Some(LOCKED),
+        _ => None,
+    }
 }
 
 /// When to look again after a look that took so long.

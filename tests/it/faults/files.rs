@@ -221,6 +221,39 @@ fn a_pipe_beside_a_database_is_not_waited_for() {
 }
 
 #[test]
+fn a_locked_database_is_busy_and_never_no_session() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(".local/share/opencode/opencode.db");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let sql = fixture("opencode/prompts_are_input_and_cache/log.sql");
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    writer
+        .execute_batch(&fs::read_to_string(sql).unwrap())
+        .unwrap();
+    let lock = || writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let release = || writer.execute_batch("COMMIT").unwrap();
+    let report = ["report", path.to_str().unwrap()];
+    for command in [&["ls"][..], &report] {
+        lock();
+        let busy = run(home.path(), command);
+        release();
+        assert_eq!(busy.status.code(), Some(75), "{busy:?}");
+        let said = error(&busy);
+        assert!(said.contains("try again"), "{said}");
+        assert!(!said.contains("no session"), "{said}");
+        assert!(run(home.path(), command).status.success());
+    }
+    // A lock that is released in time is waited for.
+    lock();
+    let mut list = ctxgauge(home.path());
+    let list = list.args(["ls", "--json"]).stdout(Stdio::piped());
+    let list = list.spawn().unwrap();
+    release();
+    let list = json(&list.wait_with_output().unwrap());
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
+}
+
+#[test]
 fn a_pipe_in_the_place_of_a_configuration_file_is_named() {
     let home = tempfile::tempdir().unwrap();
     let log = session(home.path(), ID);
