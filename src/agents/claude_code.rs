@@ -21,7 +21,7 @@ mod settings;
 mod wire;
 
 use super::anthropic::{ToolNames, assistant_items, part_of, user_items};
-use super::format::is_uuid;
+use super::format::{about_agent, is_uuid};
 use super::image;
 use super::lenient::{self, Lost, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
@@ -31,7 +31,7 @@ use crate::model::event::{
 use crate::model::{Gone, Kind, Role};
 use requests::Requests;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wire::{AboutAgent, Record, keys};
 
 /// The format.
@@ -63,7 +63,7 @@ pub static CLAUDE_CODE: Format = Format {
         ("output", |b: &Billed| b.output),
     ],
     settings: Some(&settings::SETTINGS),
-    states: |log| about_agent(log).into_iter().collect(),
+    states: about_agent,
     registry: Some(&registry::REGISTRY),
     harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
         ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
@@ -98,13 +98,6 @@ fn claims(path: &Path) -> Option<Claim> {
             .map(|id| (*id).to_owned()),
         ..Claim::LINES
     })
-}
-
-/// What the client writes about a sub-agent beside its log.
-fn about_agent(log: &Path) -> Option<PathBuf> {
-    let name = log.file_name()?.to_str()?;
-    let is_agents = name.starts_with("agent-") && name.ends_with(".jsonl");
-    is_agents.then(|| log.with_extension("meta.json"))
 }
 
 fn recognise(head: &[u8]) -> bool {

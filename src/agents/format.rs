@@ -349,6 +349,16 @@ impl PartialEq for TreeSpec {
 
 impl Eq for TreeSpec {}
 
+/// What Claude Code and its kin write about a sub-agent, beside its log `agent-<id>.jsonl`.
+pub(super) fn about_agent(log: &Path) -> Vec<PathBuf> {
+    let name = log.file_name().and_then(|name| name.to_str());
+    let is_agents = name.is_some_and(|name| name.starts_with("agent-") && name.ends_with(".jsonl"));
+    match is_agents {
+        true => vec![log.with_extension("meta.json")],
+        false => Vec::new(),
+    }
+}
+
 /// The names in a path, from its end to its root or the first that is not UTF-8.
 pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
     let parts = path.components().rev();

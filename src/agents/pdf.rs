@@ -10,6 +10,8 @@ pub(crate) const PAGE: u64 = 2_000;
 
 /// The most base64 that is looked at. Providers take no more than 32 MB.
 const LOOK_AT: usize = 32 << 20;
+/// Providers take a thousand pages or fewer: what claims many more is not believed.
+const MOST_PAGES: u64 = 10_000;
 /// A PDF that was written for the web says at its beginning how many pages it has.
 const BEGINNING: usize = 1_024;
 
@@ -17,14 +19,14 @@ const BEGINNING: usize = 1_024;
 /// later) and it was not written for the web.
 pub(crate) fn pages(base64: &str) -> Option<u64> {
     let bytes = image::decode(base64, LOOK_AT);
-    bytes.starts_with(b"%PDF").then_some(())?;
-    let objects = of_type_page(&bytes);
-    let pages = if objects > 0 {
-        objects
-    } else {
-        of_the_beginning(&bytes)?
+    if !bytes.starts_with(b"%PDF") {
+        return None;
+    }
+    let pages = match of_type_page(&bytes) {
+        0 => of_the_beginning(&bytes)?,
+        objects => objects,
     };
-    (pages > 0).then_some(pages)
+    (1..=MOST_PAGES).contains(&pages).then_some(pages)
 }
 
 /// Objects with `/Type /Page`; `/Pages` is the list of them.
@@ -65,10 +67,10 @@ mod tests {
         assert_eq!(pages_of(linear), Some(17));
         assert_eq!(pages_of("%PDF-1.7\n<</Type/ObjStm>>"), None);
         assert_eq!(pages_of(pages), None, "no PDF");
-        assert_eq!(
-            pages_of("%PDF-1.5 /Linearized 1 /N 99999999999999999999 "),
-            None
-        );
+        for absurd in ["99999999999999999999", "9999999999999999999", "10001", "0"] {
+            let linear = linear.replace("17", absurd);
+            assert_eq!(pages_of(&linear), None, "{absurd}");
+        }
         assert_eq!(pages_of(""), None);
     }
 }

@@ -38,7 +38,7 @@
 //!   them is not written down anywhere found, so the policies go by version up to 0.15.6, by date
 //!   after it.
 
-use super::format::{THOUGHTS, names};
+use super::format::{THOUGHTS, about_agent, names};
 use super::lenient::{self, Lost, Raw};
 use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use crate::model::event::{
@@ -46,7 +46,7 @@ use crate::model::event::{
 };
 use crate::model::{Gone, Kind, Role};
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 mod items;
 mod record;
@@ -80,7 +80,7 @@ pub static QWEN_CODE: Format = Format {
     reset_marks: &[r#""subtype":"chat_compression""#],
     terms: THOUGHTS,
     settings: Some(&settings::SETTINGS),
-    states: |log| about_agent(log).into_iter().collect(),
+    states: about_agent,
     harmless: "chat_compression ui_telemetry attribution_snapshot session_artifact_snapshot file_history_snapshot \
         custom_title parent_session session_model slash_command at_command rewind notification",
     ..Format::DEFAULT
@@ -111,13 +111,6 @@ fn recognise(head: &[u8]) -> bool {
         ]
         .iter()
         .any(|mark| has(mark))
-}
-
-/// The file about a sub-agent, beside its log.
-fn about_agent(log: &Path) -> Option<PathBuf> {
-    let name = log.file_name()?.to_str()?;
-    let is_agents = name.starts_with("agent-") && name.ends_with(".jsonl");
-    is_agents.then(|| log.with_extension("meta.json"))
 }
 
 /// Decodes one file.
