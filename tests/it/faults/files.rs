@@ -233,14 +233,24 @@ fn a_locked_database_is_busy_and_never_no_session() {
     let lock = || writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let release = || writer.execute_batch("COMMIT").unwrap();
     let report = ["report", path.to_str().unwrap()];
-    for command in [&["ls"][..], &report] {
-        lock();
-        let busy = run(home.path(), command);
-        release();
+    let commands = [&["ls"][..], &report];
+    let begin = |command: &&[&str]| {
+        let mut program = ctxgauge(home.path());
+        program.args(*command);
+        program.stdout(Stdio::piped()).stderr(Stdio::piped());
+        program.spawn().unwrap()
+    };
+    lock();
+    let waiting: Vec<_> = commands.iter().map(begin).collect();
+    for busy in waiting {
+        let busy = busy.wait_with_output().unwrap();
         assert_eq!(busy.status.code(), Some(75), "{busy:?}");
         let said = error(&busy);
         assert!(said.contains("try again"), "{said}");
         assert!(!said.contains("no session"), "{said}");
+    }
+    release();
+    for command in commands {
         assert!(run(home.path(), command).status.success());
     }
     // A lock that is released in time is waited for.
