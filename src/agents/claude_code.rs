@@ -380,8 +380,8 @@ impl ClaudeCodeDecoder {
         let cause = metadata.trigger.get().unwrap_or("unknown");
         out.reset(Reset {
             key: record.uuid.key(),
+            // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.
             before: metadata.pre_tokens.0,
-            after: metadata.post_tokens.0,
             ..Reset::new(Gone::Compaction, cause, kept)
         });
     }

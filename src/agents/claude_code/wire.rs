@@ -113,7 +113,6 @@ record! {
     pub(super) struct CompactMetadata<'a> {
         pub(super) trigger: Text<'a>,
         pub(super) pre_tokens: Count = "preTokens",
-        pub(super) post_tokens: Count = "postTokens",
         preserved_segment: Segment<'a> = "preservedSegment",
         preserved_messages: Preserved<'a> = "preservedMessages",
     }
