@@ -119,7 +119,7 @@ pub fn run(cli: Cli, user: &User, out: &mut dyn Write, err: &mut dyn Write) -> R
     }
 }
 
-/// Starts what feeds the screens, without a terminal: [`tui::run_on`] shows them.
+/// Starts what feeds the screens, without a terminal: [`crate::tui::run_on`] shows them.
 ///
 /// # Errors
 ///

@@ -8,6 +8,7 @@ pub mod inert;
 pub mod item;
 pub mod number;
 pub mod own_count;
+pub mod recurring;
 pub mod sparkline;
 pub mod text;
 pub mod unknown;

@@ -2,7 +2,7 @@
 //! it, with caches and guards.
 //!
 //! tiktoken-rs has the vocabularies and counts words. It takes them from a text by regular expressions, at 20 to
-//! 25 MB a second; so [`split`] takes them, and the count of a word is remembered. Measured on one core,
+//! 25 MB a second; so `split` takes them, and the count of a word is remembered. Measured on one core,
 //! `o200k_base`: 100 ms and 45 MB to begin with, then 100 to 500 MB of code, JSON or
 //! prose a second, 10 MB of base64. So nothing is loaded before it is
 //! needed, and no long text is counted twice while its count is remembered.

@@ -92,7 +92,7 @@ impl Count {
 }
 
 /// A number of tokens of a usage report whose other parts are beside it in the same record. Of a report with an
-/// unreadable part nothing is used; see `whole` in [`record`].
+/// unreadable part nothing is used; see `whole` in `record`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reported {
     /// It is not there, or null.

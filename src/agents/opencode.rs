@@ -1,12 +1,12 @@
 //! OpenCode, and the Kilo CLI, which is made from it.
 //!
 //! A session is rows of an SQLite database, `opencode.db`; before 1.2 it was JSON files in several folders;
-//! see [`storage`].
+//! see `storage`.
 //! `opencode export` writes it as one document. After its sources (anomalyco/opencode, `session/message-v2.ts`,
 //! `session/compaction.ts`, `session/overflow.ts`; for 2.x `packages/core/src/session`) and whole runs of 1.18:
 //!
 //! * A message is a row of `message`, each of its parts a row of `part`. Rows are updated in place while they are
-//!   written; an answer is complete when it has a time of completion or an error. See [`tables`].
+//!   written; an answer is complete when it has a time of completion or an error. See `tables`.
 //! * An answer is one request. Its `tokens` are the provider's: `input` is without what was read from or written
 //!   to a cache, `total` is the prompt and the output. Until 1.2 `output` held the reasoning, now it does not; what
 //!   `total` leaves beside the prompt is both. Other answers have 0 everywhere: not known. `step-finish` parts repeat
@@ -21,7 +21,7 @@
 //! * A fork copies the messages before it, with their times and numbers, under new ids: they are older than its
 //!   session. They are in its context and cost nothing again.
 //! * A title is asked for with a request that is not recorded. System prompt and tools are not recorded either.
-//! * 2.x has tables of its own, to which it copies what there was; see [`v2`]. Once there is a session in them,
+//! * 2.x has tables of its own, to which it copies what there was; see `v2`. Once there is a session in them,
 //!   they alone are read.
 
 mod media;

@@ -19,7 +19,7 @@
 //!   that the user ran, unless `excludeFromContext`. `details` never do.
 //! * OpenClaw writes answers that it shows in a channel as the model's, with itself as the provider
 //!   (`delivery-mirror`, `gateway-injected`); it leaves them out of what it sends.
-//! * Since about 0.80 the system prompt and the tools are logged; see [`system`]. `context_edit` puts
+//! * Since about 0.80 the system prompt and the tools are logged; see `system`. `context_edit` puts
 //!   another content in the place of an entry's, or none.
 //! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
 //!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.

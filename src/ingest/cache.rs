@@ -5,7 +5,7 @@
 //! table), and a checksum; a file that does not fit is ignored and replaced. It is replaced as a whole, so two
 //! programs at once lose at most what the other has added. It contains no text of a log.
 //!
-//! A log counts as unchanged while its [`Stamp`] is the same: device, file, size, and the times of the last write
+//! A log counts as unchanged while its `Stamp` is the same: device, file, size, and the times of the last write
 //! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or
 //! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
 

@@ -27,6 +27,7 @@ use super::chain::{BranchChange, Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
 use super::items::{Items, parts};
+use super::recurring::{Recurring, RecurringPart};
 use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
 use explained::{add_unexplained, explained, explained_at_first, fits};
@@ -82,6 +83,8 @@ pub(super) struct Ledger {
     /// How often the numbers of a request that is not the newest were corrected.
     #[serde(skip)]
     corrections: u32,
+    /// What is unlogged and comes and goes.
+    recurring: Recurring,
     /// The largest prompt by model.
     largest: HashMap<Option<Arc<str>>, u64>,
 }
@@ -151,6 +154,11 @@ impl Ledger {
     /// The request of this key, if it was reported.
     pub(super) fn request_of(&self, key: Key) -> Option<RequestIx> {
         self.by_request.get(&key).copied()
+    }
+
+    /// Unlogged text that comes and goes.
+    pub(super) fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {
+        self.recurring.parts()
     }
 
     /// The newest usable report on the live branch since the last reset.
@@ -295,9 +303,15 @@ impl Ledger {
             return self.set_system(ix, system, chain);
         };
         let unlogged = self.requests[anchor].system;
-        self.requests[ix].predicted = Some(Expected::around(unlogged + held, sum, error));
+        let expected = Expected::around(unlogged + held, sum, error);
+        self.requests[ix].predicted = Some(self.recurring.foresee(expected));
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
+        let (key, tolerance) = (
+            self.requests[ix].key,
+            calibration.tolerance(sum, fresh.len()),
+        );
+        self.recurring.note(key, rest as f64 - sum, tolerance);
         let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
@@ -522,6 +536,7 @@ impl Ledger {
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
         self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
+        self.recurring.lose_sight();
         self.resets.push(reset);
     }
 

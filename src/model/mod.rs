@@ -33,6 +33,7 @@ pub mod own_count;
 mod past;
 #[cfg(test)]
 mod properties;
+pub mod recurring;
 pub mod repeats;
 pub mod replay;
 pub mod running;

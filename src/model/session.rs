@@ -23,6 +23,7 @@ use super::items::Items;
 use super::lazy::Lazy;
 use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Mark, Past};
+use super::recurring::RecurringPart;
 use super::sums::{Memo, Sums};
 use super::version;
 use super::window::{Overrides, Rules};
@@ -134,6 +135,12 @@ impl Session {
     /// Every request that was reported, each once, in the order of the log.
     pub fn requests(&self) -> &[Request] {
         self.ledger.requests()
+    }
+
+    /// Unlogged text that comes and goes, as the tools of a server that connects and disconnects, in the order in which
+    /// it was first seen.
+    pub fn recurring(&self) -> impl Iterator<Item = &RecurringPart> {
+        self.ledger.recurring()
     }
 
     /// Every compaction and clear.

@@ -262,9 +262,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back(filter in ".*", path in ".*") {
+        fn any_text_comes_back(sort in ".*", path in ".*") {
             let mut state = State::default();
-            state.screens.sessions.filter = filter;
+            state.screens.sessions.sort = sort;
             state.screens.last.path = path;
             let text = toml::to_string(&state).unwrap();
             prop_assert_eq!(toml::from_str::<State>(&text).unwrap(), state);

@@ -169,14 +169,14 @@ fn a_newcomer_starts_the_program_then_tests_and_then_installs() {
     for block in [
         "cargo run --release",
         "cargo test",
-        "cargo install --path .",
+        "cargo install --locked --path .",
     ] {
         assert!(readme.contains(&format!("```sh\n{block}\n```")), "{block}");
     }
     let commands = commands(&readme);
     let at = |command: &str| commands.iter().position(|it| *it == command).unwrap();
     assert_eq!(at("cargo run --release"), 0);
-    let installed = at("cargo install --path .");
+    let installed = at("cargo install --locked --path .");
     assert!(at("cargo test") < installed);
     // Nothing else is in the path before.
     let mut before = commands[..installed].iter();

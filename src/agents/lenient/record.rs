@@ -189,7 +189,7 @@ impl<'a, T: Field<'a>> Slot<'a> for T {
     }
 }
 
-/// An object whose fields have names; [`record!`](super::record) implements it.
+/// An object whose fields have names; `record!` implements it.
 pub trait Record<'a>: Default {
     /// Whether it is lost if one of its numbers is.
     const IS_WHOLE: bool = false;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// How much of a file's end is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reach {
-    /// The first piece, in bytes. Each next one is [`GROWTH`] times as long.
+    /// The first piece, in bytes. Each next one is `GROWTH` times as long.
     pub first: u64,
     /// What is searched, in bytes.
     pub searched: Searched,

@@ -1,6 +1,6 @@
 //! Databases, which agents write while they run: each of their sessions is a log of its own.
 //!
-//! A database is opened in a way that leaves no trace and makes no writer wait; see [`connection`]. What has
+//! A database is opened in a way that leaves no trace and makes no writer wait; see `connection`. What has
 //! changed is noticed by the times of its files, then by the row of each session. SQLite's own
 //! `data_version` would need a connection that is kept open, whose lock keeps the agent from removing its
 //! write-ahead log when it ends. A connection is closed after a second without use.

@@ -1,6 +1,6 @@
 //! Files that were compressed with Zstandard, read as if they were not.
 //!
-//! They are decoded as they are read, in bounded memory; to go back further than [`BACK`] is to begin anew. Nothing
+//! They are decoded as they are read, in bounded memory; to go back further than `BACK` is to begin anew. Nothing
 //! is written anywhere. Such files are of sessions that were idle for days, and never grow.
 
 mod frames;

@@ -7,6 +7,7 @@ use crate::model::context::{Context, Share};
 use crate::model::estimators::Estimator;
 use crate::model::forecast;
 
+use crate::model::recurring::RecurringPart;
 use crate::model::repeats::{Repeats, repeats};
 use crate::model::session::{Item, PastReset, Request, Session, SizedItem};
 use crate::model::tools::{Server, Tool, servers, tools};
@@ -47,6 +48,8 @@ part! { Report<'a>(
         .into_iter()
         .map(ServerPart::new)
         .collect(),
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recurring: Vec<RecurringJson> = session.recurring().map(RecurringJson::new).collect(),
     repeats: RepeatsPart = RepeatsPart::new(repeats(session, session.in_context())),
     what_if: Vec<WhatIfPart> = what_if(session, session.requests().len())
         .into_iter()
@@ -243,6 +246,14 @@ part! { ServerPart(server: Server) {
     schema: u64 = server.schema,
     tokens: u64 = server.tokens,
     in_context: u64 = server.in_context,
+}}
+
+// Unlogged text that comes and goes.
+part! { RecurringJson(part: &RecurringPart) {
+    tokens: u64 = part.tokens,
+    came: u32 = part.came,
+    went: u32 = part.went,
+    in_context: Option<bool> = part.is_in,
 }}
 
 part! { RepeatsPart(repeats: Repeats) {

@@ -9,6 +9,7 @@ use textwrap::{Options, WordSplitter};
 const COLUMNS: usize = 80;
 /// The columns before what is said of an agent, with two spaces on each side.
 const NAMES: usize = 15;
+const NO_PLACE: &str = "no default folder: name files or folders";
 
 pub(super) fn write(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
     if let [agent] = agents {
@@ -35,15 +36,15 @@ fn write_others(out: &mut dyn Write, agents: &[Agent]) -> io::Result<()> {
     if agents.is_empty() {
         return Ok(());
     }
-    writeln!(out, "not found here; the provider's numbers in their logs:")?;
+    writeln!(out, "not found here; where their logs would be:")?;
     let names = widest(agents.iter().map(|agent| agent.id.to_owned()));
     for agent in agents {
-        let known = match agent.facts.known {
-            "" => "none, all is estimated",
-            known => known,
+        let places = match agent.places.is_empty() {
+            true => NO_PLACE.to_owned(),
+            false => agent.places.join(", "),
         };
-        let known = cut(known, COLUMNS.saturating_sub(names + 4));
-        writeln!(out, "  {}  {known}", left(agent.id, names))?;
+        let places = cut(&places, COLUMNS.saturating_sub(names + 4));
+        writeln!(out, "  {}  {places}", left(agent.id, names))?;
     }
     writeln!(out)
 }
@@ -66,7 +67,7 @@ fn write_knowledge(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     let logs = match (here.is_empty(), agent.places.is_empty()) {
         (false, _) => here.join(", "),
         (true, false) => format!("{} (missing)", agent.places.join(", ")),
-        (true, true) => "no default folder: name files or folders".to_owned(),
+        (true, true) => NO_PLACE.to_owned(),
     };
     let (known, estimated) = match (agent.facts.known, agent.facts.estimated) {
         ("", "") => ("nothing", "all".to_owned()),

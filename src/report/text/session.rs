@@ -14,6 +14,7 @@ use crate::model::whatif::{WhatIf, Whose, what_if};
 use crate::render::item::{label, preview, sign};
 use crate::render::number::{counted, error, percent, tokens, tokens_or_none, usd};
 use crate::render::own_count::own_count;
+use crate::render::recurring::recurring;
 use crate::render::text::{inert, left};
 use crate::render::{NONE, or_none, unknown};
 use crate::report::session::Report;
@@ -28,6 +29,7 @@ pub(super) fn write(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> 
     write_roles(out, session)?;
     write_largest(out, session)?;
     write_tools(out, session)?;
+    write_recurring(out, session)?;
     write_repeats(out, session)?;
     write_resets(out, session)?;
     write_what_if(out, session)?;
@@ -200,6 +202,14 @@ fn write_tools(out: &mut dyn Write, session: &Session) -> io::Result<()> {
             out,
             "  MCP server {name}: {tools}, {schema} of definitions and {now} of results in the context"
         )?;
+    }
+    Ok(())
+}
+
+fn write_recurring(out: &mut dyn Write, session: &Session) -> io::Result<()> {
+    for part in session.recurring() {
+        let part = recurring(part);
+        writeln!(out, "\n  unlogged text that comes and goes: {part}")?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! The settings of the screens that are saved from run to run, as words: unknown words of another version are
-//! ignored.
+//! ignored. Filters are not saved: the sessions of another folder may all be hidden by them.
 
 use super::tabs::{ITEMS, TABS};
 use super::{App, Column, Effect};
@@ -31,8 +31,6 @@ pub struct RememberedSessions {
     pub grouping: String,
     /// Whether idle sessions are listed.
     pub idle: String,
-    /// The filter, as typed.
-    pub filter: String,
 }
 
 /// The lists of items.
@@ -45,8 +43,6 @@ pub struct RememberedItems {
     pub direction: String,
     /// Whether items are listed that have left the context.
     pub listed: String,
-    /// The filter, as typed.
-    pub filter: String,
     /// The size from which an item is oversized; none: that of the configuration.
     pub oversized: Option<Threshold>,
 }
@@ -80,13 +76,11 @@ impl App {
                 direction: word(ui.direction.into()),
                 grouping: word(ui.grouping.into()),
                 idle: word(ui.idle.into()),
-                filter: ui.filter.clone(),
             },
             items: RememberedItems {
                 sort: word(ui.item_sort.into()),
                 direction: word(ui.item_direction.into()),
                 listed: word(ui.listed.into()),
-                filter: ui.item_filter.clone(),
                 oversized: Some(ui.oversized).filter(|size| *size != self.usual_oversized),
             },
             last: self.last(),
@@ -105,11 +99,9 @@ impl App {
         ui.direction = read(&sessions.direction);
         ui.grouping = read(&sessions.grouping);
         ui.idle = read(&sessions.idle);
-        ui.filter.clone_from(&sessions.filter);
         ui.item_sort = read(&items.sort);
         ui.item_direction = read(&items.direction);
         ui.listed = read(&items.listed);
-        ui.item_filter.clone_from(&items.filter);
         ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
         let tab = TABS.iter().find(|tab| tab.name == remembered.last.panel);
         ui.tab = tab.unwrap_or(ITEMS);
@@ -174,11 +166,9 @@ mod tests {
         app.ui.direction = Direction::Reversed;
         app.ui.grouping = Grouping::Agent;
         app.ui.idle = Idle::Hidden;
-        app.ui.filter = "shop".to_owned();
         app.ui.item_sort = ItemSort::Carried;
         app.ui.item_direction = Direction::Reversed;
         app.ui.listed = ShownItems::All;
-        app.ui.item_filter = "tool:Read".to_owned();
         app.ui.oversized = Threshold::Tokens(5_000);
         app.ui.tab = &TABS[1];
         app

@@ -11,6 +11,7 @@
 
 use crate::model::Role;
 use crate::model::session::Session;
+use crate::render::recurring::recurring;
 use crate::render::{item, number, text};
 use crate::tui::app::layout::Area;
 use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, strong, width};
@@ -87,6 +88,12 @@ fn noteworthy(app: &App, session: &Session, page: &Page, columns: usize) -> Vec<
     if page.oversized > 0 {
         let from = number::short(app.ui.oversized.tokens(window));
         add("oversized", format!("{} ≥ {from}", items(page.oversized)));
+    }
+    // How it was at an earlier moment is not kept.
+    if !app.ui.replay.is_on() {
+        for part in session.recurring() {
+            add("unlogged", recurring(part));
+        }
     }
     if page.repeats.items() > 0 {
         let wasted = number::short(page.repeats.wasted);
