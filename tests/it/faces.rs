@@ -1,5 +1,6 @@
 //! `ls`, the report and what the screens show are the same for a log whose size is final.
 
+use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
 use crate::waiting::wait_for;
 use ctxgauge::ingest::roots::SearchRoot;
@@ -10,6 +11,8 @@ use ctxgauge::tokens::Counter;
 use ctxgauge::{agents, config};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,4 +106,34 @@ fn the_list_the_report_and_the_screens_show_the_same() {
         }
     }
     assert!(compared >= 12, "{compared}");
+}
+
+#[test]
+fn the_screen_shows_after_each_line_what_a_report_says_then() {
+    let home = tempfile::tempdir().unwrap();
+    let fixture = "tests/fixtures/claude-code/requests_say_what_they_hold/log.jsonl";
+    let text = std::fs::read_to_string(manifest_folder().join(fixture)).unwrap();
+    let folder = home.path().join(".claude/projects/-home-dev-shop");
+    std::fs::create_dir_all(&folder).unwrap();
+    let log = folder.join("5e55.jsonl");
+    let mut lines = text.split_inclusive('\n');
+    std::fs::write(&log, lines.next().unwrap()).unwrap();
+    let mut monitor = Monitor::open(home.path(), &[], (160, 40));
+    monitor.wait_for_text("shop");
+    monitor.press("⏎");
+    for (nth, line) in lines.enumerate() {
+        let mut file = File::options().append(true).open(&log).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+        let report = ctxgauge(home.path()).arg("report").arg(&log).output();
+        let report = String::from_utf8(report.unwrap().stdout).unwrap();
+        let gauge = report.lines().find(|line| line.contains(" known"));
+        let gauge = gauge.and_then(|line| line.split(" · ").next()).unwrap();
+        let gauge = match gauge.split_once(" + ") {
+            Some((known, estimated)) if known.starts_with('—') => estimated,
+            _ => gauge,
+        };
+        monitor.wait_for(&format!("{gauge} after line {}", nth + 2), |screen| {
+            screen.contains(gauge)
+        });
+    }
 }
