@@ -147,9 +147,10 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     if head.trim_ascii().is_empty() {
         return "it is empty, so its format cannot be recognised; name it with --agent".to_owned();
     }
-    if is_utf_16(head) {
-        return "it is UTF-16, and logs are UTF-8: convert it (`iconv -f UTF-16 -t UTF-8`)"
-            .to_owned();
+    if let Some(encoding) = other_encoding(head) {
+        return format!(
+            "it is {encoding}, and logs are UTF-8: convert it (`iconv -f {encoding} -t UTF-8`)"
+        );
     }
     let nearest: Vec<String> = nearest(formats, head)
         .map(|format| format!("{} (no {})", format.id, format.facts.mark))
@@ -164,10 +165,22 @@ pub fn refusal(formats: &[&'static Format], head: &[u8]) -> String {
     )
 }
 
-/// Whether a text that begins with these bytes is UTF-16, with or without a byte order mark.
-pub fn is_utf_16(head: &[u8]) -> bool {
-    let begins: [&[u8]; 4] = [b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{"];
-    begins.iter().any(|begin| head.starts_with(begin))
+/// The name of the encoding of a text that begins with these bytes, with or without a byte order mark, if it is none
+/// that can be read.
+pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
+    // The mark of UTF-32 begins with that of UTF-16.
+    const BEGINNINGS: [(&[u8], &str); 8] = [
+        (b"\xff\xfe\0\0", "UTF-32"),
+        (b"\0\0\xfe\xff", "UTF-32"),
+        (b"{\0\0\0", "UTF-32"),
+        (b"\0\0\0{", "UTF-32"),
+        (b"\xff\xfe", "UTF-16"),
+        (b"\xfe\xff", "UTF-16"),
+        (b"{\0", "UTF-16"),
+        (b"\0{", "UTF-16"),
+    ];
+    let known = BEGINNINGS.iter().find(|(begin, _)| head.starts_with(begin));
+    known.map(|(_, encoding)| *encoding)
 }
 
 /// The formats of which some names occur in the bytes, the most similar first.

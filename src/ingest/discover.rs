@@ -445,7 +445,7 @@ impl<'s> Walk<'s> {
         let head = head_of(path)?;
         let mut claims = self.claims(path).into_iter();
         let claimed = claims.find(|(_, claim)| claim.id.is_some());
-        let claimed = claimed.filter(|_| !facts::is_utf_16(&head));
+        let claimed = claimed.filter(|_| facts::other_encoding(&head).is_none());
         Ok(claimed.ok_or_else(|| facts::refusal(&self.scanner.formats, &head)))
     }
 

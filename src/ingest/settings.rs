@@ -12,7 +12,7 @@ use crate::files;
 use crate::model::window::Overrides;
 use crate::paths::{self, Env, User};
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Larger files are no settings.
@@ -28,7 +28,7 @@ pub struct SettingsReader {
 }
 
 /// The agent, its folder, the folder in which the session works.
-type Asker = (&'static str, Option<PathBuf>, Option<Box<str>>);
+type Asker = (&'static str, Option<PathBuf>, Option<PathBuf>);
 
 /// What was read for a log.
 struct Known {
@@ -69,20 +69,32 @@ impl SettingsReader {
             .collect()
     }
 
+    /// Whether a session worked in the folder that its log names, so that its settings may be looked for there: it is below
+    /// the user's home, or the folder of the log is named after it. A hostile log could otherwise have any folder of the
+    /// machine looked at.
+    fn is_believed(&self, cwd: &Path, log: &Path) -> bool {
+        if cwd.components().any(|part| part == Component::ParentDir) {
+            return false;
+        }
+        let home = self.user.folders.home.as_ref();
+        home.is_some_and(|home| cwd.starts_with(home)) || is_named_after(log, cwd)
+    }
+
     /// The settings for a log whose session works in the folder `cwd`.
     pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
         let Some(settings) = log.format.settings else {
             return Arc::default();
         };
         let home = agent_folder(log.format, &log.facts.path);
-        let asker = (log.format.id, home, cwd.map(Into::into));
+        let is_believed = |cwd: &&Path| is_local(cwd) && self.is_believed(cwd, &log.facts.path);
+        let project = cwd.map(Path::new).filter(is_believed);
+        let asker = (log.format.id, home, project.map(Path::to_path_buf));
         if let Some(known) = self.known.get(&asker)
             && known.round == self.round
         {
             return Arc::clone(&known.overrides);
         }
         let (_, home, _) = &asker;
-        let project = cwd.map(Path::new).filter(|cwd| is_local(cwd));
         // Many users keep their agent's settings elsewhere, and link them.
         let is_own = home
             .as_ref()
@@ -151,6 +163,24 @@ pub(super) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
     })
 }
 
+/// Whether one of the folders of a log has the name of another folder's path, as Claude Code, pi and Qwen Code name the
+/// folders of their projects: all but letters and digits are hyphens.
+fn is_named_after(log: &Path, cwd: &Path) -> bool {
+    let Some(cwd) = cwd.to_str() else {
+        return false;
+    };
+    let hyphens = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let name: String = cwd.chars().map(hyphens).collect();
+    let name = name.trim_matches('-');
+    let mut folders = log.ancestors().skip(1).filter_map(Path::file_name);
+    !name.is_empty()
+        && folders.any(|folder| {
+            folder
+                .to_str()
+                .is_some_and(|it| it.trim_matches('-') == name)
+        })
+}
+
 /// Whether a path that a log names may be looked at: a share of another machine would be asked for over
 /// the network.
 fn is_local(path: &Path) -> bool {
@@ -211,6 +241,40 @@ mod tests {
         found.files.into_iter().next().expect("a log")
     }
 
+    /// A user with this home.
+    fn at_home(home: &Path) -> User {
+        let mut user = User::default();
+        user.folders.home = Some(home.to_path_buf());
+        user
+    }
+
+    #[test]
+    fn a_folder_that_a_log_names_is_looked_at_below_the_home_or_as_its_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        let set = |project: &Path| {
+            put(
+                &project.join(".claude/settings.json"),
+                "{\"autoCompactWindow\":400}",
+            );
+            project.to_str().unwrap().to_owned()
+        };
+        let (inside, outside) = (set(&home.join("shop")), set(&dir.path().join("srv/shop")));
+        let named: String = outside.replace(|c: char| !c.is_alphanumeric(), "-");
+        let logs = home.join(".claude/projects");
+        let (own, other) = (
+            log(&logs.join(&named).join("a.jsonl")),
+            log(&logs.join("-elsewhere/b.jsonl")),
+        );
+        let mut reader = SettingsReader::new(at_home(&home));
+        let mut is_read = |log: &LogFile, cwd: &str| !reader.of(log, Some(cwd)).is_empty();
+        assert!(is_read(&other, &inside));
+        assert!(is_read(&own, &outside));
+        assert!(!is_read(&other, &outside));
+        let around = format!("{}/../srv/shop", home.display());
+        assert!(!is_read(&other, &around));
+    }
+
     #[test]
     fn local_precedes_project_precedes_user() {
         let dir = tempfile::tempdir().unwrap();
@@ -221,7 +285,7 @@ mod tests {
             reader.look_again();
             reader.of(&log, cwd).compact_window
         };
-        let mut reader = SettingsReader::new(User::default());
+        let mut reader = SettingsReader::new(at_home(dir.path()));
         assert_eq!(window(&mut reader), None);
         put(
             &home.join("settings.json"),
@@ -280,7 +344,7 @@ mod tests {
             "{\"autoCompactWindow\":\"300k\"}",
         );
         let log = log(&dir.path().join("copies/3f2a.jsonl"));
-        let mut reader = SettingsReader::new(User::default());
+        let mut reader = SettingsReader::new(at_home(dir.path()));
         assert!(reader.of(&log, Some("/nonexistent/shop")).is_empty());
         assert!(reader.of(&log, Some("relative")).is_empty());
         assert!(reader.of(&log, None).is_empty());
@@ -362,7 +426,7 @@ mod tests {
         let project = dir.path().join("p/.claude");
         fs::create_dir_all(&project).unwrap();
         std::os::unix::fs::symlink("/dev/zero", project.join("settings.json")).unwrap();
-        let mut reader = SettingsReader::new(User::default());
+        let mut reader = SettingsReader::new(at_home(dir.path()));
         let cwd = dir.path().join("p");
         assert!(reader.of(&log, cwd.to_str()).is_empty());
     }

@@ -7,9 +7,12 @@ fn settings_of_the_agent_and_the_project_reach_the_session_and_are_followed() {
     let dir = tempfile::tempdir().unwrap();
     let (home, project) = (dir.path().join("home"), dir.path().join("project"));
     let logs = home.join("logs");
-    fs::create_dir_all(&logs).unwrap();
+    // A project outside of the user's home is believed where the log is in its folder.
+    let named = project.to_str().unwrap();
+    let of_project = logs.join(named.replace(|c: char| !c.is_alphanumeric(), "-"));
+    fs::create_dir_all(&of_project).unwrap();
     fs::create_dir_all(&project).unwrap();
-    let log = logs.join("a.toy");
+    let log = of_project.join("a.toy");
     fs::write(home.join("settings"), "500").unwrap();
     fs::write(&log, "{\"toy\":7}\n").unwrap();
     let mut watching = Watching::folder(&logs);

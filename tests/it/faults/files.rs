@@ -427,6 +427,15 @@ fn a_byte_order_mark_does_not_hide_what_a_log_is() {
         let why = error(&run(home.path(), &["report", path.to_str().unwrap()]));
         assert!(why.contains("UTF-16"), "{why}");
     }
+    let utf_32: Vec<u8> = "{\"type\":\"user\"}\n"
+        .chars()
+        .flat_map(|c| u32::from(c).to_le_bytes())
+        .collect();
+    for mark in [&b"\xff\xfe\0\0"[..], b""] {
+        fs::write(&path, [mark, &utf_32].concat()).unwrap();
+        let why = error(&run(home.path(), &["report", path.to_str().unwrap()]));
+        assert!(why.contains("iconv -f UTF-32"), "{why}");
+    }
 }
 
 #[test]
