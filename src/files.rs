@@ -136,6 +136,21 @@ pub fn beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// From here on, a write beyond the limit of the size of files (`ulimit -f`) is an error, and not the end of the program.
+/// Call it before any thread is started: threads inherit it. Child processes begin without it.
+#[cfg(unix)]
+pub fn outlive_size_limit() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut set = SigSet::empty();
+    set.add(Signal::SIGXFSZ);
+    // It fails for an unknown number only.
+    let _ = set.thread_block();
+}
+
+/// There is no such limit here.
+#[cfg(not(unix))]
+pub fn outlive_size_limit() {}
+
 /// The real path of what is in a folder. No link in it leads out of the folder.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{CommandFactory, Parser};
 use ctxgauge::commands::{self, streams};
 use ctxgauge::paths::User;
-use ctxgauge::{cli::Cli, tui};
+use ctxgauge::{cli::Cli, files, tui};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ const BUSY: u8 = 75;
 
 fn main() -> ExitCode {
     streams::report_panics();
+    files::outlive_size_limit();
     let mut err = streams::stderr();
     let mut out = streams::stdout();
     let done = match Cli::try_parse() {

@@ -22,6 +22,7 @@ use crate::tui::pacer::Pacer;
 use crate::tui::paint::Painter;
 use crate::tui::signals::{self, EndedBy, Signal, Signals};
 use crate::tui::state::{State, StateFile};
+use crate::tui::terminal::{self, Output};
 use crate::tui::theme::Themes;
 use crate::tui::views;
 use anyhow::Context;
@@ -110,7 +111,8 @@ pub fn run(start: Start) -> anyhow::Result<()> {
         .context("could not start the event loop")?;
     runtime.block_on(async {
         let signals = Signals::listen().context("could not listen for signals")?;
-        run_on(start, Tty::new(signals), BufWriter::new(io::stdout())).await
+        terminal::end_when_blocked().context("could not watch for signals")?;
+        run_on(start, Tty::new(signals), BufWriter::new(Output)).await
     })
 }
 
@@ -244,8 +246,6 @@ impl<C: Console, W: Write> Screens<C, W> {
         if let Some(file) = &mut screens.state_file {
             file.set_saved(state);
         }
-        let entered = screens.console.enter();
-        entered.context("could not set up the terminal")?;
         Ok(screens)
     }
 
@@ -260,6 +260,10 @@ impl<C: Console, W: Write> Screens<C, W> {
     }
 
     async fn follow(&mut self) -> anyhow::Result<()> {
+        let entered = self.console.enter().await;
+        if let Some(by) = entered.context("could not set up the terminal")? {
+            return Err(by.into());
+        }
         self.draw()?;
         // It is empty; the sessions come within milliseconds.
         self.pacer.expect(now());
@@ -275,7 +279,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             let next = tokio::select! {
                 biased;
                 happening = self.console.next() => match happening {
-                    Happening::Signal(signal) => self.handle_signal(signal)?,
+                    Happening::Signal(signal) => self.handle_signal(signal).await?,
                     Happening::Event(event) => match message(event) {
                         Some(msg) => self.handle_input(msg)?,
                         None => continue,
@@ -392,20 +396,17 @@ impl<C: Console, W: Write> Screens<C, W> {
         Ok(Next::Go)
     }
 
-    fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
-        match signal {
-            Signal::End(by) | Signal::Interrupt(by) => Ok(Next::EndBy(by)),
-            Signal::Stop => {
-                self.console.suspend()?;
-                self.reset_terminal();
-                Ok(Next::Go)
-            }
-            Signal::Continued => {
-                self.console.enter()?;
-                self.reset_terminal();
-                Ok(Next::Go)
-            }
+    async fn handle_signal(&mut self, signal: Signal) -> anyhow::Result<Next> {
+        let ended = match signal {
+            Signal::End(by) | Signal::Interrupt(by) => Some(by),
+            Signal::Stop => self.console.suspend().await?,
+            Signal::Continued => self.console.enter().await?,
+        };
+        if let Some(by) = ended {
+            return Ok(Next::EndBy(by));
         }
+        self.reset_terminal();
+        Ok(Next::Go)
     }
 
     /// Writes how many keys the last frame has consumed, if that is wanted and new.
@@ -509,7 +510,9 @@ impl<C: Console, W: Write> Screens<C, W> {
                 },
             }
         };
-        self.console.enter()?;
+        if let Some(by) = self.console.enter().await? {
+            return Ok(Next::EndBy(by));
+        }
         self.reset_terminal();
         if let Err(why) = done {
             self.app.update(Msg::Done(why));

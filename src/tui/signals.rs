@@ -3,7 +3,7 @@
 /// A signal that the program handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// End the program: SIGTERM, SIGHUP, or the terminal is gone.
+    /// End the program: SIGTERM, SIGHUP, what else ends a program that does not handle it, or the terminal is gone.
     End(EndedBy),
     /// End the program that has the terminal: SIGINT, SIGQUIT.
     Interrupt(EndedBy),
@@ -11,6 +11,28 @@ pub enum Signal {
     Stop,
     /// The program was resumed.
     Continued,
+}
+
+/// What came while the program was in the background, perhaps stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterStop {
+    /// It is to end.
+    End(EndedBy),
+    /// It was resumed.
+    Resumed,
+    /// Nothing. After a stop: it was not stopped, since nobody could resume it.
+    Neither,
+}
+
+/// The terminal, as another thread than that of the screens sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched {
+    /// Whether the screens have it.
+    pub is_held: fn() -> bool,
+    /// Changes with each write to it, and is odd during one.
+    pub writes: fn() -> u64,
+    /// Restores what can be restored without a write.
+    pub restore: fn(),
 }
 
 /// A signal ended the screens. The terminal is restored.
@@ -21,6 +43,7 @@ pub struct EndedBy(u8);
 impl EndedBy {
     /// The terminal is gone: SIGHUP, whether it was sent or not.
     pub(super) const HANGUP: EndedBy = EndedBy(1);
+    #[cfg(not(unix))]
     const INTERRUPT: EndedBy = EndedBy(2);
 
     /// The exit code that shells give a program that this signal ended.
@@ -31,15 +54,25 @@ impl EndedBy {
 
 #[cfg(unix)]
 mod unix {
-    use super::{EndedBy, Signal};
-    use nix::sys::signal::{SigSet, Signal as Number, raise};
+    use super::{AfterStop, EndedBy, Signal, Watched};
+    use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, raise};
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
     use rustix::process::{self, kill_current_process_group};
+    use rustix::termios::tcgetpgrp;
+    use std::future::poll_fn;
     use std::io;
+    use std::task::{Context, Poll};
     use std::thread;
+    use std::time::Duration;
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
     use tokio::sync::mpsc::{Receiver, Sender, channel};
+    use tokio::time::{sleep, timeout};
+
+    /// The signals that came with SIGCONT are there by then.
+    const RESUMED: Duration = Duration::from_millis(50);
+    /// A write that takes so long does not end.
+    const BLOCKED: Duration = Duration::from_millis(500);
 
     /// SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program
     /// unless nobody could resume it, is then still there for [`stop`].
@@ -56,13 +89,52 @@ mod unix {
         let _ = stops().thread_block();
     }
 
+    /// The signals that end a program.
+    #[derive(Debug)]
+    pub(in crate::tui) struct Ends([(Stream, process::Signal); 9]);
+
+    impl Ends {
+        /// Starts to receive them. Needs a runtime; any number of receivers get each signal.
+        pub(in crate::tui) fn listen() -> io::Result<Ends> {
+            let listen = |number: process::Signal| {
+                let stream = signal(SignalKind::from_raw(number.as_raw()))?;
+                Ok::<_, io::Error>((stream, number))
+            };
+            Ok(Ends([
+                listen(process::Signal::TERM)?,
+                listen(process::Signal::HUP)?,
+                listen(process::Signal::INT)?,
+                listen(process::Signal::QUIT)?,
+                listen(process::Signal::USR1)?,
+                listen(process::Signal::USR2)?,
+                listen(process::Signal::ALARM)?,
+                listen(process::Signal::ABORT)?,
+                listen(process::Signal::XCPU)?,
+            ]))
+        }
+
+        /// The next one.
+        pub(in crate::tui) async fn next(&mut self) -> Signal {
+            let next = |cx: &mut Context<'_>| {
+                let come = self.0.iter_mut().find_map(|(stream, number)| {
+                    let come = matches!(stream.poll_recv(cx), Poll::Ready(Some(())));
+                    come.then_some(*number)
+                });
+                come.map_or(Poll::Pending, Poll::Ready)
+            };
+            let number = poll_fn(next).await;
+            let by = EndedBy(u8::try_from(number.as_raw()).unwrap_or(u8::MAX));
+            match number {
+                process::Signal::INT | process::Signal::QUIT => Signal::Interrupt(by),
+                _ => Signal::End(by),
+            }
+        }
+    }
+
     /// A stream of signals.
     #[derive(Debug)]
     pub(in crate::tui) struct Signals {
-        terminate: Stream,
-        interrupt: Stream,
-        quit: Stream,
-        hangup: Stream,
+        ends: Ends,
         resume: Stream,
         stop: Receiver<()>,
         gone: Receiver<()>,
@@ -73,29 +145,65 @@ mod unix {
         pub(in crate::tui) fn listen() -> io::Result<Signals> {
             hold_stops();
             Ok(Signals {
-                terminate: signal(SignalKind::terminate())?,
-                interrupt: signal(SignalKind::interrupt())?,
-                quit: signal(SignalKind::quit())?,
-                hangup: signal(SignalKind::hangup())?,
+                ends: Ends::listen()?,
                 resume: signal(SignalKind::from_raw(process::Signal::CONT.as_raw()))?,
                 stop: on_thread("stops", wait_for_stops)?,
                 gone: on_thread("terminal", wait_until_gone)?,
             })
         }
 
+        /// What ends the program, if it came while the program was stopped; whether it was resumed, otherwise.
+        pub(in crate::tui) async fn after_stop(&mut self) -> AfterStop {
+            match timeout(RESUMED, self.next()).await {
+                Ok(Signal::End(by) | Signal::Interrupt(by)) => AfterStop::End(by),
+                Ok(_) => AfterStop::Resumed,
+                Err(_) => AfterStop::Neither,
+            }
+        }
+
+        /// The next one; of several, what ends the program first.
         pub(in crate::tui) async fn next(&mut self) -> Signal {
-            let ended_by =
-                |number: process::Signal| EndedBy(u8::try_from(number.as_raw()).unwrap_or(u8::MAX));
             tokio::select! {
-                _ = self.terminate.recv() => Signal::End(ended_by(process::Signal::TERM)),
-                _ = self.hangup.recv() => Signal::End(EndedBy::HANGUP),
+                biased;
+                signal = self.ends.next() => signal,
                 Some(()) = self.gone.recv() => Signal::End(EndedBy::HANGUP),
-                _ = self.interrupt.recv() => Signal::Interrupt(EndedBy::INTERRUPT),
-                _ = self.quit.recv() => Signal::Interrupt(ended_by(process::Signal::QUIT)),
                 Some(()) = self.stop.recv() => Signal::Stop,
                 _ = self.resume.recv() => Signal::Continued,
             }
         }
+    }
+
+    /// Ends the program where the screens cannot: a terminal that takes no output (Ctrl-S, or nobody reads it) blocks their
+    /// thread, which then receives no signal and restores nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
+    pub(in crate::tui) fn end_when_blocked(terminal: Watched) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let watch = async move {
+            let mut ends = Ends::listen()?;
+            loop {
+                let (Signal::End(by) | Signal::Interrupt(by)) = ends.next().await else {
+                    continue;
+                };
+                while (terminal.is_held)() {
+                    let before = (terminal.writes)();
+                    sleep(BLOCKED).await;
+                    if before % 2 == 1 && before == (terminal.writes)() {
+                        (terminal.restore)();
+                        std::process::exit(by.exit_code().into());
+                    }
+                }
+            }
+        };
+        let run = move || {
+            let _: io::Result<()> = runtime.block_on(watch);
+        };
+        thread::Builder::new().name("ends".into()).spawn(run)?;
+        Ok(())
     }
 
     /// What a thread reports; one report may wait.
@@ -132,6 +240,24 @@ mod unix {
         }
     }
 
+    /// Whether this program is the one that has the terminal. In the background, setting the terminal's modes would stop
+    /// it, and reading keys too.
+    pub(in crate::tui) fn has_terminal() -> bool {
+        // Without a terminal there is none to take from others.
+        tcgetpgrp(io::stdout()).map_or(true, |front| front == process::getpgrp())
+    }
+
+    /// Does something with the terminal that must not stop this program, though it be in the background.
+    pub(in crate::tui) fn without_stop(work: impl FnOnce()) {
+        let mut set = SigSet::empty();
+        set.add(Number::SIGTTOU);
+        let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK);
+        work();
+        if let Ok(before) = before {
+            let _ = before.thread_set_mask();
+        }
+    }
+
     /// Sends the signal that is to end this program to a child that is not waited for to its end yet; 0: there is none.
     pub(in crate::tui) fn pass_on(by: EndedBy, child: u32) {
         let child = i32::try_from(child).ok().and_then(process::Pid::from_raw);
@@ -158,11 +284,13 @@ mod unix {
 }
 
 #[cfg(unix)]
-pub(super) use unix::{Signals, ask_to_stop, hold_stops, pass_on, stop};
+pub(super) use unix::{
+    Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,
+};
 
 #[cfg(not(unix))]
 mod other {
-    use super::{EndedBy, Signal};
+    use super::{AfterStop, EndedBy, Signal, Watched};
     use std::io;
 
     /// A stream of signals.
@@ -180,6 +308,11 @@ mod other {
                 Err(_) => std::future::pending().await,
             }
         }
+
+        /// There is no job control here.
+        pub(in crate::tui) async fn after_stop(&mut self) -> AfterStop {
+            AfterStop::Neither
+        }
     }
 
     /// Nothing ends the program but interrupts, which the child receives itself.
@@ -193,7 +326,24 @@ mod other {
 
     /// There is no job control here.
     pub(in crate::tui) fn stop() {}
+
+    /// Signals are received whatever the screens do.
+    pub(in crate::tui) fn end_when_blocked(_: Watched) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// There is no job control here.
+    pub(in crate::tui) fn has_terminal() -> bool {
+        true
+    }
+
+    /// There is no job control here.
+    pub(in crate::tui) fn without_stop(work: impl FnOnce()) {
+        work();
+    }
 }
 
 #[cfg(not(unix))]
-pub(super) use other::{Signals, ask_to_stop, hold_stops, pass_on, stop};
+pub(super) use other::{
+    Signals, ask_to_stop, end_when_blocked, has_terminal, hold_stops, pass_on, stop, without_stop,
+};

@@ -1,5 +1,6 @@
 //! The terminal's modes: set while the screens run, restored however they end.
 
+use super::signals::{self, Watched, without_stop};
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use crossterm::execute;
@@ -7,11 +8,50 @@ use crossterm::terminal::{
     EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
     enable_raw_mode,
 };
-use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Whether the modes are set. The panic hook needs it.
 static HELD: AtomicBool = AtomicBool::new(false);
+
+/// Whether all modes are restored, or none was ever set.
+static IS_LEFT: AtomicBool = AtomicBool::new(true);
+
+/// Changes with each write to the terminal, and is odd during one.
+static WRITES: AtomicU64 = AtomicU64::new(0);
+
+/// Standard output. It is known of each write whether it has ended.
+#[derive(Debug)]
+pub(super) struct Output;
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        WRITES.fetch_add(1, Ordering::SeqCst);
+        let written = io::stdout().write(bytes);
+        WRITES.fetch_add(1, Ordering::SeqCst);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        WRITES.fetch_add(1, Ordering::SeqCst);
+        let flushed = io::stdout().flush();
+        WRITES.fetch_add(1, Ordering::SeqCst);
+        flushed
+    }
+}
+
+/// Ends the program when a signal is to end it and the terminal takes no output.
+///
+/// # Errors
+///
+/// If no thread can be started for it.
+pub(super) fn end_when_blocked() -> io::Result<()> {
+    signals::end_when_blocked(Watched {
+        is_held: || !IS_LEFT.load(Ordering::SeqCst),
+        writes: || WRITES.load(Ordering::SeqCst),
+        restore: restore_modes,
+    })
+}
 
 /// The terminal in the modes of the screens; restores it on drop.
 #[derive(Debug)]
@@ -33,22 +73,16 @@ impl Terminal {
     /// Sets the modes again, after another program used the terminal.
     pub(super) fn enter(&self) -> io::Result<()> {
         HELD.store(true, Ordering::SeqCst);
+        IS_LEFT.store(false, Ordering::SeqCst);
         // Whoever used it in between may have changed its modes, and these are set only once.
         let _ = disable_raw_mode();
         enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, Hide)
+        execute!(Output, EnterAlternateScreen, EnableMouseCapture, Hide)
     }
 
     /// Restores the terminal for another program.
     pub(super) fn leave(&self) {
         restore();
-    }
-
-    /// Suspends the program as the shell's job control does, and sets the modes when it is resumed.
-    pub(super) fn suspend(&self) -> io::Result<()> {
-        restore();
-        super::signals::stop();
-        self.enter()
     }
 }
 
@@ -64,7 +98,18 @@ fn restore() {
     if !HELD.swap(false, Ordering::SeqCst) {
         return;
     }
-    let _ = execute!(io::stdout(), EndSynchronizedUpdate, DisableMouseCapture);
-    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
-    let _ = disable_raw_mode();
+    // A program that was stopped and is ended is in the background.
+    without_stop(|| {
+        let _ = execute!(Output, EndSynchronizedUpdate, DisableMouseCapture);
+        let _ = execute!(Output, LeaveAlternateScreen, Show);
+    });
+    restore_modes();
+    IS_LEFT.store(true, Ordering::SeqCst);
+}
+
+/// Restores what does not need a write.
+fn restore_modes() {
+    without_stop(|| {
+        let _ = disable_raw_mode();
+    });
 }

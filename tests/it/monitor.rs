@@ -9,7 +9,7 @@ use crossterm::event::{
 use ctxgauge::cli::Cli;
 use ctxgauge::commands;
 use ctxgauge::paths::{Env, Folders, User};
-use ctxgauge::tui::{self, Console, Happening};
+use ctxgauge::tui::{self, Console, EndedBy, Happening};
 use jiff::{SignedDuration, Timestamp};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -321,14 +321,14 @@ impl Console for Scripted {
         Ok(self.size.get())
     }
 
-    fn enter(&mut self) -> io::Result<()> {
-        Ok(())
+    async fn enter(&mut self) -> io::Result<Option<EndedBy>> {
+        Ok(None)
     }
 
     async fn leave(&mut self) {}
 
-    fn suspend(&mut self) -> io::Result<()> {
-        Ok(())
+    async fn suspend(&mut self) -> io::Result<Option<EndedBy>> {
+        Ok(None)
     }
 
     async fn next(&mut self) -> Happening {

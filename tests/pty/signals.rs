@@ -1,10 +1,22 @@
 //! Signals from outside, and terminals that go away: the terminal is left as it was.
 
-use crate::program;
 use crate::terminal::{ESCAPE, Terminal};
-use crate::waiting;
+use nix::sys::signal::Signal;
 use std::fs;
 use std::process::Command;
+#[cfg(target_os = "linux")]
+use {
+    crate::program,
+    crate::waiting,
+    rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    rustix::termios::{Action, LocalModes, Winsize, tcflow, tcgetattr, tcsetwinsize},
+    std::ffi::OsStr,
+    std::fs::File,
+    std::io::Read,
+    std::os::unix::ffi::OsStrExt,
+    std::os::unix::fs::OpenOptionsExt,
+    std::process::{Child, ExitStatus, Stdio},
+};
 
 fn send(signal: &str, id: u32) {
     let mut kill = Command::new("kill");
@@ -14,7 +26,16 @@ fn send(signal: &str, id: u32) {
 
 #[test]
 fn a_signal_restores_the_terminal_and_is_the_exit_code() {
-    for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)] {
+    let user = Signal::SIGUSR1 as u32;
+    for (signal, number) in [
+        ("HUP", 1),
+        ("INT", 2),
+        ("QUIT", 3),
+        ("ABRT", 6),
+        ("USR1", user),
+        ("TERM", 15),
+        ("XCPU", 24),
+    ] {
         // Without logs: the demo.
         let home = tempfile::tempdir().unwrap();
         let mut terminal = Terminal::open_shell(home.path(), "exec \"$CTXGAUGE\"", (100, 30));
@@ -76,18 +97,47 @@ fn a_stop_from_outside_or_by_key_leaves_the_screens_and_comes_back() {
     assert!(terminal.wait_for_end().success());
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_terminal_that_goes_away_ends_the_program() {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use rustix::termios::{Winsize, tcsetwinsize};
-    use std::ffi::OsStr;
-    use std::io::Read;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::OpenOptionsExt;
-    use std::process::Stdio;
+/// The same; the job is ended while it is in the background: after a stop, and from its beginning.
+const BACKGROUND: &str = r#"
+    set -m
+    end() {
+        kill -TERM %1
+        kill -CONT %1
+        # 148: the shell has not noticed yet that it was resumed.
+        code=148
+        while [ $code = 148 ]; do
+            sleep 0.1
+            wait %1
+            code=$?
+        done
+        echo ENDED $1 $code
+    }
+    sh -c 'echo $$ > "$HOME/id"; exec "$CTXGAUGE" --demo'
+    end stopped
+    "$CTXGAUGE" --demo &
+    read -r line
+    end background
+"#;
 
-    // Not portable-pty's: no other process may have this end, not even for a moment.
+#[test]
+fn a_program_in_the_background_ends_by_term_and_cont() {
+    let home = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::open_shell(home.path(), BACKGROUND, (100, 30));
+    terminal.wait_for_text("claude");
+    terminal.wait_until_taken();
+    let id = fs::read_to_string(home.path().join("id")).unwrap();
+    send("TSTP", id.trim().parse().unwrap());
+    terminal.wait_for_text("ENDED stopped 143");
+    terminal.wait_until_left();
+    terminal.write("\n");
+    terminal.wait_for_text("ENDED background 143");
+    terminal.wait_until_left();
+}
+
+/// Both ends of a pseudo-terminal of its own, as portable-pty does not give them: no other process may have the second
+/// one, not even for a moment.
+#[cfg(target_os = "linux")]
+fn pseudo_terminal() -> (File, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags).unwrap();
     grantpt(&master).unwrap();
@@ -100,34 +150,63 @@ fn a_terminal_that_goes_away_ends_the_program() {
     };
     tcsetwinsize(&master, size).unwrap();
     let path = ptsname(&master, Vec::new()).unwrap();
-    let slave = fs::OpenOptions::new()
+    let slave = File::options()
         .read(true)
         .write(true)
         .custom_flags(i32::try_from(rustix::fs::OFlags::NOCTTY.bits()).unwrap())
         .open(OsStr::from_bytes(path.to_bytes()))
         .unwrap();
+    (File::from(master), slave)
+}
+
+/// Starts the demo on a terminal that is not its controlling one, so that it sends no signal, and reads until the screen
+/// is there.
+#[cfg(target_os = "linux")]
+fn demo_on((master, slave): (&mut File, &File)) -> Child {
     let home = tempfile::tempdir().unwrap();
     let end = || Stdio::from(slave.try_clone().unwrap());
     let mut command = program::ctxgauge(home.path());
-    // It is not the program's controlling terminal: no signal is sent.
-    command
-        .arg("--demo")
-        .stdin(end())
-        .stdout(end())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    drop((command, slave));
-    let mut master = fs::File::from(master);
+    command.arg("--demo").stdin(end()).stdout(end());
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
     let mut seen = Vec::new();
     let mut chunk = [0; 4096];
     while !String::from_utf8_lossy(&seen).contains("claude") {
         let read = master.read(&mut chunk).unwrap();
         seen.extend_from_slice(&chunk[..read]);
     }
-    drop(master);
-    let status = waiting::wait_for("end of the program", || {
+    child
+}
+
+#[cfg(target_os = "linux")]
+fn end_of(child: &mut Child) -> ExitStatus {
+    waiting::wait_for("end of the program", || {
         child.try_wait().unwrap().ok_or("it still runs")
-    });
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_goes_away_ends_the_program() {
+    let (mut master, slave) = pseudo_terminal();
+    let mut child = demo_on((&mut master, &slave));
+    drop((master, slave));
+    let status = end_of(&mut child);
     // A frame that is being written fails before the end is noticed.
     assert!(matches!(status.code(), Some(129 | 1)), "{status:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_takes_no_output_does_not_keep_the_program() {
+    let (mut master, slave) = pseudo_terminal();
+    let mut child = demo_on((&mut master, &slave));
+    let is_cooked = || {
+        let modes = tcgetattr(&slave).unwrap().local_modes;
+        modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    };
+    assert!(!is_cooked());
+    tcflow(&slave, Action::OOff).unwrap();
+    send("TERM", child.id());
+    assert_eq!(end_of(&mut child).code(), Some(143));
+    assert!(is_cooked());
 }

@@ -1,7 +1,7 @@
 //! The terminal and the system's signals, as the event loop uses them. Tests have a console without a terminal.
 
 use crate::tui::runtime::input::Input;
-use crate::tui::signals::{Signal, Signals};
+use crate::tui::signals::{self, AfterStop, EndedBy, Signal, Signals};
 use crate::tui::terminal::Terminal;
 use crossterm::event::Event;
 use std::future::{Future, pending};
@@ -27,22 +27,24 @@ pub trait Console {
     /// If the terminal does not say.
     fn size(&self) -> io::Result<(u16, u16)>;
 
-    /// Takes the terminal, at first and after [`Console::leave`]: sets its modes and reads its events.
+    /// Takes the terminal, at first and after [`Console::leave`]: sets its modes and reads its events. In the background
+    /// it waits, stopped, until the program has the terminal. Returns the signal that ended it meanwhile.
     ///
     /// # Errors
     ///
     /// If the modes cannot be set.
-    fn enter(&mut self) -> io::Result<()>;
+    fn enter(&mut self) -> impl Future<Output = io::Result<Option<EndedBy>>>;
 
     /// Leaves the terminal to another program: restores its modes and reads no events.
     fn leave(&mut self) -> impl Future<Output = ()>;
 
-    /// Suspends the program as the shell's job control does. Returns when it is resumed, with the modes set.
+    /// Suspends the program as the shell's job control does. Returns when it is resumed, with the modes set, or the
+    /// signal that ended it meanwhile.
     ///
     /// # Errors
     ///
     /// If the modes cannot be set.
-    fn suspend(&mut self) -> io::Result<()>;
+    fn suspend(&mut self) -> impl Future<Output = io::Result<Option<EndedBy>>>;
 
     /// The next thing that happens; signals alone while another program has the terminal. May be dropped and
     /// called again without a loss.
@@ -72,7 +74,16 @@ impl Console for Tty {
         crossterm::terminal::size()
     }
 
-    fn enter(&mut self) -> io::Result<()> {
+    async fn enter(&mut self) -> io::Result<Option<EndedBy>> {
+        let mut was_stopped = false;
+        while !signals::has_terminal() {
+            match self.signals.after_stop().await {
+                AfterStop::End(by) => return Ok(Some(by)),
+                AfterStop::Neither if was_stopped => break,
+                AfterStop::Neither | AfterStop::Resumed => signals::stop(),
+            }
+            was_stopped = true;
+        }
         match &self.terminal {
             Some(terminal) => terminal.enter()?,
             None => self.terminal = Some(Terminal::open()?),
@@ -80,7 +91,7 @@ impl Console for Tty {
         if self.input.is_none() {
             self.input = Some(Input::begin());
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn leave(&mut self) {
@@ -93,11 +104,12 @@ impl Console for Tty {
         }
     }
 
-    fn suspend(&mut self) -> io::Result<()> {
-        match &self.terminal {
-            Some(terminal) => terminal.suspend(),
-            None => Ok(()),
+    async fn suspend(&mut self) -> io::Result<Option<EndedBy>> {
+        if let Some(terminal) = &self.terminal {
+            terminal.leave();
+            signals::stop();
         }
+        self.enter().await
     }
 
     async fn next(&mut self) -> Happening {
