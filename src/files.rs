@@ -141,10 +141,8 @@ pub fn beside(log: &Path, path: &Path) -> io::Result<PathBuf> {
 #[cfg(unix)]
 pub fn outlive_size_limit() {
     use nix::sys::signal::{SigSet, Signal};
-    let mut set = SigSet::empty();
-    set.add(Signal::SIGXFSZ);
     // It fails for an unknown number only.
-    let _ = set.thread_block();
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
 }
 
 /// There is no such limit here.

@@ -243,9 +243,9 @@ pub(super) fn media_tokens(block: &Block<'_>, images: Option<Formula>) -> (u64, 
         }
         Some("document") => {
             let media = source.map_or("", |source| source.media_type.or_empty());
-            let data = source.and_then(|source| source.data.get());
-            let pages = data.and_then(pdf::pages).unwrap_or(1);
-            (pages * pdf::PAGE, format!("[document {media}]"))
+            let data = source.map_or("", |source| source.data.or_empty());
+            let tokens = pdf::tokens(data, pdf::PAGE, pdf::PAGE);
+            (tokens, format!("[document {media}]"))
         }
         other => (0, format!("[{}]", other.unwrap_or("unknown block"))),
     }

@@ -49,14 +49,14 @@ pub(crate) fn tokens(base64: &str, formula: Formula, unknown: u64) -> u64 {
 /// `detail: original`, to 10,000 (OpenAI, guide "Images and vision").
 pub(crate) fn openai_formula(model: &str, detail: &str) -> Formula {
     match (per_patch(model), detail) {
-        (246, "original") => openai::<246, 10_000>,
-        (246, _) => openai::<246, 1_536>,
-        (162, "original") => openai::<162, 10_000>,
-        (162, _) => openai::<162, 1_536>,
-        (120, "original") => openai::<120, 10_000>,
-        (120, _) => openai::<120, 1_536>,
-        (_, "original") => openai::<100, 10_000>,
-        _ => openai::<100, 1_536>,
+        (246, "original") => by_patches::<246, 10_000>,
+        (246, _) => by_patches::<246, 1_536>,
+        (162, "original") => by_patches::<162, 10_000>,
+        (162, _) => by_patches::<162, 1_536>,
+        (120, "original") => by_patches::<120, 10_000>,
+        (120, _) => by_patches::<120, 1_536>,
+        (_, "original") => by_patches::<100, 10_000>,
+        _ => openai,
     }
 }
 
@@ -79,8 +79,13 @@ fn per_patch(model: &str) -> u64 {
     }
 }
 
+/// Tokens of an image for a model of OpenAI's of which no more is known.
+pub(crate) fn openai(width: u32, height: u32) -> u64 {
+    by_patches::<100, 1_536>(width, height)
+}
+
 /// Tokens of an image at so many hundredths of a token a patch.
-fn openai<const PER_PATCH: u64, const MOST: u64>(width: u32, height: u32) -> u64 {
+fn by_patches<const PER_PATCH: u64, const MOST: u64>(width: u32, height: u32) -> u64 {
     patches(width, height, 32).min(MOST) * PER_PATCH / 100
 }
 

@@ -15,9 +15,14 @@ const MOST_PAGES: u64 = 10_000;
 /// A PDF that was written for the web says at its beginning how many pages it has.
 const BEGINNING: usize = 1_024;
 
+/// Tokens of a PDF in base64, at so many a page; `unknown` if it does not say how many pages it has.
+pub(crate) fn tokens(base64: &str, page: u64, unknown: u64) -> u64 {
+    pages(base64).map_or(unknown, |pages| pages * page)
+}
+
 /// The pages of a PDF in base64. `None` if it is none, or its pages are listed in compressed objects (PDF 1.5 and
 /// later) and it was not written for the web.
-pub(crate) fn pages(base64: &str) -> Option<u64> {
+fn pages(base64: &str) -> Option<u64> {
     let bytes = image::decode(base64, LOOK_AT);
     if !bytes.starts_with(b"%PDF") {
         return None;

@@ -12,6 +12,7 @@ use crate::files;
 use crate::model::window::Overrides;
 use crate::paths::{self, Env, User};
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -172,13 +173,9 @@ fn is_named_after(log: &Path, cwd: &Path) -> bool {
     let hyphens = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let name: String = cwd.chars().map(hyphens).collect();
     let name = name.trim_matches('-');
-    let mut folders = log.ancestors().skip(1).filter_map(Path::file_name);
-    !name.is_empty()
-        && folders.any(|folder| {
-            folder
-                .to_str()
-                .is_some_and(|it| it.trim_matches('-') == name)
-        })
+    let folders = log.ancestors().skip(1).filter_map(Path::file_name);
+    let mut folders = folders.filter_map(OsStr::to_str);
+    !name.is_empty() && folders.any(|folder| folder.trim_matches('-') == name)
 }
 
 /// Whether a path that a log names may be looked at: a share of another machine would be asked for over

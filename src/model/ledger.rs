@@ -307,10 +307,8 @@ impl Ledger {
         self.requests[ix].predicted = Some(self.recurring.foresee(expected));
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
-        let (key, tolerance) = (
-            self.requests[ix].key,
-            calibration.tolerance(sum, fresh.len()),
-        );
+        let tolerance = calibration.tolerance(sum, fresh.len());
+        let key = self.requests[ix].key;
         self.recurring.note(key, rest as f64 - sum, tolerance);
         let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
         add_unexplained(&mut estimates, items, rest);
@@ -536,7 +534,7 @@ impl Ledger {
     /// Notes a compaction or clear, before anything leaves.
     pub(super) fn add_reset(&mut self, reset: PastReset) {
         self.unlogged_before = self.anchor.map(|anchor| self.requests[anchor].system);
-        self.recurring.lose_sight();
+        self.recurring.forget_presence();
         self.resets.push(reset);
     }
 

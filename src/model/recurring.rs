@@ -49,8 +49,16 @@ impl RecurringPart {
 
     /// How likely it is that the next prompt differs: how often that was so with a prompt of the same kind before.
     fn likelihood(&self, is_in: bool) -> f64 {
-        let changed = if is_in { self.went } else { self.came };
-        f64::from(changed) / f64::from(self.followed[usize::from(is_in)] + 1)
+        f64::from(self.changed(is_in)) / f64::from(self.followed[usize::from(is_in)] + 1)
+    }
+
+    /// How often a prompt differed from one of this kind.
+    fn changed(&self, is_in: bool) -> u32 {
+        if is_in { self.went } else { self.came }
+    }
+
+    fn changes_often(&self, is_in: bool) -> bool {
+        self.changed(is_in) >= OFTEN && self.likelihood(is_in) > EXPECTED
     }
 
     fn is_like(&self, size: f64, tolerance: f64) -> bool {
@@ -116,7 +124,7 @@ impl Recurring {
     }
 
     /// The context was compacted or cleared: what came or went with that does not show.
-    pub(super) fn lose_sight(&mut self) {
+    pub(super) fn forget_presence(&mut self) {
         self.parts.iter_mut().for_each(|part| part.is_in = None);
     }
 
@@ -128,23 +136,16 @@ impl Recurring {
             mut high,
         } = expected;
         for part in self.parts() {
-            let is = |is_in: bool| part.is_in.is_none_or(|is| is == is_in);
-            let leaves = if is(true) { part.likelihood(true) } else { 0.0 };
-            let comes = if is(false) {
-                part.likelihood(false)
-            } else {
-                0.0
-            };
-            if leaves > LIKELY {
+            if part.is_in != Some(false) && part.likelihood(true) > LIKELY {
                 low = low.saturating_sub(part.tokens);
             }
-            if comes > LIKELY {
+            if part.is_in != Some(true) && part.likelihood(false) > LIKELY {
                 high = high.saturating_add(part.tokens);
             }
-            if part.is_in.is_some() && leaves > EXPECTED && part.went >= OFTEN {
-                tokens = tokens.saturating_sub(part.tokens);
-            } else if part.is_in.is_some() && comes > EXPECTED && part.came >= OFTEN {
-                tokens = tokens.saturating_add(part.tokens);
+            match part.is_in.filter(|is_in| part.changes_often(*is_in)) {
+                Some(true) => tokens = tokens.saturating_sub(part.tokens),
+                Some(false) => tokens = tokens.saturating_add(part.tokens),
+                None => {}
             }
         }
         Expected { tokens, low, high }
@@ -240,7 +241,7 @@ mod tests {
     #[test]
     fn after_a_compaction_a_part_may_be_there_or_not() {
         let mut recurring = after(&[10_000.0, -10_000.0, 10_000.0, -10_000.0]);
-        recurring.lose_sight();
+        recurring.forget_presence();
         let Expected { tokens, low, high } = recurring.foresee(USUAL);
         assert_eq!((tokens, low, high), (50_000, 39_000, 61_000));
         recurring.note(Key(9), -10_000.0, 100.0);

@@ -13,17 +13,6 @@ pub enum Signal {
     Continued,
 }
 
-/// What came while the program was in the background, perhaps stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AfterStop {
-    /// It is to end.
-    End(EndedBy),
-    /// It was resumed.
-    Resumed,
-    /// Nothing. After a stop: it was not stopped, since nobody could resume it.
-    Neither,
-}
-
 /// The terminal, as another thread than that of the screens sees it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched {
@@ -54,7 +43,7 @@ impl EndedBy {
 
 #[cfg(unix)]
 mod unix {
-    use super::{AfterStop, EndedBy, Signal, Watched};
+    use super::{EndedBy, Signal, Watched};
     use nix::sys::signal::{SigSet, SigmaskHow, Signal as Number, raise};
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
@@ -77,9 +66,7 @@ mod unix {
     /// SIGTSTP. It is blocked and waited for instead of handled: its default action, which stops the program
     /// unless nobody could resume it, is then still there for [`stop`].
     fn stops() -> SigSet {
-        let mut set = SigSet::empty();
-        set.add(Number::SIGTSTP);
-        set
+        Number::SIGTSTP.into()
     }
 
     /// Keeps SIGTSTP from stopping the program before the terminal is restored: [`Signals`] receives it. Threads
@@ -152,13 +139,10 @@ mod unix {
             })
         }
 
-        /// What ends the program, if it came while the program was stopped; whether it was resumed, otherwise.
-        pub(in crate::tui) async fn after_stop(&mut self) -> AfterStop {
-            match timeout(RESUMED, self.next()).await {
-                Ok(Signal::End(by) | Signal::Interrupt(by)) => AfterStop::End(by),
-                Ok(_) => AfterStop::Resumed,
-                Err(_) => AfterStop::Neither,
-            }
+        /// What came while the program was in the background, perhaps stopped. After a stop, `None`: it was not stopped,
+        /// since nobody could resume it.
+        pub(in crate::tui) async fn come(&mut self) -> Option<Signal> {
+            timeout(RESUMED, self.next()).await.ok()
         }
 
         /// The next one; of several, what ends the program first.
@@ -249,9 +233,7 @@ mod unix {
 
     /// Does something with the terminal that must not stop this program, though it be in the background.
     pub(in crate::tui) fn without_stop(work: impl FnOnce()) {
-        let mut set = SigSet::empty();
-        set.add(Number::SIGTTOU);
-        let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK);
+        let before = SigSet::from(Number::SIGTTOU).thread_swap_mask(SigmaskHow::SIG_BLOCK);
         work();
         if let Ok(before) = before {
             let _ = before.thread_set_mask();
@@ -290,7 +272,7 @@ pub(super) use unix::{
 
 #[cfg(not(unix))]
 mod other {
-    use super::{AfterStop, EndedBy, Signal, Watched};
+    use super::{EndedBy, Signal, Watched};
     use std::io;
 
     /// A stream of signals.
@@ -310,8 +292,8 @@ mod other {
         }
 
         /// There is no job control here.
-        pub(in crate::tui) async fn after_stop(&mut self) -> AfterStop {
-            AfterStop::Neither
+        pub(in crate::tui) async fn come(&mut self) -> Option<Signal> {
+            None
         }
     }
 

@@ -9,13 +9,16 @@ use crossterm::terminal::{
     enable_raw_mode,
 };
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Whether the modes are set. The panic hook needs it.
-static HELD: AtomicBool = AtomicBool::new(false);
-
-/// Whether all modes are restored, or none was ever set.
-static IS_LEFT: AtomicBool = AtomicBool::new(true);
+/// Whose modes the terminal has: one of the three below. The panic hook and the thread of the signals need it.
+static MODES: AtomicU8 = AtomicU8::new(USUAL);
+/// Those that it had before.
+const USUAL: u8 = 0;
+/// Those of the screens.
+const SET: u8 = 1;
+/// They are being restored.
+const LEAVING: u8 = 2;
 
 /// Changes with each write to the terminal, and is odd during one.
 static WRITES: AtomicU64 = AtomicU64::new(0);
@@ -47,7 +50,7 @@ impl Write for Output {
 /// If no thread can be started for it.
 pub(super) fn end_when_blocked() -> io::Result<()> {
     signals::end_when_blocked(Watched {
-        is_held: || !IS_LEFT.load(Ordering::SeqCst),
+        is_held: || MODES.load(Ordering::SeqCst) != USUAL,
         writes: || WRITES.load(Ordering::SeqCst),
         restore: restore_modes,
     })
@@ -72,8 +75,7 @@ impl Terminal {
 
     /// Sets the modes again, after another program used the terminal.
     pub(super) fn enter(&self) -> io::Result<()> {
-        HELD.store(true, Ordering::SeqCst);
-        IS_LEFT.store(false, Ordering::SeqCst);
+        MODES.store(SET, Ordering::SeqCst);
         // Whoever used it in between may have changed its modes, and these are set only once.
         let _ = disable_raw_mode();
         enable_raw_mode()?;
@@ -95,7 +97,8 @@ impl Drop for Terminal {
 /// Restores the terminal. Errors are ignored: each step is worth trying even if the one before failed.
 fn restore() {
     // Leaving twice would move the cursor into what was printed in between: a panic's message.
-    if !HELD.swap(false, Ordering::SeqCst) {
+    let left = MODES.compare_exchange(SET, LEAVING, Ordering::SeqCst, Ordering::SeqCst);
+    if left.is_err() {
         return;
     }
     // A program that was stopped and is ended is in the background.
@@ -104,7 +107,7 @@ fn restore() {
         let _ = execute!(Output, LeaveAlternateScreen, Show);
     });
     restore_modes();
-    IS_LEFT.store(true, Ordering::SeqCst);
+    MODES.store(USUAL, Ordering::SeqCst);
 }
 
 /// Restores what does not need a write.

@@ -3,6 +3,7 @@
 use crate::terminal::{ESCAPE, Terminal};
 use nix::sys::signal::Signal;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 #[cfg(target_os = "linux")]
 use {
@@ -62,14 +63,19 @@ const JOBS: &str = r#"
     echo ENDED $?
 "#;
 
+/// Starts a shell that starts the program as a job and writes its process id to a file, and waits for the screens.
+fn job_of(script: &str, home: &Path) -> (Terminal, u32) {
+    let terminal = Terminal::open_shell(home, script, (100, 30));
+    terminal.wait_for_text("claude");
+    terminal.wait_until_taken();
+    let id = fs::read_to_string(home.join("id")).unwrap();
+    (terminal, id.trim().parse().unwrap())
+}
+
 #[test]
 fn a_stop_from_outside_or_by_key_leaves_the_screens_and_comes_back() {
     let home = tempfile::tempdir().unwrap();
-    let mut terminal = Terminal::open_shell(home.path(), JOBS, (100, 30));
-    terminal.wait_for_text("claude");
-    terminal.wait_until_taken();
-    let id = fs::read_to_string(home.path().join("id")).unwrap();
-    let id: u32 = id.trim().parse().unwrap();
+    let (mut terminal, id) = job_of(JOBS, home.path());
     for round in 1..=2 {
         match round {
             1 => send("TSTP", id),
@@ -122,11 +128,8 @@ const BACKGROUND: &str = r#"
 #[test]
 fn a_program_in_the_background_ends_by_term_and_cont() {
     let home = tempfile::tempdir().unwrap();
-    let mut terminal = Terminal::open_shell(home.path(), BACKGROUND, (100, 30));
-    terminal.wait_for_text("claude");
-    terminal.wait_until_taken();
-    let id = fs::read_to_string(home.path().join("id")).unwrap();
-    send("TSTP", id.trim().parse().unwrap());
+    let (mut terminal, id) = job_of(BACKGROUND, home.path());
+    send("TSTP", id);
     terminal.wait_for_text("ENDED stopped 143");
     terminal.wait_until_left();
     terminal.write("\n");

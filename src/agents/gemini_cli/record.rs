@@ -51,11 +51,8 @@ pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
     let media = part.media()?;
     Some(match media.mime_type.or_empty() {
         PDF => {
-            let pages = pdf::pages(media.data.or_empty());
-            (
-                pages.map_or(PDF_TOKENS, |pages| pages * PAGE_TOKENS),
-                "[pdf]",
-            )
+            let tokens = pdf::tokens(media.data.or_empty(), PAGE_TOKENS, PDF_TOKENS);
+            (tokens, "[pdf]")
         }
         _ => {
             let tokens = image::tokens(media.data.or_empty(), image::gemini, IMAGE_TOKENS);

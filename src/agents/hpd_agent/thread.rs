@@ -282,7 +282,7 @@ impl Thread {
                 let data = content.uri.or_empty();
                 let size = image::dimensions(data.split_once(',').map_or(data, |(_, data)| data));
                 let tokens = size.map_or(image::DEFAULT, |(width, height)| {
-                    image::openai_formula("", "")(width, height)
+                    image::openai(width, height)
                 });
                 let item = item_of(author, out).fixed(tokens, "[image]").done();
                 self.add(id, author, item, out);

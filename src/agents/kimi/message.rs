@@ -188,7 +188,7 @@ impl Part<'_> {
                 });
                 let base64 = url.and_then(|url| Some(url.split_once(";base64,")?.1));
                 let base64 = base64.unwrap_or_default();
-                let tokens = image::tokens(base64, image::openai_formula("", ""), image::DEFAULT);
+                let tokens = image::tokens(base64, image::openai, image::DEFAULT);
                 item.fixed(tokens, "[image]")
             }
             // Their cost is unknown.

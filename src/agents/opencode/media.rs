@@ -36,7 +36,7 @@ pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<(u64, Str
     }
     let data = url.split_once(',').map_or(url, |(_, data)| data);
     let tokens = match mime {
-        "application/pdf" => pdf::pages(data).unwrap_or(1) * pdf::PAGE,
+        "application/pdf" => pdf::tokens(data, pdf::PAGE, pdf::PAGE),
         _ => image::tokens(data, formula, image::DEFAULT),
     };
     Some((tokens, format!("[{mime}]")))

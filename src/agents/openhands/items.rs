@@ -35,7 +35,7 @@ fn picture(url: &str, model: Option<&str>) -> u64 {
     let data = url.split_once(',').map_or(url, |(_, data)| data);
     match (image::dimensions(data), is_claude) {
         (Some((width, height)), true) => image::claude(width, height),
-        (Some((width, height)), false) => image::openai_formula("", "")(width, height),
+        (Some((width, height)), false) => image::openai(width, height),
         (None, _) => image::DEFAULT,
     }
 }

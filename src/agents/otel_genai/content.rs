@@ -321,7 +321,7 @@ fn of_part(part: &Value, role: Role, out: &mut Blocks) {
             let data = first(&["content", "data", "image"]).and_then(Value::as_str);
             let size = image::dimensions(data.unwrap_or_default());
             let tokens = size.map_or(image::DEFAULT, |(width, height)| {
-                image::openai_formula("", "")(width, height)
+                image::openai(width, height)
             });
             let image = Content::Media(tokens, "[image]".into());
             out.push(text_block(role, String::new()).with([image]));

@@ -504,7 +504,7 @@ fn media<'a>(part: &Part<'a>, at: At<'_>) -> Option<Content<'a>> {
                 // 85 tokens whatever its size (OpenAI, guide "Images and vision").
                 Some("low") => Content::Media(85, "[image, low detail]".into()),
                 _ => sized(
-                    image::openai_formula("", ""),
+                    image::openai,
                     media.url.get().unwrap_or(&bare),
                     image::DEFAULT,
                 ),

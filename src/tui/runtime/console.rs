@@ -1,7 +1,7 @@
 //! The terminal and the system's signals, as the event loop uses them. Tests have a console without a terminal.
 
 use crate::tui::runtime::input::Input;
-use crate::tui::signals::{self, AfterStop, EndedBy, Signal, Signals};
+use crate::tui::signals::{self, EndedBy, Signal, Signals};
 use crate::tui::terminal::Terminal;
 use crossterm::event::Event;
 use std::future::{Future, pending};
@@ -77,10 +77,10 @@ impl Console for Tty {
     async fn enter(&mut self) -> io::Result<Option<EndedBy>> {
         let mut was_stopped = false;
         while !signals::has_terminal() {
-            match self.signals.after_stop().await {
-                AfterStop::End(by) => return Ok(Some(by)),
-                AfterStop::Neither if was_stopped => break,
-                AfterStop::Neither | AfterStop::Resumed => signals::stop(),
+            match self.signals.come().await {
+                Some(Signal::End(by) | Signal::Interrupt(by)) => return Ok(Some(by)),
+                None if was_stopped => break,
+                _ => signals::stop(),
             }
             was_stopped = true;
         }

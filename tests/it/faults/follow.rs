@@ -121,15 +121,21 @@ fn listed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-#[test]
-fn the_cache_is_whole_after_a_write_that_fails_at_any_block() {
-    let home = home();
-    let expected = listed(
-        &ls(home.path())
+/// What is listed where no cache can be made.
+fn listed_without_cache(home: &Path) -> String {
+    let mut list = ls(home);
+    listed(
+        &list
             .env("XDG_CACHE_HOME", "/dev/null/none")
             .output()
             .unwrap(),
-    );
+    )
+}
+
+#[test]
+fn the_cache_is_whole_after_a_write_that_fails_at_any_block() {
+    let home = home();
+    let expected = listed_without_cache(home.path());
     let cache = home.path().join(".cache");
     let mut failed = 0;
     for blocks in (0..).map(|n| n * n) {
@@ -152,12 +158,7 @@ fn the_cache_is_whole_after_a_write_that_fails_at_any_block() {
 #[test]
 fn the_cache_is_whole_after_a_kill_at_any_moment() {
     let home = home();
-    let expected = listed(
-        &ls(home.path())
-            .env("XDG_CACHE_HOME", "/dev/null/none")
-            .output()
-            .unwrap(),
-    );
+    let expected = listed_without_cache(home.path());
     let cache = home.path().join(".cache");
     let mut killed = 0;
     // After so many changes of the cache's folder.
@@ -197,12 +198,7 @@ fn sizes(folder: &Path) -> Vec<(PathBuf, u64)> {
 #[test]
 fn several_of_us_at_once_share_a_cache() {
     let home = home();
-    let expected = listed(
-        &ls(home.path())
-            .env("XDG_CACHE_HOME", "/dev/null/none")
-            .output()
-            .unwrap(),
-    );
+    let expected = listed_without_cache(home.path());
     for _ in 0..3 {
         let children: Vec<Child> = (0..4).map(|_| ls(home.path()).spawn().unwrap()).collect();
         for child in children {
