@@ -3,7 +3,7 @@
 use crate::agents::{self, Format, custom::Mapping};
 use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
-use crate::ingest::cache::beginnings;
+use crate::ingest::cache::earlier;
 use crate::ingest::roots::{SearchRoot, usual};
 use crate::model::window::Rules;
 use crate::paths::User;
@@ -111,7 +111,7 @@ impl Setup {
         let folders = &self.user.folders;
         let cache = folders.cache_folder().filter(|_| self.config.cache);
         if let Some(folder) = &cache {
-            rules.beginnings = beginnings::load(folder);
+            rules.earlier = earlier::load(folder);
         }
         Ok(ReportContext {
             forced,

@@ -9,7 +9,7 @@
 //! and of the last change of the file, in nanoseconds. Nothing continues from the cache: a log that has changed, or
 //! is opened, is read from its beginning. So no hash of its content is needed to trust what follows.
 
-pub mod beginnings;
+pub mod earlier;
 mod file;
 mod key;
 mod sessions;
@@ -117,14 +117,14 @@ impl Cache {
         saved
     }
 
-    /// Writes what sessions began with, in a file beside.
+    /// Writes what earlier sessions have shown, in a file beside.
     ///
     /// # Errors
     ///
     /// If the file cannot be written.
-    pub fn save_beginnings(&self, rules: &Rules) -> io::Result<()> {
+    pub fn save_earlier(&self, rules: &Rules) -> io::Result<()> {
         match self.path.parent() {
-            Some(folder) => beginnings::save(folder, &rules.beginnings),
+            Some(folder) => earlier::save(folder, &rules.earlier),
             None => Ok(()),
         }
     }

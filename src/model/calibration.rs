@@ -202,6 +202,17 @@ impl Calibration {
         yards * self.yard(estimate, items)
     }
 
+    /// Settled deltas that it has learned from, of which the newest count.
+    pub(super) fn deltas(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// What a token, the framing of an item and of a call, a digit and a mark cost now.
+    pub(super) fn prices(&self) -> [f64; 5] {
+        let [token, item, call, digit, _, mark] = self.price;
+        [token, item, call, digit, mark]
+    }
+
     /// What becomes of the model's thinking.
     pub fn thinking(&self) -> Thinking {
         self.thinking

@@ -43,9 +43,9 @@ impl Calibrations {
     }
 
     /// Uses another model, with what was learned about it before, else with its prior.
-    pub(super) fn switch(&mut self, id: &str, prior: impl FnOnce() -> Tokenizer) {
+    pub(super) fn switch(&mut self, id: &str, prior: Tokenizer) {
         let known = self.others.remove(id);
-        let next = known.unwrap_or_else(|| Calibration::new(prior()));
+        let next = known.unwrap_or_else(|| Calibration::new(prior));
         let last = std::mem::replace(&mut self.current, next);
         if let Some(old) = self.model.replace(id.into()) {
             self.others.insert(old, last);

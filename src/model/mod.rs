@@ -11,7 +11,6 @@
 
 pub mod agent_estimate;
 pub mod alerts;
-pub mod beginnings;
 pub mod calibration;
 mod calibrations;
 pub mod calls;
@@ -20,6 +19,7 @@ mod chain;
 pub mod children;
 pub mod compaction;
 pub mod context;
+pub mod earlier;
 pub mod estimators;
 pub mod event;
 pub mod fleet;

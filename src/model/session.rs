@@ -408,6 +408,7 @@ impl Session {
             self.refers_back = false;
         }
         self.note_beginning();
+        self.note_price();
     }
 
     /// Takes in the agent's own number for its context.

@@ -1,6 +1,6 @@
 //! Sessions to test on, made of events.
 
-use super::beginnings::Beginnings;
+use super::earlier::Earlier;
 use super::event::{
     Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
 };
@@ -63,13 +63,13 @@ impl Log {
     }
 
     pub(crate) fn of(agent: &'static str) -> Log {
-        Log::after(&Beginnings::default(), agent)
+        Log::after(&Earlier::default(), agent)
     }
 
-    /// A session of a user whose sessions began so.
-    pub(crate) fn after(beginnings: &Beginnings, agent: &'static str) -> Log {
+    /// A session of a user whose earlier sessions have shown this.
+    pub(crate) fn after(earlier: &Earlier, agent: &'static str) -> Log {
         let mut rules: Rules = toml::from_str(RULES).unwrap_or_default();
-        rules.beginnings = beginnings.clone();
+        rules.earlier = earlier.clone();
         let mut session = Session::new(agent, Arc::new(rules));
         session.coverage = Coverage::Whole;
         Log { session, line: 0 }

@@ -17,8 +17,8 @@ use pattern::matches_model;
 pub use policy::Policy;
 pub use price::PriceRow;
 
-use super::beginnings::Beginnings;
 use super::calibration::Tokenizer;
+use super::earlier::Earlier;
 use super::estimators::Estimator;
 use super::history::Counted;
 use super::own_count::CountRule;
@@ -57,9 +57,9 @@ pub struct Rules {
     /// The user's windows and policies.
     #[serde(skip)]
     pub custom: Custom,
-    /// What the user's sessions began with.
+    /// What the user's earlier sessions have shown.
     #[serde(skip)]
-    pub beginnings: Beginnings,
+    pub earlier: Earlier,
     /// The newest version of each agent whose logs were compared with known counts, by the agent's id.
     #[serde(skip)]
     pub proven: BTreeMap<&'static str, &'static str>,

@@ -2,7 +2,7 @@
 
 use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
-use crate::ingest::cache::beginnings;
+use crate::ingest::cache::earlier;
 use crate::ingest::discover::LogFile;
 use crate::ingest::reader::{read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;
@@ -91,7 +91,7 @@ pub fn run(
     style.print(Output::Session(&report), out)?;
     if let Some(folder) = &context.cache {
         // What the next sessions begin with is a guess without it.
-        let _ = beginnings::save(folder, &context.rules.beginnings);
+        let _ = earlier::save(folder, &context.rules.earlier);
     }
     Ok(())
 }

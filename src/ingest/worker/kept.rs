@@ -66,7 +66,7 @@ impl Worker {
             Some(cache) => {
                 self.next_save = now + PAUSE;
                 let saved = cache.save();
-                match saved.and_then(|()| cache.save_beginnings(&self.rules)) {
+                match saved.and_then(|()| cache.save_earlier(&self.rules)) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(e) => {
                         let what = format!(
@@ -85,7 +85,7 @@ impl Worker {
         if let Some(cache) = &mut self.cache {
             // Nobody is there to be told.
             let _ = cache.save();
-            let _ = cache.save_beginnings(&self.rules);
+            let _ = cache.save_earlier(&self.rules);
         }
     }
 }

@@ -43,7 +43,7 @@ impl Session {
         let count_alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
-        let prior = || self.rules.tokenizer(self.agent, Some(id));
+        let prior = self.expected_tokenizer(id);
         self.ledger
             .items_mut()
             .use_model(|calibrations| calibrations.switch(id, prior));

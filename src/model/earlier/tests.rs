@@ -1,9 +1,10 @@
+use super::beginning::Beginning;
 use super::*;
 use crate::model::event::{Event, Meta};
 use crate::model::testing::Log;
 use crate::model::{Kind, Role};
 
-fn session(known: &Beginnings, id: &str) -> Log {
+fn session(known: &Earlier, id: &str) -> Log {
     let meta = Meta {
         id: Some(id.into()),
         ..Meta::default()
@@ -17,7 +18,7 @@ fn session(known: &Beginnings, id: &str) -> Log {
 
 #[test]
 fn a_session_is_expected_to_begin_as_the_one_before() {
-    let known = Beginnings::new(Vec::new());
+    let known = Earlier::new(Facts::default());
     let first = session(&known, "first");
     assert_eq!(first.session.context().used, 500, "nothing is known yet");
     let first = first.report(5_000);
@@ -29,7 +30,7 @@ fn a_session_is_expected_to_begin_as_the_one_before() {
     let longer = session(&known, "third").item("more", Role::User, Kind::Text, 1_000);
     assert_eq!(longer.session.context().used, 6_000);
 
-    let known = Beginnings::new(known.take_new(Vec::new()));
+    let known = Earlier::new(known.take_new(Facts::default()));
     let same = session(&known, "first").session.context();
     assert_eq!(same.used, 500, "its own beginning is not known before");
     drop(first.report(9_000));
@@ -38,10 +39,21 @@ fn a_session_is_expected_to_begin_as_the_one_before() {
 
 #[test]
 fn what_follows_something_said_shows_no_beginning() {
-    let known = Beginnings::new(Vec::new());
+    let known = Earlier::new(Facts::default());
     let log = session(&known, "one").compact(4_000).report(5_000);
     assert!(!known.has_new());
     drop(log);
+}
+
+fn of_beginnings(beginnings: Vec<Beginning>) -> Facts {
+    Facts {
+        beginnings,
+        ..Facts::default()
+    }
+}
+
+fn note(known: &Earlier, beginning: &Beginning) {
+    known.add(|facts| &mut facts.beginnings, beginning);
 }
 
 fn beginning(session: u64, at: i64, tokens: u64) -> Beginning {
@@ -84,7 +96,7 @@ fn the_newest_of_those_most_alike_is_expected() {
             ..beginning(6, 46, 600)
         },
     ];
-    let known = Beginnings::new(all);
+    let known = Earlier::new(of_beginnings(all));
     let cases: [(Beginning, Option<u64>); 8] = [
         (of(|_| {}), Some(200)),
         (of(|asked| asked.session = 2), Some(100)),
@@ -96,32 +108,95 @@ fn the_newest_of_those_most_alike_is_expected() {
         (of(|asked| asked.agent = "nobody".into()), None),
     ];
     for (asked, expected) in cases {
-        assert_eq!(known.expected(&asked), expected, "{asked:?}");
+        assert_eq!(known.beginning_like(&asked), expected, "{asked:?}");
     }
 }
 
 #[test]
 fn few_of_a_kind_are_kept_and_each_session_once() {
-    let known = Beginnings::new(Vec::new());
+    let known = Earlier::new(Facts::default());
     for n in 0..9 {
-        known.add(beginning(n, n as i64, n));
+        note(&known, &beginning(n, n as i64, n));
     }
-    known.add(Beginning {
+    let elsewhere = Beginning {
         cwd: None,
         ..beginning(20, 1, 20)
-    });
-    known.add(beginning(8, 8, 88));
+    };
+    note(&known, &elsewhere);
+    note(&known, &beginning(8, 8, 88));
     assert!(known.has_new());
     let tokens = |all: &[Beginning]| all.iter().map(|one| one.tokens).collect::<Vec<_>>();
-    let all = known.take_new(vec![beginning(30, 7, 30)]);
-    assert_eq!(tokens(&all), [20, 30, 7, 88]);
+    let all = known.take_new(of_beginnings(vec![beginning(30, 7, 30)]));
+    assert_eq!(tokens(&all.beginnings), [20, 30, 7, 88]);
     assert!(!known.has_new());
 }
 
 #[test]
 fn by_default_nothing_is_noted_or_expected() {
-    let none = Beginnings::default();
-    none.add(beginning(1, 1, 1));
+    let none = Earlier::default();
+    note(&none, &beginning(1, 1, 1));
     assert!(!none.has_new());
-    assert_eq!(none.expected(&beginning(2, 2, 2)), None);
+    assert_eq!(none.beginning_like(&beginning(2, 2, 2)), None);
+}
+
+/// A session of nine requests whose tool results cost so many tokens for a local one.
+fn priced(known: &Earlier, id: &str, factor: u64) -> Log {
+    let mut log = session(known, id).report(1_500);
+    let mut prompt = 1_500;
+    for n in 0..9 {
+        log = log.item(&format!("result {n}"), Role::Tool, Kind::ToolResult, 400);
+        prompt += 400 * factor;
+        log = log.report(prompt);
+    }
+    log
+}
+
+#[test]
+fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
+    let known = Earlier::new(Facts::default());
+    let first_result = |known: &Earlier| {
+        let log = session(known, "next").report(1_500);
+        let log = log.item("result", Role::Tool, Kind::ToolResult, 400);
+        log.session.context().used - 1_500
+    };
+    let by_the_table = first_result(&known);
+    drop(priced(&known, "dear", 2));
+    let noted = known.take_new(Facts::default()).prices;
+    assert_eq!(noted.len(), 1, "{noted:?}");
+    assert_eq!((&*noted[0].model, noted[0].deltas), ("m", 8));
+    let learned = first_result(&known);
+    assert!(
+        by_the_table < 600 && learned > 650,
+        "{by_the_table}, {learned}"
+    );
+
+    let again = priced(&known, "dear", 2);
+    let alone = priced(&Earlier::default(), "dear", 2);
+    let used = |log: &Log| log.session.context().used;
+    assert_eq!(
+        used(&again),
+        used(&alone),
+        "its own prices are not known before"
+    );
+}
+
+#[test]
+fn the_middle_price_of_the_newest_sessions_is_expected() {
+    let known = Earlier::new(Facts::default());
+    let price = |session: u64, at: i64, token: f64| Price {
+        agent: "toy".into(),
+        session,
+        model: "m".into(),
+        at,
+        deltas: 8,
+        prices: [token, 0.0, 0.0, 0.0, 0.0],
+    };
+    for (session, at, token) in [(1, 10, 9.0), (2, 20, 1.2), (3, 30, 1.9), (4, 40, 1.3)] {
+        known.add(|facts| &mut facts.prices, &price(session, at, token));
+    }
+    let expected = |session| Some(known.price_of("toy", "m", session)?.prices[0]);
+    assert_eq!(expected(99), Some(1.3), "the oldest has made room");
+    assert_eq!(expected(4), Some(1.9));
+    assert_eq!(known.price_of("other", "m", 99), None);
+    assert_eq!(known.price_of("toy", "n", 99), None);
 }

@@ -1,8 +1,8 @@
-//! The file of what sessions began with. It is small and written by every program that reads a session whole.
+//! The file of what earlier sessions have shown. It is small and written by every program that reads a session whole.
 
 use super::file::replace;
 use crate::files;
-use crate::model::beginnings::{Beginning, Beginnings};
+use crate::model::earlier::{Earlier, Facts};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 const MOST: u64 = 1 << 20;
 
 fn path(folder: &Path) -> PathBuf {
-    folder.join("beginnings.json")
+    folder.join("earlier.json")
 }
 
 /// Those in a folder. Whatever is wrong with the file, there are none then.
-pub fn load(folder: &Path) -> Beginnings {
-    Beginnings::new(read(folder))
+pub fn load(folder: &Path) -> Earlier {
+    Earlier::new(read(folder))
 }
 
-fn read(folder: &Path) -> Vec<Beginning> {
+fn read(folder: &Path) -> Facts {
     let bytes = files::read(&path(folder), MOST);
     let all = bytes
         .ok()
@@ -31,11 +31,11 @@ fn read(folder: &Path) -> Vec<Beginning> {
 /// # Errors
 ///
 /// If the file cannot be written.
-pub fn save(folder: &Path, beginnings: &Beginnings) -> io::Result<()> {
-    if !beginnings.has_new() {
+pub fn save(folder: &Path, earlier: &Earlier) -> io::Result<()> {
+    if !earlier.has_new() {
         return Ok(());
     }
-    let all = beginnings.take_new(read(folder));
+    let all = earlier.take_new(read(folder));
     let bytes = serde_json::to_vec(&all).map_err(io::Error::other)?;
     replace(&path(folder), |file| file.write_all(&bytes))
 }

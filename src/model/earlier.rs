@@ -1,0 +1,135 @@
+//! What the user's earlier sessions have shown: what a session of an agent begins with, and what a model's tokens cost.
+//! The next session is expected to be like them until its own reports are there.
+
+mod beginning;
+mod price;
+#[cfg(test)]
+mod tests;
+
+use super::event::Key;
+use super::session::Session;
+use beginning::Beginning;
+use price::Price;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What earlier sessions have shown, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    beginnings: Vec<Beginning>,
+    prices: Vec<Price>,
+}
+
+/// What the user's earlier sessions have shown, shared by all that read them. By default there is nothing, and nothing
+/// is added: a result depends on what was read before only where that is wanted.
+#[derive(Clone, Default)]
+pub struct Earlier(Option<Arc<Mutex<Known>>>);
+
+#[derive(Default)]
+struct Known {
+    facts: Facts,
+    /// Whether some are new since they were last taken.
+    has_new: bool,
+}
+
+/// So many facts of the same kind are kept, and so many of all.
+const ALIKE: usize = 3;
+const MOST: usize = 256;
+
+impl Earlier {
+    /// These facts, and those of sessions that are read from now on.
+    pub fn new(facts: Facts) -> Earlier {
+        Earlier(Some(Arc::new(Mutex::new(Known {
+            facts,
+            has_new: false,
+        }))))
+    }
+
+    /// Whether there are new facts since they were last taken.
+    pub fn has_new(&self) -> bool {
+        self.known().is_some_and(|known| known.has_new)
+    }
+
+    /// All of them with those that are known elsewhere.
+    pub fn take_new(&self, elsewhere: Facts) -> Facts {
+        let mut all = elsewhere;
+        if let Some(mut known) = self.known() {
+            known.has_new = false;
+            for fact in &known.facts.beginnings {
+                add(&mut all.beginnings, fact);
+            }
+            for fact in &known.facts.prices {
+                add(&mut all.prices, fact);
+            }
+        }
+        all
+    }
+
+    /// Whether anything is noted.
+    fn is_kept(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn known(&self) -> Option<MutexGuard<'_, Known>> {
+        let known = self.0.as_ref()?;
+        Some(known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Adds a fact to those of its kind.
+    fn add<F: Fact>(&self, of: impl FnOnce(&mut Facts) -> &mut Vec<F>, fact: &F) {
+        if let Some(mut known) = self.known() {
+            let is_new = add(of(&mut known.facts), fact);
+            known.has_new |= is_new;
+        }
+    }
+}
+
+/// Something that one session has shown.
+trait Fact: Clone + PartialEq {
+    /// When the session began, in seconds since 1970.
+    fn at(&self) -> i64;
+
+    /// Whether it takes the place of another one: the same session has shown both.
+    fn replaces(&self, other: &Self) -> bool;
+
+    /// Whether they are of the same kind, of which the newest are kept.
+    fn is_like(&self, other: &Self) -> bool;
+}
+
+/// Adds a fact; older ones like it make room. Returns whether it is new.
+fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
+    if all.contains(new) {
+        return false;
+    }
+    all.retain(|other| !new.replaces(other));
+    all.push(new.clone());
+    all.sort_by_key(F::at);
+    let mut alike = all.iter().filter(|other| other.is_like(new)).count();
+    all.retain(|other| {
+        let leaves = alike > ALIKE && other.is_like(new);
+        alike -= usize::from(leaves);
+        !leaves
+    });
+    all.drain(..all.len().saturating_sub(MOST));
+    all.contains(new)
+}
+
+/// A hash that names a session or a folder without holding its text.
+fn hash(text: &str) -> u64 {
+    Key::of_parts(&["beginning", text]).0
+}
+
+impl Session {
+    fn hash_of_id(&self) -> u64 {
+        self.meta.id.as_deref().map_or(0, hash)
+    }
+}
+
+impl fmt::Debug for Earlier {
+    /// Without its contents: they change while a program runs, and nothing that is kept depends on them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Earlier").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,114 @@
+//! What the user's sessions began with: system prompt, tools and whatever else of a first prompt is not part of the
+//! conversation. The next session of the agent is expected to begin with as much.
+
+use super::{Earlier, Fact, hash};
+use crate::model::session::Session;
+use serde::{Deserialize, Serialize};
+
+/// What one session began with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// The agent's id.
+    pub agent: Box<str>,
+    /// Whether it is a sub-agent's.
+    pub is_child: bool,
+    /// A hash of the session's id.
+    pub session: u64,
+    /// A hash of its working directory.
+    pub cwd: Option<u64>,
+    /// The agent's version.
+    pub version: Option<Box<str>>,
+    /// The model of its first request.
+    pub model: Option<Box<str>>,
+    /// When it began, in seconds since 1970.
+    pub at: i64,
+    /// Tokens of the first prompt that are not part of the conversation.
+    pub tokens: u64,
+}
+
+impl Fact for Beginning {
+    fn at(&self) -> i64 {
+        self.at
+    }
+
+    fn replaces(&self, other: &Beginning) -> bool {
+        (&self.agent, self.session) == (&other.agent, other.session)
+    }
+
+    fn is_like(&self, other: &Beginning) -> bool {
+        (&self.agent, self.is_child, self.cwd, &self.model)
+            == (&other.agent, other.is_child, other.cwd, &other.model)
+    }
+}
+
+impl Earlier {
+    /// What a session is expected to begin with, in tokens: as the newest of those that are most like it. It does
+    /// not depend on the session itself.
+    pub(super) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
+        let known = self.known()?;
+        let others = known.facts.beginnings.iter().filter(|known| {
+            known.agent == asked.agent
+                && known.is_child == asked.is_child
+                && known.session != asked.session
+        });
+        // Models differ in their tokenizers, projects in their tools.
+        let likeness = |known: &&Beginning| {
+            let model = asked.model.is_none() || known.model == asked.model;
+            let cwd = known.cwd == asked.cwd;
+            (model, cwd, known.version == asked.version, known.at)
+        };
+        others.max_by_key(likeness).map(|known| known.tokens)
+    }
+}
+
+impl Session {
+    /// Notes what it began with, if its only request so far shows that: its log was read from its beginning, and
+    /// nothing was said before.
+    pub(in crate::model) fn note_beginning(&self) {
+        let (earlier, items) = (&self.rules().earlier, self.items());
+        let [first] = self.requests() else { return };
+        if !earlier.is_kept() || !self.is_read_from_its_beginning() {
+            return;
+        }
+        let held = items.iter().enumerate();
+        let held = held.filter(|(_, item)| self.ledger().in_prompt(item, 0));
+        let (mut said, mut is_first) = (0_u64, true);
+        for (ix, item) in held {
+            is_first &= item.output_of.is_none();
+            if !item.is_prefix() {
+                said = said.saturating_add(self.tokens(ix).0);
+            }
+        }
+        if let Some(tokens) = first.prompt.checked_sub(said).filter(|_| is_first) {
+            let beginning = self.like_its_beginning();
+            let beginning = Beginning {
+                tokens,
+                model: first.model.as_deref().map(Into::into),
+                ..beginning
+            };
+            earlier.add(|facts| &mut facts.beginnings, &beginning);
+        }
+    }
+
+    /// What it is expected to begin with, in tokens, as the user's sessions before it.
+    pub(in crate::model) fn expected_beginning(&self) -> Option<u64> {
+        let earlier = &self.rules().earlier;
+        if !earlier.is_kept() {
+            return None;
+        }
+        earlier.beginning_like(&self.like_its_beginning())
+    }
+
+    fn like_its_beginning(&self) -> Beginning {
+        Beginning {
+            agent: self.agent.into(),
+            is_child: self.meta.parent.is_some(),
+            session: self.hash_of_id(),
+            cwd: self.meta.cwd.as_deref().map(hash),
+            version: self.meta.version.as_deref().map(Into::into),
+            model: self.model().map(Into::into),
+            at: self.started_at.map_or(0, |at| at.as_second()),
+            tokens: 0,
+        }
+    }
+}
