@@ -111,8 +111,10 @@ pub struct Calibration {
     thinking: Thinking,
     /// Whether the log shows no thinking where it was reported.
     hidden: bool,
-    /// What a token costs, as a multiple of the prior's price: 1 unless reports have refuted that.
+    /// What a token costs, as a multiple of the prior's price: `usual` unless reports have refuted that.
     scale: f64,
+    /// What it is expected to be: 1 unless earlier sessions have shown another.
+    usual: f64,
     /// How far away a scale is that is more likely, though not yet beyond doubt.
     doubt: f64,
     /// The scale with which past requests were last settled.
@@ -143,13 +145,19 @@ impl Default for Calibration {
 impl Calibration {
     /// The models table's numbers, before anything was seen.
     pub fn new(prior: Tokenizer) -> Calibration {
+        Calibration::scaled(prior, 1.0)
+    }
+
+    /// The same for a model whose tokens cost `usual` times what the table has, as earlier sessions have shown.
+    pub(super) fn scaled(prior: Tokenizer, usual: f64) -> Calibration {
         Calibration {
             thinking: prior.thinking,
             hidden: false,
-            scale: 1.0,
+            scale: usual,
+            usual,
             doubt: 0.0,
-            settled_scale: 1.0,
-            price: prior.price(),
+            settled_scale: usual,
+            price: prior.price_times(usual),
             classes: Classes::new(prior.extra()),
             seen: VecDeque::new(),
             p90: 1.0,
@@ -207,10 +215,9 @@ impl Calibration {
         self.seen.len()
     }
 
-    /// What a token, the framing of an item and of a call, a digit and a mark cost now.
-    pub(super) fn prices(&self) -> [f64; 5] {
-        let [token, item, call, digit, _, mark] = self.price;
-        [token, item, call, digit, mark]
+    /// What a token costs, as a multiple of the prior's price.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale
     }
 
     /// What becomes of the model's thinking.
@@ -261,20 +268,6 @@ impl Calibration {
     /// Whether the log shows no thinking where some was reported.
     pub(super) fn hides_thinking(&self) -> bool {
         self.hidden
-    }
-
-    /// What a token and its like cost before anything was seen, and what framing does.
-    fn expected_price(&self) -> Parts {
-        let [token, item, call, digit, wide, mark] = self.prior.price();
-        let scale = self.scale;
-        [
-            token * scale,
-            item,
-            call,
-            digit * scale,
-            wide * scale,
-            mark * scale,
-        ]
     }
 }
 

@@ -42,10 +42,10 @@ impl Calibrations {
         self.others.clear();
     }
 
-    /// Uses another model, with what was learned about it before, else with its prior.
-    pub(super) fn switch(&mut self, id: &str, prior: Tokenizer) {
+    /// Uses another model, with what was learned about it before, else with a calibration to begin with.
+    pub(super) fn switch(&mut self, id: &str, new: Calibration) {
         let known = self.others.remove(id);
-        let next = known.unwrap_or_else(|| Calibration::new(prior));
+        let next = known.unwrap_or(new);
         let last = std::mem::replace(&mut self.current, next);
         if let Some(old) = self.model.replace(id.into()) {
             self.others.insert(old, last);

@@ -39,7 +39,7 @@ impl Calibration {
     /// Weighted least squares, each price pulled towards the prior's as by [`PRIOR_WEIGHT`] deltas of
     /// a typical size.
     fn fit_prices(&mut self, points: &[Point<'_>]) {
-        let prior = self.expected_price();
+        let prior = self.prior.price_times(self.scale);
         let yard = self.yard(TYPICAL[0] * prior[0], 1);
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];

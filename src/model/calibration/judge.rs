@@ -38,17 +38,17 @@ impl Calibration {
             return self.thinking != thinking;
         }
         let points = self.points(self.thinking);
-        let table = Fit::with(1.0, &points);
-        let free = Fit::free(&points, self.prior.spread).unwrap_or(table);
-        let gain = free.likelihood - table.likelihood;
-        let is_far = free.scale.ln().abs() > FAR * self.prior.spread;
-        let needed = match self.scale == 1.0 {
+        let usual = Fit::with(self.usual, &points);
+        let free = Fit::free(&points, self.prior.spread, self.usual).unwrap_or(usual);
+        let gain = free.likelihood - usual.likelihood;
+        let is_far = (free.scale / self.usual).ln().abs() > FAR * self.prior.spread;
+        let needed = match self.scale == self.usual {
             true => DECISIVE_SCALE,
             false => -DECISIVE_SCALE,
         };
         self.scale = match is_far && gain > needed {
             true => free.scale,
-            false => 1.0,
+            false => self.usual,
         };
         self.doubt = match is_far && gain > LIKELY {
             true => (free.scale - self.scale).abs(),
@@ -64,11 +64,11 @@ impl Calibration {
     /// The best account of the deltas in which this becomes of thinking.
     fn account(&self, thinking: Thinking) -> Fit {
         let points = self.points(thinking);
-        let table = Fit::with(1.0, &points);
-        let free = Fit::free(&points, self.prior.spread).unwrap_or(table);
-        let best = match free.likelihood > table.likelihood {
+        let usual = Fit::with(self.usual, &points);
+        let free = Fit::free(&points, self.prior.spread, self.usual).unwrap_or(usual);
+        let best = match free.likelihood > usual.likelihood {
             true => free,
-            false => table,
+            false => usual,
         };
         // The table's word is worth some deltas; where it has none, what the log shows.
         let against = match (self.prior.thinking, self.hidden) {

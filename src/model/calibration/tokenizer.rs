@@ -53,13 +53,18 @@ pub struct Tokenizer {
 
 impl Tokenizer {
     pub(super) fn price(&self) -> Parts {
+        self.price_times(1.0)
+    }
+
+    /// The price where all text costs `scale` times as much; framing costs the same.
+    pub(super) fn price_times(&self, scale: f64) -> Parts {
         [
-            self.per_token,
+            self.per_token * scale,
             self.per_item,
             self.per_call,
-            self.per_digit,
+            self.per_digit * scale,
             0.0,
-            self.per_mark,
+            self.per_mark * scale,
         ]
     }
 

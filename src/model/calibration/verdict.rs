@@ -35,9 +35,9 @@ impl Fit {
         }
     }
 
-    /// The best fit with a scale of its own; `spread` is the prior's 90 % error. `None`: no delta shows
-    /// a scale.
-    pub(super) fn free(points: &[Point], spread: f64) -> Option<Fit> {
+    /// The best fit with a scale of its own; `spread` is the prior's 90 % error, `usual` the scale that is expected.
+    /// `None`: no delta shows a scale.
+    pub(super) fn free(points: &[Point], spread: f64, usual: f64) -> Option<Fit> {
         let mut ratios: Vec<(f64, f64)> = points.iter().filter_map(Point::ratio).collect();
         ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
         let half = ratios.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
@@ -49,7 +49,7 @@ impl Fit {
         let scale = median?.0.clamp(1.0 / MOST_SCALE, MOST_SCALE);
         let fit = Fit::with(scale, points);
         Some(Fit {
-            likelihood: fit.likelihood - scale.ln().abs() / spread.max(LEAST_SPREAD),
+            likelihood: fit.likelihood - (scale / usual).ln().abs() / spread.max(LEAST_SPREAD),
             ..fit
         })
     }

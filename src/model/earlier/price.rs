@@ -1,7 +1,6 @@
-//! What a model's tokens cost in the user's sessions, compared with the local count.
+//! What a model's tokens cost in the user's sessions, where that is not what the models table has.
 
 use super::{Earlier, Fact};
-use crate::model::calibration::Tokenizer;
 use crate::model::session::Session;
 use serde::{Deserialize, Serialize};
 
@@ -16,17 +15,14 @@ pub struct Price {
     pub model: Box<str>,
     /// When the session began, in seconds since 1970.
     pub at: i64,
-    /// Settled deltas that it was learned from.
-    pub deltas: usize,
-    /// As [`Tokenizer`] has them: tokens a local token, for framing an item and a call, and what a digit and a mark
-    /// cost beyond their part.
-    pub prices: [f64; 5],
+    /// What a token cost, as a multiple of the models table's price; 1 where the reports did not refute that.
+    pub scale: f64,
 }
 
-/// A price is noted when it was learned from so many deltas, and from twice as many each time after.
+/// A price is noted when it was learned from so many settled deltas, and from twice as many each time after.
 const FIRST: usize = 8;
-/// The most that a price of tokens may differ from the models table's to be believed, as a factor.
-const MOST_FACTOR: f64 = 2.0;
+/// The most and, as its inverse, the least that is believed.
+const MOST: f64 = 2.5;
 
 impl Fact for Price {
     fn at(&self) -> i64 {
@@ -44,14 +40,15 @@ impl Fact for Price {
 
 impl Earlier {
     /// The middle one of what a model's tokens cost in the newest sessions of an agent, without this session.
-    pub(super) fn price_of(&self, agent: &str, model: &str, session: u64) -> Option<Price> {
+    pub(super) fn scale_of(&self, agent: &str, model: &str, session: u64) -> Option<f64> {
         let known = self.known()?;
         let of_model = known.facts.prices.iter().filter(|known| {
             &*known.agent == agent && &*known.model == model && known.session != session
         });
-        let mut prices: Vec<&Price> = of_model.collect();
-        prices.sort_by(|a, b| a.prices[0].total_cmp(&b.prices[0]));
-        prices.get(prices.len() / 2).map(|price| (*price).clone())
+        let mut scales: Vec<f64> = of_model.map(|price| price.scale).collect();
+        scales.sort_by(f64::total_cmp);
+        let middle = scales.get(scales.len() / 2).copied();
+        middle.filter(|scale| (1.0 / MOST..=MOST).contains(scale))
     }
 }
 
@@ -72,35 +69,15 @@ impl Session {
             session: self.hash_of_id(),
             model: (**model).into(),
             at: self.started_at.map_or(0, |at| at.as_second()),
-            deltas,
-            prices: calibrations.current().prices(),
+            scale: calibrations.current().scale(),
         };
         earlier.add(|facts| &mut facts.prices, &price);
     }
 
-    /// The tokenizer of a model: the models table's, with the prices that the user's earlier sessions have shown.
-    pub(in crate::model) fn expected_tokenizer(&self, model: &str) -> Tokenizer {
-        let table = self.rules().tokenizer(self.agent, Some(model));
+    /// What a token of a model is expected to cost, as a multiple of the models table's price.
+    pub(in crate::model) fn expected_scale(&self, model: &str) -> f64 {
         let earlier = &self.rules().earlier;
-        match earlier.price_of(self.agent, model, self.hash_of_id()) {
-            Some(Price { prices, .. }) if is_possible(&table, prices) => {
-                let [per_token, per_item, per_call, per_digit, per_mark] = prices;
-                Tokenizer {
-                    per_token,
-                    per_item,
-                    per_call,
-                    per_digit,
-                    per_mark,
-                    ..table
-                }
-            }
-            _ => table,
-        }
+        let scale = earlier.scale_of(self.agent, model, self.hash_of_id());
+        scale.unwrap_or(1.0)
     }
-}
-
-fn is_possible(table: &Tokenizer, prices: [f64; 5]) -> bool {
-    let factor = prices[0] / table.per_token;
-    prices.iter().all(|price| price.is_finite())
-        && (1.0 / MOST_FACTOR..=MOST_FACTOR).contains(&factor)
 }

@@ -1,6 +1,7 @@
 //! What a log says of its session, and what follows from another model.
 
 use super::Session;
+use crate::model::calibration::Calibration;
 use crate::model::event::Meta;
 use crate::model::past::Facts;
 
@@ -15,9 +16,7 @@ impl Session {
     }
 
     pub(super) fn set_meta(&mut self, new: Meta) {
-        if let Some(model) = &new.model {
-            self.use_model(model);
-        }
+        let model = new.model.clone();
         let old = std::mem::take(&mut self.meta);
         self.meta = Meta {
             // A session keeps the id it began with: forks and resumed files repeat others'.
@@ -31,6 +30,10 @@ impl Session {
             trigger: new.trigger.or(old.trigger),
             says_window: new.says_window.or(old.says_window),
         };
+        // What a model's tokens cost is asked of other sessions than this one, which its id tells apart.
+        if let Some(model) = model {
+            self.use_model(&model);
+        }
         self.note_facts();
     }
 
@@ -43,10 +46,11 @@ impl Session {
         let count_alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
-        let prior = self.expected_tokenizer(id);
+        let prior = self.rules.tokenizer(self.agent, Some(id));
+        let next = Calibration::scaled(prior, self.expected_scale(id));
         self.ledger
             .items_mut()
-            .use_model(|calibrations| calibrations.switch(id, prior));
+            .use_model(|calibrations| calibrations.switch(id, next));
         if !count_alike {
             self.ledger.forget_settled(&self.chain);
         }
