@@ -1,8 +1,8 @@
 //! Sessions of `n` requests that never compact, by shape.
 
 use ctxgauge::model::event::{
-    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset, Size,
-    Usage,
+    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
+    Size, Usage,
 };
 use ctxgauge::model::{Gone, Kind, Role, Source};
 
@@ -507,7 +507,7 @@ fn resets(n: u64, every: u64) -> Vec<Entry> {
             log.push(Event::Reset(Box::new(Reset {
                 key: None,
                 gone: Gone::Compaction,
-                cause: "auto".into(),
+                cause: Cause::Automatic,
                 before: None,
                 after: None,
                 kept: Kept::Nothing,

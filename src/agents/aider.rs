@@ -18,7 +18,7 @@
 use super::lenient::{self, Count, Reported, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, decoder, facts, head};
 use crate::model::Gone;
-use crate::model::event::{Kept, Key, Meta, Node, Reset, Sink, Usage};
+use crate::model::event::{Cause, Kept, Key, Meta, Node, Reset, Sink, Usage};
 use std::path::Path;
 
 /// The format.
@@ -149,7 +149,7 @@ impl AiderDecoder {
     /// The talk begins anew.
     fn clear(&mut self, cause: &str, out: &mut Sink<'_>) {
         match std::mem::take(&mut self.has_talk) {
-            true => out.reset(Reset::new(Gone::Clear, cause, Kept::Nothing)),
+            true => out.reset(Reset::new(Gone::Clear, Cause::named(cause), Kept::Nothing)),
             false => out.skip("beginning of a talk"),
         }
     }

@@ -26,7 +26,7 @@ use super::image;
 use super::lenient::{self, Lost, Text};
 use super::{Base, Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head};
 use crate::model::event::{
-    Billed, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+    Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use requests::Requests;
@@ -377,7 +377,7 @@ impl ClaudeCodeDecoder {
         if out.lane() == Lane::Main {
             self.requests.compact(&kept);
         }
-        let cause = metadata.trigger.get().unwrap_or("unknown");
+        let cause = Cause::named(metadata.trigger.or_empty());
         out.reset(Reset {
             key: record.uuid.key(),
             // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.

@@ -25,7 +25,7 @@ use super::settings::{Layers, Settings, SettingsFile, tokens};
 use super::{
     Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, decoder, facts, head,
 };
-use crate::model::event::{Kept, Key, Meta, Node, Part, Reset, Sink};
+use crate::model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
 use crate::model::window::{ModelWindow, Overrides};
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
@@ -272,7 +272,7 @@ impl GrokDecoder {
                     after: update.after.0,
                     ..Reset::new(
                         Gone::Compaction,
-                        "auto",
+                        Cause::Automatic,
                         Kept::Nodes(self.task.into_iter().collect()),
                     )
                 });

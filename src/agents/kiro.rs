@@ -22,7 +22,7 @@ use super::anthropic::ToolNames;
 use super::lenient::{self, Count, Lost, Raw, Text, record};
 use super::{Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head, image};
 use crate::model::event::{
-    Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+    Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role};
 use jiff::Timestamp;
@@ -191,7 +191,7 @@ impl Decoder for KiroDecoder {
             "Compaction" => self.compaction(data, out),
             "Clear" => {
                 self.unanswered = None;
-                out.reset(Reset::new(Gone::Clear, "manual", Kept::Nothing));
+                out.reset(Reset::new(Gone::Clear, Cause::Manual, Kept::Nothing));
             }
             "CancelledPrompt" => match self.unanswered.take() {
                 Some(prompt) => out.emit(Event::cleared_node(prompt)),
@@ -298,7 +298,7 @@ impl KiroDecoder {
         let kept = kept.filter(|key| self.messages.contains(key)).collect();
         out.reset(Reset::new(
             Gone::Compaction,
-            "not logged",
+            Cause::Unlogged,
             Kept::Nodes(kept),
         ));
         if let Some(summary) = data.summary.get() {

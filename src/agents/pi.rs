@@ -257,7 +257,7 @@ impl PiDecoder {
         let index = || Some(Key::of_number("pi", record.first_kept_entry_index.0?));
         let first = record.first_kept_entry_id.key().or_else(index);
         let cause = match std::mem::take(&mut self.run) {
-            Run::Ended => "unknown".into(),
+            Run::Ended => Cause::Unlogged,
             Run::Calls | Run::Results => Cause::Automatic,
         };
         out.reset(Reset {

@@ -482,11 +482,11 @@ pub struct Reset {
 
 impl Reset {
     /// A reset without an id and without sizes.
-    pub fn new(gone: Gone, cause: impl Into<Cause>, kept: Kept) -> Reset {
+    pub fn new(gone: Gone, cause: Cause, kept: Kept) -> Reset {
         Reset {
             key: None,
             gone,
-            cause: cause.into(),
+            cause,
             before: None,
             after: None,
             kept,
@@ -509,6 +509,16 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// The cause that a log or its decoder names so, which may be the name of an automatic or manual one.
+    pub fn named(name: &str) -> Cause {
+        match name {
+            "auto" => Cause::Automatic,
+            "manual" => Cause::Manual,
+            "" | "unknown" => Cause::Unlogged,
+            other => Cause::Other(other.into()),
+        }
+    }
+
     /// The cause's name, as reports write it.
     pub fn name(&self) -> &str {
         match self {
@@ -516,16 +526,6 @@ impl Cause {
             Cause::Manual => "manual",
             Cause::Unlogged => "unknown",
             Cause::Other(name) => name,
-        }
-    }
-}
-
-impl From<&str> for Cause {
-    fn from(name: &str) -> Cause {
-        match name {
-            "auto" => Cause::Automatic,
-            "manual" => Cause::Manual,
-            other => Cause::Other(other.into()),
         }
     }
 }

@@ -168,16 +168,21 @@ impl Session {
         since.fold(base.saturating_add(reasoning), u64::saturating_add)
     }
 
-    /// The cause of a reset. Where the log does not have it, an agent that had reached its trigger
-    /// compacted by itself.
-    pub(super) fn cause_of(&self, reset: &Reset, counted: Option<Counted>) -> Cause {
+    /// The cause of a reset, by the agent's count or else the size before it. Where the log does not have it, an
+    /// agent that had reached its trigger compacted by itself; where no trigger is known, one whose window was half
+    /// full did.
+    pub(super) fn cause_of(&self, reset: &Reset, counted: Option<Counted>, before: u64) -> Cause {
         if reset.cause != Cause::Unlogged {
             return reset.cause.clone();
         }
-        match (counted, self.limits().trigger) {
-            (Some(counted), Some(trigger)) if (counted.at as f64) < trigger as f64 * BY_ITSELF => {
-                Cause::Manual
-            }
+        let (at, share) = match counted {
+            Some(counted) => (counted.at, BY_ITSELF),
+            None => (before, BY_ITSELF_UNCOUNTED),
+        };
+        let limits = self.limits();
+        match limits.trigger {
+            Some(trigger) if (at as f64) < trigger as f64 * share => Cause::Manual,
+            None if at < limits.window / 2 => Cause::Unlogged,
             _ => Cause::Automatic,
         }
     }
@@ -264,6 +269,8 @@ impl Session {
 /// The share of the trigger from which on a compaction is taken for the agent's own. Our version of its
 /// count is off by up to 2 %, where the log does not have what it counts.
 const BY_ITSELF: f64 = 0.97;
+/// The same where its count is not known, and the size before may be an estimate.
+const BY_ITSELF_UNCOUNTED: f64 = 0.85;
 
 /// The agent's own count of each prompt: where its rule adds the reasoning of earlier turns, the prompt
 /// and that; else the prompt.
@@ -482,6 +489,20 @@ mod tests {
         assert_eq!(causes[0].cause, Cause::Manual);
         assert_eq!(causes[1].cause, Cause::Automatic);
         assert_eq!(causes[1].counted.map(|counted| counted.at), Some(49_520));
+    }
+
+    #[test]
+    fn without_a_count_the_size_before_decides_and_without_a_trigger_half_the_window() {
+        let cause = |agent: &'static str, prompt: u64| {
+            let log = thinks(says(Log::of(agent).model("any"), "1"), "a", prompt, None);
+            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing);
+            let log = log.event(Event::Reset(Box::new(reset)));
+            log.session.resets()[0].cause.clone()
+        };
+        assert_eq!(cause("tested", 30_000), Cause::Manual);
+        assert_eq!(cause("tested", 49_000), Cause::Automatic);
+        assert_eq!(cause("without policy", 30_000), Cause::Unlogged);
+        assert_eq!(cause("without policy", 60_000), Cause::Automatic);
     }
 
     #[test]

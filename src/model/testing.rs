@@ -2,7 +2,8 @@
 
 use super::earlier::Earlier;
 use super::event::{
-    Billed, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size, Usage,
+    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
+    Usage,
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
@@ -144,7 +145,7 @@ impl Log {
         self.event(Event::Reset(Box::new(Reset {
             key: None,
             gone,
-            cause: cause.into(),
+            cause: Cause::named(cause),
             before: Some(before),
             after: None,
             kept: Kept::Nothing,

@@ -17,9 +17,9 @@ impl CopilotCliDecoder {
         let cause = match (data.custom_instructions.get(), data.trigger.get()) {
             (Some(_), _) => Cause::Manual,
             (None, Some("threshold")) => Cause::Automatic,
-            (None, Some(other)) => other.into(),
+            (None, Some(other)) => Cause::named(other),
             (None, None) if thread.turn.is_some() => Cause::Automatic,
-            (None, None) => "unknown".into(),
+            (None, None) => Cause::Unlogged,
         };
         let all = thread.messages.len();
         thread.messages.drain(..summarised.unwrap_or(all).min(all));
@@ -42,7 +42,11 @@ impl CopilotCliDecoder {
         let thread = self.thread(out.lane());
         thread.messages.clear();
         thread.summarised = None;
-        out.reset(Reset::new(Gone::Clear, "clear", thread.kept()));
+        out.reset(Reset::new(
+            Gone::Clear,
+            Cause::named("clear"),
+            thread.kept(),
+        ));
     }
 
     pub(super) fn truncation(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
@@ -57,7 +61,11 @@ impl CopilotCliDecoder {
         if let Some(summarised) = &mut thread.summarised {
             *summarised = summarised.saturating_sub(removed);
         }
-        out.reset(Reset::new(Gone::Compaction, "truncation", thread.kept()));
+        out.reset(Reset::new(
+            Gone::Compaction,
+            Cause::named("truncation"),
+            thread.kept(),
+        ));
     }
 }
 

@@ -7,7 +7,7 @@ use super::pointer::Pointers;
 use crate::agents::Decoder;
 use crate::agents::lenient::Count;
 use crate::model::event::{
-    Billed, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
@@ -282,7 +282,7 @@ fn reset(key: Option<Key>) -> Reset {
     Reset {
         key,
         gone: Gone::Compaction,
-        cause: "unknown".into(),
+        cause: Cause::Unlogged,
         before: None,
         after: None,
         kept: Kept::Nothing,

@@ -436,7 +436,7 @@ impl Thread {
             cause: if self.in_turn {
                 Cause::Automatic
             } else {
-                "unknown".into()
+                Cause::Unlogged
             },
             before: None,
             after: None,

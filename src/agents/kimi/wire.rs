@@ -9,7 +9,7 @@ use super::message::{
 };
 use crate::agents::anthropic::ToolNames;
 use crate::agents::lenient::{self, Count, Raw, Text, record};
-use crate::model::event::{Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use crate::model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
 use crate::model::{Gone, Kind, Role};
 
 /// What precedes the conversation: the system prompt, the tools.
@@ -314,7 +314,7 @@ impl Wire {
             }
         }
         let cause = self.cause.take();
-        let cause = cause.as_deref().unwrap_or("unknown");
+        let cause = Cause::named(cause.as_deref().unwrap_or_default());
         // Its sizes leave out the system prompt and the tools: 15,912 where 42,371 were sent.
         out.reset(Reset::new(
             Gone::Compaction,
@@ -338,7 +338,7 @@ impl Wire {
     fn clear(&mut self, out: &mut Sink<'_>) {
         self.history = History::default();
         let kept = Kept::Nodes(self.keys());
-        out.reset(Reset::new(Gone::Clear, "clear", kept));
+        out.reset(Reset::new(Gone::Clear, Cause::named("clear"), kept));
     }
 
     /// Returns whether there was anything to undo.

@@ -2,7 +2,7 @@
 
 use super::wire::Payload;
 use crate::model::Gone;
-use crate::model::event::{Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage};
+use crate::model::event::{Cause, Kept, Key, Lane, Meta, NewItem, Node, Part, Reset, Sink, Usage};
 use std::collections::HashSet;
 
 /// A participant that has a context.
@@ -103,7 +103,7 @@ impl Participant {
         out.reset(Reset {
             key: Some(Key::of_number("reset", key.0)),
             gone: loss.gone,
-            cause: loss.cause.into(),
+            cause: Cause::named(loss.cause),
             before: loss.before,
             after: loss.after,
             kept: Kept::Nodes(self.held.iter().map(|(key, _)| *key).collect()),

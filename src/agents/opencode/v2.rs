@@ -248,7 +248,7 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
         return out.skip("compaction that came to nothing");
     }
     let cause = match data.reason.get() {
-        Some(reason) => Cause::from(reason),
+        Some(reason) => Cause::named(reason),
         None => Cause::Unlogged,
     };
     out.reset(Reset {

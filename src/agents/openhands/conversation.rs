@@ -8,7 +8,7 @@ use super::wire::{Record, State, Stats};
 use crate::agents::lenient::{self, Lost, Raw, Text};
 use crate::agents::{Decoder, StateUpdate};
 use crate::model::event::{
-    Billed, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
+    Billed, Cause, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink, Usage,
 };
 use crate::model::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
@@ -299,7 +299,7 @@ impl OpenHandsDecoder {
         out.reset(Reset {
             key: Some(Key::of_parts(&["openhands", "reset", id])),
             gone: Gone::Compaction,
-            cause: self.asked.take().as_deref().unwrap_or(usual).into(),
+            cause: Cause::named(self.asked.take().as_deref().unwrap_or(usual)),
             before: None,
             after: None,
             kept: Kept::Nodes(stays),

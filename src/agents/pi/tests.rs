@@ -82,7 +82,7 @@ fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
         .iter()
         .map(|r| (r.before, r.cause.name()))
         .collect();
-    assert_eq!(resets, [(3_060, "unknown"), (3_130, "auto")]);
+    assert_eq!(resets, [(3_060, "manual"), (3_130, "auto")]);
     assert_eq!(
         previews(&session),
         [

@@ -57,7 +57,7 @@ impl Session {
             place,
             at,
             gone: reset.gone,
-            cause: self.cause_of(reset, counted),
+            cause: self.cause_of(reset, counted, before),
             model: self.model_shared().cloned(),
             before,
             before_source,
