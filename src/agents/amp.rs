@@ -207,7 +207,7 @@ impl AmpDecoder {
             cache_creation: numbers.cache_write.or_zero(),
             cache_read: numbers.cache_read.or_zero(),
             output: numbers.output.or_zero(),
-            reasoning: 0,
+            ..Billed::default()
         };
         let prompt = numbers.total.0.unwrap_or(billed.prompt());
         if prompt > 0 {

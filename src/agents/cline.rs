@@ -348,7 +348,7 @@ impl ClineDecoder {
                 cache_creation: metrics.cache_write.or_zero(),
                 cache_read: metrics.cache_read.or_zero(),
                 output,
-                reasoning: 0,
+                ..Billed::default()
             },
             ..Usage::reported(request, prompt)
         });

@@ -476,10 +476,10 @@ fn usage(tokens: Tokens, request: Key, message: &Record<'_>) -> Usage {
         reasoning: tokens.thoughts.0.filter(|thoughts| *thoughts > 0),
         billed: Billed {
             input: prompt,
-            cache_creation: 0,
             cache_read: tokens.cached.or_zero(),
             output: tokens.output.or_zero(),
             reasoning: thoughts,
+            ..Billed::default()
         },
         ..Usage::reported(request, prompt)
     }

@@ -272,7 +272,7 @@ impl GooseDecoder {
                 cache_creation: numbers.cache_write.or_zero(),
                 cache_read: numbers.cache_read.or_zero(),
                 output: numbers.output.or_zero(),
-                reasoning: 0,
+                ..Billed::default()
             };
             out.emit(Event::Billed { request, billed });
         }

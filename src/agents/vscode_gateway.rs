@@ -288,10 +288,10 @@ fn actual(request: Key, model: Option<&str>, actual: &Actual) -> Option<Usage> {
         source: Source::Reported,
         billed: Billed {
             input,
-            cache_creation: 0,
             cache_read: cached,
             output: actual.output.or_zero(),
             reasoning: actual.reasoning.or_zero(),
+            ..Billed::default()
         },
         is_whole: false,
     })

@@ -334,7 +334,7 @@ impl Numbers {
             cache_creation: self.written.or_zero(),
             cache_read: self.read.or_zero(),
             output: self.output.or_zero(),
-            reasoning: 0,
+            ..Billed::default()
         }
     }
 }

@@ -88,9 +88,9 @@ pub(super) fn billed(usage: TokenUsage) -> Billed {
     let (input, output) = (usage.input.or_zero(), usage.output.or_zero());
     Billed {
         input,
-        cache_creation: 0,
         cache_read: usage.cached.or_zero().min(input),
         output,
         reasoning: usage.reasoning.or_zero().min(output),
+        ..Billed::default()
     }
 }

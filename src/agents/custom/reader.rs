@@ -258,10 +258,10 @@ impl Session {
             source: Source::Reported,
             billed: Billed {
                 input: prompt,
-                cache_creation: 0,
                 cache_read: cached,
                 output: output.unwrap_or(0),
                 reasoning: reasoning.unwrap_or(0),
+                ..Billed::default()
             },
             is_whole: false,
         })

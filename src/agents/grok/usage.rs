@@ -55,10 +55,10 @@ fn read(line: &[u8]) -> Option<SidecarRecord> {
             reasoning: numbers.reasoning.0,
             billed: Billed {
                 input: prompt,
-                cache_creation: 0,
                 cache_read: cached,
                 output: numbers.output.or_zero(),
                 reasoning: numbers.reasoning.or_zero(),
+                ..Billed::default()
             },
             ..Usage::reported(request, prompt)
         },

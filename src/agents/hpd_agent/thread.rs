@@ -524,10 +524,10 @@ fn is_chat(family: Option<&str>) -> bool {
 fn billed(numbers: &Numbers<'_>) -> Billed {
     Billed {
         input: numbers.input_token_count.or_zero(),
-        cache_creation: 0,
         cache_read: numbers.cached_input_token_count.or_zero(),
         output: numbers.output_token_count.or_zero(),
         reasoning: numbers.reasoning_token_count.or_zero(),
+        ..Billed::default()
     }
 }
 

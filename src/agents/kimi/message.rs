@@ -78,7 +78,7 @@ impl Numbers {
             cache_creation: self.input_cache_creation.or_zero(),
             cache_read: self.input_cache_read.or_zero(),
             output: self.output.or_zero(),
-            reasoning: 0,
+            ..Billed::default()
         };
         (billed.prompt() > 0).then(|| Usage {
             model,

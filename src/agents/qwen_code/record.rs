@@ -107,10 +107,10 @@ impl Numbers {
             },
             billed: Billed {
                 input: prompt,
-                cache_creation: 0,
                 cache_read: cached,
                 output: output.unwrap_or(0),
                 reasoning: reasoning.unwrap_or(0),
+                ..Billed::default()
             },
             ..Usage::reported(request, prompt)
         })

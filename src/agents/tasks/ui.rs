@@ -158,7 +158,7 @@ impl Ui {
                     cache_creation: numbers.cache_write.or_zero(),
                     cache_read: numbers.cache_read.or_zero(),
                     output: numbers.output.or_zero(),
-                    reasoning: 0,
+                    ..Billed::default()
                 };
                 if billed.prompt() > 0 {
                     let model = shown.model.id.boxed();
