@@ -9,7 +9,7 @@
 //! that is learned from the session itself.
 //!
 //! ```text
-//!  log files            one thread                                       one async task
+//!  log files            a worker and its threads                         one async task
 //! ┌───────────┐ hint ┌─────────────────────────────────────┐ Update ┌───────────────────────────────┐
 //! │ ~/.claude │ ───▶ │ ingest: store ─▶ records ─▶ decoder │ ─────▶ │ tui: select! { keys, updates, │
 //! │ ~/.codex… │ stat │         ─▶ events ─▶ session        │bounded │      frames }                 │

@@ -4,7 +4,7 @@
 //! # How to add an agent
 //!
 //! 1. Write `src/agents/<agent>.rs` with a [`Format`], which is plain data, and a type that implements
-//!    [`Decoder`]. [`cursor`] and [`droid`] are the smallest examples.
+//!    [`Decoder`]. [`aider`] is the smallest example, [`amp`] one whose log is a JSON document.
 //! 2. Declare the module here and add the format to [`ALL`].
 //! 3. Add the agent's policy, and models that only it uses, to `assets/models.toml`. If its own settings
 //!    files can change when it compacts, describe them in [`Format::settings`].

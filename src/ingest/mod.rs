@@ -1,10 +1,16 @@
 //! Finds logs, reads them from the end, follows them, and reads them through when there is nothing else
 //! to do.
 //!
-//! One thread does it all, in the order in which a user waits for it: first all gauges, from the ends of
-//! the files; then the epoch of the session that is looked at, then all of it; then what is appended; then
-//! everything else in the background, ten milliseconds at a time. A second thread, the system's, gives
-//! hints of what was written; stat decides. A third reads the text of an item and ends.
+//! One thread, the worker, decides what is read and when: first all gauges, from the ends of the files; then the
+//! epoch of the session that is looked at, then all of it; then what is appended; then everything else.
+//!
+//! | thread | what it does |
+//! |---|---|
+//! | worker | looks for logs, reads ends and what is appended, folds, sends updates |
+//! | pool, as many as there are cores, at most 8 | read whole logs while nobody waits for them |
+//! | texts, at most 4 | read the text of an item |
+//! | hints | the system's notices of what was written; stat decides whether it was |
+//! | overseer | starts another worker when one does not come back from a file |
 //!
 //! Reports use [`discover::Scanner`] and [`reader::read_whole`], [`reader::tail_only`] and
 //! [`reader::each_usage`] without a thread. What a log is kept in is a [`store::Store`].
