@@ -150,3 +150,23 @@ fn a_full_disk_costs_the_saved_state_and_says_so_on_the_screen() {
     let beside = fs::read_dir(state.parent().unwrap()).unwrap();
     assert_eq!(beside.count(), 1, "no half of a file is left");
 }
+
+#[test]
+fn hundreds_of_bad_pieces_of_configuration_do_not_keep_the_screens_from_opening() {
+    let home = home();
+    let config = home.path().join(".config/ctxgauge");
+    for (folder, pieces) in [("themes", 200), ("agents", 200)] {
+        let folder = config.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        for n in 0..pieces {
+            fs::write(folder.join(format!("bad{n}.toml")), "no = such").unwrap();
+        }
+    }
+    let mut terminal = Terminal::open_shell(home.path(), "exec \"$CTXGAUGE\"", (100, 30));
+    terminal.wait_for_text("21.6k");
+    terminal.press("!");
+    terminal.wait_for_text("it is left out");
+    terminal.press(ESCAPE);
+    terminal.write("q");
+    assert!(terminal.wait_for_end().success());
+}
