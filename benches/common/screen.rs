@@ -118,7 +118,7 @@ impl Screen {
     }
 
     /// The same, but `None` when so much time has passed.
-    fn wait_at_most(
+    pub fn wait_at_most(
         &mut self,
         time: Duration,
         test: impl Fn(&vt100::Screen) -> bool,
@@ -187,12 +187,23 @@ impl Screen {
     }
 
     /// Quits as a user does.
-    pub fn quit(mut self) {
-        self.press("q");
+    pub fn quit(self) {
+        let _ = self.end();
+    }
+
+    /// The same; whether it ended at once and in order.
+    pub fn end(mut self) -> Result<(), String> {
+        // It may have ended before.
+        let _ = self.keys.write_all(b"q");
         let begun = Instant::now();
-        while self.child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(10));
+        while begun.elapsed() < Duration::from_secs(5) {
+            match self.child.try_wait().unwrap() {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(format!("the monitor: {status}")),
+                None => std::thread::sleep(Duration::from_millis(10)),
+            }
         }
+        Err("the monitor does not end".to_owned())
     }
 }
 

@@ -8,9 +8,13 @@
 //!
 //! An input that fails goes to `fuzz/findings/TARGET/`, with a name that says what it is, once it is mended.
 
+pub mod cases;
 pub mod configuration;
+pub mod database;
 pub mod decoders;
+pub mod folder;
 pub mod json;
+pub mod kept;
 pub mod lines;
 pub mod mappings;
 pub mod models;
@@ -22,10 +26,13 @@ pub mod tail;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 10] = [
     ("configuration", configuration::check),
+    ("database", database::check),
     ("decoders", decoders::check),
+    ("folder", folder::check),
     ("json", json::check),
+    ("kept", kept::check),
     ("lines", lines::check),
     ("mappings", mappings::check),
     ("models", models::check),

@@ -1,9 +1,11 @@
 //! The first inputs of every target, from the hand-written logs and what the project ships.
 
+use super::cases;
 use super::mappings::THEN;
 use ctxgauge::agents::database::{DatabaseSpec, MAGIC};
 use ctxgauge::agents::{self, Format, StoreKind};
 use rusqlite::{Connection, Row};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +21,11 @@ const LARGE: usize = 20_000;
 pub fn of(target: &str) -> Vec<Seed> {
     match target {
         "configuration" => [themes(), blocks("assets/docs/configuration.md", "toml")].concat(),
+        "database" => databases(),
         "decoders" => logs().map(|(_, seed)| seed).collect(),
+        "folder" => folders(),
         "json" | "lines" => contents(),
+        "kept" => kept(),
         "mappings" => mappings(),
         "models" => vec![(
             "models".to_owned(),
@@ -32,7 +37,7 @@ pub fn of(target: &str) -> Vec<Seed> {
 }
 
 /// The project's folder, of which this may be a crate or a test.
-fn project() -> PathBuf {
+pub fn project() -> PathBuf {
     let this = Path::new(env!("CARGO_MANIFEST_DIR"));
     match this.ends_with("fuzz") {
         true => this.join(".."),
@@ -76,6 +81,74 @@ fn followed() -> Vec<Seed> {
         (name, [steps.as_bytes(), b"\n", &seed].concat())
     });
     all.collect()
+}
+
+/// What a writer does to the databases of the target `database`.
+const SCHEDULES: [&str; 6] = [
+    "4sr bsrsrcr 2krj9sr 99sr",
+    "j 9sr e3sr5sa r9sc r vr 3kr 99s",
+    "1j 6sr b4srcr xr 2j9srob3sar 99s",
+    "99sr d r 7sr j 99srj",
+    "3j 9srvr b9srxc orx 99srd9srx99s",
+    "js2kr s2kr s2kr s2k 99sr3j",
+];
+
+/// Databases of each agent.
+fn databases() -> Vec<Seed> {
+    let all = cases::ALL.iter().filter(|case| case.sql().is_some());
+    let mut seen = HashSet::new();
+    let own = all.filter(|case| seen.insert(case.format.id)).enumerate();
+    own.map(|(n, case)| {
+        let schedule = SCHEDULES[n % SCHEDULES.len()];
+        let name = case.name.replace('/', "-");
+        (name, format!("{}\n{schedule}", case.name).into_bytes())
+    })
+    .collect()
+}
+
+/// What happens to the logs of the target `kept`.
+const LIVES: [&str; 4] = ["mPzSrz", "hhCRhTzS0", "zSRLzPLr", "bbbPbSbRbCbRzz"];
+
+/// A log of each agent.
+fn kept() -> Vec<Seed> {
+    let small = logs().filter(|(_, (_, seed))| seed.len() < LARGE);
+    let mut seen = HashSet::new();
+    let own = small.filter(|(format, _)| seen.insert(format.id));
+    let all = own.enumerate().map(|(n, (_, (name, seed)))| {
+        let life = LIVES[n % LIVES.len()];
+        (name, [life.as_bytes(), b"\n", &seed].concat())
+    });
+    all.collect()
+}
+
+/// What happens to the logs of the target `folder`.
+const DAMAGES: [&str; 6] = [
+    "",
+    "c700",
+    "d2.5 s3.4",
+    "r2",
+    "b300.0 b900.255",
+    "n7.999999999",
+];
+
+/// Folders in which each agent has a log.
+fn folders() -> Vec<Seed> {
+    let cases = |format: &&'static Format| {
+        let own = cases::ALL.iter().filter(|case| case.format.id == format.id);
+        own.map(|case| case.name.as_str())
+    };
+    let lines: Vec<String> = agents::ALL
+        .iter()
+        .enumerate()
+        .filter_map(|(n, format)| {
+            let case = cases(format).nth(n % cases(format).count().max(1))?;
+            Some(format!("{case} {}", DAMAGES[n % DAMAGES.len()]))
+        })
+        .collect();
+    let folders = lines.chunks(5).enumerate();
+    folders
+        .map(|(n, lines)| (format!("agents-{n}"), lines.join("\n").into_bytes()))
+        .collect()
 }
 
 /// All files below a folder, by name.

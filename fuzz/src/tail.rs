@@ -7,11 +7,12 @@ use ctxgauge::agents::{Format, StoreKind};
 use ctxgauge::ingest::discover::{LogFile, file_id};
 use ctxgauge::ingest::reader::{Progress, Reading, Sessions, read_whole};
 use ctxgauge::ingest::store::{self, Cursor, News};
-use ctxgauge::model::event::{ByLength, Entry};
+use ctxgauge::model::event::{ByLength, Entry, Lane};
 use ctxgauge::model::fleet::FileFacts;
 use ctxgauge::model::session::Session;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub fn check(input: &[u8]) {
     let path = folder.path().join("log");
     fs::write(&path, "").expect("a file");
     let file = log_file(format, &path);
-    let mut followed = Followed::new(&file);
+    let mut followed = Followed::new(&file).expect("a file");
     let mut written = 0;
     for step in steps.iter().take(STEPS) {
         match step {
@@ -52,21 +53,23 @@ pub fn check(input: &[u8]) {
             }
             _ => {}
         }
-        followed.read_on(&file);
+        followed.read_on(&file).expect("a file");
     }
-    followed.settle(&file);
+    followed.settle(&file).expect("a file");
     let fresh = read_whole(&file, &ByLength, &RULES).expect("a file");
     same(&followed.sessions, &fresh);
 }
 
-fn append(path: &Path, bytes: &[u8]) {
+/// Appends to a file.
+pub(super) fn append(path: &Path, bytes: &[u8]) {
     use std::io::Write;
     let file = fs::OpenOptions::new().append(true).open(path);
     file.and_then(|mut file| file.write_all(bytes))
         .expect("an append");
 }
 
-fn log_file(format: &'static Format, path: &Path) -> LogFile {
+/// A log of lines at a path.
+pub(super) fn log_file(format: &'static Format, path: &Path) -> LogFile {
     let path = Arc::new(path.to_owned());
     LogFile {
         facts: FileFacts {
@@ -86,41 +89,52 @@ fn log_file(format: &'static Format, path: &Path) -> LogFile {
 }
 
 /// A log as far as it was read.
-struct Followed {
-    sessions: BTreeMap<ctxgauge::model::event::Lane, Session>,
+pub(super) struct Followed {
+    pub(super) sessions: BTreeMap<Lane, Session>,
     cursor: Box<dyn Cursor>,
 }
 
 impl Followed {
-    fn new(file: &LogFile) -> Followed {
+    /// Reads a log from its beginning.
+    pub(super) fn new(file: &LogFile) -> io::Result<Followed> {
         let mut reading = Reading::whole(file, &RULES);
-        while reading.step(&ByLength, &mut || false).expect("a file") != Progress::Done {}
+        if reading.step(&ByLength, &mut || false)? != Progress::Done {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let (sessions, cursor) = reading.finish();
-        Followed {
+        Ok(Followed {
             sessions: sessions.into_iter().collect(),
             cursor,
-        }
+        })
     }
 
-    fn read_on(&mut self, file: &LogFile) {
+    /// Reads what has come.
+    pub(super) fn read_on(&mut self, file: &LogFile) -> io::Result<()> {
         loop {
-            match self.cursor.more(&ByLength).expect("a file") {
-                News::Entries(entries) => return self.apply(file, entries),
+            match self.cursor.more(&ByLength)? {
+                News::Entries(entries) => {
+                    self.apply(file, entries);
+                    return Ok(());
+                }
                 News::Batch(entries) => self.apply(file, entries),
                 News::Rewritten(_) | News::Restart => {
-                    *self = Followed::new(file);
-                    return;
+                    *self = Followed::new(file)?;
+                    return Ok(());
                 }
             }
         }
     }
 
-    fn settle(&mut self, file: &LogFile) {
-        match self.cursor.finish(&ByLength).expect("a file") {
-            News::Entries(entries) | News::Batch(entries) => self.apply(file, entries),
+    /// Reads all there is: nobody goes on writing.
+    pub(super) fn settle(&mut self, file: &LogFile) -> io::Result<()> {
+        match self.cursor.finish(&ByLength)? {
+            News::Entries(entries) | News::Batch(entries) => {
+                self.apply(file, entries);
+                Ok(())
+            }
             News::Rewritten(_) | News::Restart => {
-                *self = Followed::new(file);
-                self.settle(file);
+                *self = Followed::new(file)?;
+                self.settle(file)
             }
         }
     }
@@ -135,7 +149,7 @@ impl Followed {
     }
 }
 
-fn same(followed: &BTreeMap<ctxgauge::model::event::Lane, Session>, fresh: &Sessions) {
+fn same(followed: &BTreeMap<Lane, Session>, fresh: &Sessions) {
     assert_eq!(followed.len(), fresh.len());
     for ((lane, followed), (other, fresh)) in followed.iter().zip(fresh) {
         assert_eq!(lane, other);

@@ -155,9 +155,10 @@ impl Caches {
         let sessions = match ends.filter(is_named) {
             Some(sessions) => sessions,
             None => {
-                let mut sessions = gauges(log, rules, counter)?;
+                let sessions = gauges(log, rules, counter)?;
                 if key.is_some() && !is_known && log.store.is_one_file() {
-                    fresh.ends = Some(cache::store(&mut sessions));
+                    // Trimmed, a session may have another name.
+                    fresh.ends = Some(cache::store(&mut sessions.clone()));
                 }
                 sessions
             }

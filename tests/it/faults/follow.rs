@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The lines of an output, as they come.
 fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
@@ -234,4 +234,20 @@ fn a_full_disk_costs_nothing_but_a_line() {
     let is_about_it = |line: &str| line.contains("could not write the cache");
     assert!(said.lines().all(is_about_it), "{said}");
     assert!(!said.is_empty());
+}
+
+#[test]
+fn a_list_that_writes_the_cache_names_sessions_as_the_next_one_does() {
+    let home = tempfile::tempdir().unwrap();
+    let case = "tests/fixtures/request-log/calls-for-quota-and-title-are-aside/log.jsonl";
+    let log = home.path().join("log.jsonl");
+    fs::copy(manifest_folder().join(case), &log).unwrap();
+    // Only what nobody writes to is kept.
+    let file = fs::File::options().write(true).open(&log).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000))
+        .unwrap();
+    let list = || listed(&ls(home.path()).arg(&log).output().unwrap());
+    let first = list();
+    assert!(home.path().join(".cache/ctxgauge/ends.cache").exists());
+    assert_eq!(list(), first);
 }

@@ -1,0 +1,237 @@
+//! A folder with damaged logs of several agents: every report is made, each row is that of its log alone, and logs
+//! that are followed end as they are read.
+
+use super::cases::{damage, log_in, named};
+use super::sessions::{RULES, Said, said};
+use super::tail::Followed;
+use ctxgauge::agents::{self, Format};
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::reader::read_whole;
+use ctxgauge::ingest::roots::SearchRoot;
+use ctxgauge::model::event::ByLength;
+use ctxgauge::paths::User;
+use ctxgauge::report::ls::Sums;
+use ctxgauge::report::patience::Patience;
+use ctxgauge::report::{self, Charset, FORMATS, ReportContext, Style};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fs::{self, File, FileTimes};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// The most logs in a folder.
+const MOST: usize = 6;
+
+/// Each line of an input is a log: the case of the hand-written logs that it begins as, and what happens to its
+/// files; see [`damage`].
+pub fn check(input: &[u8]) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let folder = dir.path().join("logs");
+    let lines = input.split(|byte| *byte == b'\n');
+    let lines = lines.filter(|line| !line.is_empty()).take(MOST);
+    let logs: Vec<Log> = lines
+        .enumerate()
+        .map(|(n, line)| Log::lay_out(folder.join(format!("{n}")), line))
+        .collect();
+    if logs.is_empty() {
+        return;
+    }
+    follow(&logs);
+    let roots: Vec<SearchRoot> = logs.iter().map(Log::root).collect();
+    rows_are_their_own(&logs, &roots);
+    let cache = dir.path().join("cache");
+    lists_from_the_cache_are_the_same(&roots, &cache);
+    report_all(&folder, &roots, &logs);
+}
+
+/// A log that is laid out.
+struct Log {
+    format: &'static Format,
+    folder: PathBuf,
+    /// Its files, and what is still to be appended to each.
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Log {
+    /// Writes the first half of each file of a case.
+    fn lay_out(folder: PathBuf, line: &[u8]) -> Log {
+        let mut words = line.split(|byte| *byte == b' ');
+        let case = named(words.next().unwrap_or_default(), |_| true);
+        let damages: Vec<&[u8]> = words.collect();
+        let mut log = Log {
+            format: case.format,
+            folder,
+            files: Vec::new(),
+        };
+        for (name, mut bytes) in case.files() {
+            for what in &damages {
+                damage(&mut bytes, what);
+            }
+            let path = log.folder.join(&name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            if name == Path::new("log.sql") {
+                database(&path.with_extension("db"), &bytes);
+                continue;
+            }
+            let rest = bytes.split_off(bytes.len() / 2);
+            fs::write(&path, bytes).expect("a file");
+            log.files.push((path, rest));
+        }
+        log.age();
+        log
+    }
+
+    fn grow(&self) {
+        for (path, rest) in &self.files {
+            let file = File::options().append(true).open(path);
+            file.and_then(|mut file| file.write_all(rest))
+                .expect("an append");
+        }
+        self.age();
+    }
+
+    /// Makes it an hour old: nobody is writing to it.
+    fn age(&self) {
+        let then = SystemTime::now() - Duration::from_secs(3600);
+        for (path, _) in &self.files {
+            let file = File::options().write(true).open(path);
+            let aged = file.and_then(|file| file.set_times(FileTimes::new().set_modified(then)));
+            aged.expect("another time");
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        log_in(&self.folder)
+    }
+
+    fn root(&self) -> SearchRoot {
+        match self.path() {
+            folder if folder.is_dir() => SearchRoot::Given(folder),
+            file => SearchRoot::Forced(self.format, file),
+        }
+    }
+}
+
+/// Makes a database of those statements that still are some.
+fn database(path: &Path, sql: &[u8]) {
+    let database = Connection::open(path).expect("a database");
+    let _ = database.pragma_update(None, "synchronous", "off");
+    for statement in String::from_utf8_lossy(sql).split_inclusive(";\n") {
+        let _ = database.execute_batch(statement);
+    }
+}
+
+/// Follows all logs while they grow.
+fn follow(logs: &[Log]) {
+    let roots = logs.iter().map(Log::root).collect();
+    let mut scanner = Scanner::new(roots, agents::ALL.to_vec(), |_| None);
+    let files = scanner.look().files;
+    let begun: Vec<_> = files.iter().map(Followed::new).collect();
+    logs.iter().for_each(Log::grow);
+    for (file, begun) in files.iter().zip(begun) {
+        // Half of a folder's file is not read at all.
+        let followed = begun.or_else(|_| Followed::new(file));
+        let read = followed.and_then(|mut followed| {
+            followed.read_on(file)?;
+            followed.settle(file)?;
+            Ok(followed)
+        });
+        let fresh = || read_whole(file, &ByLength, &RULES);
+        match read {
+            Ok(followed) => {
+                let fresh = fresh().expect("a log");
+                let fresh: Vec<Said> = fresh.iter().map(|(_, session)| said(session)).collect();
+                let followed: Vec<Said> = followed.sessions.values().map(said).collect();
+                assert_eq!(followed, fresh, "{}", file.facts.path.display());
+            }
+            Err(e) => assert!(e.kind() == io::ErrorKind::WouldBlock || fresh().is_err()),
+        }
+    }
+}
+
+/// The style of an output format.
+fn style(format: usize) -> Style {
+    Style {
+        format: &FORMATS[format % FORMATS.len()],
+        charset: Charset::Unicode,
+    }
+}
+
+fn context(roots: &[SearchRoot], cache: Option<&Path>) -> ReportContext {
+    ReportContext {
+        formats: agents::ALL.to_vec(),
+        forced: None,
+        roots: roots.to_vec(),
+        rules: Arc::clone(&RULES),
+        user: User::default(),
+        cache: cache.map(Path::to_owned),
+        now: Default::default,
+        patience: Patience::default(),
+    }
+}
+
+/// What `ls --json` prints. That a log could not be read is an error, but not of this.
+fn list(roots: &[SearchRoot], cache: Option<&Path>, sums: Sums) -> Value {
+    let mut out = Vec::new();
+    let context = context(roots, cache);
+    let _ = report::ls::run(&context, style(1), sums, &mut out, &mut Vec::new());
+    serde_json::from_slice(&out).expect("JSON")
+}
+
+/// The rows of these roots, in an order of their own.
+fn rows(roots: &[SearchRoot]) -> Vec<String> {
+    let list = list(roots, None, Sums::None);
+    let rows = list["sessions"].as_array().into_iter().flatten();
+    let mut rows: Vec<String> = rows.map(Value::to_string).collect();
+    rows.sort();
+    rows
+}
+
+/// Logs of different agents do not refer to each other.
+fn rows_are_their_own(logs: &[Log], roots: &[SearchRoot]) {
+    let mut seen = HashSet::new();
+    if !logs.iter().all(|log| seen.insert(log.format.label)) {
+        return;
+    }
+    let alone = roots.iter().map(std::slice::from_ref);
+    let mut alone: Vec<String> = alone.flat_map(rows).collect();
+    alone.sort();
+    assert_eq!(rows(roots), alone);
+}
+
+fn lists_from_the_cache_are_the_same(roots: &[SearchRoot], cache: &Path) {
+    let list = |cache| list(roots, cache, Sums::Totals);
+    let fresh = list(None);
+    assert_eq!(list(Some(cache)), fresh);
+    assert_eq!(list(Some(cache)), fresh);
+}
+
+/// Makes every report; whether there is anything to report does not matter.
+fn report_all(folder: &Path, roots: &[SearchRoot], logs: &[Log]) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let given = [SearchRoot::Given(folder.to_owned())];
+    for (n, roots) in [&given[..], roots].into_iter().enumerate() {
+        let (all, style) = (context(roots, None), style(n));
+        let _ = report::ls::run(&all, style, Sums::Totals, &mut out, &mut err);
+        let _ = report::audit::run(&all, style, 3, None, &mut out, &mut err);
+    }
+    let paths: Vec<PathBuf> = logs.iter().map(Log::path).collect();
+    for (n, path) in paths
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([folder])
+        .enumerate()
+    {
+        let forced = logs.get(n).map(|log| log.format);
+        let context = ReportContext {
+            forced,
+            ..context(&[], None)
+        };
+        let style = style(n);
+        let _ = report::session::run(&context, path, None, style, &mut out);
+        let _ = report::check::run(&context, path, 9, style, &mut out);
+    }
+}
