@@ -52,6 +52,11 @@ impl Case {
         fs::read_to_string(self.folder.join("log.sql")).ok()
     }
 
+    /// The bytes of its files.
+    pub fn size(&self) -> usize {
+        self.files().iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
     /// Its files, by their paths below its folder.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let paths = files(&self.folder).into_iter();

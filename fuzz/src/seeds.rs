@@ -131,19 +131,15 @@ const DAMAGES: [&str; 6] = [
     "n7.999999999",
 ];
 
-/// Folders in which each agent has a log.
+/// Folders in which each agent has a log, its smallest.
 fn folders() -> Vec<Seed> {
-    let cases = |format: &&'static Format| {
+    let smallest = |format: &&'static Format| {
         let own = cases::ALL.iter().filter(|case| case.format.id == format.id);
-        own.map(|case| case.name.as_str())
+        own.min_by_key(|case| case.size())
     };
-    let lines: Vec<String> = agents::ALL
-        .iter()
-        .enumerate()
-        .filter_map(|(n, format)| {
-            let case = cases(format).nth(n % cases(format).count().max(1))?;
-            Some(format!("{case} {}", DAMAGES[n % DAMAGES.len()]))
-        })
+    let cases = agents::ALL.iter().filter_map(smallest).enumerate();
+    let lines: Vec<String> = cases
+        .map(|(n, case)| format!("{} {}", case.name, DAMAGES[n % DAMAGES.len()]))
         .collect();
     let folders = lines.chunks(5).enumerate();
     folders

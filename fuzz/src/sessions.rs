@@ -90,16 +90,16 @@ fn holds(session: &Session) {
     }
 }
 
-/// What a session says: its context, its items, its requests. The numbers of records and their order differ where what
-/// is beside a log was read several times.
+/// What a session says: its context, its items, its requests. Where an item is and the order of the items differ if
+/// what is beside the log was read several times.
 pub type Said = (String, Vec<String>, Vec<(u64, Option<u64>)>);
 
 /// What this one says.
 pub fn said(session: &Session) -> Said {
     let items = session.items().iter().map(|item| {
         let left = item.left.as_ref().map(|left| (left.request, left.why));
-        let (place, logged, settled) = (item.place, &item.logged, item.settled);
-        format!("{place} {logged:?} {settled:?} {:?} {left:?}", item.entered)
+        let what = (item.role, item.kind, item.size, &item.preview);
+        format!("{what:?} {:?} {:?} {left:?}", item.settled, item.entered)
     });
     let mut items: Vec<String> = items.collect();
     items.sort();
