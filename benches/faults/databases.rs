@@ -2,7 +2,7 @@
 
 use crate::place::{LIST, Place, ended};
 use crate::tally::{Random, Tally};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ErrorCode, params};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,7 +89,11 @@ fn write(database: &Connection, pause: Duration, stop: &AtomicBool) -> (u64, u64
             transaction.execute(MESSAGE, params![format!("msg_z{commits:08}"), said])?;
             transaction.commit()
         };
-        refused += u64::from(commit().is_err());
+        match commit() {
+            Ok(()) => {}
+            Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => refused += 1,
+            Err(e) => panic!("{e}"),
+        }
         thread::sleep(pause);
     }
     (commits, refused)

@@ -1,13 +1,10 @@
 //! Kills at any moment: the cache that others share stays whole, and lists stay the same.
 
-use crate::common::plain::found;
 use crate::place::{LIST, Place};
 use crate::tally::{Random, Tally};
-use ctxgauge::config;
-use ctxgauge::ingest::cache::{Cache, LogKey, Part};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::fs::{File, FileTimes};
+use std::fs::{self, File, FileTimes};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
@@ -22,23 +19,34 @@ const SIGNALS: [Signal; 2] = [Signal::SIGKILL, Signal::SIGTERM];
 const LIST_TAKES: u64 = 60;
 /// The monitor has read all and written the cache after so long.
 const MONITOR_TAKES: u64 = 600;
+/// No monitor takes longer until it shows all sessions.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Kills lists, two at a time.
 pub fn list(random: &mut Random, tally: &mut Tally) {
     let place = Place::new(LOGS);
+    let cache = place.caches().join("ends.cache");
     for _ in 0..KILLS {
-        let killed = |_| {
+        let before = fs::read(&cache).ok();
+        let begin = |()| {
             let mut command = place.command(&LIST);
             command.stdout(Stdio::null()).stderr(Stdio::null());
             command.spawn().unwrap()
         };
-        let begun = [(); 2].map(killed);
+        let begun = [(); 2].map(begin);
         thread::sleep(Duration::from_millis(random.below(LIST_TAKES)));
         for mut child in begun {
             send(random.of(&SIGNALS), child.id());
             child.wait().unwrap();
         }
-        tally.check(is_whole(&place, Part::Ends));
+        let left = fs::read(&cache).ok();
+        tally.check(place.rows().and_then(|rows| place.lists(&rows)));
+        // It is as it was, or as a list that is not killed writes it.
+        let whole = fs::read(&cache).ok();
+        tally.check(match left == before || left == whole {
+            true => Ok(()),
+            false => Err(format!("{} is damaged", cache.display())),
+        });
         write(&place, random);
     }
 }
@@ -51,7 +59,14 @@ pub fn monitor(random: &mut Random, tally: &mut Tally) {
         monitor.settle_for(Duration::from_millis(random.below(MONITOR_TAKES)));
         send(random.of(&SIGNALS), monitor.process().parse().unwrap());
         drop(monitor);
-        tally.check(is_whole(&place, Part::Sessions));
+        tally.check(place.rows().and_then(|rows| place.lists(&rows)));
+        let mut next = place.monitor();
+        let all = format!("{LOGS} sessions");
+        let shows_all = |screen: &vt100::Screen| screen.contents().contains(&all);
+        tally.check(match next.wait_at_most(LONGEST, shows_all) {
+            Some(_) => next.end(),
+            None => Err(next.parser.screen().contents()),
+        });
         write(&place, random);
     }
 }
@@ -60,21 +75,6 @@ pub fn monitor(random: &mut Random, tally: &mut Tally) {
 pub fn send(signal: Signal, id: u32) {
     // It may have ended by itself.
     let _ = kill(Pid::from_raw(id.cast_signed()), signal);
-}
-
-/// Whether the cache is none or one that the program takes as its own, and lists by it are as without it.
-fn is_whole(place: &Place, part: Part) -> Result<(), String> {
-    let rules = config::rules().unwrap();
-    let cache = Cache::open(&place.caches(), part, &rules);
-    let logs = found(place.home());
-    let is_kept = |log| {
-        let key = LogKey::of(log, log.store.stamp().ok()?)?;
-        cache.get(&key)
-    };
-    if cache.path().exists() && !logs.iter().any(|log| is_kept(log).is_some()) {
-        return Err(format!("{} is damaged", cache.path().display()));
-    }
-    place.lists(&place.rows()?)
 }
 
 /// Appends to one of the logs, so that the cache must be written anew.

@@ -31,7 +31,9 @@ pub fn descriptors(random: &mut Random, tally: &mut Tally) {
 
 /// A limit of memory, in kilobytes.
 pub fn memory(random: &mut Random, tally: &mut Tally) {
-    under(random, tally, |random| ('v', 8_000 + random.below(400_000)));
+    under(random, tally, |random| {
+        ('v', 20_000 + random.below(200_000))
+    });
 }
 
 /// Runs commands under limits.
@@ -42,6 +44,10 @@ fn under(random: &mut Random, tally: &mut Tally, limit: fn(&mut Random) -> (char
     let commands = [&LIST[..], &["report", "--json", log]];
     for arguments in commands.repeat(TRIES / 2) {
         let (what, most) = limit(random);
+        if ended(limited(&place, &["--version"], what, most)).code() != Some(0) {
+            tally.count("too low to start", 1);
+            continue;
+        }
         let ended = ended(limited(&place, arguments, what, most));
         // Where no memory is left, the system's own library gives up.
         let is_abort = ended.signal() == Some(Signal::SIGABRT as i32);

@@ -3,8 +3,7 @@
 use crate::common::home::Home;
 use crate::common::screen::Screen;
 use serde_json::Value;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -97,23 +96,25 @@ impl Place {
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command to its end. Its output goes through pipes: a limit of files' size is none of theirs.
 pub fn ended(mut command: Command) -> Ended {
-    let [mut out, mut err] = [(); 2].map(|()| tempfile::tempfile().unwrap());
     command.stdin(Stdio::null());
-    command.stdout(out.try_clone().unwrap());
-    command.stderr(err.try_clone().unwrap());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    Ended {
-        status: end_of(&mut child, PATIENCE),
-        out: text(&mut out),
-        err: text(&mut err),
-    }
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    thread::scope(|scope| {
+        let (out, err) = (scope.spawn(|| text(out)), scope.spawn(|| text(err)));
+        Ended {
+            status: end_of(&mut child),
+            out: out.join().unwrap(),
+            err: err.join().unwrap(),
+        }
+    })
 }
 
-/// How a program ends within a time; it is killed after it.
-pub fn end_of(child: &mut Child, time: Duration) -> Option<ExitStatus> {
-    let until = Instant::now() + time;
+/// How a program ends. One that takes too long is killed.
+fn end_of(child: &mut Child) -> Option<ExitStatus> {
+    let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
         if let Some(status) = child.try_wait().unwrap() {
             return Some(status);
@@ -125,10 +126,9 @@ pub fn end_of(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     None
 }
 
-fn text(file: &mut File) -> String {
+fn text(mut pipe: impl Read) -> String {
     let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0)).unwrap();
-    file.read_to_end(&mut bytes).unwrap();
+    pipe.read_to_end(&mut bytes).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -69,13 +69,21 @@ impl Case {
     }
 }
 
+/// The names of logs; of several, the first is the log, and the others are beside it.
+const LOGS: [&str; 4] = ["log.jsonl", "log.json", "log.yaml", "log.db"];
+
 /// The log of a case that was laid out in this folder: a file, or the folder itself.
 pub fn log_in(folder: &Path) -> PathBuf {
-    let files = ["log.jsonl", "log.json", "log.yaml", "log.db"];
-    let mut files = files.iter().map(|name| folder.join(name));
+    let mut files = LOGS.iter().map(|name| folder.join(name));
     files
         .find(|path| path.exists())
         .unwrap_or_else(|| folder.to_owned())
+}
+
+/// The name of the log among these files; `None`: it is all of them.
+pub fn log_of(files: &[(PathBuf, Vec<u8>)]) -> Option<&'static Path> {
+    let mut names = LOGS.iter().map(Path::new);
+    names.find(|log| files.iter().any(|(name, _)| name == log))
 }
 
 /// Damages a file: a letter for what happens to it, and up to two numbers for where, such as `s3.7`.

@@ -1,7 +1,7 @@
 //! A folder with damaged logs of several agents: every report is made, each row is that of its log alone, and logs
 //! that are followed end as they are read.
 
-use super::cases::{damage, log_in, named};
+use super::cases::{damage, log_in, log_of, named};
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
 use ctxgauge::agents::{self, Format};
@@ -56,7 +56,8 @@ struct Log {
 }
 
 impl Log {
-    /// Writes the first half of each file of a case.
+    /// Writes what is there at first: half of a log, or of a folder's files. With the word `late`, what is beside a
+    /// log comes after it.
     fn lay_out(folder: PathBuf, line: &[u8]) -> Log {
         let mut words = line.split(|byte| *byte == b' ');
         let case = named(words.next().unwrap_or_default(), |_| true);
@@ -66,7 +67,9 @@ impl Log {
             folder,
             files: Vec::new(),
         };
-        for (name, mut bytes) in case.files() {
+        let files = case.files();
+        let (main, half) = (log_of(&files), files.len() / 2);
+        for (n, (name, mut bytes)) in files.into_iter().enumerate() {
             for what in &damages {
                 damage(&mut bytes, what);
             }
@@ -76,8 +79,16 @@ impl Log {
                 database(&path.with_extension("db"), &bytes);
                 continue;
             }
-            let rest = bytes.split_off(bytes.len() / 2);
-            fs::write(&path, bytes).expect("a file");
+            let first = match main {
+                Some(main) if name == main => bytes.len() / 2,
+                Some(_) if damages.contains(&&b"late"[..]) => 0,
+                None if n >= half => 0,
+                _ => bytes.len(),
+            };
+            let rest = bytes.split_off(first);
+            if first > 0 {
+                fs::write(&path, bytes).expect("a file");
+            }
             log.files.push((path, rest));
         }
         log.age();
@@ -86,7 +97,7 @@ impl Log {
 
     fn grow(&self) {
         for (path, rest) in &self.files {
-            let file = File::options().append(true).open(path);
+            let file = File::options().append(true).create(true).open(path);
             file.and_then(|mut file| file.write_all(rest))
                 .expect("an append");
         }
@@ -96,7 +107,7 @@ impl Log {
     /// Makes it an hour old: nobody is writing to it.
     fn age(&self) {
         let then = SystemTime::now() - Duration::from_secs(3600);
-        for (path, _) in &self.files {
+        for (path, _) in self.files.iter().filter(|(path, _)| path.exists()) {
             let file = File::options().write(true).open(path);
             let aged = file.and_then(|file| file.set_times(FileTimes::new().set_modified(then)));
             aged.expect("another time");

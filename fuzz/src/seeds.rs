@@ -123,7 +123,7 @@ fn kept() -> Vec<Seed> {
 
 /// What happens to the logs of the target `folder`.
 const DAMAGES: [&str; 6] = [
-    "",
+    "late",
     "c700",
     "d2.5 s3.4",
     "r2",

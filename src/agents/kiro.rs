@@ -168,6 +168,10 @@ impl Decoder for KiroDecoder {
         lost.report(out);
         self.facts = session.meta();
         self.ends = session.ends();
+        // Sizes of messages that were read go before those of the lines that follow.
+        if !self.answers.is_empty() {
+            self.read_end(out);
+        }
         StateUpdate::Accepted
     }
 
@@ -363,5 +367,29 @@ mod tests {
             _ => None,
         });
         assert_eq!(sizes.collect::<Vec<_>>(), [125, 300]);
+    }
+
+    #[test]
+    fn a_size_that_comes_late_goes_before_those_of_later_answers() {
+        let mut decoder = KiroDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        let answer = |id: &str| {
+            format!(
+                r#"{{"version":"v1","kind":"AssistantMessage","data":{{"message_id":"{id}","content":[]}}}}"#
+            )
+        };
+        let session = br#"{"session_state":{"conversation_metadata":{"user_turn_metadatas":[
+            {"message_ids":["p1","a1"],"context_usage_percentage":30},
+            {"message_ids":["p2","a2"],"context_usage_percentage":10}]},
+            "rts_model_state":{"model_info":{"model_id":"m","context_window_tokens":1000}}}}"#;
+        decoder.read_line(&answer("a1"), &mut out);
+        decoder.read_state(session, &mut out);
+        decoder.read_line(&answer("a2"), &mut out);
+        decoder.read_end(&mut out);
+        let sizes = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some(usage.prompt),
+            _ => None,
+        });
+        assert_eq!(sizes.collect::<Vec<_>>(), [300, 100]);
     }
 }
