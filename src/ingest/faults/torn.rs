@@ -3,6 +3,7 @@
 use super::{assert_same_as_fresh, follow, more};
 use crate::ingest::testing::made::Made;
 use crate::model::event::Event;
+use std::time::{Duration, SystemTime};
 
 #[test]
 fn a_line_torn_anywhere_is_read_once_and_whole() {
@@ -66,4 +67,53 @@ fn a_million_tiny_records_take_one_read_of_the_file() {
     assert_eq!(entries, 100_000);
     let (read, len) = (made.read(), log.facts.len);
     assert!(read < len * 2, "{read} of {len}");
+}
+
+#[test]
+fn a_line_in_many_pieces_is_read_a_few_times_however_long_it_is() {
+    const PIECES: u64 = 500;
+    let piece = "a piece of it, ".repeat(600);
+    let len = PIECES * piece.len() as u64;
+    // Whether a write may follow that its stamp does not show.
+    for may_follow in [false, true] {
+        let made = Made::new("{\"toy\":1}\n");
+        made.append_many("{\"say\":\"what was said before\"}\n", 10_000);
+        if may_follow {
+            made.date(SystemTime::now() + Duration::from_secs(300));
+        }
+        let (mut sessions, mut cursor) = follow(&made);
+        let before = made.read();
+        made.append("{\"say\":\"");
+        for _ in 0..PIECES {
+            made.append(&piece);
+            for _ in 0..2 {
+                assert_eq!(more(&mut sessions, &mut cursor), Some(0));
+            }
+        }
+        made.append("\"}\n");
+        assert_eq!(more(&mut sessions, &mut cursor), Some(1));
+        let read = made.read() - before;
+        assert!(read < 3 * len + (2 << 20), "{read} of {len}");
+        assert_same_as_fresh(&sessions, &made);
+    }
+}
+
+#[test]
+fn what_was_rewritten_before_a_line_in_many_pieces_is_seen_when_that_ends() {
+    let made = Made::new("{\"toy\":1}\n{\"say\":\"before\"}\n");
+    let (mut sessions, mut cursor) = follow(&made);
+    made.append("{\"say\":\"");
+    // Many pieces, after which a look compares nothing.
+    let mut read = 1;
+    while read > 0 {
+        made.append("x");
+        let before = made.read();
+        assert_eq!(more(&mut sessions, &mut cursor), Some(0));
+        read = made.read() - before - 1;
+    }
+    made.rewrite("before", "behind");
+    made.append("x");
+    assert_eq!(more(&mut sessions, &mut cursor), Some(0));
+    made.append("\"}\n");
+    assert_eq!(more(&mut sessions, &mut cursor), None);
 }

@@ -101,6 +101,12 @@ impl Blocks {
         Ok(is_same.then_some(bytes))
     }
 
+    /// The most bytes that a comparison of some blocks reads.
+    pub fn cost(&self) -> u64 {
+        let most = ((SAMPLES + 3) * BLOCK) as u64 + HEAD;
+        most.min(self.end - self.origin + HEAD)
+    }
+
     /// The blocks to compare, in order.
     fn chosen(&mut self, check: Check) -> Vec<usize> {
         let n = self.whole.len();

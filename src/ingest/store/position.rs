@@ -23,8 +23,14 @@ pub struct Position {
     blocks: Blocks,
     /// There is no newline between `offset` and here: a line in many pieces is not read again and again.
     scanned: u64,
+    /// So many bytes may be read again until that line ends.
+    again: u64,
     end: End,
 }
+
+/// While a line is unfinished, each look compares what is before it, and may search it from its beginning. That may
+/// read so many bytes, and as many as were appended; beyond, it is done when the line ends.
+const AGAIN: u64 = 1 << 20;
 
 /// How the file ended at this position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +58,7 @@ impl Position {
             sure: false,
             blocks: Blocks::at(offset),
             scanned: offset,
+            again: AGAIN,
             end: End::Open,
         }
     }
@@ -85,6 +92,9 @@ impl Position {
     }
 
     fn drained(&mut self, stamp: Stamp, lines: &Lines) {
+        if lines.offset() > self.offset {
+            self.again = AGAIN;
+        }
         self.offset = lines.offset();
         self.number = lines.number();
         self.scanned = self.offset + lines.partial();
@@ -103,6 +113,10 @@ impl Position {
             return Ok(Progress::Restart);
         };
         if self.end != End::Open && self.seen == Some(stamp) && self.sure {
+            return Ok(Progress::Done);
+        }
+        if self.is_piece_of_many(stamp) && !self.finds_newline(&mut file, stamp.len)? {
+            self.see(stamp);
             return Ok(Progress::Done);
         }
         let Some(piece) = self.holds(&mut file, stamp)? else {
@@ -159,6 +173,24 @@ impl Position {
         let (file, stamp) = log.open()?;
         let same = self.seen.is_none_or(|seen| seen.version == stamp.version);
         Ok((same && stamp.len >= self.offset).then_some((file, stamp)))
+    }
+
+    /// Whether the line that the file ends in has come in so many pieces that looking again at what was read would
+    /// read more than came.
+    fn is_piece_of_many(&mut self, stamp: Stamp) -> bool {
+        let appended = stamp.len.saturating_sub(self.scanned);
+        let is_same = appended == 0 && self.seen == Some(stamp);
+        if !self.is_inside_line() || !(appended > 0 || is_same) {
+            return false;
+        }
+        let search = match is_same {
+            true => self.scanned - self.offset,
+            false => 0,
+        };
+        let left = self.again.saturating_add(appended);
+        let left_after = left.checked_sub(search + self.blocks.cost());
+        self.again = left_after.unwrap_or(left);
+        left_after.is_none()
     }
 
     /// Whether what was read is still there, and whether a last line without a newline has ended since,
