@@ -33,6 +33,8 @@ pub struct Lanes {
     agent: &'static str,
     rules: Arc<Rules>,
     coverage: Coverage,
+    /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
+    is_final: bool,
     /// The id of the main session, if the log's path contains it.
     id: Option<Box<str>>,
     lanes: BTreeMap<Lane, Session>,
@@ -45,6 +47,7 @@ impl Lanes {
             agent: log.format.id,
             rules: Arc::clone(rules),
             coverage,
+            is_final: false,
             id: log.facts.id.as_deref().map(Into::into),
             lanes: BTreeMap::new(),
         };
@@ -55,10 +58,25 @@ impl Lanes {
         lanes
     }
 
+    /// The same, to be read once: neither earlier states are kept nor where to go on.
+    #[must_use]
+    pub fn finally(mut self) -> Lanes {
+        self.is_final = true;
+        self.lanes.values_mut().for_each(Session::forget_past);
+        self
+    }
+
+    pub(super) fn is_final(&self) -> bool {
+        self.is_final
+    }
+
     pub(super) fn lane(&mut self, lane: Lane) -> &mut Session {
         self.lanes.entry(lane).or_insert_with(|| {
             let mut session = Session::new(self.agent, Arc::clone(&self.rules));
             session.coverage = self.coverage;
+            if self.is_final {
+                session.forget_past();
+            }
             if lane != Lane::Main {
                 session.meta.parent = self.id.clone();
             }
@@ -181,6 +199,14 @@ impl Reading {
         }
     }
 
+    /// The same, for a report on what there is now: neither earlier states are kept nor where to go on.
+    pub fn once(log: &LogFile, rules: &Arc<Rules>) -> Reading {
+        let Reading { lanes, mut cursor } = Reading::whole(log, rules);
+        cursor.read_once();
+        let lanes = lanes.finally();
+        Reading { lanes, cursor }
+    }
+
     /// How much of the log this reading covers.
     pub fn coverage(&self) -> Coverage {
         self.lanes.coverage
@@ -249,9 +275,18 @@ pub fn read_whole(
     measure: &dyn Measure,
     rules: &Arc<Rules>,
 ) -> io::Result<Sessions> {
+    read_through(|| Reading::whole(log, rules), measure)
+}
+
+/// The same, for reports that ask for no earlier state.
+pub fn read_once(log: &LogFile, measure: &dyn Measure, rules: &Arc<Rules>) -> io::Result<Sessions> {
+    read_through(|| Reading::once(log, rules), measure)
+}
+
+fn read_through(begin: impl Fn() -> Reading, measure: &dyn Measure) -> io::Result<Sessions> {
     let mut tries = 0;
     loop {
-        let mut reading = Reading::whole(log, rules);
+        let mut reading = begin();
         match reading.step(measure, &mut || false)? {
             Progress::Restart if tries < 100 => {
                 tries += 1;
@@ -295,7 +330,7 @@ pub fn first_records(log: &LogFile, measure: &dyn Measure, most: usize) -> io::R
 pub fn tail_only(log: &LogFile, rules: &Arc<Rules>) -> io::Result<Sessions> {
     let mut reading = match log.store.tail_to_report(log, &ByLength, rules) {
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-            return read_whole(log, &ByLength, rules);
+            return read_once(log, &ByLength, rules);
         }
         reading => reading?,
     };

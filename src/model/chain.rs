@@ -8,33 +8,21 @@
 //! Adding a record to the live branch takes constant time. Making another branch the live one takes the
 //! time of what the two do not share (`walk`); the first time, of the records since the last reset.
 
+mod link;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
+use link::{Held, Link};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ops::Range;
 use walk::Walked;
 
 /// A record's index in the tree, in the order of the log.
 pub(super) type NodeIx = usize;
-
-/// A record in the tree.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Link {
-    parent: Option<NodeIx>,
-    part: Part,
-    request: Option<Key>,
-    /// The next node of the same request's output.
-    next_output: Option<NodeIx>,
-    turn: bool,
-    /// Set on a reset's node: the nodes that it kept. No other earlier node is in the context.
-    reset: Option<Vec<NodeIx>>,
-    live: bool,
-    items: Vec<ItemIx>,
-}
 
 /// What a change of the live branch did.
 #[derive(Debug, Default)]
@@ -49,6 +37,7 @@ pub(super) struct BranchChange {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Chain {
     nodes: Vec<Link>,
+    held: Held,
     by_key: HashMap<Key, NodeIx>,
     /// The first and the last node of each request's output.
     outputs: HashMap<Key, (NodeIx, NodeIx)>,
@@ -101,7 +90,7 @@ impl Chain {
     }
 
     pub(super) fn items(&self, node: NodeIx) -> &[ItemIx] {
-        &self.nodes[node].items
+        self.held.of(node)
     }
 
     pub(super) fn request_of(&self, node: NodeIx) -> Option<Key> {
@@ -115,7 +104,7 @@ impl Chain {
     }
 
     pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx) {
-        self.nodes[node].items.push(item);
+        self.held.add(node, item);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -133,7 +122,8 @@ impl Chain {
 
     /// The nodes of a request's output, live or not, in the order of the log.
     pub(super) fn outputs_of(&self, request: Key) -> impl Iterator<Item = NodeIx> + '_ {
-        std::iter::successors(self.start_of(request), |node| self.nodes[*node].next_output)
+        let next = |node: &NodeIx| self.nodes[*node].next_output.get();
+        std::iter::successors(self.start_of(request), next)
     }
 
     /// Adds a record. Costs the same whatever the length of the branch, unless the record begins
@@ -155,7 +145,7 @@ impl Chain {
             Parent::Key(key) => self.find(key).or(self.tip),
         };
         self.nodes.push(Link {
-            parent: follows,
+            parent: follows.into(),
             part,
             request,
             turn,
@@ -167,12 +157,12 @@ impl Chain {
         if let Some(request) = request {
             let (_, last) = self.outputs.entry(request).or_insert((ix, ix));
             if *last != ix {
-                self.nodes[*last].next_output = Some(ix);
+                self.nodes[*last].next_output = Some(ix).into();
                 *last = ix;
             }
         }
         if self.is_beside(ix) {
-            self.nodes[ix].parent = None;
+            self.nodes[ix].parent = None.into();
             self.nodes[ix].live = true;
             self.path.push(ix);
             return None;
@@ -193,7 +183,7 @@ impl Chain {
     /// Whether a record belongs to the live branch though it does not follow the tip.
     fn hangs_beside(&self, ix: NodeIx) -> bool {
         let node = &self.nodes[ix];
-        let Some(parent) = node.parent.filter(|parent| self.nodes[*parent].live) else {
+        let Some(parent) = node.parent.get().filter(|parent| self.nodes[*parent].live) else {
             return false;
         };
         match node.part {
@@ -217,11 +207,11 @@ impl Chain {
                 parent => parent,
             },
         };
-        let is_new = new != self.nodes[ix].parent;
+        let is_new = new != self.nodes[ix].parent.get();
         // No record is its own ancestor. Ancestors are earlier records, unless a record was linked to a later one.
         let is_earlier = !self.has_later_parents && new.is_none_or(|new| new < ix);
         if is_new && (is_earlier || !self.upwards(new).any(|ancestor| ancestor == ix)) {
-            self.nodes[ix].parent = new;
+            self.nodes[ix].parent = new.into();
             self.walked = None;
             self.has_later_parents |= new.is_some_and(|new| new > ix);
         }
@@ -229,7 +219,7 @@ impl Chain {
 
     /// This node and its ancestors, up to the root.
     fn upwards(&self, from: Option<NodeIx>) -> impl Iterator<Item = NodeIx> + '_ {
-        std::iter::successors(from, |node| self.nodes[*node].parent)
+        std::iter::successors(from, |node| self.nodes[*node].parent.get())
     }
 
     /// Makes these nodes the live branch, its last node the tip.
@@ -323,7 +313,7 @@ impl Chain {
         path.extend(self.path.iter().filter(front));
         let ix = self.nodes.len();
         self.nodes.push(Link {
-            reset: Some(path.clone()),
+            reset: Some(path.as_slice().into()),
             ..Link::default()
         });
         if let Some(key) = key {
@@ -335,19 +325,23 @@ impl Chain {
 
     /// Forgets all nodes but the live ones, which hold these items from now on. Nothing can be added
     /// afterwards.
-    pub(super) fn keep_only_live(&mut self, items: Vec<Vec<ItemIx>>) {
-        let kept = items.into_iter().zip(&self.path).map(|(items, old)| Link {
-            items,
-            parent: None,
-            next_output: None,
+    pub(super) fn keep_only_live(&mut self, items: impl Iterator<Item = Range<ItemIx>>) {
+        let kept = self.path.iter().map(|old| Link {
+            parent: None.into(),
+            next_output: None.into(),
             reset: None,
             ..self.nodes[*old].clone()
         });
         let nodes: Vec<Link> = kept.collect();
+        let mut held = Held::default();
+        for (node, items) in items.enumerate() {
+            items.for_each(|item| held.add(node, item));
+        }
         *self = Chain {
             path: (0..nodes.len()).collect(),
             tip: nodes.len().checked_sub(1),
             nodes,
+            held,
             ..Chain::default()
         };
     }

@@ -34,6 +34,7 @@ use explained::{add_unexplained, explained, explained_at_first, fits};
 use late::Late;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The items, requests and resets of a session, and what the reports have settled.
@@ -567,7 +568,7 @@ impl Ledger {
         chain: &Chain,
         request: Option<Key>,
         stays: impl Fn(&Item) -> bool,
-    ) -> Vec<Vec<ItemIx>> {
+    ) -> Vec<Range<ItemIx>> {
         for request in &mut self.requests {
             request.start = chain.live().partition_point(|node| *node < request.start);
         }

@@ -125,10 +125,12 @@ impl Past {
         }
     }
 
-    /// Sets a mark, unless nothing has changed since the last one.
+    /// Sets a mark, unless nothing has changed since the last one. If earlier states are forgotten, only the last
+    /// one is kept.
     pub(super) fn mark(&mut self, mark: Mark) {
         match self.marks.last_mut() {
             Some(last) if last.inputs == mark.inputs => {}
+            Some(last) if self.forgotten => *last = mark,
             Some(last) if last.record == mark.record => last.inputs = mark.inputs,
             _ => self.marks.push(mark),
         }

@@ -4,7 +4,7 @@ use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
 use crate::ingest::cache::earlier;
 use crate::ingest::discover::LogFile;
-use crate::ingest::reader::{read_whole, tail_only};
+use crate::ingest::reader::{read_once, tail_only};
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::settings::SettingsReader;
 use crate::ingest::store::pipe::{self, Piped, STDIN};
@@ -65,13 +65,13 @@ pub fn run(
             Ok(log) => log,
             Err(why) => bail!("{}: {why}", name(path)),
         };
-        let sessions = read_whole(&log, &counter, &context.rules)?;
+        let sessions = read_once(&log, &counter, &context.rules)?;
         (log, sessions)
     } else {
         let log = find_one(context, path, wanted)?;
         let sessions = context
             .patience
-            .read(&log, || read_whole(&log, &counter, &context.rules))
+            .read(&log, || read_once(&log, &counter, &context.rules))
             .with_context(|| unreadable(&log))?;
         (log, sessions)
     };

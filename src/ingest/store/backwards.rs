@@ -22,6 +22,8 @@ pub struct Reach {
     pub first: u64,
     /// What is searched, in bytes.
     pub searched: Searched,
+    /// Whether nothing is read after this.
+    pub is_final: bool,
 }
 
 const GROWTH: u64 = 4;
@@ -53,6 +55,7 @@ impl Reach {
             // What is read anyway. A list in which logs that end with a compaction are read whole costs a third more.
             before: FIRST,
         },
+        is_final: false,
     };
     /// As far as it takes.
     pub const ALL: Reach = Reach {
@@ -60,6 +63,7 @@ impl Reach {
             report: u64::MAX,
             ..Reach::SCREEN.searched
         },
+        is_final: true,
         ..Reach::SCREEN
     };
 }
@@ -85,6 +89,9 @@ pub fn tail(
     loop {
         let start = len.saturating_sub(size);
         let mut lanes = Lanes::new(log, rules, Coverage::Tail);
+        if reach.is_final {
+            lanes = lanes.finally();
+        }
         if start > 0 {
             // With several sessions, facts in the first lines may be about any of them.
             if head.is_none() && !several {

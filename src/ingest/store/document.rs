@@ -14,7 +14,7 @@ use super::bytes::{BOM, Bytes, Open, head};
 use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::{self, Decoder, Format, List};
 use crate::ingest::discover::LogFile;
-use crate::ingest::reader::Lanes;
+use crate::ingest::reader::{Lanes, Progress, Reading};
 use crate::ingest::sidecar::States;
 use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Entry, Measure, Place, Sink};
@@ -78,6 +78,19 @@ impl Store for Document {
         text::captured(wanted, |out| self.decode(log, out))
     }
 
+    fn tail_to_report(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        let mut reading = Reading::once(log, rules);
+        match reading.step(measure, &mut || false)? {
+            Progress::Done => Ok(reading),
+            _ => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
     fn entries(
         &self,
         log: &LogFile,
@@ -101,6 +114,8 @@ struct DocumentCursor {
     /// The documents beside it, as they were when it was last read as a whole.
     states: States,
     checkpoint: Option<Checkpoint>,
+    /// Whether nothing is read after the next reading.
+    is_final: bool,
 }
 
 /// The result of reading a document.
@@ -133,6 +148,10 @@ impl Cursor for DocumentCursor {
     fn trim(&mut self) {
         self.checkpoint = None;
     }
+
+    fn read_once(&mut self) {
+        self.is_final = true;
+    }
 }
 
 impl DocumentCursor {
@@ -144,6 +163,7 @@ impl DocumentCursor {
             seen: None,
             states: States::new(log),
             checkpoint: None,
+            is_final: false,
         }
     }
 
@@ -180,6 +200,9 @@ impl DocumentCursor {
         file.rewind()?;
         let document = bytes(file, len)?;
         let mut lanes = Lanes::new(&self.log, &self.rules, Coverage::Whole);
+        if self.is_final {
+            lanes = lanes.finally();
+        }
         let mut out = Sink::new(measure);
         self.states = States::new(&self.log);
         let mut decoder = self.log.format.decoder();
@@ -342,7 +365,11 @@ impl Checkpoint {
         self.lanes.apply(out.entries.drain(..));
     }
 
+    /// `None`: nothing is read after this, or the decoder cannot be copied.
     fn copy(&self) -> Option<Checkpoint> {
+        if self.lanes.is_final() {
+            return None;
+        }
         Some(Checkpoint {
             list: self.list,
             start: self.start,

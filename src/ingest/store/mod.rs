@@ -182,6 +182,9 @@ pub trait Cursor: Send {
 
     /// Drops what only makes the next reading faster.
     fn trim(&mut self) {}
+
+    /// Nothing is read after the next reading.
+    fn read_once(&mut self) {}
 }
 
 impl dyn Cursor {

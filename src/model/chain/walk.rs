@@ -67,7 +67,7 @@ impl Walked {
             self.places.push(Place::Off);
             let node = &chain.nodes[ix];
             if let (Part::Result | Part::Injected | Part::Link, Some(parent)) =
-                (node.part, node.parent)
+                (node.part, node.parent.get())
             {
                 self.hanging.entry(parent).or_default().push(ix);
             }
@@ -103,7 +103,7 @@ impl Walked {
                 let request = node.request;
                 ix >= self.lowest && request.is_some_and(|it| self.requests.contains_key(&it))
             }
-            Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
+            Part::Result | Part::Injected | Part::Link => node.parent.get().is_some_and(|parent| {
                 // Below a result that itself hangs beside, reminders follow it; below the chain
                 // itself only results do: other records there are a branch that was left.
                 match self.place(parent) {
@@ -329,20 +329,22 @@ impl Chain {
             }
             let joins = match node.part {
                 Part::Output => node.request.is_some_and(|r| requests.contains(&r)),
-                Part::Result | Part::Injected | Part::Link => node.parent.is_some_and(|parent| {
-                    let place = match parent.checked_sub(lowest) {
-                        Some(at) => places[at],
-                        None if early.contains(&parent) => Place::On,
-                        None => Place::Off,
-                    };
-                    // Below a result that itself hangs beside, reminders follow it; below the chain
-                    // itself only results do: other records there are a branch that was left.
-                    match place {
-                        Place::Beside => true,
-                        Place::On => node.part != Part::Injected,
-                        Place::Off => false,
-                    }
-                }),
+                Part::Result | Part::Injected | Part::Link => {
+                    node.parent.get().is_some_and(|parent| {
+                        let place = match parent.checked_sub(lowest) {
+                            Some(at) => places[at],
+                            None if early.contains(&parent) => Place::On,
+                            None => Place::Off,
+                        };
+                        // Below a result that itself hangs beside, reminders follow it; below the chain
+                        // itself only results do: other records there are a branch that was left.
+                        match place {
+                            Place::Beside => true,
+                            Place::On => node.part != Part::Injected,
+                            Place::Off => false,
+                        }
+                    })
+                }
                 Part::Input | Part::Front | Part::Beside => false,
             };
             if joins {

@@ -4,6 +4,7 @@ use super::Items;
 use crate::model::chain::Chain;
 use crate::model::history::{Item, ItemIx};
 use std::collections::HashSet;
+use std::ops::Range;
 
 impl Items {
     /// Forgets the items that do not stay. Returns the indices of those that stay, by live node. Nothing can be
@@ -12,21 +13,21 @@ impl Items {
         &mut self,
         chain: &Chain,
         stays: impl Fn(&Item) -> bool,
-    ) -> Vec<Vec<ItemIx>> {
+    ) -> Vec<Range<ItemIx>> {
         self.work_out();
         let newest_forgotten = self.newest_record(self.list.len());
-        let mut kept = Vec::new();
+        let mut kept: Vec<ItemIx> = Vec::new();
         let mut nodes = Vec::with_capacity(chain.live().len());
         for (node, old) in chain.live().iter().enumerate() {
             let from = kept.len();
-            let items = chain.items(*old).iter().map(|ix| &self.list[*ix]);
-            kept.extend(items.filter(|item| stays(item)).map(|item| Item {
-                node: u32::try_from(node).unwrap_or(u32::MAX),
-                ..item.clone()
-            }));
-            nodes.push((from..kept.len()).collect());
+            let items = chain.items(*old).iter();
+            kept.extend(items.filter(|ix| stays(&self.list[**ix])));
+            for ix in &kept[from..] {
+                self.list[*ix].node = u32::try_from(node).unwrap_or(u32::MAX);
+            }
+            nodes.push(from..kept.len());
         }
-        kept.shrink_to_fit();
+        let kept = only(std::mem::take(&mut self.list), &kept);
         let mut calibrations = std::mem::take(&mut self.calibrations);
         calibrations.forget_deltas();
         let mut sizes_by_hash = std::mem::take(&mut self.sizes_by_hash);
@@ -56,4 +57,19 @@ impl Items {
         };
         nodes
     }
+}
+
+/// Only these of the items, in this order. In the order of the list, as they mostly are, no others are held beside
+/// them.
+fn only(mut list: Vec<Item>, these: &[ItemIx]) -> Vec<Item> {
+    if !these.is_sorted_by(|a, b| a < b) {
+        return these.iter().map(|ix| list[*ix].clone()).collect();
+    }
+    let (mut ix, mut these) = (0, these.iter().peekable());
+    list.retain(|_| {
+        ix += 1;
+        these.next_if(|kept| **kept == ix - 1).is_some()
+    });
+    list.shrink_to_fit();
+    list
 }

@@ -21,9 +21,14 @@ impl Session {
         };
         let request = self.agent_estimate.map(|logged| logged.request);
         let nodes = self.ledger.keep(&self.chain, request, stays);
-        self.chain.keep_only_live(nodes);
+        self.chain.keep_only_live(nodes.into_iter());
         self.past.forget();
         (self.sums, self.grown) = Default::default();
+    }
+
+    /// Keeps no earlier states from here on: nobody will ask for them.
+    pub fn forget_past(&mut self) {
+        self.past.forget();
     }
 }
 

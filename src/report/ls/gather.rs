@@ -5,7 +5,7 @@ use crate::ingest::COUNTED;
 use crate::ingest::cache::{self, Cache, LogKey, Part};
 use crate::ingest::discover::LogFile;
 use crate::ingest::pool::threads;
-use crate::ingest::reader::{Sessions, each_usage, read_whole, tail_only};
+use crate::ingest::reader::{Sessions, each_usage, read_once, tail_only};
 use crate::model::event::{Billed, Entry, Event, Key, Lane};
 use crate::model::session::Session;
 use crate::model::window::Rules;
@@ -212,7 +212,7 @@ fn gauges(log: &LogFile, rules: &Arc<Rules>, counter: &Counter) -> io::Result<Se
     let sessions = tail_only(log, rules)?;
     let unreported = |(_, session): &(Lane, Session)| session.is_unreported();
     match log.facts.len <= COUNTED && sessions.iter().any(unreported) {
-        true => read_whole(log, counter, rules),
+        true => read_once(log, counter, rules),
         false => Ok(sessions),
     }
 }
