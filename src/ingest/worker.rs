@@ -483,7 +483,16 @@ impl Worker {
                 return self.report(path.to_path_buf(), problem::unreadable(&e, "look at it"));
             }
         };
-        known.missing_since = None;
+        let was_missing = known.missing_since.take().is_some();
+        let is_other = known.stamp.is_some_and(|seen| {
+            let is_written = (seen.bytes(), seen.written()) != (stamp.bytes(), stamp.written());
+            seen != stamp && !(seen.is_same_file(stamp) && is_written)
+        });
+        if (was_missing || is_other) && leads_elsewhere(&known.log) {
+            self.vanish(file)?;
+            let found = self.look_below(&path);
+            return self.take_in(found);
+        }
         let changed = known.stamp != Some(stamp);
         known.refused &= !changed;
         let failed = known.not_before.is_some_and(|at| now < at);
@@ -554,7 +563,11 @@ impl Worker {
     fn vanish(&mut self, file: FileId) -> ControlFlow<()> {
         self.pool.cancel(file);
         if let Some(known) = self.known.remove(&file) {
-            self.by_path.remove(known.log.facts.path.as_path());
+            let path = known.log.facts.path.as_path();
+            // Another file may have its path now.
+            if self.by_path.get(path) == Some(&file) {
+                self.by_path.remove(path);
+            }
             self.live.retain(|live| *live != file);
             self.reporter.send(Update::Vanished(file))?;
         }
@@ -577,6 +590,12 @@ impl Worker {
         }
         self.reporter.send(Update::Problem { path, what })
     }
+}
+
+/// Whether the path of a log is that of another file now: a link was put in its place.
+fn leads_elsewhere(log: &LogFile) -> bool {
+    let facts = &log.facts;
+    !log.is_one_of_several() && facts.path.exists() && file_id(&facts.path) != facts.file
 }
 
 fn is_live(known: &Known) -> bool {

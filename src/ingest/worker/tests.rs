@@ -18,6 +18,9 @@ use std::io::Write;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::SystemTime;
 
+#[cfg(unix)]
+mod linked;
+
 struct Driven {
     worker: Worker,
     inbox: SyncSender<Wake>,
