@@ -84,6 +84,8 @@ struct Walk<'s> {
     real_root: PathBuf,
     /// Links that are not followed, and the first of them.
     unfollowed: (u64, PathBuf),
+    /// Whether there are folders that are too deep to be looked into, which is said of the first.
+    is_too_deep: bool,
 }
 
 impl Scanner {
@@ -247,6 +249,17 @@ impl<'s> Walk<'s> {
             linked: Vec::new(),
             real_root: PathBuf::new(),
             unfollowed: Default::default(),
+            is_too_deep: false,
+        }
+    }
+
+    fn too_deep(&mut self, path: &Path) {
+        if !std::mem::replace(&mut self.is_too_deep, true) {
+            let what = format!(
+                "folders that are more than {DEPTH} folders deep are not looked into, as this one: name a folder \
+                 closer to the logs"
+            );
+            self.problem(path, what);
         }
     }
 
@@ -291,7 +304,10 @@ impl<'s> Walk<'s> {
     }
 
     fn folder(&mut self, root: &SearchRoot, path: &Path, real: PathBuf, depth: usize) {
-        if depth > DEPTH || !self.folders.insert(real.clone()) {
+        if depth > DEPTH {
+            return self.too_deep(path);
+        }
+        if !self.folders.insert(real.clone()) {
             return;
         }
         match self.scanner.folder(root, path) {
@@ -757,6 +773,26 @@ mod tests {
         assert_eq!(names(&found), ["other.toy", "s.toy"]);
         let kept = found.files.iter().find(|log| log.facts.len == 6).unwrap();
         assert_eq!(*kept.facts.path, archive.join("s.toy"));
+    }
+
+    #[test]
+    fn folders_that_are_too_deep_are_said_to_be_so_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let deepest = (0..DEPTH).fold(dir.path().to_path_buf(), |path, _| path.join("d"));
+        for name in ["x", "y"] {
+            fs::create_dir_all(deepest.join(name)).unwrap();
+            fs::write(deepest.join(name).join("below.toy"), "{\"toy\":1}").unwrap();
+        }
+        fs::write(deepest.join("one.toy"), "{\"toy\":1}").unwrap();
+        let found = look(vec![SearchRoot::Given(dir.path().to_path_buf())]);
+        assert_eq!(names(&found), ["one.toy"]);
+        let [(path, what)] = &found.problems[..] else {
+            panic!("{:?}", found.problems);
+        };
+        assert_eq!(path.parent(), Some(&*deepest));
+        assert!(what.contains("name a folder closer"), "{what}");
+        let found = look(vec![SearchRoot::Given(path.clone())]);
+        assert_eq!(names(&found), ["below.toy"]);
     }
 
     #[cfg(unix)]
