@@ -3,6 +3,7 @@
 
 mod kept;
 mod reading;
+mod seen;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -11,7 +12,7 @@ use super::cache::{Cache, Part};
 use super::discover::{Found, LogFile, Scanner, file_id};
 use super::pool::Pool;
 use super::problem;
-use super::reader::{Reading, SETTLED};
+use super::reader::Reading;
 use super::registry::Registries;
 use super::settings::SettingsReader;
 use super::store::{Cursor, Stamp};
@@ -25,6 +26,7 @@ use crate::model::session::Coverage;
 use crate::model::window::{Overrides, Rules};
 use crate::tokens::Counter;
 use jiff::Timestamp;
+use seen::{leads_elsewhere, settles_after};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
@@ -484,11 +486,7 @@ impl Worker {
             }
         };
         let was_missing = known.missing_since.take().is_some();
-        let is_other = known.stamp.is_some_and(|seen| {
-            let is_written = (seen.bytes(), seen.written()) != (stamp.bytes(), stamp.written());
-            seen != stamp && !(seen.is_same_file(stamp) && is_written)
-        });
-        if (was_missing || is_other) && leads_elsewhere(&known.log) {
+        if (was_missing || known.is_of_other(stamp)) && leads_elsewhere(&known.log) {
             self.vanish(file)?;
             let found = self.look_below(&path);
             return self.take_in(found);
@@ -496,7 +494,7 @@ impl Worker {
         let changed = known.stamp != Some(stamp);
         known.refused &= !changed;
         let failed = known.not_before.is_some_and(|at| now < at);
-        let settled = stamp.age() >= SETTLED;
+        let settled = stamp.age() >= settles_after(stamp.bytes());
         let cursor = known.cursor.as_ref();
         let incomplete = cursor.is_some_and(|cursor| cursor.is_incomplete());
         let has_news = changed
@@ -590,12 +588,6 @@ impl Worker {
         }
         self.reporter.send(Update::Problem { path, what })
     }
-}
-
-/// Whether the path of a log is that of another file now: a link was put in its place.
-fn leads_elsewhere(log: &LogFile) -> bool {
-    let facts = &log.facts;
-    !log.is_one_of_several() && facts.path.exists() && file_id(&facts.path) != facts.file
 }
 
 fn is_live(known: &Known) -> bool {

@@ -441,3 +441,29 @@ fn a_log_vanishes_when_it_is_not_back_after_a_while() {
     let _ = driven.worker.take_in_all(all(&[]));
     assert!(!is_shown(&driven));
 }
+
+#[test]
+fn a_long_log_with_an_unfinished_line_waits_longer_for_the_rest_of_it() {
+    let made = Made::new("{\"toy\":1}\n");
+    let ago = |seconds| made.date(SystemTime::now() - Duration::from_secs(seconds));
+    ago(0);
+    let mut driven = Driven::new(&[&made]);
+    driven.read_all();
+    let unreadable = |driven: &Driven| {
+        let fleet = lock(&driven.fleet);
+        let mut sessions = fleet.sessions();
+        sessions.next().map(|(_, session)| session.unreadable)
+    };
+    made.append("{\"say\":\"");
+    made.append_many(&"x".repeat(1 << 20), 33);
+    ago(3);
+    for _ in 0..3 {
+        let _ = driven.worker.check(FileId(7));
+    }
+    assert_eq!(unreadable(&driven), Some(0));
+    ago(60);
+    for _ in 0..3 {
+        let _ = driven.worker.check(FileId(7));
+    }
+    assert_eq!(unreadable(&driven), Some(1));
+}
