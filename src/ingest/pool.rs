@@ -82,7 +82,7 @@ impl Whole {
         let store = store && self.end.is_ok() && !self.cursor.is_incomplete();
         self.stored = match (store, trim) {
             (_, true) => cache::put_away(&mut self.sessions, store),
-            (true, false) => Some(cache::store(&mut self.sessions.clone())),
+            (true, false) => cache::store(&self.sessions),
             (false, false) => None,
         };
         if trim {

@@ -134,9 +134,10 @@ impl Sums {
 
 impl Session {
     /// What is in the context, summed up, and the part of it that the anchor's prompt did not hold. `None`: a walk
-    /// through the context is as quick.
+    /// through the context is as quick, or nothing follows, so that sums that follow it would take memory for nothing.
     pub(super) fn sums(&self) -> Option<(Tally, Content)> {
-        (self.live_nodes() >= LONG).then(|| {
+        let is_long = self.live_nodes() >= LONG && !self.past().is_forgotten();
+        is_long.then(|| {
             self.sums_memo().get(
                 |sums| sums.follow(self),
                 || Sums::of(self),

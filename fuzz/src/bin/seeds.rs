@@ -6,7 +6,9 @@ use std::{fs, io};
 
 fn main() -> io::Result<()> {
     for (target, _) in TARGETS {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("corpus")
+            .join(target);
         fs::create_dir_all(&folder)?;
         let seeds = seeds::of(target);
         println!("{target}: {} inputs", seeds.len());

@@ -11,14 +11,22 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Trims the sessions of a log; the bytes that a cache keeps of them.
-pub fn store(sessions: &mut Sessions) -> Vec<u8> {
-    let stored = sessions.iter_mut();
+/// Items in the context of a log's sessions beyond which they would take most of a cache.
+const MOST_ITEMS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
+
+/// The bytes that a cache keeps of the sessions of a log: trimmed, in which case they may have another name than these.
+/// `None`: they are too large for it.
+pub fn store(sessions: &Sessions) -> Option<Vec<u8>> {
+    let items = sessions.iter().flat_map(|(_, session)| session.items());
+    if items.filter(|item| item.in_context()).count() > MOST_ITEMS {
+        return None;
+    }
+    let stored = sessions.iter();
     let stored: Vec<(Lane, Vec<u8>)> = stored
-        .map(|(lane, session)| (*lane, session.to_stored(*lane)))
+        .map(|(lane, session)| (*lane, session.clone().to_stored(*lane)))
         .collect();
     // No type in it can fail to be written.
-    postcard::to_stdvec(&stored).unwrap_or_default()
+    Some(postcard::to_stdvec(&stored).unwrap_or_default())
 }
 
 /// Puts the sessions of a log away; what [`store`] would return, if they are to be stored.

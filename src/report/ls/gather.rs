@@ -157,8 +157,7 @@ impl Caches {
             None => {
                 let sessions = gauges(log, rules, counter)?;
                 if key.is_some() && !is_known && log.store.is_one_file() {
-                    // Trimmed, a session may have another name.
-                    fresh.ends = Some(cache::store(&mut sessions.clone()));
+                    fresh.ends = cache::store(&sessions);
                 }
                 sessions
             }
