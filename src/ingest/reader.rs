@@ -221,7 +221,7 @@ impl Reading {
         loop {
             let (mut paused, mut bytes) = (false, 0);
             // Entries are folded in small batches, so that only a megabyte of them is held.
-            let news = self.cursor.read(measure, End::Open, &mut |len| {
+            let news = self.cursor.read_patiently(measure, End::Open, &mut |len| {
                 bytes += len;
                 paused = pause();
                 paused || bytes > BATCH
@@ -242,7 +242,12 @@ impl Reading {
                     return Ok(Progress::Done);
                 }
                 Ok(News::Restart) => return Ok(Progress::Restart),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(Progress::Restart),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(match self.cursor.keeps_place() {
+                        true => Progress::More,
+                        false => Progress::Restart,
+                    });
+                }
                 Err(e) => return Err(e),
             }
         }
@@ -257,10 +262,19 @@ impl Reading {
     }
 
     fn settle_now(&mut self, measure: &dyn Measure) -> io::Result<()> {
-        if let News::Entries(entries) = self.cursor.finish(measure)? {
-            self.lanes.apply(entries);
+        loop {
+            let news = self
+                .cursor
+                .read_patiently(measure, End::Settled, &mut |_| false)?;
+            match news {
+                News::Batch(entries) => self.lanes.apply(entries),
+                News::Entries(entries) => {
+                    self.lanes.apply(entries);
+                    return Ok(());
+                }
+                News::Rewritten(_) | News::Restart => return Ok(()),
+            }
         }
-        Ok(())
     }
 
     /// The sessions, and a cursor where reading continues.

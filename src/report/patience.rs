@@ -49,7 +49,8 @@ impl Patience {
         loop {
             match read() {
                 Err(e) if log.is_one_of_several() && is_locked(&e) => {
-                    if !self.wait(PAUSE) {
+                    // What is read waits too, and says so when that was long enough.
+                    if e.kind() == ErrorKind::ResourceBusy || !self.wait(PAUSE) {
                         return Err(io::Error::new(ErrorKind::ResourceBusy, BUSY));
                     }
                 }

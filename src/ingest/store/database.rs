@@ -1,19 +1,21 @@
 //! Databases, which agents write while they run: each of their sessions is a log of its own.
 //!
-//! A database is opened in a way that leaves no trace and makes no writer wait; see `connection`. What has
-//! changed is noticed by the times of its files, then by the row of each session. SQLite's own
-//! `data_version` would need a connection that is kept open, whose lock keeps the agent from removing its
-//! write-ahead log when it ends. A connection is closed after a second without use.
+//! A database is read without locks, which leaves no trace and makes no writer wait; see `connection`. What has
+//! changed is noticed by the times of its files, then by the row of each session. What was read while the agent wrote
+//! does not count. So rows are read in pieces, shorter ones while that happens: they fit between two transactions. A
+//! connection is closed after a second without use.
 
 mod connection;
+mod copy;
 mod cursor;
 #[cfg(test)]
 mod fixtures;
+mod moment;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use connection::{log_bytes, owner};
+pub use moment::{log_bytes, owner};
 
 use super::bytes::head;
 use super::{Cursor, Stamp, Store};
@@ -25,16 +27,17 @@ use crate::ingest::text::{self, Pieces};
 use crate::model::event::Measure;
 use crate::model::text::TextRequest;
 use crate::model::window::Rules;
-use connection::{Files, Opened};
+use connection::Opened;
 use cursor::RowCursor;
 use jiff::Timestamp;
+use moment::Files;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tables::{Listed, Tables, each_line};
+use tables::{Limits, Listed, Tables};
 
 /// A connection without use is closed after so long.
 const IDLE: Duration = Duration::from_secs(1);
@@ -42,8 +45,18 @@ const IDLE: Duration = Duration::from_secs(1);
 /// what it took.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOK_SHARE: u32 = 20;
-/// A lock that is held for longer is reported.
+/// If a database could not be read for longer, that is reported.
 const LOCKED: Duration = Duration::from_secs(2);
+/// What was read while the agent wrote is read again at once, so often.
+const TRIES: u32 = 3;
+/// A piece of a session's rows: no more than so many bytes, or a row; and no longer than the first of these times, which
+/// is halved when a piece does not count, and then doubled up to the second.
+const PIECE: usize = 2 << 20;
+const FIRST_TIME: Duration = Duration::from_millis(50);
+const LONGEST_TIME: Duration = Duration::from_secs(1);
+const SHORTEST_TIME: Duration = Duration::from_micros(100);
+/// Between two tries of what is read patiently.
+const PAUSE: Duration = Duration::from_millis(2);
 /// A query that takes longer is given up: a hostile schema can make one endless.
 const LONGEST_QUERY: Duration = Duration::from_secs(20);
 
@@ -70,10 +83,13 @@ pub struct Session {
 /// The sessions, by id.
 type Sessions = Arc<HashMap<Arc<str>, Session>>;
 
-#[derive(Default)]
 struct State {
-    open: Option<(Opened, Option<Tables>)>,
+    open: Option<Opened>,
     used: Option<Instant>,
+    /// Its tables. Another of its versions may begin to use its own.
+    tables: Option<Tables>,
+    /// How long the next piece may take.
+    piece: Duration,
     sessions: Sessions,
     /// The files when the sessions were listed, if a write since is sure to show.
     seen: Option<Files>,
@@ -105,7 +121,7 @@ impl Database {
             path: Arc::clone(path),
             spec,
             longest_query: LONGEST_QUERY,
-            state: Mutex::default(),
+            state: Mutex::new(State::default()),
         }
     }
 
@@ -160,19 +176,46 @@ impl Database {
     ///
     /// A row that cannot be read ends it: the lines before it were given.
     pub fn lines(&self, session: &str, skip: u64, give: &mut dyn FnMut(&str)) -> io::Result<()> {
-        self.read(|connection, tables| {
-            let mut rows = tables.rows(connection)?;
-            each_line(&mut rows, session, skip, &mut |row| {
-                give(row.text.as_deref().unwrap_or_default());
-                true
-            })
-        })
+        let mut at = skip;
+        loop {
+            let piece = self.read_piece(|connection, tables, limits| {
+                tables.rows(connection, session, at, limits)
+            })?;
+            at += piece.lines.len() as u64;
+            for line in piece.lines {
+                let text = line.text.map_err(io::Error::other)?;
+                give(text.as_deref().unwrap_or_default());
+            }
+            if piece.is_all {
+                return Ok(());
+            }
+        }
     }
 
-    /// Reads in one transaction.
+    /// Reads a piece of a session's rows: a shorter one if the last did not count.
+    fn read_piece<T>(
+        &self,
+        mut read: impl FnMut(&Connection, Tables, Limits) -> rusqlite::Result<T>,
+    ) -> io::Result<T> {
+        let time = lock(&self.state).piece;
+        let limits = Limits {
+            rows: u64::MAX,
+            bytes: PIECE,
+            time,
+        };
+        let result = self.read(|connection, tables| read(connection, tables, limits));
+        lock(&self.state).piece = match &result {
+            Ok(_) => LONGEST_TIME.min(time * 2),
+            Err(e) if is_busy(e) => SHORTEST_TIME.max(time / 2),
+            Err(_) => time,
+        };
+        result
+    }
+
+    /// Reads what the database contained at one moment.
     fn read<T>(
         &self,
-        read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
+        read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<T> {
         let read = lock(&self.state).read(self, Instant::now(), read)?;
         read.ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -199,10 +242,7 @@ impl State {
         if let Some(error) = self.refusal(files) {
             return Err(error);
         }
-        // Another of its versions may have begun to use its own tables.
-        if let Some((_, tables)) = &mut self.open {
-            *tables = tables.filter(|tables| tables.is_final());
-        }
+        self.tables = self.tables.filter(|tables| tables.is_final());
         let begun = Instant::now();
         let listed = self.read(database, now, |connection, tables| {
             tables.sessions(connection)
@@ -283,19 +323,26 @@ impl State {
         self.failed = error.map(|e| (files, e.kind(), e.to_string()));
     }
 
-    /// Reads in one transaction; `None`: the database has no tables yet.
+    /// Reads what the database contained at one moment; `None`: it has no tables yet.
     fn read<T>(
         &mut self,
         database: &Database,
         now: Instant,
-        read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
-        // SQLite has no error for a file that is gone since it was looked at.
-        let result = self
-            .try_read(database, now, read)
-            .or_else(|e| Files::of(&database.path).and(Err(e)));
-        let is_locked = matches!(&result, Err(e) if e.kind() == io::ErrorKind::ResourceBusy);
-        if !is_locked {
+        let mut tries = 1;
+        let result = loop {
+            let may_have_changed = self.tables.is_some();
+            // SQLite has no error for a file that is gone since it was looked at.
+            let result = self
+                .try_read(database, now, &mut read)
+                .or_else(|e| Files::of(&database.path).and(Err(e)));
+            match &result {
+                Err(e) if (is_busy(e) || may_have_changed) && tries < TRIES => tries += 1,
+                _ => break result,
+            }
+        };
+        if !result.as_ref().is_err_and(is_busy) {
             self.locked_since = None;
             return result;
         }
@@ -310,34 +357,75 @@ impl State {
         &mut self,
         database: &Database,
         now: Instant,
-        read: impl FnOnce(&Connection, Tables) -> rusqlite::Result<T>,
+        read: &mut impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
     ) -> io::Result<Option<T>> {
         let path = &database.path;
         let files = Files::of(path)?;
         if files.is_empty() {
             return Ok(None);
         }
-        // After an error the connection is not used again.
-        let open = self.open.take().filter(|(open, _)| open.is_of(files));
-        let (open, tables) = match open {
+        // After an error neither the connection nor the tables are used again: both may have changed.
+        let open = self.open.take().filter(|open| open.is_of(files));
+        let open = match open {
             Some(open) => open,
-            None => (Opened::new(path, files, database.longest_query)?, None),
+            None => Opened::new(path, database.longest_query)?,
         };
-        let tables = match tables {
+        let tables = match self.tables.take() {
             Some(tables) => tables,
-            None => match open.read(|connection| Ok(find_tables(connection, database.spec)))? {
+            None => match open.read(path, |connection| {
+                Ok(find_tables(connection, database.spec))
+            })? {
                 Ok(tables) => tables,
                 Err(None) => return Ok(None),
                 Err(Some(why)) => return Err(io::Error::other(why)),
             },
         };
-        let result = open.read(|connection| read(connection, tables))?;
-        if !open.is_still_true(path) {
-            return Err(io::ErrorKind::WouldBlock.into());
+        let result = open.read(path, |connection| read(connection, tables));
+        if result.as_ref().err().is_none_or(is_busy) {
+            self.tables = Some(tables);
         }
-        self.open = Some((open, Some(tables)));
+        let result = result?;
+        self.open = Some(open);
         self.used = Some(now);
         Ok(Some(result))
+    }
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            open: None,
+            used: None,
+            tables: None,
+            piece: FIRST_TIME,
+            sessions: Arc::default(),
+            seen: None,
+            failed: None,
+            next_look: None,
+            due: None,
+            looks: HashMap::new(),
+            locked_since: None,
+        }
+    }
+}
+
+/// Whether the agent was at work: it is tried again.
+fn is_busy(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock
+    )
+}
+
+/// Reads again while the agent is at work, until that was so for long.
+fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let begun = Instant::now();
+    loop {
+        match read() {
+            Err(e) if is_busy(&e) && begun.elapsed() < LOCKED => std::thread::sleep(PAUSE),
+            Err(e) if is_busy(&e) => return Err(connection::busy()),
+            read => return read,
+        }
     }
 }
 
@@ -415,19 +503,21 @@ impl Store for SessionRows {
     }
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
-        let mut line = None;
-        self.database.read(|connection, tables| {
-            let Some(skip) = wanted.place.line.checked_sub(1) else {
-                line = tables.header(connection, &self.id)?;
-                return Ok(());
-            };
-            let mut rows = tables.rows(connection)?;
-            each_line(&mut rows, &self.id, skip, &mut |row| {
-                line = row.text;
-                false
+        let line = patiently(|| {
+            self.database.read(|connection, tables| {
+                let Some(skip) = wanted.place.line.checked_sub(1) else {
+                    return tables.header(connection, &self.id).map(Ok);
+                };
+                let limits = Limits {
+                    rows: 1,
+                    bytes: PIECE,
+                    time: LONGEST_TIME,
+                };
+                let mut rows = tables.rows(connection, &self.id, skip, limits)?;
+                Ok(rows.lines.pop_front().map_or(Ok(None), |line| line.text))
             })
         })?;
-        let line = line.unwrap_or_default();
+        let line = line.map_err(io::Error::other)?.unwrap_or_default();
         text::in_record(log.format, wanted, line.as_bytes())
     }
 

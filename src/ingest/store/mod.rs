@@ -134,23 +134,25 @@ pub trait Store: Send + Sync {
         give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
     ) -> io::Result<()> {
         let mut cursor = self.cursor(log, &Arc::default());
+        let mut end = End::Open;
         loop {
-            let (entries, is_last) = match cursor.more(measure)? {
+            let mut bytes = 0;
+            let news = cursor.read_patiently(measure, end, &mut |len| {
+                bytes += len;
+                bytes >= BATCH
+            });
+            let (entries, is_last) = match news? {
                 News::Batch(entries) => (entries, false),
                 News::Entries(entries) => (entries, true),
                 News::Rewritten(_) | News::Restart => return Ok(()),
             };
-            if give(entries).is_break() {
+            if give(entries).is_break() || is_last && end == End::Settled {
                 return Ok(());
             }
             if is_last {
-                break;
+                end = End::Settled;
             }
         }
-        if let News::Entries(entries) = cursor.finish(measure)? {
-            let _ = give(entries);
-        }
-        Ok(())
     }
 }
 
@@ -167,6 +169,11 @@ pub trait Cursor: Send {
         end: End,
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News>;
+
+    /// Whether reading goes on at the same place after [`io::ErrorKind::WouldBlock`].
+    fn keeps_place(&self) -> bool {
+        false
+    }
 
     /// Whether the log ends in a record that is not complete. It is read with [`End::Settled`] when
     /// nobody has written for some time.
@@ -188,6 +195,38 @@ pub trait Cursor: Send {
 }
 
 impl dyn Cursor {
+    /// As [`Cursor::read`], but waits for its agent, if reading then goes on at the same place; until `pause` returns true
+    /// for no bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::ResourceBusy`] if the agent wrote all the time.
+    pub fn read_patiently(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let error = match self.read(measure, end, pause) {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && self.keeps_place() => e,
+                read => return read,
+            };
+            if pause(0) {
+                return Err(error);
+            }
+            if waited >= PATIENCE {
+                return Err(io::Error::new(
+                    io::ErrorKind::ResourceBusy,
+                    "its agent is writing to it all the time; it is tried again",
+                ));
+            }
+            std::thread::sleep(PAUSE);
+            waited += PAUSE;
+        }
+    }
+
     /// Reads what is new, about a megabyte at most.
     pub fn more(&mut self, measure: &dyn Measure) -> io::Result<News> {
         let mut bytes = 0;
@@ -227,6 +266,10 @@ pub enum End {
 /// File systems keep the time of writing in ticks of up to 10 ms: a second write in the same tick does
 /// not change a file's stamp.
 const TICK: Duration = Duration::from_millis(20);
+
+/// What is waited for an agent that writes, and between two tries.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Clocks of a server and of this machine may differ by so much.
 const AHEAD: Duration = Duration::from_secs(600);

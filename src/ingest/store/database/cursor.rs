@@ -1,7 +1,7 @@
 //! A place among the rows of a session: reads those that have come, and notices changes of the others.
 
-use super::Database;
-use super::tables::{Line, Marks, Tables, each_line};
+use super::tables::{Limits, Line, Marks, Rows, Tables, and_one};
+use super::{Database, patiently};
 use crate::agents::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines;
@@ -11,7 +11,8 @@ use crate::ingest::store::{Cursor, End, News, Stamp};
 use crate::model::event::{Measure, Place, Sink};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ const UNFINISHED: Duration = Duration::from_secs(60);
 /// Rows that are read first for a gauge, and how many times more if they are not enough.
 const FIRST: u64 = 16;
 const GROWTH: u64 = 8;
+/// The marks of no rows.
+const NONE: Marks = (0, None, None);
 /// What is searched, in rows.
 const SEARCHED: Searched = Searched {
     report: 8192,
@@ -40,18 +43,32 @@ pub struct RowCursor {
     decoder: DecoderWithSidecar,
     /// The line about the session that the decoder was given.
     header: Option<String>,
-    has_begun: bool,
-    /// Rows that were read, or passed over at the beginning.
-    read: u64,
-    /// A hash of the last row of these, to notice another database in the place of this one.
+    /// Rows that were decoded, or passed over at the beginning.
+    decoded: u64,
+    /// Rows that were read after these, and are not decoded yet.
+    read: VecDeque<Line>,
+    /// A hash of the last row that was read, to notice another database in the place of this one.
     last: Option<u64>,
     marks: MarksRead,
-    /// The session when all of it was read.
+    /// The session before the last rows were read, if there were no more.
+    ended: Option<Stamp>,
+    /// The session when all of it was decoded.
     seen: Option<Stamp>,
+    /// How far reading is.
+    at: At,
     /// Whether there is a last row that is not complete.
     is_waiting: bool,
-    /// Whether rows were decoded whose entries were lost with an error.
-    is_broken: bool,
+}
+
+/// How far a cursor is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Beginning,
+    /// There are more rows.
+    Middle,
+    /// There are no more, but rows that were read before the last ones may have changed since.
+    Unchecked,
+    End,
 }
 
 /// The marks of the rows that were read.
@@ -67,12 +84,13 @@ struct MarksRead {
     looked_at: usize,
 }
 
-/// How reading ended.
-enum Ended {
-    /// There are no more rows.
-    All,
-    Paused,
+/// What was read at once, as the database was at one moment.
+enum Piece {
+    /// Rows that were read before have changed.
     Changed,
+    /// The line about the session, if it was read; rows; and of the marks how many blocks are still due, and which was
+    /// looked at last.
+    Rows(Option<Option<String>>, Rows, (usize, usize)),
 }
 
 impl RowCursor {
@@ -83,102 +101,114 @@ impl RowCursor {
             id: Arc::clone(id),
             decoder: DecoderWithSidecar::new(log),
             header: None,
-            has_begun: false,
-            read: skip,
+            decoded: skip,
+            read: VecDeque::new(),
             last: None,
             marks: MarksRead {
                 skip,
                 blocks: Vec::new(),
-                last: (0, None, None),
+                last: NONE,
                 due: 0,
                 looked_at: 0,
             },
+            ended: None,
             seen: None,
+            at: At::Beginning,
             is_waiting: false,
-            is_broken: false,
         }
     }
 
-    /// Reads what is new, in one transaction.
-    fn read_rows(
-        &mut self,
+    /// The number of rows up to the last that was read.
+    fn end(&self) -> u64 {
+        self.decoded + self.read.len() as u64
+    }
+
+    /// Reads the next rows. Nothing is decoded before it is known that they count.
+    fn read_piece(&self) -> io::Result<Piece> {
+        self.database.read_piece(|connection, tables, limits| {
+            let mut looked = (self.marks.due, self.marks.looked_at);
+            let is_at_end = matches!(self.at, At::Unchecked | At::End);
+            if is_at_end && self.has_changed((connection, tables), &mut looked)? {
+                return Ok(Piece::Changed);
+            }
+            let header = match self.at {
+                At::Middle => None,
+                _ => Some(tables.header(connection, &self.id)?),
+            };
+            let rows = self.rows((connection, tables), limits)?;
+            Ok(rows.map_or(Piece::Changed, |rows| Piece::Rows(header, rows, looked)))
+        })
+    }
+
+    /// The rows after the last one; `None`: that is another one now.
+    fn rows(
+        &self,
         (connection, tables): (&Connection, Tables),
+        limits: Limits,
+    ) -> rusqlite::Result<Option<Rows>> {
+        let Some(last) = self.last else {
+            let rows = tables.rows(connection, &self.id, self.end(), limits)?;
+            return Ok(Some(rows));
+        };
+        let limits = Limits {
+            rows: limits.rows.saturating_add(1),
+            ..limits
+        };
+        let mut rows = tables.rows(connection, &self.id, self.end() - 1, limits)?;
+        let first = rows.lines.pop_front().and_then(|line| line.hash());
+        Ok((first == Some(last)).then_some(rows))
+    }
+
+    /// Takes what was read: from here on it is only decoded.
+    fn take(
+        &mut self,
+        header: Option<Option<String>>,
+        mut rows: Rows,
         end: End,
         out: &mut Sink<'_>,
-        pause: &mut dyn FnMut(u64) -> bool,
-    ) -> rusqlite::Result<Ended> {
-        if self.has_begun && self.has_changed(connection, tables)? {
-            return Ok(Ended::Changed);
-        }
-        let mut last = self.last;
-        let id = Arc::clone(&self.id);
-        let header = tables.header(connection, &id)?;
-        let mut statement = tables.rows(connection)?;
-        // What is decoded from here on is lost if there is an error.
-        self.is_broken = true;
-        self.has_begun = true;
-        if let Some(line) = header.as_deref().filter(|_| header != self.header) {
-            self.decode(Place::default(), line, out);
-        }
-        self.header = header;
-        // A row is decoded when the next one is there, or is known not to be.
-        let mut held: Option<Line> = None;
-        let (mut is_paused, mut is_other) = (false, false);
-        loop {
-            let skip = self.read - u64::from(last.is_some());
-            let given = each_line(&mut statement, &id, skip, &mut |line| {
-                if let Some(hash) = last.take() {
-                    is_other = hash != line.hash();
-                    return !is_other;
-                }
-                if let Some(line) = held.replace(line) {
-                    is_paused = self.decode_row(&line, out, pause);
-                }
-                !is_paused
-            });
-            let Err(e) = given else { break };
-            if !is_of_one_row(&e) || last.is_some() {
-                return Err(e);
+    ) {
+        if let Some(header) = header {
+            if let Some(line) = header.as_deref().filter(|_| header != self.header) {
+                self.decode(Place::default(), line, out);
             }
-            if let Some(line) = held.take() {
-                self.decode_row(&line, out, pause);
-            }
-            self.read += 1;
-            self.last = None;
-            out.begin(place(self.read));
-            out.unreadable(e.to_string());
+            self.header = header;
         }
-        if is_other {
-            return Ok(Ended::Changed);
+        let is_unfinished = rows.lines.back().is_some_and(|line| !line.is_settled);
+        self.is_waiting = is_unfinished && rows.is_all && end == End::Open;
+        if self.is_waiting {
+            rows.lines.pop_back();
         }
-        let last = held.filter(|_| !is_paused);
-        self.is_waiting = last.as_ref().is_some_and(|line| !line.is_settled) && end == End::Open;
-        if let Some(line) = last.filter(|_| !self.is_waiting) {
-            self.decode_row(&line, out, pause);
+        for line in &rows.lines {
+            self.last = line.hash();
+            self.marks.add(line.mark);
         }
-        self.mark(connection, tables)?;
-        self.is_broken = false;
-        Ok(if is_paused { Ended::Paused } else { Ended::All })
+        self.read.append(&mut rows.lines);
     }
 
-    /// Decodes a row and returns whether to pause.
-    fn decode_row(
-        &mut self,
-        line: &Line,
-        out: &mut Sink<'_>,
-        pause: &mut dyn FnMut(u64) -> bool,
-    ) -> bool {
-        self.read += 1;
-        self.last = Some(line.hash());
-        let place = place(self.read);
-        match &line.text {
-            Some(text) => self.decode(place, text, out),
-            None => {
-                out.begin(place);
-                out.unreadable("the row has no text");
+    /// Decodes rows that were read, and returns whether to pause.
+    fn decode_rows(&mut self, out: &mut Sink<'_>, pause: &mut dyn FnMut(u64) -> bool) -> bool {
+        while let Some(line) = self.read.pop_front() {
+            self.decoded += 1;
+            let place = Place {
+                line: self.decoded,
+                ..Place::default()
+            };
+            match &line.text {
+                Ok(Some(text)) => self.decode(place, text, out),
+                Ok(None) => {
+                    out.begin(place);
+                    out.unreadable("the row has no text");
+                }
+                Err(why) => {
+                    out.begin(place);
+                    out.unreadable(why.clone());
+                }
+            }
+            if pause(line.bytes() as u64) {
+                return true;
             }
         }
-        pause(line.text.as_ref().map_or(0, String::len) as u64)
+        false
     }
 
     fn decode(&mut self, place: Place, line: &str, out: &mut Sink<'_>) {
@@ -187,17 +217,25 @@ impl RowCursor {
     }
 
     /// Whether rows that were read have changed since.
-    fn has_changed(&mut self, connection: &Connection, tables: Tables) -> rusqlite::Result<bool> {
+    fn has_changed(
+        &self,
+        (connection, tables): (&Connection, Tables),
+        (due, looked_at): &mut (usize, usize),
+    ) -> rusqlite::Result<bool> {
         let begun = Instant::now();
-        if self.last_marks(connection, tables)? != self.marks.last {
+        let marks = |most, skip| tables.marks(connection, &self.id, most, skip);
+        let skip = self.marks.end();
+        if marks(self.end() - skip, skip)? != self.marks.last {
             return Ok(true);
         }
-        while self.marks.due > 0 {
-            self.marks.due -= 1;
-            let at = (self.marks.looked_at + 1) % self.marks.blocks.len();
-            self.marks.looked_at = at;
-            let skip = self.marks.skip + at as u64 * BLOCK;
-            if tables.marks(connection, &self.id, BLOCK, skip)? != self.marks.blocks[at] {
+        if tables.only_grows() {
+            *due = 0;
+        }
+        while *due > 0 {
+            *due -= 1;
+            *looked_at = (*looked_at + 1) % self.marks.blocks.len();
+            let skip = self.marks.skip + *looked_at as u64 * BLOCK;
+            if marks(BLOCK, skip)? != self.marks.blocks[*looked_at] {
                 return Ok(true);
             }
             // However slow the machine is, one of them is looked at.
@@ -207,31 +245,19 @@ impl RowCursor {
         }
         Ok(false)
     }
-
-    /// Takes the marks of the rows that were read since.
-    fn mark(&mut self, connection: &Connection, tables: Tables) -> rusqlite::Result<()> {
-        while let skip = self.marks.end()
-            && self.read - skip >= BLOCK
-            && !tables.only_grows()
-        {
-            let block = tables.marks(connection, &self.id, BLOCK, skip)?;
-            self.marks.blocks.push(block);
-        }
-        self.marks.last = self.last_marks(connection, tables)?;
-        Ok(())
-    }
-
-    /// The marks of the rows after the blocks, now; of the last block's number of them if there are no blocks.
-    fn last_marks(&self, connection: &Connection, tables: Tables) -> rusqlite::Result<Marks> {
-        let skip = self.marks.end().max(self.read.saturating_sub(BLOCK));
-        tables.marks(connection, &self.id, self.read - skip, skip)
-    }
 }
 
 impl MarksRead {
     /// Rows up to the end of the last block.
     fn end(&self) -> u64 {
         self.skip + self.blocks.len() as u64 * BLOCK
+    }
+
+    fn add(&mut self, mark: Option<i64>) {
+        self.last = and_one(self.last, mark);
+        if self.last.0 == BLOCK as i64 {
+            self.blocks.push(std::mem::replace(&mut self.last, NONE));
+        }
     }
 }
 
@@ -243,30 +269,50 @@ impl Cursor for RowCursor {
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
         let mut out = Sink::new(measure);
-        if self.is_broken || self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
+        if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
             return Ok(News::Restart);
         }
-        let stamp = self.database.stamp(&self.id)?;
-        if self.seen != Some(stamp) {
-            self.marks.due = self.marks.blocks.len();
-        } else if end == End::Open && self.marks.due == 0 {
-            return Ok(News::Entries(out.entries));
-        }
-        let database = Arc::clone(&self.database);
-        let ended = database.read(|connection, tables| {
-            self.read_rows((connection, tables), end, &mut out, pause)
-        })?;
-        Ok(match ended {
-            Ended::Changed => News::Restart,
-            Ended::Paused => News::Batch(out.entries),
-            Ended::All => {
+        loop {
+            if self.decode_rows(&mut out, pause) {
+                return Ok(News::Batch(out.entries));
+            }
+            if let Some(stamp) = self.ended.take() {
                 self.seen = Some(stamp);
                 if !self.is_waiting {
                     self.decoder.decoder.read_end(&mut out);
                 }
-                News::Entries(out.entries)
+                return Ok(News::Entries(out.entries));
             }
-        })
+            let read = self.database.stamp(&self.id).and_then(|stamp| {
+                if self.seen != Some(stamp) || self.at == At::Unchecked {
+                    self.marks.due = self.marks.blocks.len();
+                } else if end == End::Open && self.marks.due == 0 {
+                    return Ok(None);
+                }
+                Ok(Some((stamp, self.read_piece()?)))
+            });
+            match read {
+                // What was decoded counts.
+                Err(_) if !out.entries.is_empty() => return Ok(News::Batch(out.entries)),
+                Err(e) => return Err(e),
+                Ok(None) => return Ok(News::Entries(out.entries)),
+                Ok(Some((_, Piece::Changed))) => return Ok(News::Restart),
+                Ok(Some((stamp, Piece::Rows(header, rows, looked)))) => {
+                    (self.marks.due, self.marks.looked_at) = looked;
+                    self.ended = rows.is_all.then_some(stamp);
+                    self.at = match (rows.is_all, self.at) {
+                        (false, _) => At::Middle,
+                        (true, At::Middle) => At::Unchecked,
+                        (true, _) => At::End,
+                    };
+                    self.take(header, rows, end, &mut out);
+                }
+            }
+        }
+    }
+
+    fn keeps_place(&self) -> bool {
+        true
     }
 
     fn is_incomplete(&self) -> bool {
@@ -274,7 +320,7 @@ impl Cursor for RowCursor {
     }
 
     fn has_news_beside(&self) -> bool {
-        self.marks.due > 0 || self.decoder.has_news()
+        self.marks.due > 0 || self.at == At::Unchecked || self.decoder.has_news()
     }
 }
 
@@ -286,7 +332,7 @@ pub fn tail(
     measure: &dyn Measure,
     rules: &Arc<Rules>,
 ) -> io::Result<Reading> {
-    let count = database.read(|connection, tables| tables.count(connection, id))?;
+    let count = patiently(|| database.read(|connection, tables| tables.count(connection, id)))?;
     let mut size = FIRST;
     loop {
         let skip = count.saturating_sub(size);
@@ -296,33 +342,22 @@ pub fn tail(
         };
         let mut lanes = Lanes::new(log, rules, coverage);
         let mut cursor = RowCursor::new(database, id, log, skip);
-        match cursor.read(measure, End::Open, &mut |_| false)? {
-            News::Entries(entries) => lanes.apply(entries),
-            _ => return Err(io::ErrorKind::WouldBlock.into()),
+        loop {
+            let cursor: &mut dyn Cursor = &mut cursor;
+            match patiently(|| cursor.more(measure))? {
+                News::Batch(entries) => lanes.apply(entries),
+                News::Entries(entries) => {
+                    lanes.apply(entries);
+                    break;
+                }
+                News::Restart | News::Rewritten(_) => {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+            }
         }
         if skip == 0 || lanes.suffice(size, &SEARCHED) {
             return Ok(Reading::new(lanes, Box::new(cursor)));
         }
         size *= GROWTH;
-    }
-}
-
-/// The place of a row, by its number.
-fn place(row: u64) -> Place {
-    Place {
-        line: row,
-        ..Place::default()
-    }
-}
-
-/// Whether it is a row that cannot be read, and not the database: the row is too long, or the SQL that makes
-/// its line fails on what it holds.
-fn is_of_one_row(error: &rusqlite::Error) -> bool {
-    match error {
-        rusqlite::Error::SqliteFailure(failure, _) => {
-            failure.code == ErrorCode::TooBig
-                || failure.extended_code == rusqlite::ffi::SQLITE_ERROR
-        }
-        _ => false,
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::agents::database::{DatabaseSpec, Schema};
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Statement};
-use std::time::{Duration, SystemTime};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant, SystemTime};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The columns of [`Schema::sessions`].
@@ -32,18 +33,52 @@ pub struct Listed {
 /// What shows that rows were changed in place: how many there are, the largest of their marks, and the sum.
 pub type Marks = (i64, Option<i64>, Option<i64>);
 
+/// The marks of these rows and one more.
+pub fn and_one(marks: Marks, mark: Option<i64>) -> Marks {
+    let (count, largest, sum) = marks;
+    let sum = match mark {
+        Some(mark) => Some(sum.unwrap_or(0) + (mark & 0xffff_ffff)),
+        None => sum,
+    };
+    (count + 1, largest.max(mark), sum)
+}
+
 /// A row of a session.
 pub struct Line {
-    /// `None`: the database has no text for it.
-    pub text: Option<String>,
+    /// `None`: the database has no text for it. An error: why it cannot be read.
+    pub text: Result<Option<String>, String>,
     pub is_settled: bool,
+    pub mark: Option<i64>,
 }
 
 impl Line {
-    /// A hash of its text.
-    pub fn hash(&self) -> u64 {
-        xxh3_64(self.text.as_deref().unwrap_or_default().as_bytes())
+    /// A hash of its text, if it has one.
+    pub fn hash(&self) -> Option<u64> {
+        let text = self.text.as_ref().ok()?.as_deref();
+        Some(xxh3_64(text.unwrap_or_default().as_bytes()))
     }
+
+    /// The bytes of its text.
+    pub fn bytes(&self) -> usize {
+        let text = self.text.as_ref().ok().and_then(Option::as_ref);
+        text.map_or(0, String::len)
+    }
+}
+
+/// Rows that follow each other.
+#[derive(Default)]
+pub struct Rows {
+    pub lines: VecDeque<Line>,
+    /// Whether there are no more.
+    pub is_all: bool,
+}
+
+/// Where rows end though there are more.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    pub rows: u64,
+    pub bytes: usize,
+    pub time: Duration,
 }
 
 impl Tables {
@@ -95,19 +130,37 @@ impl Tables {
             .try_for_each(|sql| connection.prepare(sql).map(|_| ()))
     }
 
+    /// Selects this of the rows after the first `?3`, `?2` at most. What is sorted are the row's numbers: the rows may be
+    /// too many for the memory.
     fn select(self, what: &str) -> String {
         let Schema { from, order, .. } = self.schema;
-        format!(
-            "SELECT {what} FROM (SELECT * FROM {from} ORDER BY {order} LIMIT ?2 OFFSET ?3) AS r"
-        )
+        let of = format!("FROM {from} ORDER BY {order} LIMIT ?2 OFFSET ?3");
+        match self.table() {
+            Some(table) => format!(
+                "SELECT {what} FROM (SELECT rowid AS row_number {of}) AS n CROSS JOIN {table} AS r \
+                 ON r.rowid = n.row_number"
+            ),
+            None => format!("SELECT {what} FROM (SELECT * {of}) AS r"),
+        }
+    }
+
+    /// The table that the rows are in, if it is one.
+    fn table(self) -> Option<&'static str> {
+        let (table, rest) = self.schema.from.split_once(' ')?;
+        (rest.starts_with("WHERE ") && !table.starts_with('(')).then_some(table)
     }
 
     fn rows_sql(self) -> String {
-        self.select(&format!("{}, {}", self.schema.line, self.schema.settled))
+        let Schema { line, settled, .. } = self.schema;
+        self.select(&format!("{line}, {settled}, {}", self.mark_sql()))
+    }
+
+    fn mark_sql(self) -> String {
+        format!("CAST(({}) AS INTEGER)", self.schema.changed)
     }
 
     fn marks_sql(self) -> String {
-        let marked = self.select(&format!("({}) AS mark", self.schema.changed));
+        let marked = self.select(&format!("{} AS mark", self.mark_sql()));
         format!("SELECT count(*), max(mark), sum(mark & 4294967295) FROM ({marked})")
     }
 
@@ -177,35 +230,73 @@ impl Tables {
         self.schema.changed == "0"
     }
 
-    /// The statement that selects rows; see [`Lines`].
-    pub fn rows(self, connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
-        connection.prepare_cached(&self.rows_sql())
+    /// The rows after the first `skip`: at least one, if there is one. If there are more, the last one is followed by
+    /// another: its writer has gone on.
+    pub fn rows(
+        self,
+        connection: &Connection,
+        id: &str,
+        skip: u64,
+        limits: Limits,
+    ) -> rusqlite::Result<Rows> {
+        let begun = Instant::now();
+        let mut statement = connection.prepare_cached(&self.rows_sql())?;
+        let (mut read, mut bytes) = (Rows::default(), 0);
+        loop {
+            let count = read.lines.len() as u64;
+            let at = skip.saturating_add(count);
+            let mut rows = statement.query((id, to_sql(limits.rows - count), to_sql(at)))?;
+            let error = loop {
+                match rows.next().and_then(|row| row.map(line).transpose()) {
+                    Ok(None) => {
+                        read.is_all = (read.lines.len() as u64) < limits.rows;
+                        return Ok(read);
+                    }
+                    Ok(Some(_)) if is_enough(&read, bytes, begun, limits) => return Ok(read),
+                    Ok(Some(line)) => {
+                        bytes += line.bytes();
+                        read.lines.push_back(line);
+                    }
+                    Err(e) => break e,
+                }
+            };
+            drop(rows);
+            let at = skip.saturating_add(read.lines.len() as u64);
+            let (count, mark, _) = self.marks(connection, id, 1, at)?;
+            if !is_of_one_row(&error) || count == 0 {
+                return Err(error);
+            }
+            read.lines.push_back(Line {
+                text: Err(error.to_string()),
+                is_settled: true,
+                mark,
+            });
+        }
     }
 }
 
-/// Runs a statement of [`Tables::rows`]: the rows after the first `skip`. `give` is called with each and
-/// returns whether to go on.
-///
-/// # Errors
-///
-/// One row that cannot be read ends it: those before it were given.
-pub fn each_line(
-    statement: &mut Statement<'_>,
-    id: &str,
-    skip: u64,
-    give: &mut dyn FnMut(Line) -> bool,
-) -> rusqlite::Result<()> {
-    let mut rows = statement.query((id, i64::MAX, to_sql(skip)))?;
-    while let Some(row) = rows.next()? {
-        let line = Line {
-            text: text(row, 0)?,
-            is_settled: !matches!(row.get_ref(1)?, ValueRef::Integer(0)),
-        };
-        if !give(line) {
-            break;
+fn is_enough(read: &Rows, bytes: usize, begun: Instant, limits: Limits) -> bool {
+    !read.lines.is_empty() && (bytes >= limits.bytes || begun.elapsed() >= limits.time)
+}
+
+fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
+    Ok(Line {
+        text: Ok(text(row, 0)?),
+        is_settled: !matches!(row.get_ref(1)?, ValueRef::Integer(0)),
+        mark: row.get(2)?,
+    })
+}
+
+/// Whether it is a row that cannot be read, and not the database: the row is too long, or the SQL that makes
+/// its line fails on what it holds.
+fn is_of_one_row(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => {
+            failure.code == ErrorCode::TooBig
+                || failure.extended_code == rusqlite::ffi::SQLITE_ERROR
         }
+        _ => false,
     }
-    Ok(())
 }
 
 fn to_sql(n: u64) -> i64 {
