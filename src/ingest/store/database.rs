@@ -199,6 +199,7 @@ impl Database {
     ) -> io::Result<T> {
         let time = lock(&self.state).piece;
         let limits = Limits {
+            least: 1,
             rows: u64::MAX,
             bytes: PIECE,
             time,
@@ -509,6 +510,7 @@ impl Store for SessionRows {
                     return tables.header(connection, &self.id).map(Ok);
                 };
                 let limits = Limits {
+                    least: 1,
                     rows: 1,
                     bytes: PIECE,
                     time: LONGEST_TIME,

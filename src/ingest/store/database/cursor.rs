@@ -150,10 +150,8 @@ impl RowCursor {
             let rows = tables.rows(connection, &self.id, self.end(), limits)?;
             return Ok(Some(rows));
         };
-        let limits = Limits {
-            rows: limits.rows.saturating_add(1),
-            ..limits
-        };
+        // That one and another.
+        let limits = Limits { least: 2, ..limits };
         let mut rows = tables.rows(connection, &self.id, self.end() - 1, limits)?;
         let first = rows.lines.pop_front().and_then(|line| line.hash());
         Ok((first == Some(last)).then_some(rows))

@@ -76,6 +76,8 @@ pub struct Rows {
 /// Where rows end though there are more.
 #[derive(Clone, Copy)]
 pub struct Limits {
+    /// So many are read, however long they are.
+    pub least: usize,
     pub rows: u64,
     pub bytes: usize,
     pub time: Duration,
@@ -230,8 +232,7 @@ impl Tables {
         self.schema.changed == "0"
     }
 
-    /// The rows after the first `skip`: at least one, if there is one. If there are more, the last one is followed by
-    /// another: its writer has gone on.
+    /// The rows after the first `skip`. If there are more, the last one is followed by another: its writer has gone on.
     pub fn rows(
         self,
         connection: &Connection,
@@ -276,7 +277,7 @@ impl Tables {
 }
 
 fn is_enough(read: &Rows, bytes: usize, begun: Instant, limits: Limits) -> bool {
-    !read.lines.is_empty() && (bytes >= limits.bytes || begun.elapsed() >= limits.time)
+    read.lines.len() >= limits.least && (bytes >= limits.bytes || begun.elapsed() >= limits.time)
 }
 
 fn line(row: &Row<'_>) -> rusqlite::Result<Line> {

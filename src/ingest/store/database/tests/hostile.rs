@@ -56,6 +56,7 @@ fn a_journal_that_names_another_file_does_not_have_it_deleted() {
     let mut journal = agent.path.clone().into_os_string();
     journal.push("-journal");
     fs::write(&journal, journal_that_names(&precious, pages)).unwrap();
+    agent.age();
     let found = agent.look();
     assert!(precious.exists(), "deleted");
     assert!(found.files.is_empty());
