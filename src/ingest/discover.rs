@@ -197,8 +197,7 @@ impl Scanner {
         Ok(None)
     }
 
-    /// What a file of this format is kept in, by its first bytes. Databases are remembered: on POSIX systems, to
-    /// open and close one is to lose the locks that a reader of this program has on it.
+    /// What a file of this format is kept in, by its first bytes. Databases are remembered.
     fn forced(&mut self, format: &'static Format, path: &Path, len: u64) -> io::Result<Seen> {
         if let Some((_, Some(seen))) = self.opened.get(path) {
             return Ok(*seen);

@@ -40,6 +40,13 @@ macro_rules! root {
     };
 }
 
+/// Where a message's id is in the root.
+macro_rules! place {
+    () => {
+        concat!("instr(", root!(), ", unhex(id))")
+    };
+}
+
 pub(super) static CHATS: DatabaseSpec = DatabaseSpec {
     schemas: &[Schema {
         sessions: concat!(
@@ -54,14 +61,12 @@ pub(super) static CHATS: DatabaseSpec = DatabaseSpec {
             meta!(),
             " WHERE ?1 <> ''"
         ),
-        // A message is where its id is in the root.
         from: concat!(
-            "(SELECT id, data, instr(",
-            root!(),
-            ", unhex(id)) AS place FROM blobs WHERE hex(substr(data, 1, 1)) = '7B') \
-             WHERE place > 0 AND ?1 <> ''"
+            "blobs WHERE hex(substr(data, 1, 1)) = '7B' AND ",
+            place!(),
+            " > 0 AND ?1 <> ''"
         ),
-        order: "place",
+        order: place!(),
         line: "'{\"chat\":' || CAST(data AS TEXT) || ',\"blob\":' || json_quote(CAST(id AS TEXT)) || '}'",
         settled: "1",
         changed: "0",

@@ -230,8 +230,12 @@ fn a_locked_database_is_busy_and_never_no_session() {
     writer
         .execute_batch(&fs::read_to_string(sql).unwrap())
         .unwrap();
-    let lock = || writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let release = || writer.execute_batch("COMMIT").unwrap();
+    // A transaction that is larger than its writer's memory is written to the database as it goes on.
+    let write = "PRAGMA cache_size = 1; BEGIN; CREATE TABLE more(text);
+         WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 100)
+         INSERT INTO more SELECT zeroblob(10000) FROM n";
+    let lock = || writer.execute_batch(write).unwrap();
+    let release = || writer.execute_batch("ROLLBACK").unwrap();
     let report = ["report", path.to_str().unwrap()];
     let commands = [&["ls"][..], &report];
     let begin = |command: &&[&str]| {
@@ -240,6 +244,12 @@ fn a_locked_database_is_busy_and_never_no_session() {
         program.stdout(Stdio::piped()).stderr(Stdio::piped());
         program.spawn().unwrap()
     };
+    // A lock alone is in nobody's way.
+    writer.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    for command in commands {
+        assert!(run(home.path(), command).status.success());
+    }
+    release();
     lock();
     let waiting: Vec<_> = commands.iter().map(begin).collect();
     for busy in waiting {

@@ -1,10 +1,9 @@
 //! What shows that a database was written to while it was read without locks.
 //!
-//! **Without a write-ahead log** a transaction is written to the database when it is committed, page 1 first, which has
-//! a counter of the changes. Before that it writes a journal, which begins with a magic number from when it is on the
-//! disk until all pages are. So nothing was written while
-//! the counter was the same before and after, and there was no such journal: the counter is looked at first and last, for
-//! a transaction may end in between.
+//! **Without a write-ahead log** a transaction is written to the database when it is committed, page 1 first, which
+//! counts the changes; one that is too large for its writer's memory is written earlier. While it is, there is a journal
+//! that begins with a magic number. So what was read is of one moment if there was no such journal, before and after, and
+//! the counter is the same. It is looked at first and last, for a transaction may end in between.
 //!
 //! **With one**, transactions are appended to it, which changes nothing of what is there. A checkpoint copies pages into
 //! the database; the index states up to which frame before it does. So what was read is of one moment if that frame was
@@ -30,7 +29,7 @@ pub const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0x
 const HEADER: usize = 100;
 const COUNTER: usize = 24;
 /// A journal that was not written to for so long, nor its database, is of a writer that is gone.
-const LEFT: Duration = Duration::from_secs(10);
+const LEFT: Duration = Duration::from_secs(60);
 
 /// The path of what SQLite keeps beside a database.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -11,6 +11,7 @@ use crate::model::event::ByLength;
 use crate::model::session::{Coverage, Session};
 use crate::waiting::wait_for;
 use moment::JOURNAL_MAGIC;
+use state::{IDLE, LOOK};
 use std::fs;
 use std::time::SystemTime;
 

@@ -119,9 +119,8 @@ fn what_is_read_while_the_file_changes_does_not_count() {
         agent.talk("a", &["{\"toy\":1}"]);
         let database = Database::new(&Arc::new(agent.path.clone()), &TALKS);
         let read = |meanwhile: &dyn Fn()| {
-            let id = "a".into();
             let read = database.read(|connection, tables| {
-                let count = tables.count(connection, id)?;
+                let count = tables.count(connection, "a")?;
                 meanwhile();
                 Ok(count)
             });
