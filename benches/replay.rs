@@ -12,8 +12,8 @@ use common::rows::{row, time};
 use ctxgauge::config;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::{
-    Billed, ByLength, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
-    Usage,
+    Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place,
+    Reset, Size, Usage,
 };
 use ctxgauge::model::forecast::forecast_at;
 use ctxgauge::model::replay::{Step, Timeline};
@@ -159,7 +159,7 @@ fn made_up(epoch: u64) -> Session {
             tell(Event::Reset(Box::new(Reset {
                 key: Some(Key::of_number("reset", n)),
                 gone: Gone::Compaction,
-                cause: "auto".into(),
+                cause: Cause::Automatic,
                 before: None,
                 after: None,
                 kept: Kept::Nothing,
