@@ -74,8 +74,8 @@ fn a_line_in_many_pieces_is_read_a_few_times_however_long_it_is() {
     const PIECES: u64 = 500;
     let piece = "a piece of it, ".repeat(600);
     let len = PIECES * piece.len() as u64;
-    // Whether a write may follow that its stamp does not show.
-    for may_follow in [false, true] {
+    // Whether a write may follow that its stamp does not show, and whether a write shows in the time first.
+    for (may_follow, is_early) in [(false, false), (true, false), (false, true)] {
         let made = Made::new("{\"toy\":1}\n");
         made.append_many("{\"say\":\"what was said before\"}\n", 10_000);
         if may_follow {
@@ -88,6 +88,9 @@ fn a_line_in_many_pieces_is_read_a_few_times_however_long_it_is() {
             made.append(&piece);
             for _ in 0..2 {
                 assert_eq!(more(&mut sessions, &mut cursor), Some(0));
+                if is_early {
+                    made.touch();
+                }
             }
         }
         made.append("\"}\n");

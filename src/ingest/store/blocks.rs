@@ -101,10 +101,13 @@ impl Blocks {
         Ok(is_same.then_some(bytes))
     }
 
-    /// The most bytes that a comparison of some blocks reads.
-    pub fn cost(&self) -> u64 {
-        let most = ((SAMPLES + 3) * BLOCK) as u64 + HEAD;
-        most.min(self.end - self.origin + HEAD)
+    /// The most bytes that a comparison reads.
+    pub fn cost(&self, check: Check) -> u64 {
+        let all = self.end - self.origin + HEAD;
+        match check {
+            Check::All => all,
+            Check::Rest | Check::Some => all.min(((SAMPLES + 3) * BLOCK) as u64 + HEAD),
+        }
     }
 
     /// The blocks to compare, in order.

@@ -25,6 +25,8 @@ pub struct Position {
     scanned: u64,
     /// So many bytes may be read again until that line ends.
     again: u64,
+    /// Whether all was to be compared, and was not.
+    owes_all: bool,
     end: End,
 }
 
@@ -59,6 +61,7 @@ impl Position {
             blocks: Blocks::at(offset),
             scanned: offset,
             again: AGAIN,
+            owes_all: false,
             end: End::Open,
         }
     }
@@ -115,9 +118,16 @@ impl Position {
         if self.end != End::Open && self.seen == Some(stamp) && self.sure {
             return Ok(Progress::Done);
         }
-        if self.is_piece_of_many(stamp) && !self.finds_newline(&mut file, stamp.len)? {
-            self.see(stamp);
-            return Ok(Progress::Done);
+        if self.is_piece_of_many(stamp) {
+            if stamp.len == self.scanned {
+                // The stamp stays the old one, so that all is compared when nobody has written for some time.
+                self.owes_all |= self.seen != Some(stamp);
+                return Ok(Progress::Done);
+            }
+            if !self.finds_newline(&mut file, stamp.len)? {
+                self.see(stamp);
+                return Ok(Progress::Done);
+            }
         }
         let Some(piece) = self.holds(&mut file, stamp)? else {
             return Ok(Progress::Restart);
@@ -176,19 +186,27 @@ impl Position {
     }
 
     /// Whether the line that the file ends in has come in so many pieces that looking again at what was read would
-    /// read more than came.
+    /// read more than came. It may seem to be written to without being longer: a write shows in the time before it
+    /// does in the length.
     fn is_piece_of_many(&mut self, stamp: Stamp) -> bool {
-        let appended = stamp.len.saturating_sub(self.scanned);
-        let is_same = appended == 0 && self.seen == Some(stamp);
-        if !self.is_inside_line() || !(appended > 0 || is_same) {
+        let Some(appended) = stamp.len.checked_sub(self.scanned) else {
+            return false;
+        };
+        if !self.is_inside_line() {
             return false;
         }
-        let search = match is_same {
-            true => self.scanned - self.offset,
-            false => 0,
+        let is_longer = appended > 0;
+        let check = match self.owes_all || (!is_longer && self.seen != Some(stamp)) {
+            true => Check::All,
+            false => Check::Some,
         };
+        let search = match is_longer {
+            true => 0,
+            false => self.scanned - self.offset,
+        };
+        let cost = search + self.blocks.cost(check);
         let left = self.again.saturating_add(appended);
-        let left_after = left.checked_sub(search + self.blocks.cost());
+        let left_after = left.checked_sub(cost);
         self.again = left_after.unwrap_or(left);
         left_after.is_none()
     }
@@ -200,6 +218,7 @@ impl Position {
             return Ok(Some(Vec::new()));
         };
         let check = match seen == stamp {
+            _ if std::mem::take(&mut self.owes_all) => Check::All,
             true if self.end == End::Open && self.sure => Check::Rest,
             true => Check::Some,
             false if stamp.len > seen.len => Check::Some,
