@@ -37,7 +37,8 @@ pub struct Schema {
     /// changed, at [`Place::line`](crate::model::event::Place::line) 0.
     pub header: &'static str,
     /// What comes after `FROM` to select the session's rows: `message WHERE session = ?1`. The other
-    /// pieces can use its columns.
+    /// pieces can use its columns. Of a table, the numbers of rows (`rowid`) are sorted, and each row is
+    /// fetched by its own; what is in brackets is sorted with all its columns.
     pub from: &'static str,
     /// What the rows are ordered by, as after `ORDER BY`. New rows come last.
     pub order: &'static str,
