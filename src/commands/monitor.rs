@@ -69,6 +69,7 @@ impl Plan<'_> {
             .and_then(|f| f.loaded().theme.as_deref());
         let UserThemes { themes, left_out } = themes(setup, &options, chosen)?;
         let mut context = setup.context_of(&paths, &options.logs, &options.estimate)?;
+        context.rules.earlier.count_at_once();
         if !pipes.is_empty() && paths.is_empty() {
             context.roots.clear();
         }

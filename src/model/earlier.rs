@@ -29,9 +29,23 @@ pub struct Earlier(Option<Arc<Mutex<Known>>>);
 
 #[derive(Default)]
 struct Known {
+    /// What the next sessions are expected to be like.
     facts: Facts,
+    /// What was noted since, if it does not count yet.
+    noted: Facts,
+    /// Whether what is noted counts at once.
+    is_live: bool,
     /// Whether some are new since they were last taken.
     has_new: bool,
+}
+
+impl Known {
+    fn notes(&mut self) -> &mut Facts {
+        match self.is_live {
+            true => &mut self.facts,
+            false => &mut self.noted,
+        }
+    }
 }
 
 /// So many facts of the same kind are kept, and so many of all.
@@ -39,12 +53,20 @@ const ALIKE: usize = 3;
 const MOST: usize = 256;
 
 impl Earlier {
-    /// These facts, and those of sessions that are read from now on.
+    /// These facts. Those of sessions that are read from now on are noted for later: what a report says does not depend
+    /// on the order in which it reads logs.
     pub fn new(facts: Facts) -> Earlier {
         Earlier(Some(Arc::new(Mutex::new(Known {
             facts,
-            has_new: false,
+            ..Known::default()
         }))))
+    }
+
+    /// From here on what is noted counts at once: sessions begin while others go on.
+    pub fn count_at_once(&self) {
+        if let Some(mut known) = self.known() {
+            known.is_live = true;
+        }
     }
 
     /// Whether there are new facts since they were last taken.
@@ -57,11 +79,13 @@ impl Earlier {
         let mut all = elsewhere;
         if let Some(mut known) = self.known() {
             known.has_new = false;
-            for fact in &known.facts.beginnings {
-                add(&mut all.beginnings, fact);
-            }
-            for fact in &known.facts.prices {
-                add(&mut all.prices, fact);
+            for facts in [&known.facts, &known.noted] {
+                for fact in &facts.beginnings {
+                    add(&mut all.beginnings, fact);
+                }
+                for fact in &facts.prices {
+                    add(&mut all.prices, fact);
+                }
             }
         }
         all
@@ -78,9 +102,11 @@ impl Earlier {
     }
 
     /// Adds a fact to those of its kind.
-    fn add<F: Fact>(&self, of: impl FnOnce(&mut Facts) -> &mut Vec<F>, fact: &F) {
-        if let Some(mut known) = self.known() {
-            let is_new = add(of(&mut known.facts), fact);
+    fn add<F: Fact>(&self, of: impl Fn(&mut Facts) -> &mut Vec<F>, fact: &F) {
+        if let Some(mut known) = self.known()
+            && !of(&mut known.facts).contains(fact)
+        {
+            let is_new = add(of(known.notes()), fact);
             known.has_new |= is_new;
         }
     }

@@ -11,6 +11,7 @@ pub use worst::{Miss, Piece};
 use super::{Output, ReportContext, Style, names, print_problems};
 use crate::ingest::discover::LogFile;
 use crate::ingest::reader::read_whole;
+use crate::model::earlier::Earlier;
 use crate::model::estimators::{self, Decision, Estimator, Prediction};
 use crate::model::event::{Key, Lane};
 use crate::model::forecast::{BacktestSummary, Point, backtest};
@@ -86,7 +87,12 @@ pub fn run(
         ..Results::default()
     };
     let mut line = ProgressLine::new(progress, found.files.len());
-    replay(&found.files, &context.rules, by, worst, |log, replayed| {
+    // What later sessions have shown was not known then.
+    let rules = Arc::new(Rules {
+        earlier: Earlier::default(),
+        ..Rules::clone(&context.rules)
+    });
+    replay(&found.files, &rules, by, worst, |log, replayed| {
         match replayed {
             Ok(sessions) => results.add(log, sessions),
             Err(error) => {

@@ -16,9 +16,16 @@ fn session(known: &Earlier, id: &str) -> Log {
         .item("asked", Role::User, Kind::Text, 200)
 }
 
+/// Nothing is known, and what is noted counts at once.
+fn live() -> Earlier {
+    let known = Earlier::new(Facts::default());
+    known.count_at_once();
+    known
+}
+
 #[test]
 fn a_session_is_expected_to_begin_as_the_one_before() {
-    let known = Earlier::new(Facts::default());
+    let known = live();
     let first = session(&known, "first");
     assert_eq!(first.session.context().used, 500, "nothing is known yet");
     let first = first.report(5_000);
@@ -39,7 +46,7 @@ fn a_session_is_expected_to_begin_as_the_one_before() {
 
 #[test]
 fn what_follows_something_said_shows_no_beginning() {
-    let known = Earlier::new(Facts::default());
+    let known = live();
     let log = session(&known, "one").compact(4_000).report(5_000);
     assert!(!known.has_new());
     drop(log);
@@ -114,7 +121,7 @@ fn the_newest_of_those_most_alike_is_expected() {
 
 #[test]
 fn few_of_a_kind_are_kept_and_each_session_once() {
-    let known = Earlier::new(Facts::default());
+    let known = live();
     for n in 0..9 {
         note(&known, &beginning(n, n as i64, n));
     }
@@ -153,7 +160,7 @@ fn priced(known: &Earlier, id: &str, factor: u64) -> Log {
 
 #[test]
 fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
-    let known = Earlier::new(Facts::default());
+    let known = live();
     let first_result = |known: &Earlier| {
         let log = session(known, "next").report(1_500);
         let log = log.item("result", Role::Tool, Kind::ToolResult, 400);
@@ -182,7 +189,7 @@ fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
 
 #[test]
 fn the_middle_price_of_the_newest_sessions_is_expected() {
-    let known = Earlier::new(Facts::default());
+    let known = live();
     let price = |session: u64, at: i64, scale: f64| Price {
         agent: "toy".into(),
         session,
@@ -198,4 +205,17 @@ fn the_middle_price_of_the_newest_sessions_is_expected() {
     assert_eq!(expected(4), Some(1.9));
     assert_eq!(known.scale_of("other", "m", 99), None);
     assert_eq!(known.scale_of("toy", "n", 99), None);
+}
+
+#[test]
+fn what_a_report_notes_counts_for_the_next_one() {
+    let known = Earlier::new(Facts::default());
+    drop(session(&known, "first").report(5_000));
+    let second = |known: &Earlier| session(known, "second").session.context().used;
+    assert_eq!(second(&known), 500);
+    assert!(known.has_new());
+    let next = Earlier::new(known.take_new(Facts::default()));
+    assert_eq!(second(&next), 5_000);
+    drop(session(&next, "first").report(5_000));
+    assert!(!next.has_new(), "that is known");
 }
