@@ -59,7 +59,8 @@ pub(super) static DATABASE: SidecarDatabase = SidecarDatabase {
 /// A database that does not name its conversation.
 const UNNAMED: Schema = Schema {
     sessions: "SELECT 'conversation', NULL, NULL, max(idx), \
-               (SELECT length(data) FROM gen_metadata ORDER BY idx DESC LIMIT 1) FROM gen_metadata",
+               (SELECT length(data) FROM gen_metadata ORDER BY idx DESC LIMIT 1) FROM gen_metadata \
+               HAVING count(*) > 0",
     header: "SELECT json_object('trajectory', hex((SELECT data FROM trajectory_metadata_blob LIMIT 1))) \
              WHERE ?1 <> ''",
     from: "gen_metadata WHERE ?1 <> ''",
