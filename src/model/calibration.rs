@@ -115,6 +115,8 @@ pub struct Calibration {
     scale: f64,
     /// What it is expected to be: 1 unless earlier sessions have shown another.
     usual: f64,
+    /// What it is most likely to be in the next session.
+    likely: f64,
     /// How far away a scale is that is more likely, though not yet beyond doubt.
     doubt: f64,
     /// The scale with which past requests were last settled.
@@ -155,6 +157,7 @@ impl Calibration {
             hidden: false,
             scale: usual,
             usual,
+            likely: usual,
             doubt: 0.0,
             settled_scale: usual,
             price: prior.price_times(usual),
@@ -215,9 +218,9 @@ impl Calibration {
         self.seen.len()
     }
 
-    /// What a token costs, as a multiple of the prior's price.
-    pub(super) fn scale(&self) -> f64 {
-        self.scale
+    /// What a token is likely to cost in the next session, as a multiple of the prior's price.
+    pub(super) fn likely_scale(&self) -> f64 {
+        self.likely
     }
 
     /// What becomes of the model's thinking.

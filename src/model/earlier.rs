@@ -151,6 +151,12 @@ impl Session {
     fn hash_of_id(&self) -> u64 {
         self.meta.id.as_deref().map_or(0, hash)
     }
+
+    /// When it began, in seconds since 1970. Only what began before it can say what it will be like, so that what is
+    /// shown of old sessions does not change with new ones.
+    fn began_at(&self) -> i64 {
+        self.started_at.map_or(0, |at| at.as_second())
+    }
 }
 
 impl fmt::Debug for Earlier {

@@ -50,6 +50,12 @@ impl Calibration {
             true => free.scale,
             false => self.usual,
         };
+        // Within this session the prices are learned; the next one begins without.
+        let differs = (free.scale / self.usual).ln().abs() > OTHER_SCALE;
+        self.likely = match differs && gain > DECISIVE_SCALE {
+            true => free.scale,
+            false => self.usual,
+        };
         self.doubt = match is_far && gain > LIKELY {
             true => (free.scale - self.scale).abs(),
             false => 0.0,

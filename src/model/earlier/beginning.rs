@@ -42,14 +42,14 @@ impl Fact for Beginning {
 }
 
 impl Earlier {
-    /// What a session is expected to begin with, in tokens: as the newest of those that are most like it. It does
-    /// not depend on the session itself.
+    /// What a session is expected to begin with, in tokens: as the newest of those before it that are most like it.
     pub(super) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
         let known = self.known()?;
         let others = known.facts.beginnings.iter().filter(|known| {
             known.agent == asked.agent
                 && known.is_child == asked.is_child
                 && known.session != asked.session
+                && known.at < asked.at
         });
         // Models differ in their tokenizers, projects in their tools.
         let likeness = |known: &&Beginning| {
@@ -107,7 +107,7 @@ impl Session {
             cwd: self.meta.cwd.as_deref().map(hash),
             version: self.meta.version.as_deref().map(Into::into),
             model: self.model().map(Into::into),
-            at: self.started_at.map_or(0, |at| at.as_second()),
+            at: self.began_at(),
             tokens: 0,
         }
     }

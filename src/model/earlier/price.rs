@@ -15,7 +15,7 @@ pub struct Price {
     pub model: Box<str>,
     /// When the session began, in seconds since 1970.
     pub at: i64,
-    /// What a token cost, as a multiple of the models table's price; 1 where the reports did not refute that.
+    /// What a token cost, as a multiple of the models table's price; 1 where the reports did not show another.
     pub scale: f64,
 }
 
@@ -39,12 +39,13 @@ impl Fact for Price {
 }
 
 impl Earlier {
-    /// The middle one of what a model's tokens cost in the newest sessions of an agent, without this session.
-    pub(super) fn scale_of(&self, agent: &str, model: &str, session: u64) -> Option<f64> {
+    /// The middle one of what a model's tokens cost in the newest sessions of an agent that began before this time.
+    pub(super) fn scale_of(&self, agent: &str, model: &str, before: i64) -> Option<f64> {
         let known = self.known()?;
-        let of_model = known.facts.prices.iter().filter(|known| {
-            &*known.agent == agent && &*known.model == model && known.session != session
-        });
+        let of_model =
+            known.facts.prices.iter().filter(|known| {
+                &*known.agent == agent && &*known.model == model && known.at < before
+            });
         let mut scales: Vec<f64> = of_model.map(|price| price.scale).collect();
         scales.sort_by(f64::total_cmp);
         let middle = scales.get(scales.len() / 2).copied();
@@ -68,8 +69,8 @@ impl Session {
             agent: self.agent.into(),
             session: self.hash_of_id(),
             model: (**model).into(),
-            at: self.started_at.map_or(0, |at| at.as_second()),
-            scale: calibrations.current().scale(),
+            at: self.began_at(),
+            scale: calibrations.current().likely_scale(),
         };
         earlier.add(|facts| &mut facts.prices, &price);
     }
@@ -77,7 +78,7 @@ impl Session {
     /// What a token of a model is expected to cost, as a multiple of the models table's price.
     pub(in crate::model) fn expected_scale(&self, model: &str) -> f64 {
         let earlier = &self.rules().earlier;
-        let scale = earlier.scale_of(self.agent, model, self.hash_of_id());
+        let scale = earlier.scale_of(self.agent, model, self.began_at());
         scale.unwrap_or(1.0)
     }
 }

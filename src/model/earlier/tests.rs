@@ -3,15 +3,17 @@ use super::*;
 use crate::model::event::{Event, Meta};
 use crate::model::testing::Log;
 use crate::model::{Kind, Role};
+use jiff::Timestamp;
 
-fn session(known: &Earlier, id: &str) -> Log {
+/// A session that begins as the n-th.
+fn session(known: &Earlier, n: i64) -> Log {
     let meta = Meta {
-        id: Some(id.into()),
+        id: Some(n.to_string().into()),
         ..Meta::default()
     };
-    let log = Log::after(known, "tested")
-        .event(Event::Meta(Box::new(meta)))
-        .model("m");
+    let mut log = Log::after(known, "tested");
+    log.session.started_at = Timestamp::from_second(n).ok();
+    let log = log.event(Event::Meta(Box::new(meta))).model("m");
     log.item("tools", Role::Container, Kind::ToolList, 300)
         .item("asked", Role::User, Kind::Text, 200)
 }
@@ -26,19 +28,19 @@ fn live() -> Earlier {
 #[test]
 fn a_session_is_expected_to_begin_as_the_one_before() {
     let known = live();
-    let first = session(&known, "first");
+    let first = session(&known, 1);
     assert_eq!(first.session.context().used, 500, "nothing is known yet");
     let first = first.report(5_000);
     assert!(known.has_new());
 
-    let second = session(&known, "second").session.context();
+    let second = session(&known, 2).session.context();
     assert_eq!((second.known, second.used), (0, 5_000), "{second:?}");
     assert!(second.low < 4_000 && second.high > 6_000, "{second:?}");
-    let longer = session(&known, "third").item("more", Role::User, Kind::Text, 1_000);
+    let longer = session(&known, 3).item("more", Role::User, Kind::Text, 1_000);
     assert_eq!(longer.session.context().used, 6_000);
 
     let known = Earlier::new(known.take_new(Facts::default()));
-    let same = session(&known, "first").session.context();
+    let same = session(&known, 1).session.context();
     assert_eq!(same.used, 500, "its own beginning is not known before");
     drop(first.report(9_000));
     assert!(!known.has_new(), "only the first request shows it");
@@ -47,7 +49,7 @@ fn a_session_is_expected_to_begin_as_the_one_before() {
 #[test]
 fn what_follows_something_said_shows_no_beginning() {
     let known = live();
-    let log = session(&known, "one").compact(4_000).report(5_000);
+    let log = session(&known, 1).compact(4_000).report(5_000);
     assert!(!known.has_new());
     drop(log);
 }
@@ -147,8 +149,8 @@ fn by_default_nothing_is_noted_or_expected() {
 }
 
 /// A session of nine requests whose tool results cost so many tokens for a local one.
-fn priced(known: &Earlier, id: &str, factor: u64) -> Log {
-    let mut log = session(known, id).report(1_500);
+fn priced(known: &Earlier, n: i64, factor: u64) -> Log {
+    let mut log = session(known, n).report(1_500);
     let mut prompt = 1_500;
     for n in 0..9 {
         log = log.item(&format!("result {n}"), Role::Tool, Kind::ToolResult, 400);
@@ -162,12 +164,12 @@ fn priced(known: &Earlier, id: &str, factor: u64) -> Log {
 fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
     let known = live();
     let first_result = |known: &Earlier| {
-        let log = session(known, "next").report(1_500);
+        let log = session(known, 9).report(1_500);
         let log = log.item("result", Role::Tool, Kind::ToolResult, 400);
         log.session.context().used - 1_500
     };
     let by_the_table = first_result(&known);
-    drop(priced(&known, "dear", 2));
+    drop(priced(&known, 4, 2));
     let noted = known.take_new(Facts::default()).prices;
     assert_eq!(noted.len(), 1, "{noted:?}");
     assert!(noted[0].scale > 1.5, "{noted:?}");
@@ -177,8 +179,8 @@ fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
         "{by_the_table}, {learned}"
     );
 
-    let again = priced(&known, "dear", 2);
-    let alone = priced(&Earlier::default(), "dear", 2);
+    let again = priced(&known, 4, 2);
+    let alone = priced(&Earlier::default(), 4, 2);
     let used = |log: &Log| log.session.context().used;
     assert_eq!(
         used(&again),
@@ -200,9 +202,10 @@ fn the_middle_price_of_the_newest_sessions_is_expected() {
     for (session, at, scale) in [(1, 10, 9.0), (2, 20, 1.2), (3, 30, 1.9), (4, 40, 1.3)] {
         known.add(|facts| &mut facts.prices, &price(session, at, scale));
     }
-    let expected = |session| known.scale_of("toy", "m", session);
+    let expected = |before| known.scale_of("toy", "m", before);
     assert_eq!(expected(99), Some(1.3), "the oldest has made room");
-    assert_eq!(expected(4), Some(1.9));
+    assert_eq!(expected(40), Some(1.9), "only what was before counts");
+    assert_eq!(expected(20), None);
     assert_eq!(known.scale_of("other", "m", 99), None);
     assert_eq!(known.scale_of("toy", "n", 99), None);
 }
@@ -210,12 +213,12 @@ fn the_middle_price_of_the_newest_sessions_is_expected() {
 #[test]
 fn what_a_report_notes_counts_for_the_next_one() {
     let known = Earlier::new(Facts::default());
-    drop(session(&known, "first").report(5_000));
-    let second = |known: &Earlier| session(known, "second").session.context().used;
+    drop(session(&known, 1).report(5_000));
+    let second = |known: &Earlier| session(known, 2).session.context().used;
     assert_eq!(second(&known), 500);
     assert!(known.has_new());
     let next = Earlier::new(known.take_new(Facts::default()));
     assert_eq!(second(&next), 5_000);
-    drop(session(&next, "first").report(5_000));
+    drop(session(&next, 1).report(5_000));
     assert!(!next.has_new(), "that is known");
 }
