@@ -94,9 +94,10 @@ impl Life {
             b'L' => self.read_again(),
             // A list shows its end, from the cache too.
             b'T' => {
-                if let Ok(sessions) = tail_only(&self.log, &RULES) {
-                    let stored = store(&sessions).expect("a small session");
-                    assert_eq!(shown(&sessions), shown(&self.restored(&stored)));
+                if let Ok(mut sessions) = tail_only(&self.log, &RULES) {
+                    let shown = shown(&sessions);
+                    let stored = store(&mut sessions).expect("a small session");
+                    assert_eq!(shown, self::shown(&self.restored(&stored)));
                 }
             }
             _ => {}
@@ -152,7 +153,7 @@ impl Life {
     }
 
     fn store(&self) {
-        let stored = store(&self.sessions).expect("a small session");
+        let stored = store(&mut self.sessions.clone()).expect("a small session");
         // Either way of storing it is one.
         assert_eq!(
             put_away(&mut self.sessions.clone(), true),

@@ -82,7 +82,7 @@ impl Whole {
         let store = store && self.end.is_ok() && !self.cursor.is_incomplete();
         self.stored = match (store, trim) {
             (_, true) => cache::put_away(&mut self.sessions, store),
-            (true, false) => cache::store(&self.sessions),
+            (true, false) => cache::store(&mut self.sessions.clone()),
             (false, false) => None,
         };
         if trim {

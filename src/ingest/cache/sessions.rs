@@ -14,17 +14,21 @@ use std::sync::Arc;
 /// Items in the context of a log's sessions beyond which they would take most of a cache.
 const MOST_ITEMS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 
-/// The bytes that a cache keeps of the sessions of a log: trimmed, in which case they may have another name than these.
+/// Trims the sessions of a log, but for those that a text names, which may go; the bytes that a cache keeps of them.
 /// `None`: they are too large for it.
-pub fn store(sessions: &Sessions) -> Option<Vec<u8>> {
+pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
     let items = sessions.iter().flat_map(|(_, session)| session.items());
     if items.filter(|item| item.in_context()).count() > MOST_ITEMS {
         return None;
     }
-    let stored = sessions.iter();
-    let stored: Vec<(Lane, Vec<u8>)> = stored
-        .map(|(lane, session)| (*lane, session.clone().to_stored(*lane)))
-        .collect();
+    let stored = sessions.iter_mut().map(|(lane, session)| {
+        let bytes = match session.is_named_by_text(*lane) {
+            true => session.clone().to_stored(*lane),
+            false => session.to_stored(*lane),
+        };
+        (*lane, bytes)
+    });
+    let stored: Vec<(Lane, Vec<u8>)> = stored.collect();
     // No type in it can fail to be written.
     Some(postcard::to_stdvec(&stored).unwrap_or_default())
 }

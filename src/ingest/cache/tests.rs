@@ -325,14 +325,14 @@ fn no_text_of_a_log_is_in_it() {
         let Some(log) = found.files.into_iter().next() else {
             continue;
         };
-        let Ok(sessions) = read_whole(&log, &ByLength, &rules) else {
+        let Ok(mut sessions) = read_whole(&log, &ByLength, &rules) else {
             continue;
         };
         let texts = sessions.iter().flat_map(|(_, session)| session.items());
         seen += texts
             .filter(|item| item.preview.contains("zebra_marker"))
             .count();
-        let stored = store(&sessions).unwrap();
+        let stored = store(&mut sessions).unwrap();
         let place = memchr::memmem::find(&stored, b"zebra_marker");
         assert_eq!(place, None, "{:?}", log.facts.path);
         marked += 1;
@@ -346,8 +346,8 @@ fn a_session_that_would_fill_the_cache_is_not_put_into_it() {
     let path = dir.path().join("a.toy");
     for (items, is_stored) in [(1 << 10, true), ((1 << 10) + 1, false)] {
         fs::write(&path, "{\"say\":\"x\"}\n".repeat(items)).unwrap();
-        let sessions = read_whole(&toy_log(&path), &ByLength, &Arc::default()).unwrap();
-        assert_eq!(store(&sessions).is_some(), is_stored);
+        let mut sessions = read_whole(&toy_log(&path), &ByLength, &Arc::default()).unwrap();
+        assert_eq!(store(&mut sessions).is_some(), is_stored);
         assert_eq!(sessions[0].1.items().len(), items);
     }
 }

@@ -73,8 +73,6 @@ impl Session {
     fn sum_up(&mut self, lane: Lane) {
         let context = self.context();
         let model = self.model_shared().cloned();
-        let title = self.meta.title.as_deref().unwrap_or_default();
-        let is_child = lane != Lane::Main || self.meta.parent.is_some();
         self.stored = Some(Box::new(Stored {
             is_final: self.is_final(&context),
             sizes: Sizes::now(self),
@@ -83,7 +81,7 @@ impl Session {
             prompts: self.newest_prompts(PROMPTS),
             newest_reset: self.resets().last().cloned(),
             requests: self.requests().len(),
-            is_named_by_text: self.project().is_empty() || (is_child && !title.is_empty()),
+            is_named_by_text: self.is_named_by_text(lane),
             has_texts: false,
             context,
             model,
@@ -135,6 +133,13 @@ impl Session {
     /// Whether it was read from the cache, which has no texts.
     pub fn lacks_texts(&self) -> bool {
         self.stored.as_ref().is_some_and(|stored| !stored.has_texts)
+    }
+
+    /// Whether its name in lists is a text of its log, which the cache does not keep.
+    pub fn is_named_by_text(&self, lane: Lane) -> bool {
+        let title = self.meta.title.as_deref().unwrap_or_default();
+        let is_child = lane != Lane::Main || self.meta.parent.is_some();
+        self.project().is_empty() || (is_child && !title.is_empty())
     }
 
     /// Whether its log must be read for its name in lists.

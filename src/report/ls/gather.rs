@@ -155,9 +155,9 @@ impl Caches {
         let sessions = match ends.filter(is_named) {
             Some(sessions) => sessions,
             None => {
-                let sessions = gauges(log, rules, counter)?;
+                let mut sessions = gauges(log, rules, counter)?;
                 if key.is_some() && !is_known && log.store.is_one_file() {
-                    fresh.ends = cache::store(&sessions);
+                    fresh.ends = cache::store(&mut sessions);
                 }
                 sessions
             }
