@@ -199,7 +199,7 @@ fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match read() {
             Err(e) if is_busy(&e) && begun.elapsed() < LOCKED => std::thread::sleep(PAUSE),
-            Err(e) if is_busy(&e) => return Err(connection::busy()),
+            Err(e) if is_busy(&e) => return Err(moment::busy()),
             read => return read,
         }
     }

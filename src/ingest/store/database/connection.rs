@@ -15,7 +15,7 @@
 //! A write-ahead log that is removed in the microseconds in which it is opened is made anew, without content.
 
 use super::copy::copy;
-use super::moment::{Files, Moment, WAL, beside};
+use super::moment::{Files, Moment, WAL, beside, busy};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;
@@ -204,14 +204,6 @@ fn unzstd(frame: &[u8]) -> Option<String> {
     let most = u64::from(LONGEST.unsigned_abs());
     decoder.take(most).read_to_end(&mut text).ok()?;
     String::from_utf8(text).ok()
-}
-
-/// The agent is at work.
-pub fn busy() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::ResourceBusy,
-        "another program is writing to the database; it is tried again",
-    )
 }
 
 /// What went wrong, by what can be done about it.

@@ -31,6 +31,14 @@ const COUNTER: usize = 24;
 /// A journal that was not written to for so long, nor its database, is of a writer that is gone.
 const LEFT: Duration = Duration::from_secs(60);
 
+/// The agent is at work.
+pub fn busy() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::ResourceBusy,
+        "another program is writing to the database; it is tried again",
+    )
+}
+
 /// The path of what SQLite keeps beside a database.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -119,14 +127,18 @@ impl Moment {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidData`] if it is none.
+    /// [`io::ErrorKind::InvalidData`] if it is none; [`io::ErrorKind::ResourceBusy`] if its log is just being removed.
     pub fn of(path: &Path) -> io::Result<Moment> {
         are_files(path)?;
         let files = Files::of(path)?;
         let counter = counter(path)?;
         let log = match files.log_bytes() {
             0 => None,
-            _ => Some(Log::of(path)?),
+            // It was removed a moment ago: the database itself is still there.
+            _ => Some(Log::of(path).map_err(|e| match e.kind() {
+                io::ErrorKind::NotFound => busy(),
+                _ => e,
+            })?),
         };
         Ok(Moment {
             files,
