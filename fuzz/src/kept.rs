@@ -4,7 +4,7 @@
 use super::decoders::named;
 use super::first_line;
 use super::sessions::{RULES, check as check_sessions};
-use super::tail::{append, log_file};
+use super::tail::{append_share, log_file};
 use ctxgauge::ingest::cache::{Cache, LogKey, Part, UnreadCursor, put_away, restore, store};
 use ctxgauge::ingest::discover::LogFile;
 use ctxgauge::ingest::reader::{Progress, Reading, Sessions, tail_only};
@@ -35,11 +35,8 @@ pub fn check(input: &[u8]) {
     let mut written = 0;
     for step in steps.iter().take(STEPS) {
         if let b'a'..=b'z' = step {
-            let share = log.len() * usize::from(step - b'a' + 1) / 52;
-            let end = (written + share).min(log.len());
-            append(&path, &log[written..end]);
+            written = append_share(&path, log, written, *step);
             age(&path);
-            written = end;
             life.read_on();
         } else {
             life.step(*step);

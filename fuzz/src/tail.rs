@@ -12,7 +12,7 @@ use ctxgauge::model::fleet::FileFacts;
 use ctxgauge::model::session::Session;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,12 +33,7 @@ pub fn check(input: &[u8]) {
     let mut written = 0;
     for step in steps.iter().take(STEPS) {
         match step {
-            b'a'..=b'z' => {
-                let share = log.len() * usize::from(step - b'a' + 1) / 52;
-                let end = (written + share).min(log.len());
-                append(&path, &log[written..end]);
-                written = end;
-            }
+            b'a'..=b'z' => written = append_share(&path, log, written, *step),
             b'A'..=b'Z' => {
                 let len = fs::metadata(&path).expect("the file").len();
                 let len = len * u64::from(step - b'A') / 26;
@@ -60,12 +55,15 @@ pub fn check(input: &[u8]) {
     same(&followed.sessions, &fresh);
 }
 
-/// Appends to a file.
-pub(super) fn append(path: &Path, bytes: &[u8]) {
-    use std::io::Write;
+/// Appends the share of a log that a small letter names, after what was written of it. Returns how much is written
+/// now.
+pub(super) fn append_share(path: &Path, log: &[u8], written: usize, letter: u8) -> usize {
+    let share = log.len() * usize::from(letter - b'a' + 1) / 52;
+    let end = (written + share).min(log.len());
     let file = fs::OpenOptions::new().append(true).open(path);
-    file.and_then(|mut file| file.write_all(bytes))
-        .expect("an append");
+    let appended = file.and_then(|mut file| file.write_all(&log[written..end]));
+    appended.expect("an append");
+    end
 }
 
 /// A log of lines at a path.

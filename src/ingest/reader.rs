@@ -253,6 +253,18 @@ impl Reading {
         }
     }
 
+    /// Reads it to the end.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if the log is being rewritten.
+    pub fn to_end(mut self, measure: &dyn Measure) -> io::Result<Reading> {
+        match self.step(measure, &mut || false)? {
+            Progress::Done => Ok(self),
+            _ => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
     /// Reads an incomplete last record, if nobody has written to the log lately.
     pub fn settle(&mut self, log: &LogFile, measure: &dyn Measure) -> io::Result<()> {
         if self.cursor.is_incomplete() && log.store.stamp()?.age() >= SETTLED {

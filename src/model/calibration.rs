@@ -115,8 +115,6 @@ pub struct Calibration {
     scale: f64,
     /// What it is expected to be: 1 unless earlier sessions have shown another.
     usual: f64,
-    /// What it is most likely to be in the next session.
-    likely: f64,
     /// How far away a scale is that is more likely, though not yet beyond doubt.
     doubt: f64,
     /// The scale with which past requests were last settled.
@@ -157,7 +155,6 @@ impl Calibration {
             hidden: false,
             scale: usual,
             usual,
-            likely: usual,
             doubt: 0.0,
             settled_scale: usual,
             price: prior.price_times(usual),
@@ -216,11 +213,6 @@ impl Calibration {
     /// Settled deltas that it has learned from, of which the newest count.
     pub(super) fn deltas(&self) -> usize {
         self.seen.len()
-    }
-
-    /// What a token is likely to cost in the next session, as a multiple of the prior's price.
-    pub(super) fn likely_scale(&self) -> f64 {
-        self.likely
     }
 
     /// What becomes of the model's thinking.

@@ -43,9 +43,9 @@ impl Calibrations {
     }
 
     /// Uses another model, with what was learned about it before, else with a calibration to begin with.
-    pub(super) fn switch(&mut self, id: &str, new: Calibration) {
+    pub(super) fn switch(&mut self, id: &str, new: impl FnOnce() -> Calibration) {
         let known = self.others.remove(id);
-        let next = known.unwrap_or(new);
+        let next = known.unwrap_or_else(new);
         let last = std::mem::replace(&mut self.current, next);
         if let Some(old) = self.model.replace(id.into()) {
             self.others.insert(old, last);

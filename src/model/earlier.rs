@@ -112,10 +112,32 @@ impl Earlier {
     }
 }
 
+/// The session that has shown a fact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    /// The agent's id.
+    agent: Box<str>,
+    /// A hash of the session's id.
+    session: u64,
+    /// When the session began, in seconds since 1970.
+    at: i64,
+}
+
+impl Origin {
+    fn is_same_session(&self, other: &Origin) -> bool {
+        (&self.agent, self.session) == (&other.agent, other.session)
+    }
+
+    /// Whether it can say what the other session will be like: another one of the same agent that began before it.
+    /// So what is shown of old sessions does not change with new ones.
+    fn is_before(&self, other: &Origin) -> bool {
+        self.agent == other.agent && self.session != other.session && self.at < other.at
+    }
+}
+
 /// Something that one session has shown.
 trait Fact: Clone + PartialEq {
-    /// When the session began, in seconds since 1970.
-    fn at(&self) -> i64;
+    fn origin(&self) -> &Origin;
 
     /// Whether it takes the place of another one: the same session has shown both.
     fn replaces(&self, other: &Self) -> bool;
@@ -131,7 +153,7 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
     }
     all.retain(|other| !new.replaces(other));
     all.push(new.clone());
-    all.sort_by_key(F::at);
+    all.sort_by_key(|fact| fact.origin().at);
     let mut alike = all.iter().filter(|other| other.is_like(new)).count();
     all.retain(|other| {
         let leaves = alike > ALIKE && other.is_like(new);
@@ -148,14 +170,13 @@ fn hash(text: &str) -> u64 {
 }
 
 impl Session {
-    fn hash_of_id(&self) -> u64 {
-        self.meta.id.as_deref().map_or(0, hash)
-    }
-
-    /// When it began, in seconds since 1970. Only what began before it can say what it will be like, so that what is
-    /// shown of old sessions does not change with new ones.
-    fn began_at(&self) -> i64 {
-        self.started_at.map_or(0, |at| at.as_second())
+    /// It as the session that facts are noted of, or asked for.
+    fn origin(&self) -> Origin {
+        Origin {
+            agent: self.agent.into(),
+            session: self.meta.id.as_deref().map_or(0, hash),
+            at: self.started_at.map_or(0, |at| at.as_second()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! A reader that a writer locks out for a moment tries again: where commits follow each other, a gap comes soon.
 
 use crate::ingest::discover::{Found, LogFile, Scanner};
+use crate::ingest::store::patience::is_busy;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -48,7 +49,7 @@ impl Patience {
     ) -> io::Result<T> {
         loop {
             match read() {
-                Err(e) if log.is_one_of_several() && is_locked(&e) => {
+                Err(e) if log.is_one_of_several() && is_busy(&e) => {
                     // What is read waits too, and says so when that was long enough.
                     if e.kind() == ErrorKind::ResourceBusy || !self.wait(PAUSE) {
                         return Err(io::Error::new(ErrorKind::ResourceBusy, BUSY));
@@ -69,11 +70,4 @@ impl Patience {
         }
         is_early
     }
-}
-
-fn is_locked(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::ResourceBusy
-    )
 }

@@ -247,10 +247,7 @@ fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
     if !matches!(data.status.get(), None | Some("completed")) {
         return out.skip("compaction that came to nothing");
     }
-    let cause = match data.reason.get() {
-        Some(reason) => Cause::named(reason),
-        None => Cause::Unlogged,
-    };
+    let cause = Cause::named(data.reason.or_empty());
     out.reset(Reset {
         key: Some(Key::of_parts(&["reset", id])),
         ..Reset::new(Gone::Compaction, cause, Kept::Nothing)

@@ -12,13 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Items in the context of a log's sessions beyond which they would take most of a cache.
-const MOST_ITEMS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
+const MOST_ITEMS: usize = 1 << 18;
 
 /// Trims the sessions of a log, but for those that a text names, which may go; the bytes that a cache keeps of them.
 /// `None`: they are too large for it.
 pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
-    let items = sessions.iter().flat_map(|(_, session)| session.items());
-    if items.filter(|item| item.in_context()).count() > MOST_ITEMS {
+    if !fit(sessions) {
         return None;
     }
     let stored = sessions.iter_mut().map(|(lane, session)| {
@@ -35,12 +34,19 @@ pub fn store(sessions: &mut Sessions) -> Option<Vec<u8>> {
 
 /// Puts the sessions of a log away; what [`store`] would return, if they are to be stored.
 pub fn put_away(sessions: &mut Sessions, store: bool) -> Option<Vec<u8>> {
+    let store = store && fit(sessions);
     let put_away = sessions.iter_mut();
     let stored: Vec<(Lane, Vec<u8>)> = put_away
         .filter_map(|(lane, session)| Some((*lane, session.put_away(*lane, store)?)))
         .collect();
     // No type in it can fail to be written.
     store.then(|| postcard::to_stdvec(&stored).unwrap_or_default())
+}
+
+/// Whether they are small enough for a cache.
+fn fit(sessions: &Sessions) -> bool {
+    let items = sessions.iter().flat_map(|(_, session)| session.items());
+    items.filter(|item| item.in_context()).count() <= MOST_ITEMS
 }
 
 /// The sessions of a log from the bytes that [`store`] returned. `None`: the bytes are not those of sessions.

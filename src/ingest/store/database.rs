@@ -19,6 +19,7 @@ mod tests;
 pub use moment::{log_bytes, owner};
 
 use super::bytes::head;
+use super::patience::{is_busy, patiently};
 use super::{Cursor, Stamp, Store};
 use crate::agents::database::DatabaseSpec;
 use crate::ingest::discover::LogFile;
@@ -40,16 +41,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tables::{Limits, Tables};
 
-/// If a database could not be read for longer, that is reported.
-const LOCKED: Duration = Duration::from_secs(2);
 /// A piece of a session's rows: no more than so many bytes, or a row; and no longer than the first of these times, which
 /// is halved when a piece does not count, and then doubled up to the second.
 const PIECE: usize = 2 << 20;
 const FIRST_TIME: Duration = Duration::from_millis(50);
 const LONGEST_TIME: Duration = Duration::from_secs(1);
 const SHORTEST_TIME: Duration = Duration::from_micros(100);
-/// Between two tries of what is read patiently.
-const PAUSE: Duration = Duration::from_millis(2);
 /// A query that takes longer is given up: a hostile schema can make one endless.
 const LONGEST_QUERY: Duration = Duration::from_secs(20);
 
@@ -83,7 +80,7 @@ impl Database {
             path: Arc::clone(path),
             spec,
             longest_query: LONGEST_QUERY,
-            state: Mutex::new(State::default()),
+            state: Mutex::default(),
         }
     }
 
@@ -182,26 +179,6 @@ impl Database {
     ) -> io::Result<T> {
         let read = lock(&self.state).read(self, Instant::now(), read)?;
         read.ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-}
-
-/// Whether the agent was at work: it is tried again.
-fn is_busy(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ResourceBusy | io::ErrorKind::WouldBlock
-    )
-}
-
-/// Reads again while the agent is at work, until that was so for long.
-fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let begun = Instant::now();
-    loop {
-        match read() {
-            Err(e) if is_busy(&e) && begun.elapsed() < LOCKED => std::thread::sleep(PAUSE),
-            Err(e) if is_busy(&e) => return Err(moment::busy()),
-            read => return read,
-        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::bytes::{BOM, Bytes, Open, head};
 use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::{self, Decoder, Format, List};
 use crate::ingest::discover::LogFile;
-use crate::ingest::reader::{Lanes, Progress, Reading};
+use crate::ingest::reader::{Lanes, Reading};
 use crate::ingest::sidecar::States;
 use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Entry, Measure, Place, Sink};
@@ -84,11 +84,7 @@ impl Store for Document {
         measure: &dyn Measure,
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
-        let mut reading = Reading::once(log, rules);
-        match reading.step(measure, &mut || false)? {
-            Progress::Done => Ok(reading),
-            _ => Err(io::ErrorKind::WouldBlock.into()),
-        }
+        Reading::once(log, rules).to_end(measure)
     }
 
     fn entries(

@@ -16,6 +16,7 @@ pub mod folder;
 pub mod lines;
 #[cfg(test)]
 mod mutations;
+pub mod patience;
 pub mod pipe;
 pub mod position;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub mod tree;
 pub mod zst;
 
 use super::discover::LogFile;
-use super::reader::{BATCH, Lanes, Progress, Reading};
+use super::reader::{BATCH, Lanes, Reading};
 use super::text::Pieces;
 use crate::agents::StoreKind;
 use crate::model::event::{Entry, Measure};
@@ -35,6 +36,7 @@ use document::Document;
 use folder::Folder;
 use jiff::Timestamp;
 use lines::LineLog;
+use patience::Patience;
 use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use std::io;
@@ -104,11 +106,7 @@ pub trait Store: Send + Sync {
         measure: &dyn Measure,
         rules: &Arc<Rules>,
     ) -> io::Result<Reading> {
-        let mut reading = Reading::whole(log, rules);
-        match reading.step(measure, &mut || false)? {
-            Progress::Done => Ok(reading),
-            _ => Err(io::ErrorKind::WouldBlock.into()),
-        }
+        Reading::whole(log, rules).to_end(measure)
     }
 
     /// The same, but back to the newest usage report or the beginning, however far that is.
@@ -136,12 +134,7 @@ pub trait Store: Send + Sync {
         let mut cursor = self.cursor(log, &Arc::default());
         let mut end = End::Open;
         loop {
-            let mut bytes = 0;
-            let news = cursor.read_patiently(measure, end, &mut |len| {
-                bytes += len;
-                bytes >= BATCH
-            });
-            let (entries, is_last) = match news? {
+            let (entries, is_last) = match cursor.read_patiently(measure, end, &mut batch())? {
                 News::Batch(entries) => (entries, false),
                 News::Entries(entries) => (entries, true),
                 News::Rewritten(_) | News::Restart => return Ok(()),
@@ -200,14 +193,14 @@ impl dyn Cursor {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::ResourceBusy`] if the agent wrote all the time.
+    /// [`patience::busy`] if the agent wrote all the time.
     pub fn read_patiently(
         &mut self,
         measure: &dyn Measure,
         end: End,
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
-        let mut waited = Duration::ZERO;
+        let mut patience = Patience::default();
         loop {
             let error = match self.read(measure, end, pause) {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock && self.keeps_place() => e,
@@ -216,29 +209,27 @@ impl dyn Cursor {
             if pause(0) {
                 return Err(error);
             }
-            if waited >= PATIENCE {
-                return Err(io::Error::new(
-                    io::ErrorKind::ResourceBusy,
-                    "its agent is writing to it all the time; it is tried again",
-                ));
-            }
-            std::thread::sleep(PAUSE);
-            waited += PAUSE;
+            patience.wait()?;
         }
     }
 
     /// Reads what is new, about a megabyte at most.
     pub fn more(&mut self, measure: &dyn Measure) -> io::Result<News> {
-        let mut bytes = 0;
-        self.read(measure, End::Open, &mut |len| {
-            bytes += len;
-            bytes >= BATCH
-        })
+        self.read(measure, End::Open, &mut batch())
     }
 
     /// Reads all there is, an incomplete last record too: nobody is writing to the log.
     pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<News> {
         self.read(measure, End::Settled, &mut |_| false)
+    }
+}
+
+/// Asks for a pause after about a megabyte.
+fn batch() -> impl FnMut(u64) -> bool {
+    let mut bytes = 0;
+    move |len| {
+        bytes += len;
+        bytes >= BATCH
     }
 }
 
@@ -266,10 +257,6 @@ pub enum End {
 /// File systems keep the time of writing in ticks of up to 10 ms: a second write in the same tick does
 /// not change a file's stamp.
 const TICK: Duration = Duration::from_millis(20);
-
-/// What is waited for an agent that writes, and between two tries.
-const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// Clocks of a server and of this machine may differ by so much.
 const AHEAD: Duration = Duration::from_secs(600);

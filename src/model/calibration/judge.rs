@@ -37,9 +37,7 @@ impl Calibration {
             self.doubt = 0.0;
             return self.thinking != thinking;
         }
-        let points = self.points(self.thinking);
-        let usual = Fit::with(self.usual, &points);
-        let free = Fit::free(&points, self.prior.spread, self.usual).unwrap_or(usual);
+        let (usual, free) = self.fits(self.thinking);
         let gain = free.likelihood - usual.likelihood;
         let is_far = (free.scale / self.usual).ln().abs() > FAR * self.prior.spread;
         let needed = match self.scale == self.usual {
@@ -47,12 +45,6 @@ impl Calibration {
             false => -DECISIVE_SCALE,
         };
         self.scale = match is_far && gain > needed {
-            true => free.scale,
-            false => self.usual,
-        };
-        // Within this session the prices are learned; the next one begins without.
-        let differs = (free.scale / self.usual).ln().abs() > OTHER_SCALE;
-        self.likely = match differs && gain > DECISIVE_SCALE {
             true => free.scale,
             false => self.usual,
         };
@@ -67,11 +59,29 @@ impl Calibration {
         self.thinking != thinking || is_other_scale
     }
 
-    /// The best account of the deltas in which this becomes of thinking.
-    fn account(&self, thinking: Thinking) -> Fit {
+    /// What a token of text costs by the newest deltas, as a multiple of the models table's price: that of the table
+    /// unless another is far more likely. Within a session the prices of items are learned beside it; the next session
+    /// begins without them.
+    pub(in crate::model) fn likely_scale(&self) -> f64 {
+        let (usual, free) = self.fits(self.thinking);
+        let differs = (free.scale / self.usual).ln().abs() > OTHER_SCALE;
+        match differs && free.likelihood - usual.likelihood > DECISIVE_SCALE {
+            true => free.scale,
+            false => self.usual,
+        }
+    }
+
+    /// How well the expected price fits the newest deltas, if this becomes of thinking, and which price fits best.
+    fn fits(&self, thinking: Thinking) -> (Fit, Fit) {
         let points = self.points(thinking);
         let usual = Fit::with(self.usual, &points);
         let free = Fit::free(&points, self.prior.spread, self.usual).unwrap_or(usual);
+        (usual, free)
+    }
+
+    /// The best account of the deltas in which this becomes of thinking.
+    fn account(&self, thinking: Thinking) -> Fit {
+        let (usual, free) = self.fits(thinking);
         let best = match free.likelihood > usual.likelihood {
             true => free,
             false => usual,

@@ -1,43 +1,38 @@
 //! What the user's sessions began with: system prompt, tools and whatever else of a first prompt is not part of the
 //! conversation. The next session of the agent is expected to begin with as much.
 
-use super::{Earlier, Fact, hash};
+use super::{Earlier, Fact, Origin, hash};
 use crate::model::session::Session;
 use serde::{Deserialize, Serialize};
 
 /// What one session began with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
-    /// The agent's id.
-    pub agent: Box<str>,
+    pub(super) origin: Origin,
     /// Whether it is a sub-agent's.
     pub is_child: bool,
-    /// A hash of the session's id.
-    pub session: u64,
     /// A hash of its working directory.
     pub cwd: Option<u64>,
     /// The agent's version.
     pub version: Option<Box<str>>,
     /// The model of its first request.
     pub model: Option<Box<str>>,
-    /// When it began, in seconds since 1970.
-    pub at: i64,
     /// Tokens of the first prompt that are not part of the conversation.
     pub tokens: u64,
 }
 
 impl Fact for Beginning {
-    fn at(&self) -> i64 {
-        self.at
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     fn replaces(&self, other: &Beginning) -> bool {
-        (&self.agent, self.session) == (&other.agent, other.session)
+        self.origin.is_same_session(&other.origin)
     }
 
     fn is_like(&self, other: &Beginning) -> bool {
-        (&self.agent, self.is_child, self.cwd, &self.model)
-            == (&other.agent, other.is_child, other.cwd, &other.model)
+        (&self.origin.agent, self.is_child, self.cwd, &self.model)
+            == (&other.origin.agent, other.is_child, other.cwd, &other.model)
     }
 }
 
@@ -46,16 +41,13 @@ impl Earlier {
     pub(super) fn beginning_like(&self, asked: &Beginning) -> Option<u64> {
         let known = self.known()?;
         let others = known.facts.beginnings.iter().filter(|known| {
-            known.agent == asked.agent
-                && known.is_child == asked.is_child
-                && known.session != asked.session
-                && known.at < asked.at
+            known.is_child == asked.is_child && known.origin.is_before(&asked.origin)
         });
         // Models differ in their tokenizers, projects in their tools.
         let likeness = |known: &&Beginning| {
             let model = asked.model.is_none() || known.model == asked.model;
             let cwd = known.cwd == asked.cwd;
-            (model, cwd, known.version == asked.version, known.at)
+            (model, cwd, known.version == asked.version, known.origin.at)
         };
         others.max_by_key(likeness).map(|known| known.tokens)
     }
@@ -101,13 +93,11 @@ impl Session {
 
     fn like_its_beginning(&self) -> Beginning {
         Beginning {
-            agent: self.agent.into(),
+            origin: self.origin(),
             is_child: self.meta.parent.is_some(),
-            session: self.hash_of_id(),
             cwd: self.meta.cwd.as_deref().map(hash),
             version: self.meta.version.as_deref().map(Into::into),
             model: self.model().map(Into::into),
-            at: self.began_at(),
             tokens: 0,
         }
     }

@@ -1,20 +1,15 @@
 //! What a model's tokens cost in the user's sessions, where that is not what the models table has.
 
-use super::{Earlier, Fact};
+use super::{Earlier, Fact, Origin};
 use crate::model::session::Session;
 use serde::{Deserialize, Serialize};
 
 /// What the reports of one session have shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// The agent's id.
-    pub agent: Box<str>,
-    /// A hash of the session's id.
-    pub session: u64,
+    pub(super) origin: Origin,
     /// The exact id of the model.
     pub model: Box<str>,
-    /// When the session began, in seconds since 1970.
-    pub at: i64,
     /// What a token cost, as a multiple of the models table's price; 1 where the reports did not show another.
     pub scale: f64,
 }
@@ -25,27 +20,26 @@ const FIRST: usize = 8;
 const MOST: f64 = 2.5;
 
 impl Fact for Price {
-    fn at(&self) -> i64 {
-        self.at
+    fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     fn replaces(&self, other: &Price) -> bool {
-        self.session == other.session && self.is_like(other)
+        self.origin.is_same_session(&other.origin) && self.model == other.model
     }
 
     fn is_like(&self, other: &Price) -> bool {
-        (&self.agent, &self.model) == (&other.agent, &other.model)
+        (&self.origin.agent, &self.model) == (&other.origin.agent, &other.model)
     }
 }
 
 impl Earlier {
-    /// The middle one of what a model's tokens cost in the newest sessions of an agent that began before this time.
-    pub(super) fn scale_of(&self, agent: &str, model: &str, before: i64) -> Option<f64> {
+    /// The middle one of what a model's tokens cost in the newest sessions before one.
+    pub(super) fn scale_before(&self, asked: &Origin, model: &str) -> Option<f64> {
         let known = self.known()?;
+        let prices = known.facts.prices.iter();
         let of_model =
-            known.facts.prices.iter().filter(|known| {
-                &*known.agent == agent && &*known.model == model && known.at < before
-            });
+            prices.filter(|known| &*known.model == model && known.origin.is_before(asked));
         let mut scales: Vec<f64> = of_model.map(|price| price.scale).collect();
         scales.sort_by(f64::total_cmp);
         let middle = scales.get(scales.len() / 2).copied();
@@ -66,10 +60,8 @@ impl Session {
             return;
         }
         let price = Price {
-            agent: self.agent.into(),
-            session: self.hash_of_id(),
+            origin: self.origin(),
             model: (**model).into(),
-            at: self.began_at(),
             scale: calibrations.current().likely_scale(),
         };
         earlier.add(|facts| &mut facts.prices, &price);
@@ -78,7 +70,10 @@ impl Session {
     /// What a token of a model is expected to cost, as a multiple of the models table's price.
     pub(in crate::model) fn expected_scale(&self, model: &str) -> f64 {
         let earlier = &self.rules().earlier;
-        let scale = earlier.scale_of(self.agent, model, self.began_at());
+        if !earlier.is_kept() {
+            return 1.0;
+        }
+        let scale = earlier.scale_before(&self.origin(), model);
         scale.unwrap_or(1.0)
     }
 }

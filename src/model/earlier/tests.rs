@@ -67,14 +67,27 @@ fn note(known: &Earlier, beginning: &Beginning) {
 
 fn beginning(session: u64, at: i64, tokens: u64) -> Beginning {
     Beginning {
-        agent: "toy".into(),
+        origin: origin(session, at),
         is_child: false,
-        session,
         cwd: Some(1),
         version: Some("1.0".into()),
         model: Some("m-1".into()),
-        at,
         tokens,
+    }
+}
+
+fn origin(session: u64, at: i64) -> Origin {
+    Origin {
+        agent: "toy".into(),
+        session,
+        at,
+    }
+}
+
+fn of_other_agent(origin: Origin) -> Origin {
+    Origin {
+        agent: "other".into(),
+        ..origin
     }
 }
 
@@ -101,20 +114,20 @@ fn the_newest_of_those_most_alike_is_expected() {
             ..beginning(5, 45, 500)
         },
         Beginning {
-            agent: "other".into(),
+            origin: of_other_agent(origin(6, 46)),
             ..beginning(6, 46, 600)
         },
     ];
     let known = Earlier::new(of_beginnings(all));
     let cases: [(Beginning, Option<u64>); 8] = [
         (of(|_| {}), Some(200)),
-        (of(|asked| asked.session = 2), Some(100)),
+        (of(|asked| asked.origin.session = 2), Some(100)),
         (of(|asked| asked.cwd = Some(2)), Some(300)),
         (of(|asked| asked.cwd = Some(7)), Some(300)),
         (of(|asked| asked.model = Some("m-2".into())), Some(400)),
         (of(|asked| asked.model = None), Some(400)),
         (of(|asked| asked.is_child = true), Some(500)),
-        (of(|asked| asked.agent = "nobody".into()), None),
+        (of(|asked| asked.origin.agent = "nobody".into()), None),
     ];
     for (asked, expected) in cases {
         assert_eq!(known.beginning_like(&asked), expected, "{asked:?}");
@@ -192,22 +205,22 @@ fn a_token_is_expected_to_cost_what_it_cost_in_earlier_sessions() {
 #[test]
 fn the_middle_price_of_the_newest_sessions_is_expected() {
     let known = live();
-    let price = |session: u64, at: i64, scale: f64| Price {
-        agent: "toy".into(),
-        session,
-        model: "m".into(),
-        at,
-        scale,
-    };
     for (session, at, scale) in [(1, 10, 9.0), (2, 20, 1.2), (3, 30, 1.9), (4, 40, 1.3)] {
-        known.add(|facts| &mut facts.prices, &price(session, at, scale));
+        let price = Price {
+            origin: origin(session, at),
+            model: "m".into(),
+            scale,
+        };
+        known.add(|facts| &mut facts.prices, &price);
     }
-    let expected = |before| known.scale_of("toy", "m", before);
-    assert_eq!(expected(99), Some(1.3), "the oldest has made room");
-    assert_eq!(expected(40), Some(1.9), "only what was before counts");
-    assert_eq!(expected(20), None);
-    assert_eq!(known.scale_of("other", "m", 99), None);
-    assert_eq!(known.scale_of("toy", "n", 99), None);
+    let expected = |session, at| known.scale_before(&origin(session, at), "m");
+    assert_eq!(expected(9, 99), Some(1.3), "the oldest has made room");
+    assert_eq!(expected(9, 40), Some(1.9), "only what was before counts");
+    assert_eq!(expected(9, 20), None);
+    assert_eq!(expected(3, 40), Some(1.2), "its own does not count");
+    let other = of_other_agent(origin(9, 99));
+    assert_eq!(known.scale_before(&other, "m"), None);
+    assert_eq!(known.scale_before(&origin(9, 99), "n"), None);
 }
 
 #[test]

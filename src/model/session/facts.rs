@@ -4,6 +4,7 @@ use super::Session;
 use crate::model::calibration::Calibration;
 use crate::model::event::Meta;
 use crate::model::past::Facts;
+use std::sync::Arc;
 
 impl Session {
     /// The model and its limits, as the log names them now.
@@ -46,11 +47,12 @@ impl Session {
         let count_alike = self
             .model()
             .is_none_or(|old| self.rules.count_alike(self.agent, old, id));
-        let prior = self.rules.tokenizer(self.agent, Some(id));
-        let next = Calibration::scaled(prior, self.expected_scale(id));
+        let (rules, agent) = (Arc::clone(&self.rules), self.agent);
+        let scale = self.expected_scale(id);
+        let new = || Calibration::scaled(rules.tokenizer(agent, Some(id)), scale);
         self.ledger
             .items_mut()
-            .use_model(|calibrations| calibrations.switch(id, next));
+            .use_model(|calibrations| calibrations.switch(id, new));
         if !count_alike {
             self.ledger.forget_settled(&self.chain);
         }

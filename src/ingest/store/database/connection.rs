@@ -15,7 +15,8 @@
 //! A write-ahead log that is removed in the microseconds in which it is opened is made anew, without content.
 
 use super::copy::copy;
-use super::moment::{Files, Moment, WAL, beside, busy};
+use super::moment::{Files, Moment, WAL, beside};
+use crate::ingest::store::patience::busy;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;

@@ -1,9 +1,9 @@
 //! What shows that a database was written to while it was read without locks.
 //!
-//! **Without a write-ahead log** a transaction is written to the database when it is committed, page 1 first, which
-//! counts the changes; one that is too large for its writer's memory is written earlier. While it is, there is a journal
-//! that begins with a magic number. So what was read is of one moment if there was no such journal, before and after, and
-//! the counter is the same. It is looked at first and last, for a transaction may end in between.
+//! **Without a write-ahead log** a transaction is written to the database when it is committed, and earlier if it is
+//! too large for its writer's memory. While it is, there is a journal that begins with a magic number. Page 1, which
+//! counts the changes, is written first. So what was read is of one moment if there was no such journal before and
+//! after, and the counter is the same. The counter is looked at first and last, for a transaction may end in between.
 //!
 //! **With one**, transactions are appended to it, which changes nothing of what is there. A checkpoint copies pages into
 //! the database; the index states up to which frame before it does. So what was read is of one moment if that frame was
@@ -13,6 +13,7 @@
 use crate::agents::database::MAGIC;
 use crate::files;
 use crate::ingest::store::Stamp;
+use crate::ingest::store::patience::busy;
 use jiff::Timestamp;
 use std::ffi::OsString;
 use std::fs;
@@ -30,14 +31,6 @@ const HEADER: usize = 100;
 const COUNTER: usize = 24;
 /// A journal that was not written to for so long, nor its database, is of a writer that is gone.
 const LEFT: Duration = Duration::from_secs(60);
-
-/// The agent is at work.
-pub fn busy() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::ResourceBusy,
-        "another program is writing to the database; it is tried again",
-    )
-}
 
 /// The path of what SQLite keeps beside a database.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {

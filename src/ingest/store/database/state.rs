@@ -3,9 +3,10 @@
 use super::connection::Opened;
 use super::moment::Files;
 use super::tables::{Listed, Tables};
-use super::{Database, FIRST_TIME, LOCKED, Session, Sessions, is_busy};
+use super::{Database, FIRST_TIME, Session, Sessions, is_busy};
 use crate::agents::database::DatabaseSpec;
 use crate::ingest::store::Stamp;
+use crate::ingest::store::patience::PATIENCE;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io;
@@ -183,7 +184,7 @@ impl State {
             return result;
         }
         let since = *self.locked_since.get_or_insert(now);
-        match now.saturating_duration_since(since) < LOCKED {
+        match now.saturating_duration_since(since) < PATIENCE {
             true => Err(io::ErrorKind::WouldBlock.into()),
             false => result,
         }
@@ -250,7 +251,7 @@ fn retry(error: &io::Error) -> Option<Duration> {
     match error.kind() {
         io::ErrorKind::WouldBlock => Some(LOOK),
         // It was locked for long, and perhaps stays so.
-        io::ErrorKind::ResourceBusy => Some(LOCKED),
+        io::ErrorKind::ResourceBusy => Some(PATIENCE),
         _ => None,
     }
 }
