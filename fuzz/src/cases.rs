@@ -1,7 +1,8 @@
 //! The cases of the hand-written logs, to be laid out in a folder and damaged on the way.
 
 use super::seeds::{files, project};
-use ctxgauge::agents::{self, Format};
+use ctxgauge::agents;
+use ctxgauge::agents::format::Format;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@ use super::cases::named;
 use super::first_line;
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
-use ctxgauge::agents::Format;
+use ctxgauge::agents::format::Format;
 use ctxgauge::ingest::discover::{LogFile, Scanner};
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::roots::SearchRoot;

@@ -2,7 +2,9 @@
 
 use super::first_line;
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
-use ctxgauge::agents::{self, Format};
+use ctxgauge::agents;
+use ctxgauge::agents::format::Format;
+use ctxgauge::agents::kit::text;
 use ctxgauge::model::event::{ByLength, Sink};
 
 /// The first line of an input is the id of a format, the rest a log, a document, or a file beside one. Without
@@ -14,7 +16,7 @@ pub fn check(input: &[u8]) {
 
     let mut out = Sink::new(&ByLength);
     let mut decoder = format.decoder();
-    decoder.read_document(&agents::text(log), &mut out);
+    decoder.read_document(&text(log), &mut out);
     decoder.read_end(&mut out);
     check_sessions(&fold(format, &RULES, out.entries));
 

@@ -4,7 +4,8 @@
 use super::cases::{damage, log_in, log_of, named};
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
-use ctxgauge::agents::{self, Format};
+use ctxgauge::agents;
+use ctxgauge::agents::format::Format;
 use ctxgauge::ingest::discover::Scanner;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::ingest::roots::SearchRoot;

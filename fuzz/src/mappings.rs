@@ -1,8 +1,8 @@
 //! Any mapping reads any log.
 
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
-use ctxgauge::agents::Format;
 use ctxgauge::agents::custom::Mapping;
+use ctxgauge::agents::format::Format;
 use ctxgauge::model::event::{ByLength, Sink};
 use std::sync::{Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
 //! Sessions hold with any models table that is accepted.
 
 use super::sessions::{RULES, check as check_sessions, fold, read_lines};
-use ctxgauge::agents::claude_code::CLAUDE_CODE;
+use ctxgauge::agents::builtin::claude_code::CLAUDE_CODE;
 use ctxgauge::model::window::{Overrides, Rules, Seen};
 use std::sync::Arc;
 

@@ -2,8 +2,9 @@
 
 use super::cases;
 use super::mappings::THEN;
-use ctxgauge::agents::database::{DatabaseSpec, MAGIC};
-use ctxgauge::agents::{self, Format, StoreKind};
+use ctxgauge::agents;
+use ctxgauge::agents::format::database::{DatabaseSpec, MAGIC};
+use ctxgauge::agents::format::{Format, StoreKind};
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 use std::fs;

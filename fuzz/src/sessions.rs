@@ -1,6 +1,7 @@
 //! What must hold of a session, however it came about.
 
-use ctxgauge::agents::{Decoder, Format, damage};
+use ctxgauge::agents::format::{Decoder, Format};
+use ctxgauge::agents::kit::damage;
 use ctxgauge::config;
 use ctxgauge::model::carried::Carried;
 use ctxgauge::model::event::{ByLength, Entry, Lane, Place, Sink};

@@ -3,7 +3,7 @@
 use super::decoders::named;
 use super::first_line;
 use super::sessions::RULES;
-use ctxgauge::agents::{Format, StoreKind};
+use ctxgauge::agents::format::{Format, StoreKind};
 use ctxgauge::ingest::discover::{LogFile, file_id};
 use ctxgauge::ingest::reader::{Progress, Reading, Sessions, read_whole};
 use ctxgauge::ingest::store::{self, Cursor, News};

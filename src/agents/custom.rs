@@ -19,7 +19,7 @@ mod message;
 mod pointer;
 mod reader;
 
-use super::{Claim, Decoder, Facts, Format, List, StoreKind, facts, head};
+use crate::agents::format::{Claim, Decoder, Facts, Format, List, StoreKind, Tier, facts, head};
 use crate::model::window::matches;
 pub use mapping::Mapping;
 use mapping::Written;
@@ -47,6 +47,7 @@ impl Mapping {
             label: mapping.label.as_deref().unwrap_or(&mapping.id),
             roots: &mapping.places,
             facts: mapping.facts(),
+            tier: Tier::Mapping,
             claims: Box::leak(Box::new(move |path: &Path| {
                 let name = path.file_name()?.to_str()?;
                 matches(&mapping.names, name).then_some(Claim::LINES.kept_in(store))

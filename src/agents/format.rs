@@ -1,10 +1,30 @@
 //! What is known of a log format before a file of it is read, as plain data.
 
-use super::database::DatabaseSpec;
-use super::registry::Registry;
-use super::{Decoder, Facts, Settings, SidecarSpec, head};
+mod claim;
+pub mod database;
+mod decoder;
+pub mod facts;
+pub mod head;
+mod registry;
+mod root;
+pub mod settings;
+mod sidecar;
+mod stores;
+mod tier;
+
+pub use claim::{Claim, about_agent, is_uuid, names};
+pub use database::DatabaseSpec;
+pub use decoder::{Decoder, StateUpdate};
+pub use facts::Facts;
+pub use registry::{Registry, RegistryEntry};
+pub use root::{Base, Root};
+pub use settings::Settings;
+pub use sidecar::{SidecarDatabase, SidecarRecord, SidecarSpec};
+pub use stores::{ChainSpec, FolderSpec, List, StoreKind, TreeSpec};
+pub use tier::Tier;
+
 use crate::model::event::{Billed, Node, Sink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// A log format: where its files are, how to recognise them, how to read them.
 ///
@@ -21,9 +41,8 @@ pub struct Format {
     pub places: &'static [&'static str],
     /// What its logs contain and what they do not.
     pub facts: Facts,
-    /// The newest version whose logs were compared with counts that are known, a whole run of each; empty:
-    /// none. Sessions of newer versions are marked.
-    pub proven: &'static str,
+    /// What its decoder was tried with.
+    pub tier: Tier,
     /// See [`Format::claims`].
     pub claims: &'static (dyn Fn(&Path) -> Option<Claim> + Sync),
     /// See [`Format::recognise`].
@@ -31,7 +50,7 @@ pub struct Format {
     /// What the formats have in common whose logs only differ in their paths; empty: no other is like this
     /// one.
     pub family: &'static str,
-    /// See [`Format::decoder`]; mostly [`decoder`].
+    /// See [`Format::decoder`]; mostly [`decoder()`].
     pub decoder: &'static (dyn Fn() -> Box<dyn Decoder> + Sync),
     /// See [`Format::store`]. The default is a file of lines or a document, by how the file begins.
     pub store: &'static (dyn Fn(&[u8]) -> Option<StoreKind> + Sync),
@@ -68,7 +87,7 @@ pub struct Format {
 pub type Term = (&'static str, fn(&Billed) -> u64);
 
 /// The numbers of Google's agents, which call reasoning thoughts.
-pub(super) const THOUGHTS: &[Term] = &[
+pub const THOUGHTS: &[Term] = &[
     ("input", |b| b.input),
     ("cached", |b| b.cache_read),
     ("output", |b| b.output),
@@ -84,7 +103,7 @@ impl Format {
         roots: &[],
         places: &[],
         facts: Facts::NONE,
-        proven: "",
+        tier: Tier::Sources,
         claims: &|_| None,
         recognise: &|_| false,
         family: "",
@@ -129,7 +148,7 @@ impl Format {
 
     /// Counts a record that its decoder does not read: as skipped if it is of a [`Format::harmless`] type,
     /// otherwise as unknown.
-    pub(super) fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
+    pub fn pass_over(&self, kind: &str, out: &mut Sink<'_>) {
         match has_word(self.harmless, kind) {
             true => out.skip(kind),
             false => out.unknown(kind),
@@ -137,7 +156,7 @@ impl Format {
     }
 
     /// The same, for a record that its conversation's chain includes.
-    pub(super) fn pass_over_node(&self, kind: &str, node: Node, out: &mut Sink<'_>) {
+    pub fn pass_over_node(&self, kind: &str, node: Node, out: &mut Sink<'_>) {
         self.pass_over(kind, out);
         out.node(node);
     }
@@ -171,261 +190,3 @@ pub fn decoder<D: Decoder + Default + 'static>() -> Box<dyn Decoder> {
 struct Nothing;
 
 impl Decoder for Nothing {}
-
-/// Reads folders from a list that an agent keeps.
-pub type Listing = fn(&[u8]) -> Vec<PathBuf>;
-
-/// A folder in which an agent keeps its logs.
-#[derive(Debug, Clone, Copy)]
-pub struct Root {
-    /// The environment variable that names the agent's folder, or several, comma separated. If it is
-    /// set, `base` does not apply.
-    pub env: Option<&'static str>,
-    /// The agent's folder otherwise.
-    pub base: Base,
-    /// The folder of the logs inside the agent's folder.
-    pub logs: &'static str,
-    /// Whether there are no logs in the folders below it, which are then neither searched nor watched.
-    pub is_flat: bool,
-    /// `logs` is a file that lists the folders, which are then searched as if they were flat. It is read once.
-    pub listing: Option<Listing>,
-}
-
-impl Root {
-    /// `logs` in an agent's folder below the home directory.
-    pub const fn home(agent: &'static str, logs: &'static str) -> Root {
-        Root::new(Base::Home(agent), logs)
-    }
-
-    /// `logs` in an agent's folder.
-    pub const fn new(base: Base, logs: &'static str) -> Root {
-        Root {
-            env: None,
-            base,
-            logs,
-            is_flat: false,
-            listing: None,
-        }
-    }
-
-    /// The same, without the folders below.
-    #[must_use]
-    pub const fn flat(self) -> Root {
-        Root {
-            is_flat: true,
-            ..self
-        }
-    }
-
-    /// The same, of a file that lists folders. `read` returns them, whatever the bytes.
-    #[must_use]
-    pub const fn listing(self, read: Listing) -> Root {
-        Root {
-            is_flat: true,
-            listing: Some(read),
-            ..self
-        }
-    }
-
-    /// The same, with a variable that names the agent's folder.
-    #[must_use]
-    pub const fn env(self, name: &'static str) -> Root {
-        Root {
-            env: Some(name),
-            ..self
-        }
-    }
-}
-
-/// An agent's folder when no variable names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
-    /// Below the home directory.
-    Home(&'static str),
-    /// Below `$XDG_CONFIG_HOME`, or `~/.config`.
-    XdgConfig(&'static str),
-    /// Below `$XDG_DATA_HOME`, or `~/.local/share`.
-    XdgData(&'static str),
-    /// This folder.
-    At(&'static str),
-}
-
-/// What a log is kept in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoreKind {
-    /// A file of lines that grows at its end.
-    Lines,
-    /// Such a file, which may continue another one.
-    Chain(&'static ChainSpec),
-    /// A document that is rewritten; see [`Format::list`].
-    Document,
-    /// A folder of numbered files, each of them a line or several.
-    Folder(&'static FolderSpec),
-    /// A document whose records are files of their own.
-    Tree(&'static TreeSpec),
-    /// An SQLite database. Each of its sessions is a log of its own, whose lines are rows.
-    Database(&'static DatabaseSpec),
-}
-
-impl StoreKind {
-    /// Whether the path of such a log is that of a folder.
-    pub fn is_folder(self) -> bool {
-        matches!(self, StoreKind::Folder(_))
-    }
-
-    /// Whether a file of this name, in the folder that is the log, is part of it.
-    pub fn has_part(self, name: &str) -> bool {
-        match self {
-            StoreKind::Folder(spec) => (spec.number)(name).is_some(),
-            StoreKind::Lines
-            | StoreKind::Chain(_)
-            | StoreKind::Document
-            | StoreKind::Tree(_)
-            | StoreKind::Database(_) => false,
-        }
-    }
-}
-
-/// An array in a document, by its name there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum List {
-    /// In a JSON object.
-    Json(&'static str),
-    /// In a YAML mapping in block style.
-    Yaml(&'static str),
-}
-
-/// Files of lines of which each may continue another one.
-#[derive(Debug)]
-pub struct ChainSpec {
-    /// From a log's first line: the name of the log that it continues, and how many bytes of it.
-    pub base: fn(&[u8]) -> Option<(String, u64)>,
-    /// Whether a file of this name, the first argument, is the log with that name.
-    pub is_base: fn(&str, &str) -> bool,
-    /// The folders in which it may be, at any depth, from the path of the log that continues it.
-    pub folders: fn(&Path) -> Vec<PathBuf>,
-}
-
-impl PartialEq for ChainSpec {
-    fn eq(&self, other: &ChainSpec) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for ChainSpec {}
-
-/// A folder of numbered files.
-#[derive(Debug)]
-pub struct FolderSpec {
-    /// The number of a file, from its name; `None`: it is not part of the log.
-    pub number: fn(&str) -> Option<u64>,
-    /// Whether a file holds lines that are added to it. Otherwise it is written once, and is one line.
-    pub has_lines: bool,
-}
-
-impl PartialEq for FolderSpec {
-    fn eq(&self, other: &FolderSpec) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for FolderSpec {}
-
-/// A session in many files of JSON: its own, one of each message, one of each part of a message. Its decoder is
-/// given a document of `info`, the session's file, and `messages`, each of them `info` and `parts`.
-#[derive(Debug)]
-pub struct TreeSpec {
-    /// The folder of the messages, from the path of the session's file.
-    pub messages: fn(&Path) -> Option<PathBuf>,
-    /// The folder of the parts, from the path of a message.
-    pub parts: fn(&Path) -> Option<PathBuf>,
-}
-
-impl PartialEq for TreeSpec {
-    fn eq(&self, other: &TreeSpec) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for TreeSpec {}
-
-/// What Claude Code and its kin write about a sub-agent, beside its log `agent-<id>.jsonl`.
-pub(super) fn about_agent(log: &Path) -> Vec<PathBuf> {
-    let name = log.file_name().and_then(|name| name.to_str());
-    let is_agents = name.is_some_and(|name| name.starts_with("agent-") && name.ends_with(".jsonl"));
-    match is_agents {
-        true => vec![log.with_extension("meta.json")],
-        false => Vec::new(),
-    }
-}
-
-/// The names in a path, from its end to its root or the first that is not UTF-8.
-pub(super) fn names(path: &Path) -> impl Iterator<Item = &str> {
-    let parts = path.components().rev();
-    parts.map_while(|part| match part {
-        Component::Normal(name) => name.to_str(),
-        _ => None,
-    })
-}
-
-/// Whether a name looks like a UUID.
-pub(super) fn is_uuid(name: &str) -> bool {
-    name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
-}
-
-/// What is known of a log by its path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    /// What it is kept in.
-    pub store: StoreKind,
-    /// The session's id, if the path contains it.
-    pub id: Option<String>,
-    /// The id of the session that started this one, if the path contains it.
-    pub parent: Option<String>,
-    /// Another log of the same session that says more. If it exists, this one is read only when the user
-    /// names it.
-    pub superseded_by: Option<PathBuf>,
-}
-
-impl Claim {
-    /// A file of lines whose path says nothing more.
-    pub const LINES: Claim = Claim {
-        store: StoreKind::Lines,
-        id: None,
-        parent: None,
-        superseded_by: None,
-    };
-
-    /// A database, which contains the ids of its sessions.
-    pub const fn database(spec: &'static DatabaseSpec) -> Claim {
-        Claim {
-            store: StoreKind::Database(spec),
-            id: None,
-            parent: None,
-            superseded_by: None,
-        }
-    }
-
-    /// A file of lines of the session with this id.
-    pub fn session(id: &str) -> Claim {
-        Claim {
-            id: Some(id.to_owned()),
-            ..Claim::LINES
-        }
-    }
-
-    /// The same log in another store.
-    #[must_use]
-    pub fn kept_in(self, store: StoreKind) -> Claim {
-        Claim { store, ..self }
-    }
-
-    /// The same log, of a session that was started by this one.
-    #[must_use]
-    pub fn child_of(self, parent: &str) -> Claim {
-        Claim {
-            parent: Some(parent.to_owned()),
-            ..self
-        }
-    }
-}

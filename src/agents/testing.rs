@@ -1,6 +1,6 @@
 //! What the decoders' tests share.
 
-use super::Format;
+use crate::agents::format::Format;
 use crate::model::event::{ByLength, Entry, Lane, Place, Sink};
 use crate::model::session::Session;
 use std::collections::BTreeMap;

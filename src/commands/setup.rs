@@ -1,6 +1,8 @@
 //! What options and configuration come to: formats, models table, search roots, themes.
 
-use crate::agents::{self, Format, custom::Mapping};
+use crate::agents;
+use crate::agents::custom::Mapping;
+use crate::agents::format::Format;
 use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
 use crate::ingest::cache::earlier;
@@ -82,8 +84,9 @@ impl Setup {
             rules = rules.with_custom(own.clone()).map_err(anyhow::Error::msg)?;
         }
         rules.custom = self.config.custom();
-        let proven = formats.iter().filter(|format| !format.proven.is_empty());
-        rules.proven = proven.map(|format| (format.id, format.proven)).collect();
+        let proven = formats.iter();
+        let proven = proven.filter_map(|format| Some((format.id, format.tier.proven()?)));
+        rules.proven = proven.collect();
         for agent in rules.custom.agents() {
             let is_left_out = self.left_out.iter().any(|mapping| mapping.name == agent);
             if !is_left_out && !formats.iter().any(|format| format.id == agent) {
@@ -152,12 +155,22 @@ impl Setup {
 }
 
 fn read_mapping(file: &UserFile) -> Result<&'static Format> {
-    let mapping = Mapping::read(&file.name, &file.text).map_err(anyhow::Error::msg);
-    let mapping = mapping.with_context(|| {
+    let mapping = valid_mapping(file).with_context(|| {
         format!(
             "'{}' is not a valid mapping; correct it and try `ctxgauge agents check LOG --mapping FILE`",
             file.path.display()
         )
     })?;
     Ok(mapping.into_format())
+}
+
+fn valid_mapping(file: &UserFile) -> Result<Mapping> {
+    let mapping = Mapping::read(&file.name, &file.text).map_err(anyhow::Error::msg)?;
+    if agents::by_id(&file.name).is_some() {
+        bail!(
+            "'{}' is the name of a built-in agent: rename the file",
+            file.name
+        );
+    }
+    Ok(mapping)
 }

@@ -7,7 +7,9 @@ use super::problem::GONE;
 use super::reader::decode;
 use super::spawn;
 use super::text::{Origin, TextJob, do_job};
-use crate::agents;
+use crate::agents::builtin::claude_code::CLAUDE_CODE;
+use crate::agents::builtin::codex::CODEX;
+use crate::agents::format::Format;
 use crate::model::event::{Entry, Lane, Measure, Place, Sink};
 use crate::model::fleet::{FileFacts, FileId, Update};
 use crate::model::session::{Coverage, Session};
@@ -21,15 +23,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The logs: agent, path, text with marks (see [`expand`]).
-const LOGS: [(&str, &str, &str); 2] = [
+/// The logs: format, path, text with marks (see [`expand`]).
+static LOGS: [(&Format, &str, &str); 2] = [
     (
-        "claude-code",
+        &CLAUDE_CODE,
         "demo/claude-code.jsonl",
         include_str!("../../assets/demo/claude-code.jsonl"),
     ),
     (
-        "codex",
+        &CODEX,
         "demo/codex.jsonl",
         include_str!("../../assets/demo/codex.jsonl"),
     ),
@@ -79,12 +81,12 @@ pub fn read_text(
     let line = usize::try_from(wanted.file.0)
         .ok()
         .and_then(|log| LOGS.get(log))
-        .and_then(|(agent, _, text)| {
+        .and_then(|(format, _, text)| {
             let number = wanted.place.line;
             let line = text
                 .lines()
                 .nth(usize::try_from(number).ok()?.checked_sub(1)?)?;
-            Some((agents::by_id(agent)?, expand(line, number)))
+            Some((*format, expand(line, number)))
         });
     let origin = match line {
         Some((format, line)) => Origin::Line(format, line.into_bytes()),
@@ -105,8 +107,8 @@ fn play(
     loop {
         let mut clock = written.last().map_or(Timestamp::UNIX_EPOCH, |step| step.at);
         let behind = Timestamp::now().duration_since(clock);
-        for (log, (agent, ..)) in LOGS.iter().enumerate() {
-            let mut session = Session::new(agent, Arc::clone(rules));
+        for (log, (format, ..)) in LOGS.iter().enumerate() {
+            let mut session = Session::new(format.id, Arc::clone(rules));
             session.coverage = Coverage::Whole;
             sink(found(log, 0))?;
             sink(Update::Rebuilt {
@@ -154,11 +156,11 @@ fn file(log: usize) -> FileId {
 }
 
 fn found(log: usize, len: u64) -> Update {
-    let (agent, path, _) = LOGS[log];
+    let (format, path, _) = LOGS[log];
     Update::Found(Box::new(FileFacts {
         file: file(log),
-        agent,
-        label: agents::by_id(agent).map_or(agent, |format| format.label),
+        agent: format.id,
+        label: format.label,
         path: Arc::new(PathBuf::from(path)),
         id: None,
         parent: None,
@@ -170,10 +172,7 @@ fn found(log: usize, len: u64) -> Update {
 /// Both logs, read line by line, in the order of their time stamps.
 fn steps(measure: &dyn Measure) -> Vec<Step> {
     let mut steps = Vec::new();
-    for (log, (agent, _, text)) in LOGS.iter().enumerate() {
-        let Some(format) = agents::by_id(agent) else {
-            continue;
-        };
+    for (log, (format, _, text)) in LOGS.iter().enumerate() {
         let mut decoder = format.decoder();
         let (mut offset, mut clock) = (0, Timestamp::UNIX_EPOCH);
         for (line, number) in text.lines().zip(1..) {

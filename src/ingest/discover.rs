@@ -13,8 +13,8 @@ use super::sidecar::SidecarStore;
 use super::store::bytes::{self, head};
 use super::store::database::{self, Database};
 use super::store::{self, Stamp, Store, zst};
-use crate::agents::database::MAGIC;
-use crate::agents::{Claim, Format, StoreKind, facts};
+use crate::agents::format::database::MAGIC;
+use crate::agents::format::{Claim, Format, StoreKind, facts};
 use crate::files;
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
@@ -595,7 +595,7 @@ fn head_of(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::super::testing::TOY;
     use super::*;
-    use crate::agents::kimi::KIMI;
+    use crate::agents::builtin::kimi::KIMI;
     use crate::ingest::reader::first_records;
     use crate::model::event::ByLength;
 

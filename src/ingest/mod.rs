@@ -39,7 +39,7 @@ mod worker;
 
 pub use text::{Done, TextJob};
 
-use crate::agents::Format;
+use crate::agents::format::Format;
 use crate::model::fleet::{FileId, Update};
 use crate::model::window::Rules;
 use crate::paths::User;

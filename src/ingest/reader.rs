@@ -3,7 +3,8 @@
 use super::discover::LogFile;
 use super::lines::Line;
 use super::store::{Cursor, End, News};
-use crate::agents::{Decoder, damage};
+use crate::agents::format::Decoder;
+use crate::agents::kit::damage;
 use crate::model::event::{ByLength, Entry, Event, Lane, Measure, Place, Sink, Size};
 use crate::model::session::{Coverage, Session};
 use crate::model::window::Rules;

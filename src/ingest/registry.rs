@@ -4,7 +4,7 @@
 
 use super::discover::LogFile;
 use super::settings::agent_folder;
-use crate::agents::registry::{Registry, RegistryEntry};
+use crate::agents::format::{Registry, RegistryEntry};
 use crate::files;
 use crate::model::running::Running;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Where logs are looked for.
 
-use crate::agents::{Base, Format, Root};
+use crate::agents::format::{Base, Format, Root};
 use crate::files;
 use crate::paths::{Folders, User};
 use std::ffi::OsString;
@@ -159,7 +159,7 @@ mod tests {
                 folders: folders.clone(),
                 ..User::default()
             };
-            let roots = usual(&[&crate::agents::crush::CRUSH], &user);
+            let roots = usual(&[&crate::agents::builtin::crush::CRUSH], &user);
             roots.iter().map(|root| root.path().to_owned()).collect()
         };
         let here = PathBuf::from("./.crush");

@@ -6,8 +6,8 @@
 use super::discover::LogFile;
 use super::roots;
 use super::store::Stamp;
-use crate::agents::settings::SettingsFile;
-use crate::agents::{Format, Settings};
+use crate::agents::format::settings::SettingsFile;
+use crate::agents::format::{Format, Settings};
 use crate::files;
 use crate::model::window::Overrides;
 use crate::paths::{self, Env, User};
@@ -219,7 +219,8 @@ mod tests {
     use super::super::discover::Scanner;
     use super::super::roots::SearchRoot;
     use super::*;
-    use crate::agents::{self, claude_code::CLAUDE_CODE};
+    use crate::agents;
+    use crate::agents::builtin::claude_code::CLAUDE_CODE;
     use crate::model::window::Compaction;
     use std::fs;
 

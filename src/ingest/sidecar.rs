@@ -8,7 +8,7 @@
 //! The state files of a log ([`Format::states`]) are given to the decoder, and again whenever they have
 //! changed; the decoder decides whether what it has read still holds.
 //!
-//! [`Format::states`]: crate::agents::Format::states
+//! [`Format::states`]: crate::agents::format::Format::states
 
 use super::discover::LogFile;
 use super::lines::Line;
@@ -17,7 +17,7 @@ use super::reader::Progress;
 use super::store::Stamp;
 use super::store::document;
 use super::store::position::Position;
-use crate::agents::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
+use crate::agents::format::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
 use crate::files;
 use crate::model::event::Sink;
 use rows::SidecarRows;
@@ -298,7 +298,7 @@ fn extent(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::copilot_cli::COPILOT_CLI;
+    use crate::agents::builtin::copilot_cli::COPILOT_CLI;
     use crate::ingest::discover::Scanner;
     use crate::ingest::reader::{Progress, Reading, read_whole};
     use crate::ingest::roots::SearchRoot;

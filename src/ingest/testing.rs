@@ -6,13 +6,13 @@
 
 pub(super) mod made;
 
-use crate::agents::database::{DatabaseSpec, MAGIC, Schema};
-use crate::agents::facts::EACH_LINE;
-use crate::agents::registry::{Registry, RegistryEntry};
-use crate::agents::settings::SettingsFile;
-use crate::agents::{
+use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
+use crate::agents::format::facts::EACH_LINE;
+use crate::agents::format::settings::SettingsFile;
+use crate::agents::format::{
     Base, Claim, Decoder, Facts, FolderSpec, Format, Root, Settings, StoreKind, decoder,
 };
+use crate::agents::format::{Registry, RegistryEntry};
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };

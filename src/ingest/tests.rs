@@ -6,7 +6,7 @@ use super::roots::SearchRoot;
 use super::stuck::STUCK;
 use super::testing::{HANG, TOY, some_time, toy_log};
 use super::*;
-use crate::agents::ouro::OURO;
+use crate::agents::builtin::ouro::OURO;
 use crate::model::event::{ByLength, Lane, Measure};
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::running::Running;

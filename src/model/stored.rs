@@ -1,6 +1,6 @@
 //! How the parts of a session are written to the cache and read from it.
 //!
-//! A stored session is a trimmed one without any text: see [`Session::restored`](super::session::Session::restored).
+//! A stored session is a trimmed one without any text: see [`Session::to_stored`](super::session::Session::to_stored).
 
 use std::cell::Cell;
 

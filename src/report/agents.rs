@@ -1,8 +1,8 @@
 //! The agents: where their logs are, which numbers are known, when they compact.
 
 use super::{Output, ReportContext, Style};
-use crate::agents::facts::{places, trigger_rule};
-use crate::agents::{Facts, Format};
+use crate::agents::format::facts::{places, trigger_rule};
+use crate::agents::format::{Facts, Format};
 use crate::ingest::discover::{Found, LogFile};
 use anyhow::Result;
 use jiff::Timestamp;
@@ -26,9 +26,11 @@ pub struct Agent {
     pub newest: Option<Timestamp>,
     /// The rule by which it compacts.
     pub compacts_at: String,
-    /// The newest version whose logs were compared with known counts; empty: none.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub proven: &'static str,
+    /// What its decoder was tried with.
+    pub tier: &'static str,
+    /// The newest version whose logs were compared with known counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proven: Option<&'static str>,
     /// What its logs contain.
     #[serde(flatten)]
     pub facts: Facts,
@@ -98,7 +100,8 @@ impl Agent {
             sessions: logs.clone().count(),
             newest: logs.filter_map(|log| log.facts.modified).max(),
             compacts_at: trigger_rule(&context.rules, format.id),
-            proven: format.proven,
+            tier: format.tier.name(),
+            proven: format.tier.proven(),
             facts: format.facts,
         }
     }

@@ -3,7 +3,7 @@
 mod gather;
 
 use super::{Output, ReportContext, Style, print_problems};
-use crate::agents::{Format, Term};
+use crate::agents::format::{Format, Term};
 use crate::ingest::reader;
 use crate::ingest::settings::SettingsReader;
 use crate::model::event::Billed;

@@ -12,7 +12,7 @@ pub mod patience;
 pub mod session;
 mod text;
 
-use crate::agents::Format;
+use crate::agents::format::Format;
 use crate::ingest::discover::{Found, Scanner};
 use crate::ingest::roots::SearchRoot;
 use crate::model::window::Rules;

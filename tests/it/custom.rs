@@ -139,6 +139,17 @@ fn home_with_the_example(lines: usize) -> (tempfile::TempDir, PathBuf, String) {
 }
 
 #[test]
+fn a_mapping_has_another_name_than_a_built_in_agent() {
+    let (home, _, _) = home_with_the_example(5);
+    let mappings = home.path().join(".config/ctxgauge/agents");
+    fs::rename(mappings.join("my-agent.toml"), mappings.join("pi.toml")).unwrap();
+    let output = ctxgauge(home.path()).arg("ls").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let why = "'pi' is the name of a built-in agent: rename the file";
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
 fn the_mapping_that_is_shown_reads_the_log_that_is_shown() {
     let (home, log, rest) = home_with_the_example(5);
     assert_eq!(rest, "");

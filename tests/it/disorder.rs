@@ -1,7 +1,8 @@
 //! Logs with lines out of order, missing, repeated and torn.
 
 use crate::support::manifest_folder;
-use ctxgauge::agents::{self, Format};
+use ctxgauge::agents;
+use ctxgauge::agents::format::Format;
 use ctxgauge::config;
 use ctxgauge::model::Source;
 use ctxgauge::model::event::{ByLength, Event, Key, Lane, Place, Sink};

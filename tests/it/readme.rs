@@ -2,7 +2,8 @@
 
 use crate::support::{documentation, manifest_folder};
 use clap::Parser;
-use ctxgauge::agents::{self, Format, facts};
+use ctxgauge::agents;
+use ctxgauge::agents::format::{Format, Tier, facts};
 use ctxgauge::cli::Cli;
 use ctxgauge::config;
 use ctxgauge::tui::keymap::{Keymap, Scope};
@@ -59,7 +60,7 @@ fn formats() -> Vec<&'static Format> {
 /// The table of agents, as the formats and the models table have it.
 fn agents_table() -> String {
     let mut table =
-        "| agent | proven | logs in | updated | known numbers | sub-agents | compactions | compacts at |\n\
+        "| agent | trust | logs in | updated | known numbers | sub-agents | compactions | compacts at |\n\
         |---|---|---|---|---|---|---|---|\n"
             .to_owned();
     let rules = config::rules().unwrap();
@@ -71,10 +72,7 @@ fn agents_table() -> String {
             true => "name the file".to_owned(),
             false => places.join(", "),
         };
-        let proven = match format.proven {
-            "" => "–",
-            version => version,
-        };
+        let proven = format.tier.proven().unwrap_or(format.tier.name());
         let cells = [
             format!("`{}`", format.id),
             proven.to_owned(),
@@ -110,14 +108,22 @@ fn knowledge(format: &Format) -> &'static str {
     }
 }
 
+/// The name of a format, with the newest version that was compared with known counts, or else why it was not.
+fn with_tier(format: &Format) -> String {
+    match format.tier {
+        Tier::Proven(version) => format!("`{}` {version}", format.id),
+        Tier::Read => format!("`{}`", format.id),
+        Tier::Sources | Tier::Mapping => format!("`{}` (sources)", format.id),
+    }
+}
+
 /// The names of the agents by what is known of their sizes, each with the newest version that was compared with
 /// known counts.
 fn agents_list() -> String {
     let mut list = String::new();
     for heading in ["Known", "Partly known", "Estimated"] {
         let of_group = formats().into_iter().filter(|it| knowledge(it) == heading);
-        let names = of_group.map(|format| format!("`{}` {}", format.id, format.proven));
-        let names: Vec<String> = names.map(|name| name.trim_end().to_owned()).collect();
+        let names: Vec<String> = of_group.map(with_tier).collect();
         let text = format!("* **{heading}**: {}.", names.join(", "));
         let layout = textwrap::Options::new(118)
             .subsequent_indent("  ")

@@ -1,7 +1,7 @@
 //! A user's description of a log format: a small file of TOML.
 
 use super::pointer::{Pointer, Pointers};
-use crate::agents::{self, Base, Root};
+use crate::agents::format::{Base, Root};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -263,11 +263,6 @@ impl Mapping {
                 "'{name}' is no name for an agent: rename the file to letters, digits and '-'"
             ));
         }
-        if agents::by_id(name).is_some() {
-            return Err(format!(
-                "'{name}' is the name of a built-in agent: rename the file"
-            ));
-        }
         if self.has.is_empty() {
             return Err("`has` is empty: name a pointer that every such log has".to_owned());
         }
@@ -397,7 +392,6 @@ mod tests {
                 format!("{LEAST}[record]\nskip = [{{ at = \"/t\" }}]\n"),
                 "is",
             ),
-            ("pi", LEAST.to_owned(), "built-in"),
             ("my agent", LEAST.to_owned(), "rename"),
         ] {
             let error = Mapping::read(name, &text).unwrap_err();

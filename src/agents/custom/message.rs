@@ -2,7 +2,7 @@
 
 use super::mapping::{Author, Mapping};
 use super::pointer::Pointers;
-use crate::agents::lenient::{self, Raw};
+use crate::agents::kit::lenient::{self, Raw};
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
 use crate::model::{Kind, Role};
 use serde_json::Value;

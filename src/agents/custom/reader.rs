@@ -4,8 +4,8 @@ use super::history::History;
 use super::mapping::{Author, Mapping, Written};
 use super::message::Message;
 use super::pointer::Pointers;
-use crate::agents::Decoder;
-use crate::agents::lenient::Count;
+use crate::agents::format::Decoder;
+use crate::agents::kit::lenient::Count;
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Parent, Part, Place, Reset, Sink, Usage,
 };

@@ -1,8 +1,8 @@
 //! Databases: whose they are, and their sessions.
 
 use super::{LogFile, Scanner, Seen, Walk};
-use crate::agents::database::DatabaseSpec;
-use crate::agents::{Format, StoreKind};
+use crate::agents::format::database::DatabaseSpec;
+use crate::agents::format::{Format, StoreKind};
 use crate::ingest::problem;
 use crate::ingest::store::database::{Database, SessionRows};
 use crate::model::fleet::{FileFacts, FileId};

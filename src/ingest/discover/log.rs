@@ -1,6 +1,6 @@
 //! A log that was found, and how its file is named.
 
-use crate::agents::Format;
+use crate::agents::format::Format;
 use crate::ingest::sidecar::SidecarStore;
 use crate::ingest::store::Store;
 use crate::model::fleet::{FileFacts, FileId};

@@ -1,8 +1,9 @@
 //! Every hand-written log, followed while it is written.
 
 use super::*;
-use crate::agents::database::MAGIC;
-use crate::agents::{self, Format, StoreKind};
+use crate::agents;
+use crate::agents::format::database::MAGIC;
+use crate::agents::format::{Format, StoreKind};
 use crate::ingest::discover::Scanner;
 use crate::ingest::roots::SearchRoot;
 use crate::ingest::store::backwards::{self, Reach};

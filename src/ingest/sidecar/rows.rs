@@ -1,7 +1,7 @@
 //! A database beside the logs, whose rows are about single requests.
 
 use super::Extent;
-use crate::agents::{SidecarDatabase, SidecarRecord};
+use crate::agents::format::{SidecarDatabase, SidecarRecord};
 use crate::files;
 use crate::ingest::lock;
 use crate::ingest::store::Stamp;

@@ -6,7 +6,7 @@
 
 use super::Stamp;
 use super::bytes::{self, Bytes, Open, sought};
-use crate::agents::ChainSpec;
+use crate::agents::format::ChainSpec;
 use crate::files;
 use crate::ingest::lines::read_some;
 use crate::ingest::lock;
@@ -287,7 +287,7 @@ impl Seek for Joined {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::codex::CODEX;
+    use crate::agents::builtin::codex::CODEX;
     use crate::ingest::discover::{LogFile, Scanner};
     use crate::ingest::reader::{Progress, Reading, each_usage, read_whole};
     use crate::ingest::roots::SearchRoot;
@@ -348,9 +348,9 @@ mod tests {
         text
     }
 
-    fn spec(claim: crate::agents::Claim) -> Option<&'static ChainSpec> {
+    fn spec(claim: crate::agents::format::Claim) -> Option<&'static ChainSpec> {
         match claim.store {
-            crate::agents::StoreKind::Chain(spec) => Some(spec),
+            crate::agents::format::StoreKind::Chain(spec) => Some(spec),
             _ => None,
         }
     }

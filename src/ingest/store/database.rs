@@ -21,7 +21,7 @@ pub use moment::{log_bytes, owner};
 use super::bytes::head;
 use super::patience::{is_busy, patiently};
 use super::{Cursor, Stamp, Store};
-use crate::agents::database::DatabaseSpec;
+use crate::agents::format::database::DatabaseSpec;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lock;
 use crate::ingest::reader::Reading;

@@ -12,7 +12,8 @@ mod list;
 
 use super::bytes::{BOM, Bytes, Open, head};
 use super::{Cursor, End, News, Stamp, Store};
-use crate::agents::{self, Decoder, Format, List};
+use crate::agents::format::{Decoder, Format, List};
+use crate::agents::kit::text;
 use crate::ingest::discover::LogFile;
 use crate::ingest::reader::{Lanes, Reading};
 use crate::ingest::sidecar::States;
@@ -204,7 +205,7 @@ impl DocumentCursor {
         let mut decoder = self.log.format.decoder();
         self.states.give(decoder.as_mut(), &mut out);
         let Some(parts) = Parts::of(self.log.format, &document) else {
-            decoder.read_document(&agents::text(&document), &mut out);
+            decoder.read_document(&text(&document), &mut out);
             decoder.read_end(&mut out);
             lanes.apply(out.entries);
             return Ok(Contents {
@@ -213,7 +214,7 @@ impl DocumentCursor {
                 len: document.len(),
             });
         };
-        decoder.read_document(&agents::text(&parts.around), &mut out);
+        decoder.read_document(&text(&parts.around), &mut out);
         lanes.apply(out.entries.clone());
         let beginning = Checkpoint {
             list: parts.list,
@@ -251,7 +252,7 @@ impl DocumentCursor {
         let mut decoder = self.log.format.decoder();
         // If one of them changes right now, the next reading notices.
         States::new(&self.log).give(decoder.as_mut(), &mut out);
-        decoder.read_document(&agents::text(&around), &mut out);
+        decoder.read_document(&text(&around), &mut out);
         let from = self.checkpoint.take();
         Ok(match from.filter(|from| from.around == out.entries) {
             Some(from) => Continued::Read(Box::new(from.go_on(&rest, &elements, measure))),
@@ -357,7 +358,7 @@ impl Checkpoint {
     fn read(&mut self, element: &[u8], out: &mut Sink<'_>) {
         self.elements += 1;
         out.begin(place(self.elements));
-        self.decoder.read_line(&agents::text(element), out);
+        self.decoder.read_line(&text(element), out);
         self.lanes.apply(out.entries.drain(..));
     }
 
@@ -391,13 +392,13 @@ fn decode_with(
     out: &mut Sink<'_>,
 ) {
     let Some(parts) = Parts::of(format, document) else {
-        decoder.read_document(&agents::text(document), out);
+        decoder.read_document(&text(document), out);
         return decoder.read_end(out);
     };
-    decoder.read_document(&agents::text(&parts.around), out);
+    decoder.read_document(&text(&parts.around), out);
     for (n, range) in (1..).zip(parts.elements.ranges) {
         out.begin(place(n));
-        decoder.read_line(&agents::text(&parts.rest[range]), out);
+        decoder.read_line(&text(&parts.rest[range]), out);
     }
     decoder.read_end(out);
 }

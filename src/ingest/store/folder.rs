@@ -10,7 +10,7 @@
 use super::Stamp;
 use super::bytes::{Bytes, Open, sought};
 use super::document::LARGEST;
-use crate::agents::FolderSpec;
+use crate::agents::format::FolderSpec;
 use crate::files;
 use crate::ingest::lock;
 use crate::ingest::reader::SETTLED;

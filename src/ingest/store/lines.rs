@@ -4,7 +4,7 @@ use super::backwards::{self, Reach};
 use super::bytes::{Bytes, KeptOpen, Open, head};
 use super::position::Position;
 use super::{Cursor, End, News, Stamp, Store};
-use crate::agents::StateUpdate;
+use crate::agents::format::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines::OnLine;
 use crate::ingest::reader::{Progress, Reading, Unmeasured, decode};

@@ -27,7 +27,7 @@ pub mod zst;
 use super::discover::LogFile;
 use super::reader::{BATCH, Lanes, Reading};
 use super::text::Pieces;
-use crate::agents::StoreKind;
+use crate::agents::format::StoreKind;
 use crate::model::event::{Entry, Measure};
 use crate::model::text::TextRequest;
 use crate::model::window::Rules;

@@ -7,7 +7,8 @@ mod nested;
 mod usage;
 
 use super::document;
-use crate::agents::{self, Format};
+use crate::agents;
+use crate::agents::format::Format;
 use crate::model::event::{ByLength, Entry, Event, Place, Sink};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashSet};

@@ -2,7 +2,7 @@
 
 use super::bytes::BOM;
 use super::{Cursor, End, News, Stamp, Store, document};
-use crate::agents::{Decoder, Format, StoreKind, facts};
+use crate::agents::format::{Decoder, Format, StoreKind, facts};
 use crate::files;
 use crate::ingest::discover::{HEAD, LogFile, file_id};
 use crate::ingest::lines::{CHUNK, Lines, OnLine, Step, read_some};

@@ -1,7 +1,7 @@
 //! A store of another kind: rows in memory that are changed in place and have no byte offsets.
 
 use super::*;
-use crate::agents::Claim;
+use crate::agents::format::Claim;
 use crate::ingest::reader::read_whole;
 use crate::ingest::testing::TOY;
 use crate::ingest::text::{self, Origin, TextJob, do_job};
@@ -84,7 +84,7 @@ struct Rows {
     memory: Memory,
     /// The rows as they were read.
     seen: Vec<String>,
-    decoder: Box<dyn crate::agents::Decoder>,
+    decoder: Box<dyn crate::agents::format::Decoder>,
 }
 
 impl Cursor for Rows {

@@ -9,7 +9,7 @@ use super::Stamp;
 use super::bytes::{Bytes, Open};
 use super::document::{LARGEST, TORN};
 use super::folder::changed;
-use crate::agents::TreeSpec;
+use crate::agents::format::TreeSpec;
 use crate::files;
 use crate::ingest::lock;
 use serde::de::IgnoredAny;

@@ -192,7 +192,7 @@ impl Seek for Opened {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::codex::CODEX;
+    use crate::agents::builtin::codex::CODEX;
     use crate::ingest::discover::{LogFile, Scanner};
     use crate::ingest::reader::{Progress, read_whole};
     use crate::ingest::roots::SearchRoot;

@@ -2,7 +2,7 @@
 //! and can fail.
 
 use super::TOY;
-use crate::agents::Claim;
+use crate::agents::format::Claim;
 use crate::ingest::discover::LogFile;
 use crate::ingest::store::bytes::{Bytes, Open, sought};
 use crate::ingest::store::lines::LineLog;

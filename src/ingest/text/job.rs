@@ -1,7 +1,7 @@
 //! Requests for texts, and how they are fulfilled.
 
 use super::{Pieces, in_record};
-use crate::agents::Format;
+use crate::agents::format::Format;
 use crate::ingest::discover::LogFile;
 use crate::ingest::problem;
 use crate::ingest::store::Stamp;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::agents::{self, Format};
+use crate::agents;
+use crate::agents::format::Format;
 use crate::model::estimators::Estimator;
 use crate::model::event::{
     Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, Node, Part, Reset, Sink, Usage,

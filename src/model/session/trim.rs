@@ -34,7 +34,8 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::agents::{Decoder, claude_code::CLAUDE_CODE};
+    use crate::agents::builtin::claude_code::CLAUDE_CODE;
+    use crate::agents::format::Decoder;
     use crate::model::event::{ByLength, Place, Sink};
     use crate::model::replay::Timeline;
     use crate::model::session::Session;

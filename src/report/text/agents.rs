@@ -98,11 +98,11 @@ fn write_rest(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     entry(out, "recognised", &format!("by {}", facts.mark))?;
     entry(out, "tested with", facts.tried)?;
     match agent.proven {
-        "" => Ok(()),
-        proven => entry(
+        None => entry(out, "trust", agent.tier),
+        Some(version) => entry(
             out,
-            "proven",
-            &format!("against known counts, up to {proven}"),
+            "trust",
+            &format!("proven against known counts, up to {version}"),
         ),
     }
 }

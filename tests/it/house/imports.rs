@@ -11,12 +11,38 @@ const MAY: &[(Parts, Parts)] = &[
     (&["model"], &[]),
     // Counts for the model: implements its `Measure`.
     (&["tokens"], &["model"]),
-    (&["agents"], &["model"]),
+    (&["agents::kit"], &["model"]),
+    (&["agents::format"], &["model", "agents::kit"]),
+    // What reads one format cannot know of the others.
+    (
+        &["agents::builtin", "agents::custom"],
+        &["model", "agents::kit", "agents::format"],
+    ),
+    // The list of all formats, which is handed in from the top.
+    (&["agents"], &["agents::format", "agents::builtin"]),
     (&["paths"], &[]),
     (&["files"], &[]),
     (
         &["ingest"],
-        &["model", "agents", "tokens", "paths", "files"],
+        &[
+            "model",
+            "agents::kit",
+            "agents::format",
+            "tokens",
+            "paths",
+            "files",
+        ],
+    ),
+    // Its logs are part of the program.
+    (
+        &["ingest::demo"],
+        &[
+            "model",
+            "agents::format",
+            "agents::builtin",
+            "ingest",
+            "tokens",
+        ],
     ),
     (&["render"], &["model"]),
     (&["tui::app", "tui::keymap"], &["model", "render"]),
@@ -27,7 +53,13 @@ const MAY: &[(Parts, Parts)] = &[
     (
         &["report"],
         &[
-            "model", "render", "agents", "ingest", "tokens", "paths", "files",
+            "model",
+            "render",
+            "agents::format",
+            "ingest",
+            "tokens",
+            "paths",
+            "files",
         ],
     ),
     // The runtime, and what it is made of.
@@ -36,7 +68,7 @@ const MAY: &[(Parts, Parts)] = &[
         &[
             "model",
             "render",
-            "agents",
+            "agents::format",
             "ingest",
             "tokens",
             "paths",

@@ -2,7 +2,7 @@
 
 use super::tables::{Limits, Line, Marks, Rows, Tables, and_one};
 use super::{Database, patiently};
-use crate::agents::StateUpdate;
+use crate::agents::format::StateUpdate;
 use crate::ingest::discover::LogFile;
 use crate::ingest::lines;
 use crate::ingest::reader::{Lanes, Reading, Searched, decode};

@@ -10,7 +10,7 @@
 //! there when reading began, and the log was not begun again, with other salts. Without an index, the time of writing
 //! shows a checkpoint. See <https://www.sqlite.org/walformat.html>.
 
-use crate::agents::database::MAGIC;
+use crate::agents::format::database::MAGIC;
 use crate::files;
 use crate::ingest::store::Stamp;
 use crate::ingest::store::patience::busy;

@@ -4,7 +4,7 @@ use super::connection::Opened;
 use super::moment::Files;
 use super::tables::{Listed, Tables};
 use super::{Database, FIRST_TIME, Session, Sessions, is_busy};
-use crate::agents::database::DatabaseSpec;
+use crate::agents::format::database::DatabaseSpec;
 use crate::ingest::store::Stamp;
 use crate::ingest::store::patience::PATIENCE;
 use rusqlite::Connection;

@@ -1,6 +1,6 @@
 //! The statements of a schema, and what they return.
 
-use crate::agents::database::{DatabaseSpec, Schema};
+use crate::agents::format::database::{DatabaseSpec, Schema};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! What can happen to a database while it is read.
 
 use super::*;
-use crate::agents::database::Schema;
+use crate::agents::format::database::Schema;
 use crate::ingest::discover::{Found, Scanner};
 use crate::ingest::reader::{Progress, Sessions, read_whole, tail_only};
 use crate::ingest::roots::SearchRoot;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::agents::opencode::OPENCODE;
+use crate::agents::builtin::opencode::OPENCODE;
 use crate::ingest::discover::{LogFile, Scanner};
 use crate::ingest::reader::read_whole;
 use crate::ingest::roots::SearchRoot;

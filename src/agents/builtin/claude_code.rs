@@ -1,0 +1,423 @@
+//! Claude Code: `projects/<slug>/<session>.jsonl`, a tree of records, one line a content block.
+//!
+//! The maker calls the format internal and changeable, so nothing here insists: fields may be missing,
+//! types unknown. What was learned of it, and kept in fixtures by name:
+//!
+//! * One response is several lines of one `message.id`, not always next to each other; the input side
+//!   of its usage is the same on each, the output rises to the last.
+//! * `output_tokens` is real only where some line of the response has a `stop_reason`; in builds up to
+//!   2.1.42 and in newer sub-agents it is a placeholder.
+//! * With a server-side advisor, `usage` is the sum over `iterations`; the context is the last one of
+//!   type `message`.
+//! * `isMeta` and `isCompactSummary` records are sent to the model, `toolUseResult` is not.
+//! * Synthetic lines (model `<synthetic>`, all-zero usage) are not sent and report nothing.
+//! * Sub-agents have files of their own since about 2.1; older files interleave them.
+
+mod attachment;
+mod canonical;
+mod registry;
+mod requests;
+mod settings;
+mod wire;
+
+use crate::agents::format::{
+    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+};
+use crate::agents::format::{about_agent, is_uuid};
+use crate::agents::kit::anthropic::{ToolNames, assistant_items, part_of, user_items};
+use crate::agents::kit::image;
+use crate::agents::kit::lenient::{self, Lost, Text};
+use crate::model::event::{
+    Billed, Cause, Event, Key, Lane, Meta, NewItem, Node, Parent, Part, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use requests::Requests;
+use std::collections::HashMap;
+use std::path::Path;
+use wire::{AboutAgent, Record, keys};
+
+/// The format.
+pub static CLAUDE_CODE: Format = Format {
+    id: "claude-code",
+    label: "claude",
+    roots: &[
+        Root::home(".claude", "projects").env("CLAUDE_CONFIG_DIR"),
+        Root::new(Base::XdgConfig("claude"), "projects").env("CLAUDE_CONFIG_DIR"),
+    ],
+    facts: Facts {
+        mark: "`parentUuid` beside `sessionId`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "outputs of builds that log a placeholder (up to 2.1.42, newer sub-agents)",
+        sub_agents: "in files of their own; in the main file of older versions",
+        compactions: "yes, micro-compactions too",
+        tried: "2.1.38 to 2.1.330",
+    },
+    tier: Tier::Proven("2.1.330"),
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<ClaudeCodeDecoder>,
+    reset_marks: &["\"compact_boundary\""],
+    terms: &[
+        ("input", |b: &Billed| b.input),
+        ("cache_creation", |b: &Billed| b.cache_creation),
+        ("cache_read", |b: &Billed| b.cache_read),
+        ("output", |b: &Billed| b.output),
+    ],
+    settings: Some(&settings::SETTINGS),
+    states: about_agent,
+    registry: Some(&registry::REGISTRY),
+    harmless: "progress summary started result file-history-snapshot file-history-delta queue-operation \
+        ai-title custom-title agent-name agent-color mode permission-mode atis-latch pr-link \
+        bridge-session cost-state tools-used relocated worktree-state frame-link fork-context-ref \
+        dev-mods saved_hook_context api-request-resumed continued-in resume-head-vouch observer-ref \
+        content-replacement data-flow-records data-flow-incomplete derived-from ended-by-model tag \
+        agent-setting artifact-comment-monitor artifact-autoreact-ledger history-suppression \
+        attribution-snapshot isolation-latch session-owner memory-mode repl-mode \
+        hybrid-organization host-row attachment/hook_success attachment/hook_system_message \
+        attachment/hook_cancelled attachment/hook_non_blocking_error attachment/async_hook_response \
+        attachment/command_permissions attachment/auto_mode attachment/model attachment/remote_session_change \
+        attachment/credential_org system/stop_hook_summary system/turn_duration system/api_error \
+        system/away_summary system/informational system/scheduled_task_fire system/bridge_status \
+        system/agents_killed system/microcompact_boundary system/snip_boundary \
+        system/model_refusal_fallback system/model_refusal_no_fallback system/local_command",
+    ..Format::DEFAULT
+};
+
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_stem()?.to_str()?;
+    if path.extension()? != "jsonl" || name == "journal" || name == "history" {
+        return None;
+    }
+    let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    let below = folders.iter().rposition(|part| *part == "subagents");
+    // Other names are chosen by somebody.
+    let is_id = is_uuid(name) || name.starts_with("agent-");
+    Some(Claim {
+        id: is_id.then(|| name.to_owned()),
+        parent: below
+            .and_then(|at| folders.get(at.checked_sub(1)?))
+            .map(|id| (*id).to_owned()),
+        ..Claim::LINES
+    })
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let has = |mark: &str| head::has(head, mark);
+    head.starts_with(b"{")
+        && ((has("\"parentUuid\"") && has("\"sessionId\""))
+            || (has("\"leafUuid\"") && has("\"type\":\"summary\""))
+            || (has("\"type\":\"file-history-snapshot\"") && has("\"messageId\""))
+            || (has("\"type\":\"queue-operation\"") && has("\"sessionId\""))
+            || (has("\"type\":\"last-prompt\"") && has("\"sessionId\"")))
+}
+
+/// Decodes one file.
+#[derive(Default)]
+struct ClaudeCodeDecoder {
+    tools: ToolNames,
+    /// Whether the whole file is a sub-agent's; settled by its first record.
+    of_subagent: Option<bool>,
+    /// Lanes of interleaved sub-agents' records, where they give no agent id.
+    lanes: HashMap<Key, Lane>,
+    /// The newest facts of each lane.
+    metas: HashMap<Lane, Meta>,
+    /// The newest response and its nodes, if it is thinking alone.
+    thoughts: Option<(Key, Vec<Key>)>,
+    /// What the main conversation's requests held, as the log records them.
+    requests: Requests,
+}
+
+impl Decoder for ClaudeCodeDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let text = crate::agents::kit::text(document);
+        let Ok(about) = lenient::parse::<AboutAgent<'_>>(&text, &Lost::default()) else {
+            return StateUpdate::Incomplete;
+        };
+        let title = about.description.get().or(about.agent_type.get());
+        out.meta(Meta {
+            title: title.map(Into::into),
+            parent: about.parent.get().map(|id| format!("agent-{id}").into()),
+            ..Meta::default()
+        });
+        StateUpdate::Accepted
+    }
+
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        if let Some(record) = lenient::object::<Record<'_>>(line, out) {
+            out.set_time(record.timestamp.time());
+            out.set_lane(self.lane(&record));
+            self.meta(&record, out);
+            self.record(&record, out);
+        }
+    }
+}
+
+impl ClaudeCodeDecoder {
+    fn record(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let kind = record.kind.or_empty();
+        let parent = record.parent_uuid.key();
+        let mut node = Node {
+            key: record.uuid.key(),
+            parent: parent.map_or(Parent::Root, Parent::Key),
+            ..Node::default()
+        };
+        let mut usage = None;
+        match kind {
+            "user" => self.user(record, &mut node, out),
+            "assistant" => usage = self.assistant(record, &mut node, out),
+            "attachment" => self.attachment(record, &mut node, out),
+            "api-request-shape" => {
+                self.tools.with_definitions = true;
+                let items = attachment::front(&record.shape.system, &record.shape.tools, out);
+                return self.requests.add_shape(record, items, out);
+            }
+            "api-request-blob" => return self.blob(record, out),
+            "api-request" => {
+                let known = self.metas.entry(out.lane()).or_default();
+                let model = record.params.model();
+                self.tools.images = model.as_deref().map(image::claude_formula);
+                let meta = Meta {
+                    says_window: Some(true),
+                    ..Meta::of_model(model)
+                };
+                out.meta(meta.changes(known));
+                return self.requests.add_request(record, out);
+            }
+            "system" if record.subtype.get() == Some("compact_boundary") => {
+                return self.compaction(record, out);
+            }
+            "system" => system(record, &mut node, out),
+            "last-prompt" => {
+                if let Some(key) = record.leaf_uuid.key() {
+                    let rewound = record.rewound == Some(true);
+                    out.emit(Event::Leaf { key, rewound });
+                }
+                out.skip(kind);
+            }
+            "" => out.unknown("(no type)"),
+            other => CLAUDE_CODE.pass_over(other, out),
+        }
+        if matches!(kind, "user" | "assistant") && node.items.is_empty() {
+            out.skip(format!("{kind}/not sent"));
+        }
+        if node.key.is_none() && node.items.is_empty() {
+            return;
+        }
+        if node.key.is_none() && parent.is_none() {
+            node.parent = Parent::Previous;
+        }
+        if out.lane() == Lane::Main {
+            self.requests.add_record(record, &mut node);
+        }
+        let cut = self.cut_thoughts(record, &node);
+        out.node(node);
+        if let Some(usage) = usage {
+            out.usage(usage);
+        }
+        if let Some(nodes) = cut {
+            out.emit(Event::Cleared {
+                nodes,
+                calls: Vec::new(),
+            });
+        }
+    }
+
+    /// The nodes of a response of thinking alone that was cut: it is not sent again (103,276, 103,339 and 103,401
+    /// were prompts one after the other, with 64,000 of output each).
+    fn cut_thoughts(&mut self, record: &Record<'_>, node: &Node) -> Option<Vec<Key>> {
+        let (request, key) = (node.request?, node.key?);
+        let is_thinking = |item: &NewItem| item.kind == Kind::Thinking;
+        let nodes = match self.thoughts.take() {
+            Some((of, nodes)) if of == request => nodes,
+            _ => Vec::new(),
+        };
+        if node.items.is_empty() || !node.items.iter().all(is_thinking) {
+            return None;
+        }
+        let nodes: Vec<Key> = nodes.into_iter().chain([key]).collect();
+        if record.message.stop_reason.get() == Some("max_tokens") {
+            return Some(nodes);
+        }
+        self.thoughts = Some((request, nodes));
+        None
+    }
+
+    fn attachment(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+        // The requests of newer versions contain it.
+        if self.requests.has_shape() && attachment::is_snapshot(record) {
+            return out.skip(record.attachment_name());
+        }
+        match attachment::snapshot(record, out) {
+            Some(items) => out.node(requests::front(items)),
+            None => {
+                if !attachment::read(record, node, out) {
+                    CLAUDE_CODE.pass_over(&record.attachment_name(), out);
+                }
+            }
+        }
+    }
+
+    /// A message of a request, written apart.
+    fn blob(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let content = &record.message.content.pieces;
+        let items = match record.message.role.get() {
+            Some("assistant") => assistant_items(content, &mut self.tools, out),
+            _ => user_items(content, Role::User, Kind::Text, &self.tools, out),
+        };
+        if let Some(hash) = record.hash.key() {
+            self.requests.add_message(hash, items, out);
+        }
+    }
+
+    /// The conversation a record belongs to. A file that begins with a sub-agent's record is that
+    /// sub-agent's own.
+    fn lane(&mut self, record: &Record<'_>) -> Lane {
+        let Some(key) = record.uuid.key() else {
+            return Lane::Main;
+        };
+        let side = record.is_sidechain == Some(true);
+        let of_subagent = *self.of_subagent.get_or_insert(side);
+        if !side || of_subagent {
+            return Lane::Main;
+        }
+        let inherited = || self.lanes.get(&record.parent_uuid.key()?).copied();
+        let lane = match record.agent_id.key() {
+            Some(agent) => Lane::Side(agent),
+            None => inherited().unwrap_or(Lane::Side(key)),
+        };
+        self.lanes.insert(key, lane);
+        lane
+    }
+
+    /// Emits what a record contains about its session, where that is new.
+    fn meta(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let title = match record.kind.or_empty() {
+            "custom-title" => &record.custom_title,
+            "ai-title" => &record.ai_title,
+            "summary" => &record.summary,
+            _ => &Text(None),
+        };
+        let (id, parent) = match self.of_subagent != Some(true) && out.lane() == Lane::Main {
+            true => (&record.session_id, &Text(None)),
+            false => (&record.agent_id, &record.session_id),
+        };
+        let known = self.metas.entry(out.lane()).or_default();
+        if let Some(version) = record.version.get() {
+            self.requests.version(version);
+        }
+        let meta = Meta {
+            id: id.boxed_unless(&known.id),
+            parent: parent.boxed_unless(&known.parent),
+            title: title.boxed_unless(&known.title),
+            cwd: record.cwd.boxed_unless(&known.cwd),
+            version: record.version.boxed_unless(&known.version),
+            ..Meta::default()
+        };
+        out.meta(meta.changes(known));
+    }
+
+    fn user(&mut self, record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+        let is_summary = record.is_compact_summary == Some(true);
+        let unsent = record.is_virtual == Some(true)
+            || (record.is_visible_in_transcript_only == Some(true) && !is_summary);
+        if unsent {
+            return;
+        }
+        let origin = record.origin.kind.get();
+        let (role, kind) = if is_summary {
+            (Role::Container, Kind::Summary)
+        } else if record.source_tool_use_id.get().is_some() {
+            (Role::Container, Kind::Skill)
+        } else if record.is_meta == Some(true) || origin.is_some_and(|kind| kind != "human") {
+            (Role::Container, Kind::Reminder)
+        } else {
+            (Role::User, Kind::Text)
+        };
+        node.items = user_items(&record.message.content.pieces, role, kind, &self.tools, out);
+        node.part = part_of(&node.items);
+        node.turn = node.part == Part::Input;
+    }
+
+    fn assistant(
+        &mut self,
+        record: &Record<'_>,
+        node: &mut Node,
+        out: &mut Sink<'_>,
+    ) -> Option<Usage> {
+        let message = &record.message;
+        if message.model.get() == Some("<synthetic>") || record.is_api_error_message == Some(true) {
+            return None;
+        }
+        let ids = [&message.id, &record.request_id, &record.uuid];
+        let request = ids.into_iter().find_map(Text::key)?;
+        node.part = Part::Output;
+        node.request = Some(request);
+        node.items = assistant_items(&message.content.pieces, &mut self.tools, out);
+        let usage = message.usage.as_ref()?;
+        let context = usage.context();
+        let is_final = message.stop_reason.get().is_some();
+        let is_long = self.requests.is_long(&record.request_ref);
+        let model = message.model.get().map(|model| {
+            self.tools.images = Some(image::claude_formula(model));
+            wire::model_name(model, is_long)
+        });
+        (context.prompt() > 0).then(|| Usage {
+            model,
+            cached: context.cache_read,
+            output: is_final.then_some(context.output),
+            reasoning: usage.thinking().filter(|_| is_final),
+            billed: usage.billed(),
+            is_whole: self.requests.is_whole(&record.request_ref),
+            ..Usage::reported(request, context.prompt())
+        })
+    }
+
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let metadata = &record.compact_metadata;
+        let kept = metadata.kept();
+        if out.lane() == Lane::Main {
+            self.requests.compact(&kept);
+        }
+        let cause = Cause::named(metadata.trigger.or_empty());
+        out.reset(Reset {
+            key: record.uuid.key(),
+            // Its number after, `postTokens`, leaves out the system prompt, the tools and what is restored.
+            before: metadata.pre_tokens.0,
+            ..Reset::new(Gone::Compaction, cause, kept)
+        });
+    }
+}
+
+/// Reads a system record that is no compaction.
+fn system(record: &Record<'_>, node: &mut Node, out: &mut Sink<'_>) {
+    let subtype = record.subtype.or_empty();
+    let cleared = match subtype {
+        "microcompact_boundary" => {
+            let metadata = &record.microcompact_metadata;
+            Some((&metadata.attachments[..], &metadata.tool_ids[..]))
+        }
+        "snip_boundary" => Some((&record.snip_metadata.removed_uuids[..], &[][..])),
+        "model_refusal_fallback" => Some((&record.retracted_message_uuids[..], &[][..])),
+        _ => None,
+    };
+    if let Some((nodes, calls)) = cleared {
+        out.emit(Event::Cleared {
+            nodes: keys(nodes),
+            calls: keys(calls),
+        });
+    }
+    // Sent as a user message, though it is no user record.
+    if subtype == "local_command" {
+        let content = lenient::value(record.content, "content", out);
+        let (role, kind) = (Role::Container, Kind::Reminder);
+        node.items = user_items(&content, role, kind, &ToolNames::default(), out);
+        node.part = part_of(&node.items);
+    }
+    if node.items.is_empty() {
+        CLAUDE_CODE.pass_over(&format!("system/{subtype}"), out);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! The records as they are written.
+
+use super::attachment::{Attachment, Rendered, Strings};
+use crate::agents::kit::anthropic::Content;
+use crate::agents::kit::lenient::{At, Count, Field, NotJson, Raw, Scanner, Text, record};
+use crate::model::event::{Billed, Kept, Key};
+
+record! {
+    /// A line. Fields that are not named here, such as the long `toolUseResult`, are skipped unread.
+    pub(super) struct Record<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) uuid: Text<'a>,
+        pub(super) parent_uuid: Text<'a> = "parentUuid",
+        pub(super) timestamp: Text<'a>,
+        pub(super) is_sidechain: Option<bool> = "isSidechain",
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) cwd: Text<'a>,
+        pub(super) version: Text<'a>,
+        pub(super) message: Message<'a>,
+        pub(super) request_id: Text<'a> = "requestId",
+        pub(super) subtype: Text<'a>,
+        pub(super) agent_id: Text<'a> = "agentId",
+        pub(super) is_meta: Option<bool> = "isMeta",
+        pub(super) is_compact_summary: Option<bool> = "isCompactSummary",
+        pub(super) is_visible_in_transcript_only: Option<bool> = "isVisibleInTranscriptOnly",
+        pub(super) is_virtual: Option<bool> = "isVirtual",
+        pub(super) is_api_error_message: Option<bool> = "isApiErrorMessage",
+        pub(super) source_tool_use_id: Text<'a> = "sourceToolUseID",
+        pub(super) origin: Origin<'a>,
+        pub(super) attachment: Option<Attachment<'a>>,
+        pub(super) rendered: Vec<Rendered<'a>>,
+        pub(super) content: Option<Raw<'a>>,
+        pub(super) compact_metadata: CompactMetadata<'a> = "compactMetadata",
+        pub(super) microcompact_metadata: Microcompact<'a> = "microcompactMetadata",
+        pub(super) snip_metadata: Snip<'a> = "snipMetadata",
+        pub(super) retracted_message_uuids: Vec<Text<'a>> = "retractedMessageUuids",
+        pub(super) id: Text<'a>,
+        pub(super) hash: Text<'a>,
+        pub(super) base: Text<'a>,
+        pub(super) keep: Count,
+        pub(super) tail: Vec<Text<'a>>,
+        pub(super) shape_hash: Text<'a> = "shapeHash",
+        pub(super) shape: Shape<'a>,
+        pub(super) params: Params<'a>,
+        pub(super) cut: Option<Cut<'a>>,
+        pub(super) withheld: Vec<Text<'a>>,
+        pub(super) request_ref: Text<'a> = "requestRef",
+        pub(super) leaf_uuid: Text<'a> = "leafUuid",
+        pub(super) rewound: Option<bool>,
+        pub(super) custom_title: Text<'a> = "customTitle",
+        pub(super) ai_title: Text<'a> = "aiTitle",
+        pub(super) summary: Text<'a>,
+    }
+
+    /// What is beside a sub-agent's log.
+    pub(super) struct AboutAgent<'a> {
+        pub(super) description: Text<'a>,
+        pub(super) agent_type: Text<'a> = "agentType",
+        pub(super) parent: Text<'a> = "parentAgentId",
+    }
+
+    pub(super) struct Origin<'a> {
+        pub(super) kind: Text<'a>,
+    }
+
+    pub(super) struct Message<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) model: Text<'a>,
+        pub(super) role: Text<'a>,
+        pub(super) content: Body<'a>,
+        pub(super) stop_reason: Text<'a>,
+        pub(super) usage: Option<ResponseUsage<'a>>,
+    }
+
+    /// How the messages of a record differ from those of the request.
+    pub(super) struct Cut<'a> {
+        kind: Text<'a>,
+    }
+
+    /// How a request was made.
+    pub(super) struct Params<'a> {
+        model: Text<'a>,
+        betas: Vec<Text<'a>>,
+    }
+
+    /// What comes before the messages of a request.
+    pub(super) struct Shape<'a> {
+        pub(super) system: Strings<'a>,
+        pub(super) tools: Vec<Raw<'a>>,
+    }
+
+    /// The usage of a response, or of one of its iterations.
+    whole pub(super) struct ResponseUsage<'a> {
+        kind: Text<'a> = "type",
+        input_tokens: Count,
+        cache_creation_input_tokens: Count,
+        cache_read_input_tokens: Count,
+        output_tokens: Count,
+        cache_creation: CacheCreation,
+        output_tokens_details: OutputDetails,
+        iterations: Vec<ResponseUsage<'a>>,
+    }
+
+    struct CacheCreation {
+        ephemeral_5m_input_tokens: Count,
+        ephemeral_1h_input_tokens: Count,
+    }
+
+    struct OutputDetails {
+        thinking_tokens: Count,
+    }
+
+    pub(super) struct CompactMetadata<'a> {
+        pub(super) trigger: Text<'a>,
+        pub(super) pre_tokens: Count = "preTokens",
+        preserved_segment: Segment<'a> = "preservedSegment",
+        preserved_messages: Preserved<'a> = "preservedMessages",
+    }
+
+    struct Segment<'a> {
+        head_uuid: Text<'a> = "headUuid",
+        tail_uuid: Text<'a> = "tailUuid",
+    }
+
+    struct Preserved<'a> {
+        uuids: Option<Vec<Text<'a>>>,
+        all_uuids: Option<Vec<Text<'a>>> = "allUuids",
+    }
+
+    pub(super) struct Microcompact<'a> {
+        pub(super) tool_ids: Vec<Text<'a>> = "compactedToolIds",
+        pub(super) attachments: Vec<Text<'a>> = "clearedAttachmentUUIDs",
+    }
+
+    pub(super) struct Snip<'a> {
+        pub(super) removed_uuids: Vec<Text<'a>> = "removedUuids",
+    }
+}
+
+/// The content of a message, read and as it is written.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Body<'a> {
+    pub(super) raw: Option<Raw<'a>>,
+    pub(super) pieces: Content<'a>,
+}
+
+impl<'a> Field<'a> for Body<'a> {
+    fn scan(json: &mut Scanner<'a>, at: At<'_>) -> Result<Option<Body<'a>>, NotJson> {
+        let (pieces, raw) = json.scanned(|json| Content::scan(json, at))?;
+        Ok(pieces.map(|pieces| Body {
+            raw: Some(raw),
+            pieces,
+        }))
+    }
+}
+
+impl ResponseUsage<'_> {
+    /// Tokens written to a cache. Some builds left the flat number 0 and filled only the parts.
+    fn cache_creation(&self) -> u64 {
+        let parts = self.cache_creation.ephemeral_5m_input_tokens.or_zero()
+            + self.cache_creation.ephemeral_1h_input_tokens.or_zero();
+        self.cache_creation_input_tokens.or_zero().max(parts)
+    }
+
+    pub(super) fn billed(&self) -> Billed {
+        Billed {
+            input: self.input_tokens.or_zero(),
+            cache_creation: self.cache_creation(),
+            cache_read: self.cache_read_input_tokens.or_zero(),
+            output: self.output_tokens.or_zero(),
+            reasoning: self.thinking().unwrap_or(0),
+        }
+    }
+
+    pub(super) fn thinking(&self) -> Option<u64> {
+        self.output_tokens_details.thinking_tokens.0
+    }
+
+    /// The numbers of the context itself: of the last iteration of type `message` where there are
+    /// several, since the top level is then their sum.
+    pub(super) fn context(&self) -> Billed {
+        let is_message = |usage: &&ResponseUsage<'_>| usage.kind.get() == Some("message");
+        match self.iterations.len() {
+            0 | 1 => self.billed(),
+            _ => match self.iterations.iter().rfind(is_message) {
+                Some(last) => last.billed(),
+                None => self.billed(),
+            },
+        }
+    }
+}
+
+impl Params<'_> {
+    /// The model with the suffix by which it was chosen: a response names it without.
+    pub(super) fn model(&self) -> Option<Box<str>> {
+        Some(model_name(self.model.get()?, self.is_long()))
+    }
+
+    /// Whether the window is one of a million tokens.
+    pub(super) fn is_long(&self) -> bool {
+        let mut betas = self.betas.iter().filter_map(Text::get);
+        betas.any(|beta| beta.starts_with("context-1m-"))
+    }
+}
+
+/// A model's name with the suffix of a window of a million tokens, if it has one.
+pub(super) fn model_name(model: &str, is_long: bool) -> Box<str> {
+    const LONG: &str = "[1m]";
+    match is_long && !model.ends_with(LONG) {
+        true => [model, LONG].concat().into(),
+        false => model.into(),
+    }
+}
+
+impl CompactMetadata<'_> {
+    /// What the compaction leaves in the context.
+    pub(super) fn kept(&self) -> Kept {
+        let messages = &self.preserved_messages;
+        if let Some(ids) = messages.all_uuids.as_ref().or(messages.uuids.as_ref()) {
+            return Kept::Nodes(keys(ids));
+        }
+        let last = self.preserved_segment.tail_uuid.key();
+        match self.preserved_segment.head_uuid.key() {
+            Some(first) => Kept::Range { first, last },
+            None => Kept::Nothing,
+        }
+    }
+}
+
+/// The keys of these ids.
+pub(super) fn keys(ids: &[Text<'_>]) -> Vec<Key> {
+    ids.iter().filter_map(Text::key).collect()
+}

@@ -1,0 +1,432 @@
+//! Cline: its command line, and its extension since it keeps its sessions the same way.
+//!
+//! A session is one JSON document, `<id>/<id>.messages.json`, written anew as a whole with every message.
+//! After its sources (cline/cline, `sdk/packages/core/src`: `session/`, `services/session-data.ts`,
+//! `extensions/context/`), checked on whole runs of 3.0.65:
+//!
+//! * A response's numbers are beside its message, `metrics`. `inputTokens` is the whole prompt, what was
+//!   cached included.
+//! * The system prompt is in the document, the tools' schemas are in no file.
+//! * The document is never shortened. A compaction is in `<id>.compaction.json`: the messages that take
+//!   the place of the first `source_message_count`, those that stay under their old ids. Each compaction
+//!   replaces that file, so an earlier one only shows by a prompt that fell.
+//! * A summary (`agentic`) keeps the newest 20,000 tokens, by its own count, from the last typed prompt on at
+//!   the latest. The mode `basic` cuts and drops messages instead; what it cuts keeps its full size here.
+//! * Strings of a tool's result above 8,000 characters are sent without their middle
+//!   (`message-builder.ts`), the tags around what the user typed are not sent.
+//! * It compares with its limit a third of the characters of the request's JSON (`estimateTokens`). After a
+//!   first compaction it counts results as they were before their middle was cut.
+//! * The title and the folder are in `<id>.json`. A sub-agent's document is in its parent's folder.
+
+mod sent;
+
+use crate::agents::format::names;
+use crate::agents::format::{
+    Claim, Decoder, Facts, Format, List, Root, StateUpdate, StoreKind, Tier, decoder, facts, head,
+};
+use crate::agents::kit::anthropic::{self, ToolNames, part_of};
+use crate::agents::kit::lenient::{self, Count, Lost, Millis, Piece, Raw, Text, record};
+use crate::model::event::{
+    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Tokens that a summary leaves as they were, and the characters of one, by its own count.
+const KEPT: u64 = 20_000;
+const PER_TOKEN: u64 = 3;
+/// Characters of JSON around the text of an item: ids, times, numbers.
+const AROUND: u64 = 60;
+/// A prompt below this share of the last total follows a compaction.
+const FELL: f64 = 0.8;
+
+/// The format.
+pub static CLINE: Format = Format {
+    id: "cline",
+    label: "cline",
+    tier: Tier::Proven("3.0.65"),
+    roots: &[
+        Root::home(".cline/data", "sessions").env("CLINE_DATA_DIR"),
+        Root::home(".cline/data/sessions", "").env("CLINE_SESSION_DATA_DIR"),
+    ],
+    facts: Facts {
+        mark: "`sessionId`, `agent` and `messages` of a document",
+        live: facts::EACH_REWRITE,
+        known: "prompts, outputs",
+        estimated: "",
+        sub_agents: "in files of their own",
+        compactions: "the newest; earlier ones by prompts that fell",
+        tried: "whole runs of 3.0.65",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<ClineDecoder>,
+    store: &|_| Some(StoreKind::Document),
+    list: Some(List::Json("messages")),
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+    ],
+    states,
+    ..Format::DEFAULT
+};
+
+/// `<id>/<id>.messages.json`, and a sub-agent's `<id>/<agent>.messages.json`.
+fn claims(path: &Path) -> Option<Claim> {
+    let (session, file) = parts(path)?;
+    let claim = match session == file {
+        true => Claim::session(session),
+        false => Claim::session(&format!("{session}__{file}")).child_of(session),
+    };
+    Some(claim.kept_in(StoreKind::Document))
+}
+
+/// The session and the file's own name.
+fn parts(path: &Path) -> Option<(&str, &str)> {
+    let mut names = names(path);
+    let file = names.next()?.strip_suffix(".messages.json")?;
+    Some((names.next()?, file))
+}
+
+/// What is known of the session, and its newest compaction.
+fn states(log: &Path) -> Vec<PathBuf> {
+    let Some((session, file)) = parts(log) else {
+        return Vec::new();
+    };
+    let compaction = match session == file {
+        true => log.with_file_name(format!("{session}.compaction.json")),
+        false => {
+            let own = format!("{session}__{file}");
+            let folder = log.parent().unwrap_or(log).with_file_name(&own);
+            folder.join(own + ".compaction.json")
+        }
+    };
+    vec![log.with_file_name(format!("{session}.json")), compaction]
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let start = head::solid(head, 400);
+    let marks = [r#""agent":""#, r#""sessionId":""#];
+    start.starts_with(br#"{"version":1,"updated_at":""#)
+        && marks.iter().all(|mark| head::has(&start, mark))
+}
+
+record! {
+    struct Document<'a> {
+        session_id: Text<'a> = "sessionId",
+        origin: Origin<'a>,
+        system_prompt: Text<'a>,
+        messages: Option<Vec<Raw<'a>>>,
+    }
+
+    struct Origin<'a> {
+        version: Text<'a>,
+        parent: Text<'a> = "parentThreadId",
+    }
+
+    struct Message<'a> {
+        id: Text<'a>,
+        role: Text<'a>,
+        content: anthropic::Content<'a>,
+        ts: Option<Millis>,
+        model: Model<'a> = "modelInfo",
+        metrics: Option<Metrics>,
+        metadata: About<'a>,
+    }
+
+    struct Model<'a> {
+        id: Text<'a>,
+    }
+
+    #[derive(Copy)]
+    whole struct Metrics {
+        input: Count = "inputTokens",
+        output: Count = "outputTokens",
+        cache_read: Count = "cacheReadTokens",
+        cache_write: Count = "cacheWriteTokens",
+    }
+
+    struct About<'a> {
+        kind: Text<'a>,
+        title: Text<'a>,
+        before: Count = "tokensBefore",
+    }
+
+    /// A document beside the log: facts about the session, or a compaction.
+    struct Beside<'a> {
+        session_id: Text<'a>,
+        cwd: Text<'a>,
+        model: Text<'a>,
+        metadata: About<'a>,
+        count: Count = "source_message_count",
+        messages: Option<Raw<'a>>,
+    }
+}
+
+impl Message<'_> {
+    /// The whole prompt of the request that it answers.
+    fn prompt(&self) -> Option<u64> {
+        self.metrics?.input.0.filter(|prompt| *prompt > 0)
+    }
+}
+
+/// A compaction: how many messages it replaces, and the list of those that take their place, as JSON.
+#[derive(Clone)]
+struct Compaction {
+    count: u64,
+    messages: Arc<str>,
+}
+
+/// A message that was read, as Cline counts it when it compacts.
+#[derive(Clone, Copy)]
+struct Seen {
+    key: Option<Key>,
+    characters: u64,
+    part: Part,
+}
+
+/// Decodes one session.
+#[derive(Clone, Default)]
+struct ClineDecoder {
+    beside: Meta,
+    compaction: Option<Compaction>,
+    seen: Vec<Seen>,
+    /// The last prompt and its output since the last reset.
+    total: u64,
+    has_compacted: bool,
+    tools: ToolNames,
+    meta: Meta,
+}
+
+impl Decoder for ClineDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let (text, lost) = (crate::agents::kit::text(document), Lost::default());
+        let Ok(beside) = lenient::parse::<Beside<'_>>(&text, &lost) else {
+            return StateUpdate::Incomplete;
+        };
+        lost.report(out);
+        match (beside.count.0, beside.messages) {
+            (Some(count), Some(messages)) => {
+                let messages = messages.get().into();
+                self.compaction = Some(Compaction { count, messages });
+            }
+            _ => {
+                self.beside = Meta {
+                    id: beside.session_id.boxed(),
+                    title: beside.metadata.title.boxed(),
+                    cwd: beside.cwd.boxed(),
+                    ..Meta::of_model(model(&beside.model))
+                };
+            }
+        }
+        StateUpdate::Accepted
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        let Some(document) = lenient::object::<Document<'_>>(document, out) else {
+            return;
+        };
+        if document.messages.is_none() {
+            return out.unreadable("no messages");
+        }
+        let id = document.session_id.boxed();
+        let is_own = id == self.beside.id;
+        let meta = Meta {
+            version: document.origin.version.boxed(),
+            parent: document.origin.parent.boxed(),
+            title: self.beside.title.clone().filter(|_| is_own),
+            id,
+            ..self.beside.clone()
+        };
+        out.meta(meta.changes(&mut self.meta));
+        if let Some(prompt) = document.system_prompt.get() {
+            let item = out.text(Role::Container, Kind::Prompt, prompt);
+            let key = Some(Key::of("cline system prompt"));
+            out.node(Node::new(key, Part::Front, vec![item]));
+        }
+    }
+
+    fn read_line(&mut self, element: &str, out: &mut Sink<'_>) {
+        self.compact(out);
+        let Some(message) = lenient::object::<Message<'_>>(element, out) else {
+            self.seen.push(Seen {
+                key: None,
+                characters: 0,
+                part: Part::Link,
+            });
+            return;
+        };
+        out.set_time(message.ts.and_then(Millis::time));
+        self.message(&message, out);
+    }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.compact(out);
+    }
+}
+
+/// A model's id, as other tables name it.
+fn model(id: &Text<'_>) -> Option<Box<str>> {
+    let id = id.get().filter(|id| !id.is_empty())?;
+    Some(lenient::model_name(id).into())
+}
+
+impl ClineDecoder {
+    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+        let key = message.id.get().map(|id| Key::of_parts(&["cline", id]));
+        let (mut cut, mut request) = (0, None);
+        let node = match message.role.or_empty() {
+            "assistant" => {
+                self.look_at_prompt(message, out);
+                let nth = Key::of_number("cline response", out.place().line);
+                request = Some(key.map_or(nth, |key| Key::of_number("cline response", key.0)));
+                let mut items = anthropic::assistant_items(&message.content, &mut self.tools, out);
+                items.iter_mut().for_each(counted);
+                Node::output(key, request, items)
+            }
+            "user" => {
+                let counts_whole = self.has_compacted;
+                let (items, without) =
+                    sent::items(&message.content, &self.tools, counts_whole, out);
+                cut = without;
+                Node::new(key, part_of(&items), items)
+            }
+            other => {
+                self.seen.push(Seen {
+                    key,
+                    characters: 0,
+                    part: Part::Link,
+                });
+                return out.unknown(format!("{other} message"));
+            }
+        };
+        let characters = cut + node.items.iter().map(characters).sum::<u64>();
+        self.seen.push(Seen {
+            key,
+            characters,
+            part: node.part,
+        });
+        out.node(node);
+        if let Some(request) = request {
+            self.report(message, request, out);
+        }
+    }
+
+    /// The compaction that a prompt which fell follows.
+    fn look_at_prompt(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+        let name = model(&message.model.id);
+        let is_same = name.is_none() || name == self.meta.model;
+        out.meta(Meta::of_model(name).changes(&mut self.meta));
+        let prompt = message.prompt();
+        if is_same && prompt.is_some_and(|prompt| (prompt as f64) < self.total as f64 * FELL) {
+            let kept = self.kept().iter().filter_map(|seen| seen.key).collect();
+            let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept));
+            self.reset(reset, out);
+        }
+    }
+
+    /// The numbers of a response.
+    fn report(&mut self, message: &Message<'_>, request: Key, out: &mut Sink<'_>) {
+        let (Some(metrics), Some(prompt)) = (message.metrics, message.prompt()) else {
+            return;
+        };
+        let output = metrics.output.or_zero();
+        self.total = prompt + output;
+        out.usage(Usage {
+            model: self.meta.model.clone(),
+            cached: metrics.cache_read.or_zero(),
+            output: metrics.output.0,
+            billed: Billed {
+                input: prompt,
+                cache_creation: metrics.cache_write.or_zero(),
+                cache_read: metrics.cache_read.or_zero(),
+                output,
+                ..Billed::default()
+            },
+            ..Usage::reported(request, prompt)
+        });
+    }
+
+    /// What a summary leaves as it was (`findCutIndex`).
+    fn kept(&self) -> &[Seen] {
+        let mut sum = 0;
+        let newest = self.seen.iter().rposition(|seen| {
+            sum += seen.characters;
+            sum >= KEPT * PER_TOKEN
+        });
+        let is = |part: Part| move |seen: &Seen| seen.part == part;
+        let typed = self.seen.iter().rposition(is(Part::Input));
+        let typed = typed.filter(|at| *at > 0).unwrap_or(usize::MAX);
+        let mut cut = newest.unwrap_or(0).min(typed);
+        while cut > 0 && self.seen.get(cut).is_some_and(is(Part::Result)) {
+            cut -= 1;
+        }
+        if cut == 0 {
+            // It was not such a compaction. What came since the last response was sent.
+            let output = self.seen.iter().rposition(is(Part::Output));
+            cut = output.map_or(0, |at| at + 1);
+        }
+        self.seen.get(cut..).unwrap_or_default()
+    }
+
+    /// The compaction in the file beside the log, if this is its place.
+    fn compact(&mut self, out: &mut Sink<'_>) {
+        let here = self.seen.len() as u64;
+        let Some(compaction) = self.compaction.take_if(|one| one.count == here) else {
+            return;
+        };
+        let lost = Lost::default();
+        let raw: Result<Raw<'_>, _> = serde_json::from_str(&compaction.messages);
+        let read = |raw| lost.at("messages").read::<Vec<Message<'_>>>(raw);
+        let messages = raw.ok().and_then(read).unwrap_or_default();
+        let known = |message: &Message<'_>| {
+            let key = message.id.get().map(|id| Key::of_parts(&["cline", id]))?;
+            let was_read = self.seen.iter().any(|seen| seen.key == Some(key));
+            was_read.then_some(key)
+        };
+        let kept: Vec<Key> = messages.iter().filter_map(known).collect();
+        let new: Vec<&Message<'_>> = messages.iter().filter(|m| known(m).is_none()).collect();
+        let before = new.iter().find_map(|message| message.metadata.before.0);
+        let reset = Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept));
+        self.reset(Reset { before, ..reset }, out);
+        for message in new {
+            let kind = match message.metadata.kind.get() {
+                Some("compaction_summary") => Kind::Summary,
+                _ => Kind::Reminder,
+            };
+            let texts = message.content.0.iter().filter_map(|piece| match piece {
+                Piece::Text(text) => Some(&**text),
+                Piece::Part(block) => block.text.get(),
+            });
+            let items = texts.map(|text| out.text(Role::Container, kind, text));
+            let items = items.collect();
+            out.node(Node::new(None, Part::Injected, items));
+        }
+        lost.report(out);
+    }
+
+    fn reset(&mut self, reset: Reset, out: &mut Sink<'_>) {
+        (self.total, self.has_compacted) = (0, true);
+        out.reset(reset);
+    }
+}
+
+/// Sets what Cline counts for an item.
+fn counted(item: &mut NewItem) {
+    item.size.own_bytes = u32::try_from(item.size.bytes + AROUND).ok();
+}
+
+/// What Cline counts for an item, in characters.
+fn characters(item: &NewItem) -> u64 {
+    item.size.own_bytes.map_or(item.size.bytes, u64::from)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! What is sent of the messages that the model did not write.
+
+use super::{AROUND, counted};
+use crate::agents::kit::anthropic::{self, Block, Content, ToolNames};
+use crate::agents::kit::image;
+use crate::agents::kit::lenient::{self, Piece, Raw, Text};
+use crate::model::event::{NewItem, Sink};
+use crate::model::{Kind, Role};
+use serde_json::Value;
+
+/// Characters of a string in a tool's result that are sent.
+const SENT: usize = 8_000;
+
+/// The items of a message, and the characters that are not sent of it. Cline counts results without those,
+/// or whole (`counts_whole`).
+pub(super) fn items(
+    content: &Content<'_>,
+    tools: &ToolNames,
+    counts_whole: bool,
+    out: &mut Sink<'_>,
+) -> (Vec<NewItem>, u64) {
+    let mut cut = 0;
+    let items = content.0.iter().map(|piece| {
+        let mut item = match piece {
+            Piece::Text(text) => typed(text, out),
+            Piece::Part(block) => match (block.kind.or_empty(), block.text.get()) {
+                ("tool_result", _) => {
+                    let (item, without) = result(block, tools, counts_whole, out);
+                    cut += without;
+                    return item;
+                }
+                (_, Some(text)) => typed(text, out),
+                ("file", _) => {
+                    let content: Text<'_> = lenient::value(block.content, "content", out);
+                    out.text(Role::User, Kind::Text, content.or_empty())
+                }
+                _ => {
+                    let (tokens, label) = anthropic::media_tokens(block, tools.images);
+                    let item = out.item(Role::User, Kind::Text);
+                    item.fixed(tokens, &label).done()
+                }
+            },
+        };
+        counted(&mut item);
+        item
+    });
+    (items.collect(), cut)
+}
+
+/// A tool's result as it is sent.
+fn result(
+    block: &Block<'_>,
+    tools: &ToolNames,
+    counts_whole: bool,
+    out: &mut Sink<'_>,
+) -> (NewItem, u64) {
+    let call = block.tool_use_id.get();
+    let tool = tools.get(call).or(block.name.get());
+    let content = block.content.map_or("", Raw::get);
+    let mut content: Value = serde_json::from_str(content).unwrap_or_default();
+    let whole = content.to_string().len();
+    shorten(&mut content);
+    let sent = content.to_string().len();
+    let item = out.tool_result(tool, call);
+    let item = match &content {
+        Value::String(text) => item.text(text),
+        Value::Array(parts) => parts.iter().fold(item, |item, part| {
+            match (part["type"].as_str(), part["text"].as_str()) {
+                (Some("image"), _) => item.fixed(image::DEFAULT, "[image]"),
+                (_, Some(text)) => item.text(text),
+                (_, None) => item.text(&part.to_string()),
+            }
+        }),
+        other => item.text(&other.to_string()),
+    };
+    let (counted, cut) = match counts_whole {
+        true => (whole, 0),
+        false => (sent, whole.saturating_sub(sent)),
+    };
+    let item = item.own_bytes(counted as u64 + AROUND).done();
+    (item, cut as u64)
+}
+
+/// What the user typed, without the tags around it.
+fn typed(text: &str, out: &mut Sink<'_>) -> NewItem {
+    let inside = text.strip_prefix("<user_input mode=\"");
+    let inside = inside.and_then(|rest| rest.strip_suffix("</user_input>")?.split_once("\">"));
+    let text = inside.map_or(text, |(_, inside)| inside);
+    out.text(Role::User, Kind::Text, text)
+}
+
+/// Takes the middle out of the strings that are too long.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > SENT => {
+            let length = text.chars().count();
+            if length <= SENT {
+                return;
+            }
+            let marker = |cut: usize| format!("\n\n...[truncated {cut} chars]...\n\n");
+            let half = (SENT - marker(length).len()) / 2;
+            let start = text.chars().take(half);
+            let end = text.chars().skip(length - half);
+            let middle = marker(length - 2 * half);
+            *text = start.chain(middle.chars()).chain(end).collect();
+        }
+        Value::Array(list) => list.iter_mut().for_each(shorten),
+        Value::Object(map) => map.values_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_strings_lose_their_middle_and_are_no_longer_than_is_sent() {
+        for length in [7_999, 8_000, 8_001, 8_033, 29_000, 123_456] {
+            let text = "é1234567".repeat(length / 8 + 1);
+            let text: String = text.chars().take(length).collect();
+            let mut value = serde_json::json!([{ "result": text, "success": true }]);
+            shorten(&mut value);
+            let short = value[0]["result"].as_str().unwrap();
+            let count = short.chars().count();
+            assert_eq!(short == text, length <= SENT);
+            assert!(
+                count <= SENT && (length < SENT || count > SENT - 4),
+                "{count}"
+            );
+            assert!(text.ends_with(&short[short.len() - 9..]) && text.starts_with(&short[..9]));
+        }
+    }
+}

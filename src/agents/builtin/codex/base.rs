@@ -1,0 +1,52 @@
+//! Forks and reverted threads: a rollout of theirs holds only its own lines, and names the one that it
+//! continues.
+//!
+//! `session_meta.history_base` is `{thread_id, end_ordinal_exclusive, end_byte_offset}`. `thread_id` is
+//! the last id in a rollout's file name: a thread's, or that of a reverted thread's rollout. Seen in files
+//! of 0.169; the ids after openai/codex, `rollout/src/rollout_file_name.rs`.
+
+use super::wire::{Line, SessionMeta};
+use crate::agents::format::ChainSpec;
+use crate::agents::kit::lenient::{self, Lost};
+use std::path::{Path, PathBuf};
+
+pub(super) static CHAIN: ChainSpec = ChainSpec {
+    base,
+    is_base,
+    folders,
+};
+
+/// The folders of rollouts in Codex's own.
+const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
+
+fn base(line: &[u8]) -> Option<(String, u64)> {
+    // Most have none, and a first line is long.
+    memchr::memmem::find(line, b"\"history_base\"")?;
+    let lost = Lost::default();
+    let line: Line<'_> = lenient::parse(std::str::from_utf8(line).ok()?, &lost).ok()?;
+    let payload = line
+        .payload
+        .filter(|_| line.kind.get() == Some("session_meta"))?;
+    let meta: SessionMeta<'_> = lenient::parse(payload.0.get(), &lost).ok()?;
+    let base = meta.history_base?;
+    let id = base.thread_id.boxed().filter(|id| id.len() >= SHORTEST)?;
+    Some((id.into(), base.end_byte_offset.0?))
+}
+
+/// Shorter names could be the end of another one.
+const SHORTEST: usize = 8;
+
+fn is_base(file: &str, id: &str) -> bool {
+    let name = super::rollout(file).and_then(|name| name.strip_suffix(id));
+    name.is_some_and(|name| name.ends_with(['-', '_']))
+}
+
+fn folders(log: &Path) -> Vec<PathBuf> {
+    let beside = log.parent().map(Path::to_path_buf);
+    let is_root = |folder: &&Path| FOLDERS.iter().any(|name| folder.ends_with(name));
+    let home = log.ancestors().find(is_root).and_then(Path::parent);
+    let roots = home
+        .into_iter()
+        .flat_map(|home| FOLDERS.map(|name| home.join(name)));
+    beside.into_iter().chain(roots).collect()
+}

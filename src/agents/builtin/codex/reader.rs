@@ -1,0 +1,223 @@
+//! Decodes one rollout, line by line.
+
+use super::CODEX;
+use super::thread::Thread;
+use super::turn::Turns;
+use super::usage::Meter;
+use super::wire::{EventMsg, Item, Line, TokenUsage, TurnContext};
+use crate::agents::format::Decoder;
+use crate::agents::kit::lenient::{self, Raw, Window};
+use crate::model::event::{Billed, Event, Key, Meta, Sink};
+use std::collections::HashMap;
+
+/// Decodes one rollout.
+#[derive(Debug, Default)]
+pub(super) struct CodexDecoder {
+    pub(super) thread: Thread,
+    pub(super) turns: Turns,
+    pub(super) meter: Meter,
+    /// The request of the newest `token_usage_record` and its cost, until a `token_count` repeats it.
+    pub(super) recorded: Option<(Key, Billed)>,
+    /// The newest response of which no line shows the output, until a `token_count` repeats its usage.
+    pub(super) unshown: Option<(Key, TokenUsage)>,
+    /// Whether a summary was written that is not yet the history.
+    pub(super) is_compacting: bool,
+    /// The number of the line that is being read, where lines are numbered.
+    pub(super) ordinal: Option<u64>,
+    /// The request whose output is being written.
+    pub(super) open: Option<Key>,
+    /// Whether a message came from outside since the last output.
+    pub(super) is_interrupted: bool,
+    /// How often each request's key has occurred, to distinguish equal ones.
+    pub(super) keys: HashMap<Key, u64>,
+    /// Tools by the id of their call, until the output comes.
+    pub(super) tools: HashMap<Key, Box<str>>,
+    /// The user's messages since the last compaction: node, bytes.
+    pub(super) user_messages: Vec<(Key, u64)>,
+    /// What the harness put in before the model's first output.
+    pub(super) opening: Vec<Key>,
+    pub(super) has_output: bool,
+    /// The newest facts.
+    pub(super) meta: Meta,
+}
+
+impl Decoder for CodexDecoder {
+    fn read_line(&mut self, text: &str, out: &mut Sink<'_>) {
+        if let Some((time, kind)) = irrelevant_event(text) {
+            out.set_time(time.parse().ok());
+            return CODEX.pass_over(&record_name("event_msg", kind), out);
+        }
+        let Some(line) = lenient::object::<Line<'_>>(text, out) else {
+            return;
+        };
+        out.set_time(line.timestamp.time());
+        self.ordinal = line.ordinal.0;
+        if self.thread.lacks_base(self.ordinal) {
+            out.emit(Event::BeginningMissing);
+        }
+        match line.payload {
+            Some(payload) => self.line(&line, payload.0, out),
+            None => self.bare_line(&line, text, out),
+        }
+    }
+}
+
+impl CodexDecoder {
+    fn line(&mut self, line: &Line<'_>, payload: Raw<'_>, out: &mut Sink<'_>) {
+        let kind = line.kind.or_empty();
+        let mut subtype = "".into();
+        let read = match kind {
+            "session_meta" => self.session_meta(payload, out),
+            "turn_context" => self.turn_context(payload, out),
+            "compacted" => self.compacted(payload, out),
+            "token_usage_record" => self.usage_record(payload, out),
+            "response_item" | "inter_agent_communication" => {
+                let mut item: Item<'_> = lenient::value(Some(payload), "payload", out);
+                if kind == "response_item" {
+                    subtype = item.kind.or_empty().to_owned();
+                } else {
+                    item.kind.0 = Some(kind.into());
+                }
+                self.history(&item, &line.metadata, payload.get(), out)
+            }
+            "event_msg" => {
+                let event: EventMsg<'_> = lenient::value(Some(payload), "payload", out);
+                subtype = event.kind.or_empty().to_owned();
+                self.event(&event, out)
+            }
+            _ => None,
+        };
+        if read.is_none() {
+            CODEX.pass_over(&record_name(kind, &subtype), out);
+        }
+    }
+
+    /// Before September 2025 lines had no payload: the first is the session's, then each is an item of
+    /// history or a `{"record_type": "state"}`.
+    fn bare_line(&mut self, line: &Line<'_>, text: &str, out: &mut Sink<'_>) {
+        let (kind, record_type) = (line.kind.or_empty(), line.record_type.or_empty());
+        if kind.is_empty() && record_type.is_empty() && line.id.get().is_some() {
+            if self.thread.id.is_some() || out.place().line == 0 {
+                return out.skip(record_name("session_meta", ""));
+            }
+            self.thread.latest = line.id.or_empty().into();
+            self.thread.id = Some(self.thread.latest.clone());
+            return out.meta(Meta {
+                id: self.thread.id.clone(),
+                ..Meta::default()
+            });
+        }
+        let item = lenient::object::<Item<'_>>(text, out);
+        if item
+            .and_then(|item| self.history(&item, &line.metadata, text, out))
+            .is_none()
+        {
+            let name = match record_type {
+                "" => record_name(kind, ""),
+                record_type => record_name("record_type", record_type),
+            };
+            CODEX.pass_over(&name, out);
+        }
+    }
+
+    fn turn_context(&mut self, payload: Raw<'_>, out: &mut Sink<'_>) -> Option<()> {
+        let context: TurnContext<'_> = lenient::value(Some(payload), "payload", out);
+        self.turns.settings();
+        self.settings(&context, out)
+    }
+
+    fn settings(&mut self, context: &TurnContext<'_>, out: &mut Sink<'_>) -> Option<()> {
+        let meta = Meta {
+            model: context.model.boxed(),
+            cwd: context.cwd.boxed(),
+            ..Meta::default()
+        };
+        self.emit_changes(meta, out)
+    }
+
+    /// Emits the facts that have changed; `None`: none has.
+    fn emit_changes(&mut self, meta: Meta, out: &mut Sink<'_>) -> Option<()> {
+        let changes = meta.changes(&mut self.meta);
+        let is_new = changes != Meta::default();
+        out.meta(changes);
+        is_new.then_some(())
+    }
+
+    fn event(&mut self, event: &EventMsg<'_>, out: &mut Sink<'_>) -> Option<()> {
+        match event.kind.or_empty() {
+            "token_count" => {
+                let info = event.info.as_ref()?;
+                self.window(info.model_context_window, out);
+                let total = info.total_token_usage;
+                let report = self.meter.read(total, info.last_token_usage);
+                self.report(report, out)
+            }
+            "task_started" | "turn_started" => {
+                self.turns.started();
+                self.open = None;
+                self.window(event.model_context_window, out);
+                None
+            }
+            "turn_aborted" => {
+                self.turns.aborted();
+                None
+            }
+            "thread_rolled_back" => {
+                let turns = event.num_turns.0?;
+                let left = (self.user_messages.len() as u64).saturating_sub(turns);
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                self.user_messages.truncate(left);
+                self.open = None;
+                out.emit(Event::Rollback { turns });
+                Some(())
+            }
+            "thread_settings_applied" => self.settings(&event.thread_settings, out),
+            "thread_name_updated" if !self.is_copied(out) => {
+                let title = event.thread_name.get()?;
+                out.meta(Meta::of_title(Some(title.into())));
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a window. In a log it is 95 % of the model's: what Codex uses of it.
+    fn window(&mut self, window: Window, out: &mut Sink<'_>) {
+        self.emit_changes(Meta::of_window(window.0), out);
+    }
+}
+
+/// The events that concern the context. All others repeat the history, for the screen.
+const EVENTS: [&str; 7] = [
+    "token_count",
+    "task_started",
+    "turn_started",
+    "turn_aborted",
+    "thread_rolled_back",
+    "thread_name_updated",
+    "thread_settings_applied",
+];
+
+/// The time and type of an event that does not concern the context, from the beginning of its line
+/// alone: such lines are a third of a log, and their bodies need not be parsed.
+fn irrelevant_event(line: &str) -> Option<(&str, &str)> {
+    let (time, rest) = line.strip_prefix("{\"timestamp\":\"")?.split_once('"')?;
+    let rest = match rest.strip_prefix(",\"ordinal\":") {
+        Some(ordinal) => ordinal.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
+    let rest = rest.strip_prefix(",\"type\":\"event_msg\",\"payload\":{\"type\":\"")?;
+    let (kind, _) = rest.split_once('"')?;
+    (!EVENTS.contains(&kind)).then_some((time, kind))
+}
+
+/// The name of a type of records: the line's type, and its payload's.
+fn record_name(kind: &str, subtype: &str) -> String {
+    let kind = if kind.is_empty() { "unknown" } else { kind };
+    let mut name: String = kind.chars().take(40).collect();
+    if !subtype.is_empty() {
+        name.push('/');
+        name.extend(subtype.chars().take(40));
+    }
+    name
+}

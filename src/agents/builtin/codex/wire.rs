@@ -1,0 +1,292 @@
+//! The lines of a rollout as they are written.
+
+use crate::agents::kit::lenient::{
+    At, Count, Field, Piece, Pieces, Raw, Text, Window, record, scan,
+};
+use crate::model::event::split_elided;
+use std::borrow::Cow;
+
+record! {
+    /// A line. Files from before September 2025 have no payload: the line itself is the item.
+    pub(super) struct Line<'a> {
+        pub timestamp: Text<'a>,
+        pub kind: Text<'a> = "type",
+        pub payload: Option<Payload<'a>>,
+        pub ordinal: Ordinal,
+        pub record_type: Text<'a>,
+        pub id: Text<'a>,
+        pub metadata: ItemMetadata<'a>,
+    }
+
+    /// What the harness notes of an item, beside it.
+    pub(super) struct ItemMetadata<'a> {
+        /// The tokens to which the item was cut, if they are not the usual ones.
+        pub fallback_token_limit_override: Count,
+        /// The summary that a compaction asked for: no item of the history.
+        pub compaction_output: bool,
+        /// On an assistant's message: one that a tool delivered, noted for the record.
+        pub delivered_assistant_message: Text<'a>,
+    }
+
+    /// A `session_meta` payload.
+    pub(super) struct SessionMeta<'a> {
+        pub id: Text<'a>,
+        pub cwd: Text<'a>,
+        pub cli_version: Text<'a>,
+        pub parent_thread_id: Text<'a>,
+        pub agent_nickname: Text<'a>,
+        pub agent_role: Text<'a>,
+        pub source: Option<Piece<'a, Origin<'a>>>,
+        pub base_instructions: BaseInstructions<'a>,
+        pub dynamic_tools: Option<Raw<'a>>,
+        pub subagent_history_start_ordinal: Ordinal,
+        pub history_base: Option<HistoryBase<'a>>,
+    }
+
+    /// The rollout that this one continues.
+    pub(super) struct HistoryBase<'a> {
+        pub thread_id: Text<'a>,
+        pub end_ordinal_exclusive: Ordinal,
+        pub end_byte_offset: Count,
+    }
+
+    pub(super) struct BaseInstructions<'a> {
+        pub text: Text<'a>,
+    }
+
+    /// What started a session, where that is more than a word.
+    pub(super) struct Origin<'a> {
+        pub subagent: Option<Piece<'a, Subagent<'a>>>,
+    }
+
+    pub(super) struct Subagent<'a> {
+        pub thread_spawn: Spawn<'a>,
+        pub other: Text<'a>,
+    }
+
+    pub(super) struct Spawn<'a> {
+        pub parent_thread_id: Text<'a>,
+        pub agent_nickname: Text<'a>,
+        pub agent_role: Text<'a> = "agent_role" | "agent_type",
+    }
+
+    /// A `turn_context` payload, and the settings of a `thread_settings_applied`.
+    pub(super) struct TurnContext<'a> {
+        pub model: Text<'a>,
+        pub cwd: Text<'a>,
+    }
+
+    /// An `event_msg` payload.
+    pub(super) struct EventMsg<'a> {
+        pub kind: Text<'a> = "type",
+        pub info: Option<TokenInfo>,
+        pub model_context_window: Window,
+        pub num_turns: Count,
+        pub thread_name: Text<'a>,
+        pub thread_settings: TurnContext<'a>,
+    }
+
+    pub(super) struct TokenInfo {
+        pub total_token_usage: Option<TokenUsage>,
+        pub last_token_usage: Option<TokenUsage>,
+        pub model_context_window: Window,
+    }
+
+    /// A `token_usage_record` payload.
+    pub(super) struct UsageRecord<'a> {
+        pub thread_id: Text<'a>,
+        pub response_id: Text<'a>,
+        pub usage: Option<TokenUsage>,
+    }
+
+    /// Tokens as Codex counts them: input includes the cached part, output the reasoning.
+    #[derive(Copy, PartialEq, Eq)]
+    whole pub(super) struct TokenUsage {
+        pub input: Count = "input_tokens",
+        pub cached: Count = "cached_input_tokens",
+        pub output: Count = "output_tokens",
+        pub reasoning: Count = "reasoning_output_tokens",
+        pub total: Count = "total_tokens",
+    }
+
+    /// A `compacted` payload.
+    pub(super) struct Compacted<'a> {
+        pub message: Text<'a>,
+        pub replacement_history: Option<Vec<Item<'a>>>,
+    }
+
+    /// A piece of history: a `response_item` payload, an element of `replacement_history`, a message
+    /// between agents, or a whole line of an old file.
+    pub(super) struct Item<'a> {
+        pub kind: Text<'a> = "type",
+        pub id: Text<'a>,
+        pub role: Text<'a>,
+        pub content: Parts<'a>,
+        pub summary: Parts<'a>,
+        pub encrypted_content: Text<'a>,
+        pub call_id: Text<'a>,
+        pub name: Text<'a>,
+        pub namespace: Text<'a>,
+        pub arguments: Option<Raw<'a>>,
+        pub input: Option<Raw<'a>>,
+        pub action: Option<Raw<'a>>,
+        pub output: Parts<'a>,
+        pub tools: Option<Raw<'a>>,
+        pub revised_prompt: Text<'a>,
+        pub result: Text<'a>,
+        pub author: Text<'a>,
+        pub recipient: Text<'a>,
+        pub passthrough: Passthrough<'a> = "internal_chat_message_metadata_passthrough",
+    }
+
+    /// What the harness notes of a message, in it.
+    pub(super) struct Passthrough<'a> {
+        /// Who wrote each part of the content.
+        pub content_item_kinds: Vec<Text<'a>>,
+    }
+
+    /// One part of a message's content or of a tool's output.
+    pub(super) struct ContentPart<'a> {
+        pub kind: Text<'a> = "type",
+        pub text: Text<'a>,
+        pub content: Text<'a>,
+        pub image_url: Text<'a>,
+        /// An uploaded file, in place of the image.
+        pub file_id: Text<'a>,
+        pub detail: Text<'a>,
+        pub encrypted_content: Text<'a>,
+    }
+}
+
+/// A JSON object as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Payload<'a>(pub Raw<'a>);
+
+impl<'a> Field<'a> for Payload<'a> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Payload<'a>> {
+        value.get().starts_with('{').then_some(Payload(value))
+    }
+}
+
+impl Item<'_> {
+    /// Whether another agent wrote it.
+    pub fn is_agents(&self) -> bool {
+        matches!(
+            self.kind.or_empty(),
+            "agent_message" | "inter_agent_communication"
+        )
+    }
+
+    /// Whether it is a summary that only the model can read.
+    pub fn is_summary(&self) -> bool {
+        matches!(
+            self.kind.or_empty(),
+            "compaction" | "compaction_summary" | "context_compaction"
+        )
+    }
+
+    /// Who wrote a part of the content, as the log names it; `None`: not named.
+    pub fn part_kind(&self, nth: usize) -> Option<&str> {
+        let kinds = &self.passthrough.content_item_kinds;
+        let is_complete = kinds.len() == self.content.0.len();
+        kinds.get(nth).filter(|_| is_complete)?.get()
+    }
+}
+
+impl ContentPart<'_> {
+    /// Whether it has any content: an image may be named without being in the log.
+    pub fn has_content(&self) -> bool {
+        let texts = [&self.text, &self.image_url, &self.encrypted_content];
+        texts.into_iter().any(|text| text.get().is_some()) || self.is_image_file()
+    }
+
+    /// Whether it is an image.
+    pub fn is_image(&self) -> bool {
+        self.image_url.get().is_some() || self.is_image_file()
+    }
+
+    /// Whether it is an image of which the log holds only a file's name.
+    pub fn is_image_file(&self) -> bool {
+        self.kind.get() == Some("input_image") && self.file_id.get().is_some()
+    }
+}
+
+impl TokenUsage {
+    /// Both together; `None`: too large to be true.
+    pub fn plus(self, other: TokenUsage) -> Option<TokenUsage> {
+        let sum = |a: Count, b: Count| {
+            let sum = a.or_zero() + b.or_zero();
+            crate::agents::kit::lenient::is_plausible(sum).then_some(Count(Some(sum)))
+        };
+        Some(TokenUsage {
+            input: sum(self.input, other.input)?,
+            cached: sum(self.cached, other.cached)?,
+            output: sum(self.output, other.output)?,
+            reasoning: sum(self.reasoning, other.reasoning)?,
+            total: sum(self.total, other.total)?,
+        })
+    }
+
+    /// Whether it has a prompt, and any tokens at all.
+    pub fn is_some(&self) -> bool {
+        self.input.0.is_some() && (self.input.or_zero() > 0 || self.output.or_zero() > 0)
+    }
+
+    /// Whether both may be of one call: no number that both have differs.
+    pub fn agrees(&self, other: &TokenUsage) -> bool {
+        let numbers = |usage: &TokenUsage| {
+            let TokenUsage {
+                input,
+                cached,
+                output,
+                reasoning,
+                total,
+            } = *usage;
+            [input, cached, output, reasoning, total].map(|count| count.0)
+        };
+        let pairs = numbers(self).into_iter().zip(numbers(other));
+        pairs.filter_map(|(a, b)| a.zip(b)).all(|(a, b)| a == b)
+    }
+}
+
+/// The number of a line. Some builds write it as a string.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Ordinal(pub Option<u64>);
+
+impl Field<'_> for Ordinal {
+    fn read(value: Raw<'_>, _: At<'_>) -> Option<Ordinal> {
+        let digits = value.get().trim_matches('"');
+        let number = digits.parse().ok();
+        number.map(|number| Ordinal(Some(number)))
+    }
+}
+
+/// The parts of a content, which may be a list, one part, or a mere string.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parts<'a>(pub Vec<ContentPart<'a>>);
+
+impl<'a> Field<'a> for Parts<'a> {
+    fn read(value: Raw<'a>, at: At<'_>) -> Option<Parts<'a>> {
+        let pieces: Pieces<'a, ContentPart<'a>> = Field::read(value, at)?;
+        let part = |piece| match piece {
+            Piece::Part(part) => part,
+            Piece::Text(text) => ContentPart {
+                text: Text(Some(text)),
+                ..ContentPart::default()
+            },
+        };
+        Some(Parts(pieces.0.into_iter().map(part).collect()))
+    }
+}
+
+/// The length of a text in the log, including what the reader cut.
+pub(super) fn full_len(text: &str) -> u64 {
+    let (shown, cut) = split_elided(text);
+    shown.len() as u64 + cut
+}
+
+/// A value that is a string as that string, any other as its JSON; empty where there is none.
+pub(super) fn string_or_json(value: Option<Raw<'_>>) -> Cow<'_, str> {
+    let json = value.map_or("", Raw::get);
+    scan::string(json).unwrap_or(Cow::Borrowed(json))
+}

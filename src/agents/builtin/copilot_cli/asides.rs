@@ -1,0 +1,77 @@
+//! The numbers of requests that are beside the log: in telemetry and in rows of a database.
+
+use super::rows::Rows;
+use crate::agents::format::{SidecarRecord, StateUpdate};
+use crate::agents::kit::lenient::Count;
+use crate::model::event::{Key, Lane, Usage};
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// The sidecar records of a session, and what was looked for in them.
+#[derive(Default)]
+pub(super) struct Asides {
+    records: Vec<SidecarRecord>,
+    /// The span of each key, by its number among the records; `None`: there are several.
+    spans: HashMap<Key, Option<usize>>,
+    rows: Rows,
+    found: Found,
+}
+
+/// Where the numbers of what was read so far are, which decides whether more records could change them.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    /// In the log.
+    #[default]
+    InLog,
+    /// In the log or in rows: more rows are of later messages.
+    InRows,
+    /// Some are in spans, or in nothing so far.
+    Elsewhere,
+}
+
+/// What was found for a response: the window, and the usage.
+type Numbers = (Option<u64>, Option<Usage>);
+
+impl Asides {
+    /// Takes all records of the session.
+    pub(super) fn take(&mut self, records: &[SidecarRecord]) -> StateUpdate {
+        let spans = |records: &[SidecarRecord]| records.iter().filter(|r| r.at.is_none()).count();
+        let update = match self.found {
+            Found::InLog => StateUpdate::Accepted,
+            Found::InRows if spans(records) == spans(&self.records) => StateUpdate::Accepted,
+            Found::InRows | Found::Elsewhere => StateUpdate::RereadLog,
+        };
+        self.records = records.to_vec();
+        self.rows.take(records);
+        self.spans.clear();
+        for (ix, record) in records.iter().enumerate().filter(|(_, r)| r.at.is_none()) {
+            for key in &record.keys {
+                let same = |other: usize| records[other].usage.request == record.usage.request;
+                self.spans
+                    .entry(*key)
+                    .and_modify(|slot| *slot = slot.filter(|other| same(*other)).map(|_| ix))
+                    .or_insert(Some(ix));
+            }
+        }
+        update
+    }
+
+    /// The numbers of a response that has one of these keys, or was written to this conversation at this time
+    /// and has this output.
+    pub(super) fn find(
+        &mut self,
+        names: impl Iterator<Item = Key>,
+        (lane, at, output): (Lane, Option<Timestamp>, Count),
+    ) -> Numbers {
+        let span = |key| self.spans.get(&key).copied().flatten();
+        let span = names.filter_map(span).next();
+        let row = self.rows.find(lane, at, output);
+        self.found = self.found.max(match row {
+            Some(_) => Found::InRows,
+            None => Found::Elsewhere,
+        });
+        let of = |ix: usize| &self.records[ix];
+        let usage = row.or(span).map(|ix| of(ix).usage.clone());
+        (span.and_then(|ix| of(ix).window), usage)
+    }
+}

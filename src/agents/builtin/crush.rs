@@ -1,0 +1,387 @@
+//! Crush.
+//!
+//! Each project has a database, mostly `.crush/crush.db` in its folder; `projects.json` in Crush's own folder lists
+//! them since 2026. After its sources (charmbracelet/crush, `internal/agent`, `internal/db`, `internal/message`),
+//! checked on a database of August 2025 with 29 responses:
+//!
+//! * A row of `messages` is a message, which is rewritten while it streams. Calls and their results are rows of
+//!   their own.
+//! * `sessions` has the prompt and the output of the newest request, written before the end of its message
+//!   (`finish`). Of the others nothing is kept, so they are known only where they were followed.
+//! * The cost of the request for a title is added to the first response: the agent's number, not the
+//!   provider's. So are those of Claude models: input that is written to a cache is not in them.
+//! * A summary is a message of the model's, after which the context begins anew (`is_summary_message`; in older
+//!   databases `summary_message_id` names the newest). Its request is none of the conversation.
+//! * The system prompt and the tools are not logged. A database does not name its folder, and a session of a
+//!   sub-agent names its parent.
+
+use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
+use crate::agents::format::settings::{Layers, Settings, SettingsFile};
+use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use crate::agents::kit::anthropic::ToolNames;
+use crate::agents::kit::lenient::{self, Count, Reported, Text, record};
+use crate::agents::kit::{image, rows};
+use crate::model::event::{
+    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+};
+use crate::model::window::{Compaction, Overrides};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The format.
+pub static CRUSH: Format = Format {
+    id: "crush",
+    label: "crush",
+    roots: &[
+        Root::new(Base::XdgData("crush"), "projects.json")
+            .env("CRUSH_GLOBAL_DATA")
+            .listing(projects),
+        Root::new(Base::At("."), ".crush").flat(),
+    ],
+    facts: Facts {
+        mark: "SQLite database with Crush's tables",
+        live: "each write",
+        known: "the newest prompt and output; the others where the log was followed",
+        estimated: "the others, the first, and those of Claude models",
+        sub_agents: "yes",
+        compactions: "yes; the newest in databases up to August 2025",
+        tried: "a database of August 2025, invented ones as of August 2026",
+    },
+    tier: Tier::Read,
+    claims: &|path| (path.file_name()? == "crush.db").then(|| Claim::database(&STORE)),
+    decoder: &decoder::<CrushDecoder>,
+    store: &|head| {
+        head.starts_with(MAGIC)
+            .then_some(StoreKind::Database(&STORE))
+    },
+    terms: &[("input", |b| b.input), ("output", |b| b.output)],
+    settings: Some(&Settings::new(
+        &[
+            SettingsFile::Project(".crush.json"),
+            SettingsFile::Project("crush.json"),
+        ],
+        |files| Overrides {
+            compaction: match Layers::json(files)
+                .find("/options/disable_auto_summarize", Value::as_bool)
+            {
+                Some(true) => Compaction::Off,
+                _ => Compaction::Usual,
+            },
+            ..Overrides::default()
+        },
+    )),
+    ..Format::DEFAULT
+};
+
+/// The data folders of the projects in `projects.json`.
+fn projects(list: &[u8]) -> Vec<PathBuf> {
+    let list: Value = serde_json::from_slice(list).unwrap_or_default();
+    let projects = list.get("projects").and_then(Value::as_array);
+    let folder = |project: &Value| {
+        let data = project.get("data_dir").and_then(Value::as_str);
+        let folder = Path::new(project.get("path")?.as_str()?);
+        Some(folder.join(data.unwrap_or(".crush")))
+    };
+    projects.into_iter().flatten().filter_map(folder).collect()
+}
+
+static STORE: DatabaseSpec = DatabaseSpec {
+    schemas: &[
+        Schema {
+            line: r#"'{"id":' || json_quote(CAST(r.id AS TEXT)) || ',"role":' || json_quote(CAST(r.role AS TEXT))
+                || ',"model":' || json_quote(CAST(r.model AS TEXT))
+                || ',"at":' || coalesce(CAST(r.created_at AS INTEGER), 'null')
+                || ',"summary":' || iif(r.is_summary_message, 'true', 'false') || ',"parts":' || r.parts || '}'"#,
+            changed: PARTS,
+            ..AUGUST_2025
+        },
+        AUGUST_2025,
+    ],
+};
+
+/// Where the parts end: what comes last is `finish`, which says nothing about the context.
+const PARTS: &str = r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))"#;
+
+const AUGUST_2025: Schema = Schema {
+    sessions: "SELECT id, parent_session_id, iif(updated_at > 100000000000, updated_at, updated_at * 1000),
+        prompt_tokens, completion_tokens, title, summary_message_id,
+        (SELECT max(rowid) FROM messages WHERE session_id = s.id),
+        (SELECT octet_length(parts) + coalesce(finished_at, 0) FROM messages WHERE session_id = s.id
+            ORDER BY rowid DESC LIMIT 1)
+        FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
+    header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(title AS TEXT),
+        'parent', CAST(parent_session_id AS TEXT),
+        'cwd', (SELECT substr(file, 1, length(file) - 16) FROM pragma_database_list
+            WHERE file LIKE '%/.crush/crush.db' AND name = 'main'),
+        'prompt', iif(typeof(prompt_tokens) = 'blob', '', prompt_tokens),
+        'output', iif(typeof(completion_tokens) = 'blob', '', completion_tokens),
+        'answer', (SELECT CAST(id AS TEXT) FROM messages WHERE session_id = ?1 AND role = 'assistant'
+            AND finished_at IS NOT NULL ORDER BY rowid DESC LIMIT 1),
+        'answers', (SELECT count(*) FROM (SELECT 1 FROM messages WHERE session_id = ?1 AND role = 'assistant'
+            AND finished_at IS NOT NULL LIMIT 2))) FROM sessions WHERE id = ?1",
+    from: "messages WHERE session_id = ?1",
+    order: "rowid",
+    line: r#"'{"id":' || json_quote(CAST(r.id AS TEXT)) || ',"role":' || json_quote(CAST(r.role AS TEXT))
+        || ',"model":' || json_quote(CAST(r.model AS TEXT))
+        || ',"at":' || coalesce(CAST(r.created_at AS INTEGER), 'null')
+        || ',"summary":' || iif(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 'true', 'false')
+        || ',"parts":' || r.parts || '}'"#,
+    settled: "r.role <> 'assistant' OR r.finished_at IS NOT NULL",
+    changed: r#"coalesce(nullif(instr(r.parts, ',{"type":"finish"'), 0), length(r.parts))
+        + 1000000000 * coalesce(r.id = (SELECT summary_message_id FROM sessions WHERE id = ?1), 0)"#,
+};
+
+record! {
+    struct Header<'a> {
+        prompt: Reported,
+        output: Reported,
+        answer: Text<'a>,
+        answers: Count,
+    }
+
+    struct Row<'a> {
+        id: Text<'a>,
+        role: Text<'a>,
+        model: Text<'a>,
+        at: Count,
+        summary: Option<bool>,
+        parts: Vec<Piece<'a>>,
+    }
+
+    struct Piece<'a> {
+        kind: Text<'a> = "type",
+        data: Option<Data<'a>>,
+    }
+
+    struct Data<'a> {
+        text: Text<'a>,
+        thinking: Text<'a>,
+        signature: Text<'a>,
+        id: Text<'a>,
+        name: Text<'a>,
+        input: Text<'a>,
+        call: Text<'a> = "tool_call_id",
+        content: Text<'a>,
+        image: Text<'a> = "Data" | "data",
+        reason: Text<'a>,
+    }
+}
+
+/// A response without a report.
+struct Response {
+    place: Place,
+    time: Option<Timestamp>,
+    request: Key,
+    is_claude: bool,
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct CrushDecoder {
+    meta: Meta,
+    /// The newest request: its response, its prompt and its output, and whether it is the first.
+    newest: Option<(Key, u64, u64, bool)>,
+    /// The responses that were not reported.
+    responses: HashMap<Key, Response>,
+    tools: ToolNames,
+}
+
+impl Decoder for CrushDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
+            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
+                self.header(&header);
+            }
+        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
+            self.row(&row, out);
+        }
+        self.report(out);
+    }
+}
+
+impl CrushDecoder {
+    fn header(&mut self, header: &Header<'_>) {
+        let parts = Reported::whole([header.prompt, header.output]);
+        let [prompt, output] = parts.map(Count::or_zero);
+        let is_first = header.answers.or_zero() < 2;
+        let answer = header.answer.key().filter(|_| prompt > 0);
+        self.newest = answer.map(|answer| (answer, prompt, output, is_first));
+    }
+
+    /// Reports the newest response, once its request is known.
+    fn report(&mut self, out: &mut Sink<'_>) {
+        let Some((answer, prompt, output, is_first)) = self.newest else {
+            return;
+        };
+        let Some(response) = self.responses.remove(&answer) else {
+            return;
+        };
+        let usage = match is_first || response.is_claude {
+            true => Usage::estimated(response.request, prompt),
+            false => Usage::reported(response.request, prompt),
+        };
+        out.begin(response.place);
+        out.set_time(response.time);
+        let billed = Billed {
+            input: prompt,
+            output,
+            ..Billed::default()
+        };
+        let output = Some(output);
+        out.usage(Usage {
+            output,
+            billed,
+            ..usage
+        });
+    }
+
+    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+        out.set_time(row.at.time());
+        let key = row.id.key();
+        let role = row.role.or_empty();
+        let is_summary = row.summary == Some(true);
+        let user = match is_summary {
+            true => (Role::Container, Kind::Summary),
+            false if role == "user" => (Role::User, Kind::Text),
+            false => (Role::Assistant, Kind::Text),
+        };
+        let items = self.items(&row.parts, user, out);
+        let node = match role {
+            _ if is_summary => {
+                let failed = |piece: &Piece<'_>| {
+                    let reason = piece.data.as_ref().and_then(|data| data.reason.get());
+                    matches!(reason, Some("error" | "canceled"))
+                };
+                if row.parts.iter().any(failed) {
+                    return out.skip("failed summary");
+                }
+                out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nothing));
+                Node::new(key, Part::Injected, items)
+            }
+            "user" => Node::new(key, Part::Input, items),
+            "tool" => Node::new(key, Part::Result, items),
+            "assistant" => {
+                let model = Meta::of_model(row.model.boxed());
+                out.meta(model.changes(&mut self.meta));
+                let request = Key::of_parts(&["crush", row.id.or_empty()]);
+                let response = Response {
+                    place: out.place(),
+                    time: out.time(),
+                    request,
+                    is_claude: row.model.or_empty().contains("claude"),
+                };
+                self.responses.extend(key.map(|key| (key, response)));
+                Node::output(key, Some(request), items)
+            }
+            other => return out.unknown(format!("{other} message")),
+        };
+        out.node(node);
+    }
+
+    /// The items of a message; `text` is what its texts are.
+    fn items(
+        &mut self,
+        parts: &[Piece<'_>],
+        text: (Role, Kind),
+        out: &mut Sink<'_>,
+    ) -> Vec<NewItem> {
+        let mut items = Vec::new();
+        for piece in parts {
+            let Some(data) = &piece.data else { continue };
+            let (role, kind) = text;
+            items.push(match piece.kind.or_empty() {
+                "text" if !data.text.or_empty().is_empty() => {
+                    out.text(role, kind, data.text.or_empty())
+                }
+                "reasoning" => {
+                    let item = out.item(Role::Assistant, Kind::Thinking);
+                    let item = item.text(data.thinking.or_empty());
+                    item.opaque(data.signature.or_empty().len() as u64).done()
+                }
+                "tool_call" => {
+                    self.tools.insert(data.id.get(), data.name.or_empty());
+                    let item = out.tool_call(data.name.get(), data.id.get());
+                    item.text(data.name.or_empty())
+                        .text(data.input.or_empty())
+                        .done()
+                }
+                "tool_result" => {
+                    let tool = self.tools.get(data.call.get());
+                    let item = out.tool_result(tool, data.call.get());
+                    item.text(data.content.or_empty()).done()
+                }
+                "binary" => {
+                    let tokens = image::tokens(data.image.or_empty(), image::claude, IMAGE);
+                    out.item(role, kind).fixed(tokens, "[image]").done()
+                }
+                "text" | "finish" => continue,
+                other => {
+                    out.unknown(format!("{other} part"));
+                    continue;
+                }
+            });
+        }
+        items
+    }
+}
+
+/// Tokens of an image whose size cannot be read.
+const IMAGE: u64 = 1_500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Source;
+    use crate::model::event::{ByLength, Event};
+
+    #[test]
+    fn each_response_is_reported_to_who_follows() {
+        let header = |answer: &str, answers: u64, prompt: u64| {
+            format!(
+                r#"{{"id":"s","prompt":{prompt},"output":7,"answer":"{answer}","answers":{answers}}}"#
+            )
+        };
+        let answer = |id: &str, model: &str| {
+            format!(r#"{{"id":"{id}","role":"assistant","model":"{model}","at":1,"parts":[]}}"#)
+        };
+        let moments = [
+            (0, header("", 0, 0)),
+            (1, answer("a", "glm-5")),
+            (0, header("a", 1, 100)),
+            // The title's cost was added.
+            (0, header("a", 1, 160)),
+            // Its session's row is written before the end of its own.
+            (2, answer("b", "glm-5")),
+            (0, header("a", 2, 130)),
+            (0, header("b", 2, 130)),
+            // After a summary.
+            (0, header("b", 2, 0)),
+            (3, answer("c", "claude-sonnet-5")),
+            (0, header("c", 2, 90)),
+        ];
+        let mut decoder = CrushDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        for (line, text) in moments {
+            out.begin(Place {
+                line,
+                ..Place::default()
+            });
+            decoder.read_line(&text, &mut out);
+        }
+        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.source)),
+            _ => None,
+        });
+        let usages: Vec<_> = usages.collect();
+        let expected = [
+            (1, 100, Source::Agent),
+            (2, 130, Source::Reported),
+            (3, 90, Source::Agent),
+        ];
+        assert_eq!(usages, expected);
+    }
+}

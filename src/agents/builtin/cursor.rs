@@ -1,0 +1,264 @@
+//! Cursor's agent, in the editor and on the command line.
+//!
+//! Two kinds of logs are read: the databases of the command line, see `chat`, and transcripts: JSON Lines of `{"role", "message": {"content": […]}}`. Public
+//! readers of them agree (jazzyalex/agent-sessions, `CursorSessionParser.swift`; getagentseal/codeburn,
+//! `docs/providers/cursor-agent.md`):
+//!
+//! * No record contains a request's usage, time or model, or a summary of the conversation: all is
+//!   estimated here, and the window is guessed. The editor's own numbers are on its server.
+//! * The content is Anthropic's blocks. What the user typed is in `<user_query>`; the rest of his
+//!   message is the harness's. Calls have no ids, and most builds leave out the results of tools and
+//!   the thinking, which then are missing from the estimate too.
+//! * A sub-agent's transcript lies in `subagents` below its parent's folder.
+//!
+//! The older transcripts, plain text, are not read.
+
+mod chat;
+
+use crate::agents::format::{
+    Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, head,
+};
+use crate::agents::kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use crate::agents::kit::lenient::{self, Piece, Text, record};
+use crate::model::event::{NewItem, Node, Part, Sink};
+use crate::model::{Kind, Role};
+use std::path::Path;
+
+/// The tags around what the user typed.
+const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
+
+/// The format.
+pub static CURSOR: Format = Format {
+    id: "cursor",
+    label: "cursor",
+    roots: &[
+        Root::home(".cursor", "projects"),
+        Root::home(".cursor", "chats"),
+    ],
+    facts: Facts {
+        mark: "first line with a `role` and a `message`",
+        live: "each message",
+        known: "",
+        estimated: "the system prompt, the tools and what tools returned, except in chats of the command line",
+        sub_agents: "yes",
+        compactions: "none logged; chats hold what is left",
+        tried: "invented logs after public readers",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    store: &|head| match head.starts_with(database::MAGIC) {
+        true => Some(StoreKind::Database(&chat::CHATS)),
+        false => Format::DEFAULT.store(head),
+    },
+    decoder: &decoder::<CursorDecoder>,
+    terms: &[],
+    // A chat may have a transcript too, whose name comes before `store.db`.
+    one_log_a_session: true,
+    harmless: "turn_ended",
+    ..Format::DEFAULT
+};
+
+/// `agent-transcripts/<id>/<id>.jsonl` or `agent-transcripts/<id>.jsonl`, and a sub-agent's
+/// `agent-transcripts/<parent>/subagents/<id>.jsonl`; `chats/<folder>/<id>/store.db`.
+fn claims(path: &Path) -> Option<Claim> {
+    if path.ends_with("store.db") {
+        return Some(Claim::database(&chat::CHATS));
+    }
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let folders: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
+    let transcripts = folders
+        .iter()
+        .rposition(|part| *part == "agent-transcripts")?;
+    let below = folders.get(transcripts + 1..folders.len() - 1)?;
+    Some(Claim {
+        id: Some(name.to_owned()),
+        parent: match below {
+            [parent, "subagents", ..] => Some((*parent).to_owned()),
+            _ => None,
+        },
+        ..Claim::LINES
+    })
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let start = head::solid(head, 64);
+    let begins = |role: &str| {
+        start.starts_with(format!(r#"{{"role":"{role}","message":{{"content":"#).as_bytes())
+    };
+    begins("user") || begins("assistant")
+}
+
+record! {
+    struct Record<'a> {
+        kind: Text<'a> = "type",
+        role: Text<'a>,
+        message: Option<Message<'a>>,
+        blob: Text<'a>,
+        chat: Option<chat::Message<'a>>,
+        root: Text<'a>,
+        about: chat::About<'a>,
+    }
+
+    struct Message<'a> {
+        content: Option<Content<'a>>,
+    }
+}
+
+/// Decodes one transcript, or one chat.
+#[derive(Default)]
+struct CursorDecoder {
+    tools: ToolNames,
+    root: chat::Root,
+}
+
+impl Decoder for CursorDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        if let Some(message) = &record.chat {
+            return chat::add(record.blob.or_empty(), message, &mut self.tools, out);
+        }
+        if let Some(root) = record.root.get() {
+            return self.root.read(root, &record.about, out);
+        }
+        let content = record.message.and_then(|message| message.content);
+        let (part, items) = match (record.role.or_empty(), content) {
+            ("user", Some(content)) => {
+                let items = user_message(&content, &self.tools, out);
+                (part_of(&items), items)
+            }
+            ("assistant", Some(content)) => {
+                let items = assistant_items(&content, &mut self.tools, out);
+                (Part::Output, items)
+            }
+            ("", _) => match record.kind.boxed() {
+                Some(kind) => return CURSOR.pass_over(&kind, out),
+                None => return out.unreadable("no role"),
+            },
+            ("user" | "assistant", None) => return out.unreadable("a message without content"),
+            (other, _) => return out.unknown(format!("{other} message")),
+        };
+        out.node(Node::new(None, part, items));
+    }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.root.end(out);
+    }
+}
+
+/// The items of a message to the model: what the user typed, and what was put in around it.
+fn user_message(content: &Content<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let texts = content.0.iter().map(|piece| match piece {
+        Piece::Text(text) => Some(&**text),
+        Piece::Part(block) => block
+            .text
+            .get()
+            .filter(|_| block.kind.get() == Some("text")),
+    });
+    let texts: Option<Vec<&str>> = texts.collect();
+    let queried = |text: &&str| text.contains(QUERY.0);
+    let Some(texts) = texts.filter(|texts| texts.iter().any(queried)) else {
+        return user_items(content, Role::User, Kind::Text, tools, out);
+    };
+    let mut items = Vec::new();
+    for text in texts {
+        let (before, query, after) = query(text);
+        let parts = [
+            (Role::Container, Kind::Reminder, before),
+            (Role::User, Kind::Text, query),
+            (Role::Container, Kind::Reminder, after),
+        ];
+        for (role, kind, text) in parts {
+            if !text.trim().is_empty() {
+                items.push(out.text(role, kind, text));
+            }
+        }
+    }
+    items
+}
+
+/// The text before the user's query, the query, and the text after it.
+fn query(text: &str) -> (&str, &str, &str) {
+    let Some(start) = text.find(QUERY.0) else {
+        return (text, "", "");
+    };
+    let inside = start + QUERY.0.len();
+    let end = text[inside..].find(QUERY.1).map(|len| inside + len);
+    match end {
+        Some(end) => (
+            &text[..start],
+            &text[inside..end],
+            &text[end + QUERY.1.len()..],
+        ),
+        None => (&text[..start], &text[inside..], ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_chat_and_its_transcript_are_one_session() {
+        use crate::ingest::discover::Scanner;
+        use crate::ingest::roots::SearchRoot;
+        let home = tempfile::tempdir().unwrap();
+        let id = "c0000000-0000-4000-8000-000000000001";
+        let chat = home.path().join("chats/f/c/store.db");
+        let transcript = home
+            .path()
+            .join(format!("projects/p/agent-transcripts/{id}.jsonl"));
+        for path in [&chat, &transcript] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        let sql = include_str!("../../../tests/fixtures/cursor/chat_with_own_sizes/log.sql");
+        let writer = rusqlite::Connection::open(&chat).unwrap();
+        writer.execute_batch(sql).unwrap();
+        drop(writer);
+        std::fs::write(
+            &transcript,
+            "{\"role\":\"user\",\"message\":{\"content\":[]}}\n",
+        )
+        .unwrap();
+        let root = SearchRoot::Usual(&CURSOR, home.path().to_path_buf());
+        let found = Scanner::new(vec![root], vec![], |_| None).look().files;
+        assert_eq!(found.len(), 1);
+        assert!(found[0].facts.path.ends_with("store.db"));
+    }
+
+    #[test]
+    fn transcripts_are_told_by_name_and_by_content() {
+        let claim = |path: &str| {
+            let claim = CURSOR.claims(Path::new(path))?;
+            Some((claim.id?, claim.parent))
+        };
+        let root = "/home/dev/.cursor/projects/home-dev-shop/agent-transcripts";
+        assert_eq!(
+            claim(&format!("{root}/abc/abc.jsonl")),
+            Some(("abc".to_owned(), None))
+        );
+        assert_eq!(
+            claim(&format!("{root}/abc.jsonl")),
+            Some(("abc".to_owned(), None))
+        );
+        assert_eq!(
+            claim(&format!("{root}/abc/subagents/def.jsonl")),
+            Some(("def".to_owned(), Some("abc".to_owned())))
+        );
+        assert_eq!(claim("/home/dev/.cursor/projects/shop/notes.jsonl"), None);
+        assert!(CURSOR.recognise(b"{\"role\": \"user\", \"message\": {\"content\": ["));
+        assert!(!CURSOR.recognise(b"{\"role\":\"user\",\"content\":\"hello\"}"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_lost(text in "(<user_query>|</user_query>|é| |a){0,12}") {
+            let (before, query, after) = query(&text);
+            let tags = QUERY.0.len() + QUERY.1.len();
+            let kept = before.len() + query.len() + after.len();
+            prop_assert!(text.len() - kept <= tags);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Factory Droid.
+//!
+//! A session is one JSON Lines file, with a `<id>.settings.json` beside it. After public readers of the
+//! format (jazzyalex/agent-sessions, `DroidSessionParser.swift`; inference-sh/agentprotocol,
+//! `transcript/droid`, whose samples are of droid 0.226 with what it then sent to the model):
+//!
+//! * No record contains a request's usage. The settings file has it: `lastCallTokenUsage` is that of the
+//!   newest response, without what was read from a cache in `inputTokens`; `tokenUsage` is the session's
+//!   sum. Seen in 0.215: the file is rewritten after each response, up to 0.1 s after its message and mostly
+//!   before its tools have returned. So the newest response is known; those before it only while the log is
+//!   followed. In versions without `lastCallTokenUsage` all is estimated.
+//! * Messages are a list, in the order of the file, `parentId` notwithstanding. Their content is
+//!   Anthropic's blocks. `visibility` names who gets them: `user_only` (what hooks did, with an empty
+//!   content) never goes to the model, `llm_only` is the harness's.
+//! * `compaction_state` inside a session names an `anchorMessage`: the messages after it stay. The
+//!   command `/compress` instead begins a new session, whose `session_start` names its `parent` (no
+//!   sub-agent), and a `compaction_state` without an anchor. The model then gets the summary and
+//!   `systemInfoText`.
+//! * A sub-agent's session names its `callingSessionId`.
+//! * When droid compacts by itself is not public; neither is which models keep their thinking: the
+//!   models table names them.
+//! * Models are named by `modelId` of the answers; a user's own begin with `custom:`.
+
+use crate::agents::format::is_uuid;
+use crate::agents::format::{
+    Claim, Decoder, Facts, Format, Root, StateUpdate, Tier, decoder, facts, head,
+};
+use crate::agents::kit::anthropic::{Content, ToolNames, assistant_items, part_of, user_items};
+use crate::agents::kit::lenient::{self, Count, Lost, Text, record};
+use crate::agents::kit::text;
+use crate::model::event::{
+    Billed, Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use std::path::Path;
+
+/// The format.
+pub static DROID: Format = Format {
+    id: "droid",
+    label: "droid",
+    tier: Tier::Proven("0.215.0"),
+    roots: &[Root::home(".factory", "sessions")],
+    facts: Facts {
+        mark: "first line of type `session_start`",
+        live: facts::EACH_LINE,
+        known: "the newest prompt and output; the others where the log was followed",
+        estimated: "the others",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "whole runs of 0.215, invented logs after public readers of 0.226",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<DroidDecoder>,
+    reset_marks: &[r#""type":"compaction_state""#],
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_creation", |b| b.cache_creation),
+        ("cache_read", |b| b.cache_read),
+        ("output", |b| b.output),
+        ("thinking", |b| b.reasoning),
+    ],
+    states: |log| vec![log.with_extension("settings.json")],
+    harmless: "agent_turn_outcome todo_state",
+    ..Format::DEFAULT
+};
+
+/// `<session id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    Some(Claim {
+        id: is_uuid(name).then(|| name.to_owned()),
+        ..Claim::LINES
+    })
+}
+
+fn recognise(head: &[u8]) -> bool {
+    head::solid(head, 32).starts_with(br#"{"type":"session_start","#)
+}
+
+record! {
+    struct Record<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        timestamp: Text<'a>,
+        message: Option<Message<'a>>,
+        visibility: Text<'a>,
+        title: Text<'a>,
+        session_title: Text<'a> = "sessionTitle",
+        cwd: Text<'a>,
+        calling_session_id: Text<'a> = "callingSessionId",
+        summary_text: Text<'a> = "summaryText",
+        system_info_text: Text<'a> = "systemInfoText",
+        anchor_message: Option<Anchor<'a>> = "anchorMessage",
+    }
+
+    struct Message<'a> {
+        role: Text<'a>,
+        visibility: Text<'a>,
+        content: Content<'a>,
+        model_id: Text<'a> = "modelId",
+    }
+
+    struct Anchor<'a> {
+        id: Text<'a>,
+    }
+}
+
+record! {
+    /// `<id>.settings.json`.
+    struct Settings {
+        sums: Option<Numbers> = "tokenUsage",
+        last: Option<Numbers> = "lastCallTokenUsage",
+    }
+
+    #[derive(Copy, PartialEq)]
+    whole struct Numbers {
+        input: Count = "inputTokens",
+        output: Count = "outputTokens",
+        cache_creation: Count = "cacheCreationTokens",
+        cache_read: Count = "cacheReadTokens",
+        thinking: Count = "thinkingTokens",
+    }
+}
+
+impl Numbers {
+    fn billed(self) -> Billed {
+        Billed {
+            input: self.input.or_zero(),
+            cache_creation: self.cache_creation.or_zero(),
+            cache_read: self.cache_read.or_zero(),
+            output: self.output.or_zero(),
+            reasoning: self.thinking.or_zero(),
+        }
+    }
+}
+
+/// A response, by its message.
+#[derive(Clone, Copy)]
+struct Response {
+    request: Key,
+    place: Place,
+    at: Option<Timestamp>,
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct DroidDecoder {
+    settings: Settings,
+    /// The sums of all responses that were reported.
+    reported: Billed,
+    /// The newest response since the last compaction.
+    newest: Option<Response>,
+    tools: ToolNames,
+    /// The messages so far.
+    messages: Vec<Key>,
+    /// The record of the newest summary.
+    summary: Option<Key>,
+    /// The newest facts.
+    meta: Meta,
+}
+
+impl Decoder for DroidDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        out.set_time(record.timestamp.time());
+        match record.kind.or_empty() {
+            "session_start" => out.meta(header(&record)),
+            "message" => self.message(&record, out),
+            "compaction_state" => self.compaction(&record, out),
+            "" => out.unreadable("no type"),
+            other => DROID.pass_over(other, out),
+        }
+    }
+
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let lost = Lost::default();
+        match lenient::parse(&text(document), &lost) {
+            Ok(settings) => self.settings = settings,
+            Err(_) => return StateUpdate::Incomplete,
+        }
+        lost.report(out);
+        StateUpdate::Accepted
+    }
+
+    /// Other sums than those that were reported are of a new response. It was written before them.
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        let sums = self.settings.sums.map(Numbers::billed);
+        let sums = sums.filter(|sums| *sums != self.reported);
+        let (Some(sums), Some(last)) = (sums, self.settings.last) else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.reported, sums);
+        let prompt = last.billed().prompt();
+        let Some(newest) = self.newest.filter(|_| prompt > 0) else {
+            return;
+        };
+        out.begin(newest.place);
+        out.set_time(newest.at);
+        out.usage(Usage {
+            model: self.meta.model.clone(),
+            cached: last.cache_read.or_zero(),
+            output: last.output.0,
+            // Those that were missed count, too.
+            billed: sums.checked_sub(before).unwrap_or(last.billed()),
+            ..Usage::reported(newest.request, prompt)
+        });
+    }
+}
+
+fn header(record: &Record<'_>) -> Meta {
+    Meta {
+        id: record.id.boxed(),
+        title: record.session_title.boxed().or(record.title.boxed()),
+        cwd: record.cwd.boxed(),
+        parent: record.calling_session_id.boxed(),
+        ..Meta::default()
+    }
+}
+
+impl DroidDecoder {
+    fn message(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let Some(message) = &record.message else {
+            return out.unreadable("a message without a message");
+        };
+        let visibility = message.visibility.get().or(record.visibility.get());
+        if visibility == Some("user_only") {
+            return out.skip("user_only message");
+        }
+        let key = record.id.key();
+        self.messages.extend(key);
+        let (part, items) = match message.role.or_empty() {
+            "assistant" => {
+                let meta = Meta::of_model(message.model_id.boxed());
+                out.meta(meta.changes(&mut self.meta));
+                let items = assistant_items(&message.content, &mut self.tools, out);
+                let request = record.id.get().map(|id| Key::of_parts(&["response", id]));
+                self.newest = request.map(|request| Response {
+                    request,
+                    place: out.place(),
+                    at: out.time(),
+                });
+                return out.node(Node::output(key, request, items));
+            }
+            "user" => {
+                let (role, kind) = match visibility {
+                    Some("llm_only") => (Role::Container, Kind::Reminder),
+                    _ => (Role::User, Kind::Text),
+                };
+                let items = user_items(&message.content, role, kind, &self.tools, out);
+                (part_of(&items), items)
+            }
+            other => return out.unknown(format!("{other} message")),
+        };
+        out.node(Node::new(key, part, items));
+    }
+
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let anchor = record.anchor_message.as_ref();
+        let anchor = anchor.and_then(|anchor| anchor.id.key());
+        let first = anchor.and_then(|anchor| {
+            // An anchor that was not read is older than every message that was.
+            let after = self.messages.iter().rposition(|key| *key == anchor);
+            self.messages.get(after.map_or(0, |at| at + 1)).copied()
+        });
+        let id = record.id.get();
+        self.newest = None;
+        // At the beginning of a file nothing leaves: its history was another session's.
+        let begins = self.messages.is_empty() && out.place().line > 0;
+        if !begins {
+            let cause = match anchor {
+                Some(_) => Cause::Automatic,
+                None => Cause::Manual,
+            };
+            out.reset(Reset {
+                key: id.map(|id| Key::of_parts(&["reset", id])),
+                ..Reset::new(Gone::Compaction, cause, Kept::from(first))
+            });
+        }
+        // What is kept may reach back beyond the previous summary, which is never kept.
+        if let Some(old) = std::mem::replace(&mut self.summary, record.id.key()) {
+            out.emit(Event::cleared_node(old));
+        }
+        let texts = [
+            (Kind::Summary, &record.summary_text),
+            (Kind::Reminder, &record.system_info_text),
+        ];
+        let texts = texts
+            .into_iter()
+            .filter_map(|(kind, text)| Some((kind, text.get()?)));
+        let items = texts
+            .map(|(kind, text)| out.text(Role::Container, kind, text))
+            .collect();
+        out.node(Node::new(record.id.key(), Part::Injected, items));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::ByLength;
+
+    #[test]
+    fn logs_are_told_by_name_and_by_content() {
+        let id = "6f0c1d9e-3b7a-4a52-9d1e-2c8b5a7f4e31";
+        let path = format!("/home/dev/.factory/sessions/-home-dev-shop/{id}.jsonl");
+        let claim = DROID.claims(Path::new(&path)).map(|claim| claim.id);
+        assert_eq!(claim, Some(Some(id.to_owned())));
+        let settings = format!("/home/dev/.factory/sessions/-home-dev-shop/{id}.settings.json");
+        assert_eq!(DROID.claims(Path::new(&settings)), None);
+        assert!(DROID.recognise(b"{ \"type\": \"session_start\", \"id\""));
+        assert!(!DROID.recognise(b"{\"type\":\"session\",\"id\""));
+    }
+
+    /// The prompts and billed inputs that are reported while lines and settings come.
+    fn reports(moments: &[&str]) -> Vec<(u64, u64)> {
+        let mut decoder = DroidDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        for (line, moment) in (1..).zip(moments) {
+            match moment.strip_prefix("settings ") {
+                Some(settings) => {
+                    decoder.read_state(settings.as_bytes(), &mut out);
+                }
+                None => {
+                    out.begin(Place {
+                        line,
+                        ..Place::default()
+                    });
+                    decoder.read_line(moment, &mut out);
+                }
+            }
+            decoder.read_end(&mut out);
+        }
+        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some((usage.prompt, usage.billed.input)),
+            _ => None,
+        });
+        usages.collect()
+    }
+
+    fn answer(id: u32) -> String {
+        format!(
+            r#"{{"type":"message","id":"a{id}","message":{{"role":"assistant","content":[]}}}}"#
+        )
+    }
+
+    fn settings(sum: u64, input: u64, cached: u64) -> String {
+        format!(
+            r#"settings {{"tokenUsage":{{"inputTokens":{sum}}},"lastCallTokenUsage":{{"inputTokens":{input},"outputTokens":3,"cacheReadTokens":{cached}}}}}"#
+        )
+    }
+
+    #[test]
+    fn each_response_is_reported_while_the_settings_are_followed() {
+        let [a, b] = [answer(1), answer(2)];
+        let [first, second] = [settings(100, 100, 0), settings(130, 30, 96)];
+        let said = [&*a, &first, &first, &b, &second, "settings {\"half"];
+        assert_eq!(reports(&said), [(100, 100), (126, 30)]);
+        // A rewrite that was missed shows in the sums.
+        assert_eq!(reports(&[&a, &b, &second]), [(126, 130)]);
+        // Nothing is written yet, or nothing but sums.
+        assert_eq!(reports(&[&second]), []);
+        assert_eq!(
+            reports(&[&a, r#"settings {"tokenUsage":{"inputTokens":7}}"#]),
+            []
+        );
+    }
+
+    #[test]
+    fn what_a_compaction_cost_is_no_context() {
+        let summary = r#"{"type":"compaction_state","id":"s","summaryText":"Both were answered."}"#;
+        let [a, b] = [answer(1), answer(2)];
+        let [first, second, third] = [
+            settings(100, 100, 0),
+            settings(250, 150, 0),
+            settings(290, 40, 0),
+        ];
+        let said = [&*a, &first, summary, &second, &b, &third];
+        assert_eq!(reports(&said), [(100, 100), (40, 40)]);
+    }
+}

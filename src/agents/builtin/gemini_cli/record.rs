@@ -1,0 +1,70 @@
+//! The records as they are written.
+
+use crate::agents::kit::genai::{Call, Parts};
+use crate::agents::kit::lenient::{Count, Pieces, Raw, Text, Texts, record};
+use crate::agents::kit::{image, pdf};
+
+const PDF: &str = "application/pdf";
+/// What Gemini CLI counts for an image whose size cannot be read, and for other files.
+const IMAGE_TOKENS: u64 = 3_000;
+/// What Gemini CLI counts for any PDF.
+const PDF_TOKENS: u64 = 25_800;
+/// Tokens of a page of a PDF for Gemini 3; 258 for earlier models (Google, "Media resolution").
+const PAGE_TOKENS: u64 = 560;
+
+record! {
+    /// A message, or a change to the session.
+    pub(super) struct Record<'a> {
+        pub(super) rewind_to: Text<'a> = "$rewindTo",
+        pub(super) set: Option<Facts<'a>> = "$set",
+        pub(super) id: Text<'a>,
+        pub(super) timestamp: Text<'a>,
+        pub(super) kind: Text<'a> = "type",
+        pub(super) content: Pieces<'a, Parts<'a>>,
+        pub(super) tool_calls: Vec<Call<'a>> = "toolCalls",
+        pub(super) tokens: Option<Tokens>,
+        pub(super) model: Text<'a>,
+    }
+
+    /// The head of a session, a change to it, or a whole document.
+    pub(super) struct Facts<'a> {
+        pub(super) session_id: Text<'a> = "sessionId",
+        pub(super) start_time: Text<'a> = "startTime",
+        pub(super) last_updated: Text<'a> = "lastUpdated",
+        pub(super) summary: Text<'a>,
+        pub(super) directories: Texts<'a>,
+        pub(super) messages: Option<Vec<Raw<'a>>>,
+    }
+
+    #[derive(Copy)]
+    whole pub(super) struct Tokens {
+        pub(super) input: Count,
+        pub(super) output: Count,
+        pub(super) cached: Count,
+        pub(super) thoughts: Count,
+        pub(super) tool: Count,
+    }
+}
+
+/// The tokens of a file, and its label.
+pub(super) fn media<'p>(part: &'p Parts<'_>) -> Option<(u64, &'p str)> {
+    let media = part.media()?;
+    Some(match media.mime_type.or_empty() {
+        PDF => {
+            let tokens = pdf::tokens(media.data.or_empty(), PAGE_TOKENS, PDF_TOKENS);
+            (tokens, "[pdf]")
+        }
+        _ => {
+            let tokens = image::tokens(media.data.or_empty(), image::gemini, IMAGE_TOKENS);
+            (tokens, "[image]")
+        }
+    })
+}
+
+/// What Gemini CLI itself counts for a file.
+pub(super) fn own_tokens(part: &Parts<'_>) -> u64 {
+    match part.media() {
+        Some(media) if media.mime_type.get() == Some(PDF) => PDF_TOKENS,
+        _ => media(part).map_or(0, |(tokens, _)| tokens),
+    }
+}

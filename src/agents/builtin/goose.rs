@@ -1,0 +1,465 @@
+//! Goose.
+//!
+//! All sessions are in one database. After its sources (`session/session_manager.rs`, `context_mgmt/mod.rs`,
+//! `token_usage.rs`; schemas 1 to 16), checked on a database of schema 15 with nine requests:
+//!
+//! * A row of `messages` is a message: `content_json` is a list of its pieces, `metadata_json` has who sees it and, for
+//!   the first row of a response, the provider's usage. A response with several calls is several rows of
+//!   the same second.
+//! * Since schema 15 each request is a row of `usage_ledger`, too, written before the rows of its response.
+//!   Those of compactions, and of responses without a message, are costs alone. In older schemas the
+//!   session's own row has the usage of the newest request, and no other is known.
+//! * `input_tokens` contains what was read from a cache and written to it.
+//! * A compaction hides all rows from the model (`agentVisible`), in place or by writing all of them anew, and adds
+//!   two rows that are hidden from the user: a summary, as the user's, and an instruction to go on, as the
+//!   model's. Then follows a copy of the user's last message, unless he asked for the compaction.
+//! * The system prompt, the tools and a reminder at the end of each prompt are not logged.
+
+use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
+use crate::agents::format::settings::{Layers, Settings};
+use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use crate::agents::kit::anthropic::{ToolNames, part_of};
+use crate::agents::kit::lenient::{self, Count, Lost, Piece, Pieces, Raw, Text, Window, record};
+use crate::agents::kit::{image, rows};
+use crate::model::event::{
+    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink,
+    Usage,
+};
+use crate::model::window::{Compaction, Overrides};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+
+/// The format.
+pub static GOOSE: Format = Format {
+    id: "goose",
+    label: "goose",
+    roots: &[
+        Root::new(Base::XdgData("goose"), "sessions").flat(),
+        Root::new(Base::XdgData("Block/goose"), "sessions").flat(),
+        Root::new(Base::XdgData("goose"), "data/sessions").env("GOOSE_PATH_ROOT"),
+    ],
+    facts: Facts {
+        mark: "SQLite database with Goose's tables",
+        live: "each write",
+        known: "prompts, outputs; the newest alone before schema 15",
+        estimated: "",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "a database of schema 15, invented ones of schemas 5 and 15",
+    },
+    tier: Tier::Read,
+    claims: &|path| (path.file_name()? == "sessions.db").then(|| Claim::database(&STORE)),
+    decoder: &decoder::<GooseDecoder>,
+    store: &|head| {
+        head.starts_with(MAGIC)
+            .then_some(StoreKind::Database(&STORE))
+    },
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+    ],
+    settings: Some(&Settings {
+        files: &[],
+        env: &["GOOSE_AUTO_COMPACT_THRESHOLD", "GOOSE_CONTEXT_LIMIT"],
+        read: overrides,
+    }),
+    ..Format::DEFAULT
+};
+
+fn overrides(files: &[&[u8]]) -> Overrides {
+    let layers = Layers::json(files);
+    let share: Option<f64> = layers.find("/env/GOOSE_AUTO_COMPACT_THRESHOLD", |value| {
+        value.as_str()?.parse().ok()
+    });
+    Overrides {
+        share: share.filter(|share| *share > 0.0 && *share < 1.0),
+        compaction: match share {
+            Some(share) if share <= 0.0 || share >= 1.0 => Compaction::Off,
+            _ => Compaction::Usual,
+        },
+        window: layers.tokens("/env/GOOSE_CONTEXT_LIMIT"),
+        ..Overrides::default()
+    }
+}
+
+/// Tokens of an image whose size cannot be read.
+const IMAGE: u64 = 1_500;
+
+static STORE: DatabaseSpec = DatabaseSpec {
+    schemas: &[
+        Schema {
+            sessions: "SELECT id, parent_session_id, unixepoch(updated_at) * 1000, name, total_tokens,
+                (SELECT max(id) FROM messages WHERE session_id = s.id),
+                (SELECT max(id) FROM usage_ledger WHERE session_id = s.id)
+                FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
+            header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
+                'cwd', CAST(working_dir AS TEXT), 'parent', CAST(parent_session_id AS TEXT),
+                'config', CAST(model_config_json AS TEXT), 'ledger', json((SELECT json_group_array(json_object(
+                    'id', id, 'at', CAST(created_timestamp AS INTEGER),
+                    'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+                    'output', iif(typeof(output_tokens) = 'blob', '', output_tokens),
+                    'cache_read', iif(typeof(cache_read_tokens) = 'blob', '', cache_read_tokens),
+                    'cache_write', iif(typeof(cache_write_tokens) = 'blob', '', cache_write_tokens),
+                    'compaction', CAST(is_compaction AS INTEGER)) ORDER BY id)
+                FROM usage_ledger WHERE session_id = ?1))) FROM sessions WHERE id = ?1",
+            ..BEFORE_THE_LEDGER
+        },
+        BEFORE_THE_LEDGER,
+        // Schema 5.
+        Schema {
+            header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
+                'cwd', CAST(working_dir AS TEXT), 'ledger', json_array(json_object(
+                    'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
+                    'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+                    'output', iif(typeof(output_tokens) = 'blob', '', output_tokens))))
+                FROM sessions WHERE id = ?1",
+            ..BEFORE_THE_LEDGER
+        },
+    ],
+};
+
+/// The session's row is read as the newest of a ledger.
+const BEFORE_THE_LEDGER: Schema = Schema {
+    sessions: "SELECT id, NULL, unixepoch(updated_at) * 1000, name, total_tokens, accumulated_total_tokens,
+        (SELECT max(id) FROM messages WHERE session_id = s.id)
+        FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
+    header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(name AS TEXT),
+        'cwd', CAST(working_dir AS TEXT), 'config', CAST(model_config_json AS TEXT),
+        'ledger', json_array(json_object(
+            'id', CAST(accumulated_total_tokens AS INTEGER), 'at', NULL,
+            'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+            'output', iif(typeof(output_tokens) = 'blob', '', output_tokens))))
+        FROM sessions WHERE id = ?1",
+    from: "messages WHERE session_id = ?1",
+    order: "id",
+    line: r#"'{"id":' || r.id || ',"role":' || json_quote(CAST(r.role AS TEXT))
+        || ',"at":' || coalesce(CAST(r.created_timestamp AS INTEGER), 'null')
+        || ',"metadata":' || coalesce(r.metadata_json, 'null') || ',"content":' || r.content_json || '}'"#,
+    settled: "1",
+    changed: r#"r.id * 2 + coalesce(instr(r.metadata_json, '"agentVisible":false') > 0, 0)"#,
+};
+
+record! {
+    struct Header<'a> {
+        id: Text<'a>,
+        config: Text<'a>,
+        ledger: Vec<Numbers>,
+    }
+
+    struct Config<'a> {
+        model_name: Text<'a>,
+        context_limit: Window,
+    }
+
+    /// A request of the ledger, or what a message has of it.
+    #[derive(Copy)]
+    whole struct Numbers {
+        id: Count,
+        at: Count,
+        input: Count = "input" | "inputTokens",
+        output: Count = "output" | "outputTokens",
+        cache_read: Count,
+        cache_write: Count,
+        compaction: Count,
+    }
+
+    struct Row<'a> {
+        id: Count,
+        role: Text<'a>,
+        at: Count,
+        metadata: Metadata,
+        content: Vec<Block<'a>>,
+    }
+
+    struct Metadata {
+        user_visible: Option<bool> = "userVisible",
+        agent_visible: Option<bool> = "agentVisible",
+        usage: Option<Numbers>,
+    }
+
+    struct Block<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        text: Text<'a>,
+        thinking: Text<'a>,
+        signature: Text<'a>,
+        data: Text<'a>,
+        call: Option<Call<'a>> = "toolCall",
+        result: Option<Outcome<'a>> = "toolResult",
+        content: Pieces<'a, Block<'a>>,
+    }
+
+    struct Call<'a> {
+        value: Option<Function<'a>>,
+    }
+
+    struct Function<'a> {
+        name: Text<'a>,
+        arguments: Option<Raw<'a>>,
+    }
+
+    struct Outcome<'a> {
+        value: Pieces<'a, Block<'a>>,
+        error: Text<'a>,
+    }
+}
+
+/// The newest response.
+struct Response {
+    request: Key,
+    place: Place,
+    time: Option<Timestamp>,
+    at: u64,
+    own: Option<Numbers>,
+    is_reported: bool,
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct GooseDecoder {
+    id: Box<str>,
+    /// The newest facts.
+    meta: Meta,
+    ledger: Vec<Numbers>,
+    /// The request of the ledger that was reported last, and those that were billed.
+    reported: u64,
+    billed: u64,
+    tools: ToolNames,
+    newest: Option<Response>,
+    /// The row before.
+    last: Option<Key>,
+    /// The rows since the last compaction that the model does not see.
+    hidden: Vec<Key>,
+}
+
+impl Decoder for GooseDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
+            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
+                self.header(header, out);
+            }
+        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
+            self.row(&row, out);
+        }
+    }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.report(true, out);
+        let hidden = std::mem::take(&mut self.hidden);
+        let hidden = hidden.into_iter();
+        hidden.for_each(|node| out.emit(Event::cleared_node(node)));
+    }
+}
+
+impl GooseDecoder {
+    fn header(&mut self, header: Header<'_>, out: &mut Sink<'_>) {
+        let config = header.config.get();
+        let config = config.and_then(|json| lenient::parse(json, &Lost::default()).ok());
+        let config: Config<'_> = config.unwrap_or_default();
+        let config = Meta {
+            model: config.model_name.boxed(),
+            ..Meta::of_window(config.context_limit.0)
+        };
+        out.meta(config.changes(&mut self.meta));
+        self.id = header.id.or_empty().into();
+        self.ledger = header.ledger;
+        for numbers in after(&self.ledger, self.billed) {
+            self.billed = numbers.id.or_zero();
+            let request = Key::of_parts(&["goose ledger", &self.id, &self.billed.to_string()]);
+            let billed = Billed {
+                input: numbers.input.or_zero(),
+                cache_creation: numbers.cache_write.or_zero(),
+                cache_read: numbers.cache_read.or_zero(),
+                output: numbers.output.or_zero(),
+                ..Billed::default()
+            };
+            out.emit(Event::Billed { request, billed });
+        }
+    }
+
+    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+        let at = row.at.seconds();
+        out.set_time(row.at.time());
+        let key = Key::of_number("goose", row.id.or_zero());
+        let is_of_harness = row.metadata.user_visible == Some(false);
+        let (role, kind) = match is_of_harness {
+            true => (Role::Container, Kind::Summary),
+            false => (Role::User, Kind::Text),
+        };
+        match row.role.or_empty() {
+            "assistant" if is_of_harness => self.compaction(key, row, out),
+            "assistant" => self.response(key, at, row, out),
+            "user" => {
+                let items = self.items(row, role, kind, out);
+                out.node(Node::new(Some(key), part_of(&items), items));
+            }
+            other => out.unknown(format!("{other} message")),
+        }
+        if row.metadata.agent_visible == Some(false) {
+            self.hidden.push(key);
+        }
+        self.last = Some(key);
+    }
+
+    /// An instruction to go on. The summary is the row before it.
+    fn compaction(&mut self, key: Key, row: &Row<'_>, out: &mut Sink<'_>) {
+        let is_manual = |block: &Block<'_>| block.text.or_empty().contains("user's request");
+        let cause = match row.content.iter().any(is_manual) {
+            true => Cause::Manual,
+            false => Cause::Automatic,
+        };
+        self.hidden.clear();
+        out.reset(Reset::new(Gone::Compaction, cause, Kept::from(self.last)));
+        let items = self.items(row, Role::Container, Kind::Reminder, out);
+        out.node(Node::new(Some(key), Part::Injected, items));
+    }
+
+    fn response(&mut self, key: Key, at: u64, row: &Row<'_>, out: &mut Sink<'_>) {
+        let mut items = self.items(row, Role::Assistant, Kind::Text, out);
+        if items.is_empty() {
+            // A notice.
+            return out.node(Node::new(Some(key), Part::Link, items));
+        }
+        let own = row.metadata.usage;
+        let same = self.newest.as_ref();
+        let same = same.filter(|newest| own.is_none() && newest.at == at);
+        let request = match same {
+            Some(newest) => newest.request,
+            None => Key::of_parts(&["goose", &self.id, &row.id.or_zero().to_string()]),
+        };
+        // Each row of a response repeats its thinking.
+        items.retain(|item| same.is_none() || item.kind != Kind::Thinking);
+        if same.is_none() {
+            self.newest = Some(Response {
+                request,
+                place: out.place(),
+                time: out.time(),
+                at,
+                own,
+                is_reported: false,
+            });
+        }
+        out.node(Node::output(Some(key), Some(request), items));
+        self.report(false, out);
+    }
+
+    /// Reports the newest response, once its request is in the ledger.
+    fn report(&mut self, is_end: bool, out: &mut Sink<'_>) {
+        let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_reported) else {
+            return;
+        };
+        let mut rest = after(&self.ledger, self.reported);
+        let logged = rest.find(|numbers| {
+            let is_equal =
+                |own: Numbers| (own.input, own.output) == (numbers.input, numbers.output);
+            // Before schema 15 there is no time, and only the newest request.
+            let has_time = numbers.at.0.is_some();
+            let is_later = if has_time {
+                numbers.at.seconds() >= newest.at
+            } else {
+                is_end
+            };
+            numbers.compaction.or_zero() == 0 && is_later && newest.own.is_none_or(is_equal)
+        });
+        self.reported = logged.map_or(self.reported, |numbers| numbers.id.or_zero());
+        let Some(numbers) = logged.copied().or(newest.own) else {
+            return;
+        };
+        newest.is_reported = true;
+        let prompt = numbers.input.or_zero();
+        if prompt > 0 {
+            out.begin(newest.place);
+            out.set_time(newest.time);
+            // What it cost is in the ledger.
+            out.usage(Usage {
+                cached: numbers.cache_read.or_zero(),
+                output: numbers.output.0,
+                ..Usage::reported(newest.request, prompt)
+            });
+        }
+    }
+
+    /// The items of a message; `role` and `kind` are those of its text.
+    fn items(&mut self, row: &Row<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> Vec<NewItem> {
+        let mut items = Vec::new();
+        // Thinking is written in the pieces in which it came.
+        let thinking = |block: &&Block<'_>| block.kind.get() == Some("thinking");
+        let parts = row.content.iter().filter(thinking);
+        let text: String = parts
+            .clone()
+            .map(|block| block.thinking.or_empty())
+            .collect();
+        let hidden: usize = parts.map(|block| block.signature.or_empty().len()).sum();
+        if !text.is_empty() || hidden > 0 {
+            let item = out.item(Role::Assistant, Kind::Thinking);
+            items.push(item.text(&text).opaque(hidden as u64).done());
+        }
+        for block in &row.content {
+            let id = block.id.get();
+            items.push(match (block.kind.or_empty(), &block.call, &block.result) {
+                ("thinking" | "systemNotification", ..) => continue,
+                ("redactedThinking", ..) => {
+                    let item = out.item(Role::Assistant, Kind::Thinking);
+                    item.opaque(block.data.or_empty().len() as u64).done()
+                }
+                (_, Some(call), _) => {
+                    let function = call.value.clone().unwrap_or_default();
+                    self.tools
+                        .call(id, function.name.get(), function.arguments, out)
+                }
+                (_, _, Some(result)) => {
+                    let item = out.tool_result(self.tools.get(id), id);
+                    add(item, &result.value)
+                        .text(result.error.or_empty())
+                        .done()
+                }
+                _ => add_block(out.item(role, kind), block).done(),
+            });
+        }
+        items
+    }
+}
+
+/// The requests of a ledger after the one with this id.
+fn after(ledger: &[Numbers], id: u64) -> impl Iterator<Item = &Numbers> {
+    let from = ledger.partition_point(|numbers| numbers.id.or_zero() <= id);
+    ledger.get(from..).unwrap_or_default().iter()
+}
+
+fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Pieces<'_, Block<'_>>) -> ItemBuilder<'s, 'm> {
+    content.0.iter().fold(item, |item, piece| match piece {
+        Piece::Text(text) => item.text(text),
+        Piece::Part(block) => add_block(item, block),
+    })
+}
+
+fn add_block<'s, 'm>(item: ItemBuilder<'s, 'm>, block: &Block<'_>) -> ItemBuilder<'s, 'm> {
+    let item = match (block.text.get(), block.data.get()) {
+        (Some(text), _) => item.text(text),
+        (None, Some(data)) => item.fixed(image::tokens(data, image::claude, IMAGE), "[image]"),
+        (None, None) => item,
+    };
+    add(item, &block.content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_is_a_share_or_off() {
+        let read = |share: &str| {
+            let env = format!("{{\"env\":{{\"GOOSE_AUTO_COMPACT_THRESHOLD\":\"{share}\"}}}}");
+            overrides(&[env.as_bytes()])
+        };
+        assert_eq!(read("0.6").share, Some(0.6));
+        assert_eq!(read("0").compaction, Compaction::Off);
+        assert_eq!(read("1.0").compaction, Compaction::Off);
+        assert!(read("often").is_empty());
+        let limit = overrides(&[b"{\"env\":{\"GOOSE_CONTEXT_LIMIT\":\"64000\"}}"]);
+        assert_eq!(limit.window, Some(64_000));
+    }
+}

@@ -1,0 +1,307 @@
+//! Grok Build.
+//!
+//! A session is a folder, `sessions/<percent-encoded cwd>/<id>/`. Checked on runs of 0.2.111:
+//!
+//! * `updates.jsonl` only grows: the Agent Client Protocol's updates, and Grok's own. A response is what has
+//!   the same `streamStartMs`. On its calls `totalTokens` is exactly its prompt and its output; on text it is
+//!   Grok's estimate. `turn_completed.usage` is a sum over the turn's requests.
+//! * `output_for_prompt` of a completed call is what the model gets of the result; before, and for the
+//!   screen, the same output is written again and again.
+//! * The numbers of each request are in `~/.grok/logs/unified.jsonl`, of all sessions and in their order, as
+//!   `shell.turn.inference_done`. Requests for titles and summaries are not.
+//! * A compaction leaves the system prompt, the environment, the task and the summary. It can come between
+//!   a call and its completion: that result is not sent any more. The summary is in a file of its own.
+//! * The system prompt and the tools are not in this log. `chat_history.jsonl` has the prompt's messages, but
+//!   is rewritten at each compaction, so that it is not read.
+//! * `summary.json` has the folder, the model and a title.
+//!
+//! It compacts at 85 % of the window by the last total and a quarter of the bytes of what came since.
+
+mod usage;
+
+use crate::agents::format::names;
+use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
+use crate::agents::format::{
+    Claim, Decoder, Facts, Format, Root, SidecarRecord, StateUpdate, Tier, decoder, facts, head,
+};
+use crate::agents::kit::lenient::{
+    self, Count, Lost, Millis, Pieces, Raw, Reported, Text, Window, record,
+};
+use crate::model::event::{Cause, Kept, Key, Meta, Node, Part, Reset, Sink};
+use crate::model::window::{ModelWindow, Overrides};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use std::collections::HashSet;
+use std::path::Path;
+use usage::Requests;
+
+/// The format.
+pub static GROK: Format = Format {
+    id: "grok",
+    label: "grok",
+    tier: Tier::Proven("0.2.111"),
+    roots: &[Root::home(".grok", "sessions").env("GROK_HOME")],
+    facts: Facts {
+        mark: "`params` with a `sessionUpdate`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning, where `~/.grok/logs` has them",
+        estimated: "",
+        sub_agents: "none logged",
+        compactions: "yes",
+        tried: "whole runs of 0.2.111",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<GrokDecoder>,
+    reset_marks: &[r#""auto_compact_completed""#],
+    settings: Some(&SETTINGS),
+    states: |log| vec![log.with_file_name("summary.json")],
+    sidecar: Some(&usage::SIDECAR),
+    harmless: "tool_call_update auto_compact_started compaction_checkpoint turn_completed plan \
+        available_commands_update current_mode_update",
+    ..Format::DEFAULT
+};
+
+const SETTINGS: Settings = Settings::new(&[SettingsFile::Agent("config.toml")], |files| {
+    let layers = Layers::toml(files);
+    let percent = |value: &serde_json::Value| value.as_f64().map(|percent| percent / 100.0);
+    let share = layers.find("/session/auto_compact_threshold_percent", percent);
+    let models = layers.find("/model", |models| Some(models.as_object()?.clone()));
+    let models = models
+        .into_iter()
+        .flatten()
+        .map(|(name, model)| ModelWindow {
+            id: model["model"].as_str().map_or(name, str::to_owned),
+            window: tokens(&model["context_window"]),
+            from: "config.toml",
+            ..ModelWindow::default()
+        });
+    Overrides {
+        share: share.filter(|share| (0.01..=1.0).contains(share)),
+        models: models.filter(|model| model.window.is_some()).collect(),
+        ..Overrides::default()
+    }
+});
+
+/// `<session id>/updates.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let mut names = names(path);
+    let id = (names.next()? == "updates.jsonl").then(|| names.next())??;
+    Some(Claim::session(id))
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    head::is_object(line) && head::has(line, r#""sessionUpdate""#) && head::has(line, r#""params""#)
+}
+
+record! {
+    struct Record<'a> {
+        timestamp: Count,
+        params: Params<'a>,
+    }
+
+    struct Params<'a> {
+        session_id: Text<'a> = "sessionId",
+        update: Update<'a>,
+        meta: About = "_meta",
+    }
+
+    struct Update<'a> {
+        kind: Text<'a> = "sessionUpdate",
+        content: Pieces<'a, Content<'a>>,
+        call: Text<'a> = "toolCallId",
+        title: Text<'a>,
+        status: Text<'a>,
+        input: Option<Raw<'a>> = "rawInput",
+        output: Output<'a> = "rawOutput",
+        before: Count = "tokens_before",
+        after: Count = "tokens_after",
+        window: Window = "context_window",
+        meta: Model<'a> = "_meta",
+    }
+
+    struct Model<'a> {
+        id: Text<'a> = "modelId",
+    }
+
+    struct Content<'a> {
+        text: Text<'a>,
+        content: Inner<'a>,
+    }
+
+    struct Inner<'a> {
+        text: Text<'a>,
+    }
+
+    struct Output<'a> {
+        for_prompt: Text<'a> = "output_for_prompt",
+    }
+
+    #[derive(Copy)]
+    struct About {
+        total: Reported = "totalTokens",
+        stream: Option<Millis> = "streamStartMs",
+        at: Option<Millis> = "agentTimestampMs",
+    }
+
+    /// `summary.json`.
+    struct Summary<'a> {
+        info: Info<'a>,
+        model: Text<'a> = "current_model_id",
+        title: Text<'a> = "generated_title",
+    }
+
+    struct Info<'a> {
+        cwd: Text<'a>,
+    }
+}
+
+impl Update<'_> {
+    /// What the model gets: of a result its own field, else the content.
+    fn text(&self) -> String {
+        if let Some(output) = self.output.for_prompt.get() {
+            return output.to_owned();
+        }
+        let of = |part: &Content<'_>| Some(part.text.get().or(part.content.text.get())?.to_owned());
+        let parts = self.content.parts().filter_map(of);
+        let bare = self.content.texts().map(str::to_owned);
+        bare.chain(parts).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct GrokDecoder {
+    /// What `summary.json` has, and what was emitted.
+    summary: Meta,
+    meta: Meta,
+    tools: crate::agents::kit::anthropic::ToolNames,
+    requests: Requests,
+    /// The newest message of the user, which every compaction keeps.
+    task: Option<Key>,
+    /// Calls without a result, and those that a compaction took away.
+    open: HashSet<Key>,
+    gone: HashSet<Key>,
+}
+
+impl Decoder for GrokDecoder {
+    fn read_sidecar(&mut self, records: &[SidecarRecord]) -> StateUpdate {
+        self.requests = Requests::of(records);
+        StateUpdate::RereadLog
+    }
+
+    fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
+        let text = crate::agents::kit::text(document);
+        let Ok(summary) = lenient::parse::<Summary<'_>>(&text, &Lost::default()) else {
+            return StateUpdate::Incomplete;
+        };
+        self.summary = Meta {
+            cwd: summary.info.cwd.boxed(),
+            model: summary.model.boxed(),
+            title: summary.title.boxed(),
+            ..Meta::default()
+        };
+        StateUpdate::Accepted
+    }
+
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        let (params, update) = (&record.params, &record.params.update);
+        let seconds = |seconds: u64| Timestamp::from_second(seconds.try_into().ok()?).ok();
+        let at = params.meta.at.and_then(Millis::time);
+        out.set_time(at.or_else(|| seconds(record.timestamp.0?)));
+        let model = update.meta.id.boxed().or(self.summary.model.clone());
+        let meta = Meta {
+            id: params.session_id.boxed(),
+            model,
+            window: update.window.0.filter(|window| *window > 0),
+            ..self.summary.clone()
+        };
+        out.meta(meta.changes(&mut self.meta));
+        self.update(update, params.meta, out);
+    }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.requests.settle(out);
+    }
+}
+
+impl GrokDecoder {
+    fn update(&mut self, update: &Update<'_>, about: About, out: &mut Sink<'_>) {
+        let text = |role, kind, out: &mut Sink<'_>| out.text(role, kind, &update.text());
+        match update.kind.or_empty() {
+            "user_message_chunk" => {
+                self.requests.end(out);
+                let key = Key::of_number("grok user", out.place().id());
+                self.task = Some(key);
+                let item = text(Role::User, Kind::Text, out);
+                out.node(Node::new(Some(key), Part::Input, vec![item]));
+            }
+            "agent_message_chunk" => {
+                let item = text(Role::Assistant, Kind::Text, out);
+                self.requests.output(about, vec![item], out);
+            }
+            "agent_thought_chunk" => {
+                let item = text(Role::Assistant, Kind::Thinking, out);
+                self.requests.output(about, vec![item], out);
+            }
+            "tool_call" => {
+                self.open.extend(update.call.key());
+                let name = update.title.get();
+                self.tools
+                    .insert(update.call.get(), name.unwrap_or_default());
+                let item = out
+                    .tool_call(name, update.call.get())
+                    .text(name.unwrap_or_default());
+                let item = match update.input {
+                    Some(input) => lenient::raw(item, input).done(),
+                    None => item.done(),
+                };
+                self.requests.output(about, vec![item], out);
+                self.requests.total(about.total.get(), out);
+            }
+            "tool_call_update" if matches!(update.status.or_empty(), "completed" | "failed") => {
+                self.result(update, out);
+            }
+            "auto_compact_completed" => {
+                self.requests.end(out);
+                self.gone.extend(self.open.drain());
+                out.reset(Reset {
+                    before: update.before.0,
+                    after: update.after.0,
+                    ..Reset::new(
+                        Gone::Compaction,
+                        Cause::Automatic,
+                        Kept::Nodes(self.task.into_iter().collect()),
+                    )
+                });
+            }
+            "" => out.unreadable("no update"),
+            other => {
+                if other == "turn_completed" {
+                    self.requests.end(out);
+                }
+                GROK.pass_over(other, out);
+            }
+        }
+    }
+
+    fn result(&mut self, update: &Update<'_>, out: &mut Sink<'_>) {
+        let call = update.call.get();
+        if call.is_some_and(|id| self.gone.contains(&Key::of(id))) {
+            return out.skip("result of a call before a compaction");
+        }
+        if let Some(id) = call {
+            self.open.remove(&Key::of(id));
+        }
+        let item = out.tool_result(self.tools.get(call), call);
+        let item = item.text(&update.text()).done();
+        out.node(Node::new(None, Part::Result, vec![item]));
+    }
+}
+
+#[cfg(test)]
+mod tests;

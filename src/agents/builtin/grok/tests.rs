@@ -1,0 +1,86 @@
+use super::*;
+use crate::agents::testing::previews;
+use crate::model::event::{ByLength, Event};
+use crate::model::window::Rules;
+
+const LOG: &str =
+    include_str!("../../../../tests/fixtures/grok/requests_of_the_unified_log/log.jsonl");
+const UNIFIED: &str =
+    include_str!("../../../../tests/fixtures/grok/requests_of_the_unified_log/unified.jsonl");
+
+/// The prompts that are reported for a log, from the given line on, beside these requests.
+fn prompts(unified: &str, from: u64) -> Vec<(u64, Option<u64>)> {
+    let lines = unified.lines().map(str::as_bytes);
+    let records: Vec<SidecarRecord> = lines.filter_map(usage::SIDECAR.read).collect();
+    let mut decoder = GrokDecoder::default();
+    decoder.read_sidecar(&records);
+    let mut out = Sink::new(&ByLength);
+    for (line, text) in (1..).zip(LOG.lines()).filter(|(line, _)| *line >= from) {
+        out.begin(crate::model::event::Place {
+            line: if from == 1 { line } else { 0 },
+            offset: line,
+            len: 1,
+        });
+        decoder.read_line(text, &mut out);
+    }
+    let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Usage(usage) => Some((usage.prompt, usage.output)),
+        _ => None,
+    });
+    usages.collect()
+}
+
+#[test]
+fn requests_are_joined_by_their_total_and_their_order() {
+    let both = [(9_100, Some(30)), (9_680, Some(22))];
+    assert_eq!(prompts(UNIFIED, 1), both);
+    // From the middle on, the first call shows which request it is.
+    assert_eq!(prompts(UNIFIED, 2), both);
+    // The older part of Grok's log is gone: its own total of the call, and nothing that is not sure.
+    let (_, newest) = UNIFIED.split_once('\n').unwrap();
+    assert_eq!(prompts(newest, 1), [(9_130, None)]);
+    let other = UNIFIED.replace("01a20000", "01a20001");
+    assert_eq!(
+        prompts(&other, 1).len(),
+        2,
+        "sessions are told apart by the reader"
+    );
+}
+
+#[test]
+fn a_compaction_keeps_the_task_and_no_result_that_came_late() {
+    let log = include_str!(
+        "../../../../tests/fixtures/grok/compaction_between_call_and_result/log.jsonl"
+    );
+    let sessions = crate::agents::testing::sessions(&GROK, log.lines());
+    let session = sessions.values().next().unwrap();
+    let shown = previews(session);
+    assert_eq!(shown.first(), Some(&"Read it all."));
+    assert!(!shown.iter().any(|text| text.contains("noon")), "{shown:?}");
+    assert_eq!(session.limits().window, 12_000);
+    assert_eq!(session.unknown.get("something_new"), Some(&1));
+}
+
+#[test]
+fn settings() {
+    let set = (SETTINGS.read)(&[
+        b"[session]\nauto_compact_threshold_percent = 70\n[model.lab]\n\
+        model = \"m1\"\ncontext_window = 64000\n[model.m2]\ncontext_window = 32000\n",
+    ]);
+    assert_eq!(set.share, Some(0.7));
+    let windows: Vec<_> = set.models.iter().map(|m| (&*m.id, m.window)).collect();
+    assert_eq!(windows, [("m1", Some(64_000)), ("m2", Some(32_000))]);
+    let rules: Rules = toml::from_str(include_str!("../../../../assets/models.toml")).unwrap();
+    assert!(rules.policy.iter().any(|policy| policy.agent == GROK.id));
+}
+
+#[test]
+fn logs_are_found_by_name_and_by_content() {
+    let path = "/home/dev/.grok/sessions/%2Fhome%2Fdev/01a2/updates.jsonl";
+    let claim = GROK.claims(Path::new(path)).and_then(|claim| claim.id);
+    assert_eq!(claim.as_deref(), Some("01a2"));
+    assert_eq!(GROK.claims(Path::new("/s/01a2/chat_history.jsonl")), None);
+    assert!(GROK.recognise(LOG.as_bytes()));
+    let folder = (usage::SIDECAR.folder)(Path::new(path));
+    assert_eq!(folder.as_deref(), Some(Path::new("/home/dev/.grok/logs")));
+}

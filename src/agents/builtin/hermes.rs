@@ -1,0 +1,364 @@
+//! Hermes Agent.
+//!
+//! All sessions are in `state.db`. After its sources (`hermes_state*.py`, `agent/context_compressor.py`), checked on
+//! runs of 0.19:
+//!
+//! * A row of `messages` is a message as Chat Completions has it. Rows are only added.
+//! * `sessions` has the sums of a session's requests and how many there were, rewritten after each; those of
+//!   compactions are not in them. So a request is known if the sums were read before and after it, or if it
+//!   is the only one. `input_tokens` is without the cache.
+//! * A compaction adds all messages that stay once more, and the summary, which begins with a mark. Their times
+//!   are the same to a millisecond, or the old ones. Older rows are then `compacted`. A rewind leaves rows that are neither
+//!   `compacted` nor `active`.
+//! * The system prompt is in `sessions`, the tools are nowhere.
+//! * It compacts at 0.75 of windows below 512,000 tokens, at half of larger ones (`compression.threshold`).
+
+use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
+use crate::agents::format::settings::{Settings, SettingsFile, tokens_of};
+use crate::agents::format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, decoder};
+use crate::agents::kit::anthropic::ToolNames;
+use crate::agents::kit::lenient::{self, Count, Raw, Reported, Text, record};
+use crate::agents::kit::rows;
+use crate::model::event::{
+    Billed, Cause, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use crate::model::window::{Compaction, Overrides};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+
+/// The format.
+pub static HERMES: Format = Format {
+    id: "hermes",
+    label: "hermes",
+    roots: &[
+        Root::home(".hermes", "").env("HERMES_HOME").flat(),
+        Root::home(".hermes", "profiles").env("HERMES_HOME"),
+    ],
+    tier: Tier::Proven("0.19.0"),
+    facts: Facts {
+        mark: "SQLite database with Hermes's tables",
+        live: "each write",
+        known: "prompts and outputs where the log was followed",
+        estimated: "the others",
+        sub_agents: "yes",
+        compactions: "yes",
+        tried: "whole runs of 0.19",
+    },
+    claims: &|path| (path.file_name()? == "state.db").then(|| Claim::database(&STORE)),
+    decoder: &decoder::<HermesDecoder>,
+    store: &|head| {
+        head.starts_with(MAGIC)
+            .then_some(StoreKind::Database(&STORE))
+    },
+    settings: Some(&Settings::new(
+        &[SettingsFile::Agent("config.yaml")],
+        overrides,
+    )),
+    ..Format::DEFAULT
+};
+
+/// What `config.yaml` says, which is read as the lines that Hermes itself writes.
+fn overrides(files: &[&[u8]]) -> Overrides {
+    let text = files.first().map(|file| String::from_utf8_lossy(file));
+    let mut overrides = Overrides::default();
+    let mut section = "";
+    for line in text.as_deref().unwrap_or_default().lines() {
+        let Some((name, value)) = line.split_once(':') else {
+            continue;
+        };
+        let value = value.split('#').next().unwrap_or_default().trim();
+        match (section, name.trim()) {
+            _ if !line.starts_with(' ') => section = name,
+            ("model", "context_length") => overrides.window = tokens_of(value),
+            // Half, the default, is not for windows below 512,000.
+            ("compression", "threshold") => {
+                overrides.share = value
+                    .parse()
+                    .ok()
+                    .filter(|share| (0.75..=1.0).contains(share));
+            }
+            ("compression", "enabled") if value == "false" => {
+                overrides.compaction = Compaction::Off;
+            }
+            _ => {}
+        }
+    }
+    overrides
+}
+
+static STORE: DatabaseSpec = DatabaseSpec {
+    schemas: &[Schema {
+        sessions: "SELECT id, parent_session_id, (SELECT max(timestamp) FROM messages WHERE session_id = s.id) * 1000,
+            api_call_count, input_tokens, output_tokens, title, message_count,
+            (SELECT id FROM messages WHERE session_id = s.id ORDER BY timestamp DESC LIMIT 1)
+            FROM sessions AS s WHERE EXISTS (SELECT 1 FROM messages WHERE session_id = s.id)",
+        header: "SELECT json_object('id', CAST(id AS TEXT), 'title', CAST(title AS TEXT), 'cwd', CAST(cwd AS TEXT),
+            'model', CAST(model AS TEXT), 'parent', CAST(parent_session_id AS TEXT),
+            'prompt', CAST(system_prompt AS TEXT), 'calls', CAST(api_call_count AS INTEGER),
+            'input', iif(typeof(input_tokens) = 'blob', '', input_tokens),
+            'output', iif(typeof(output_tokens) = 'blob', '', output_tokens),
+            'read', iif(typeof(cache_read_tokens) = 'blob', '', cache_read_tokens),
+            'written', iif(typeof(cache_write_tokens) = 'blob', '', cache_write_tokens),
+            'reasoning', iif(typeof(reasoning_tokens) = 'blob', '', reasoning_tokens)) FROM sessions WHERE id = ?1",
+        // There is no index of a session's rows in their order.
+        from: "messages WHERE id IN (SELECT id FROM messages WHERE session_id = ?1)",
+        order: "id",
+        line: r#"'{"id":' || r.id || ',"role":' || json_quote(CAST(r.role AS TEXT))
+            || ',"at":' || coalesce(CAST(r.timestamp AS REAL), 'null')
+            || ',"rewound":' || iif(r.active = 0 AND r.compacted = 0, 'true', 'false')
+            || ',"content":' || json_quote(CAST(coalesce(r.api_content, r.content) AS TEXT))
+            || ',"reasoning":' || json_quote(CAST(coalesce(r.reasoning_content, r.reasoning) AS TEXT))
+            || ',"call":' || json_quote(CAST(r.tool_call_id AS TEXT))
+            || ',"tool":' || json_quote(CAST(r.tool_name AS TEXT))
+            || ',"calls":' || coalesce(r.tool_calls, 'null') || '}'"#,
+        settled: "1",
+        changed: "r.id * 2 + (r.active = 0 AND r.compacted = 0)",
+    }],
+};
+
+record! {
+    struct Header<'a> {
+        prompt: Text<'a>,
+        calls: Reported,
+        input: Reported,
+        output: Reported,
+        read: Reported,
+        written: Reported,
+        reasoning: Reported,
+    }
+
+    struct Row<'a> {
+        id: Count,
+        role: Text<'a>,
+        at: Option<f64>,
+        rewound: Option<bool>,
+        content: Text<'a>,
+        reasoning: Text<'a>,
+        call: Text<'a>,
+        tool: Text<'a>,
+        calls: Vec<Call<'a>>,
+    }
+
+    struct Call<'a> {
+        id: Text<'a>,
+        function: Option<Function<'a>>,
+    }
+
+    struct Function<'a> {
+        name: Text<'a>,
+        arguments: Option<Raw<'a>>,
+    }
+}
+
+/// How a compaction's summary begins.
+const SUMMARY: [&str; 2] = ["[CONTEXT COMPACTION", "[PRIOR CONTEXT"];
+/// Rows that are written together follow each other within so many seconds.
+const TOGETHER: f64 = 0.005;
+
+/// Decodes one session.
+#[derive(Default)]
+struct HermesDecoder {
+    meta: Meta,
+    /// The system prompt's length.
+    prompt: usize,
+    /// How many requests there were, and their sums.
+    sums: Option<(u64, Billed)>,
+    /// The newest request: the sums are written before its response.
+    pending: Option<Billed>,
+    tools: ToolNames,
+    /// The time of the row before, and the latest of any, in seconds since 1970.
+    last: f64,
+    latest: f64,
+    /// The first of the rows that were written together with it.
+    first: Option<Key>,
+    /// Whether a row is new since the last compaction.
+    is_fresh: bool,
+}
+
+impl Decoder for HermesDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        if out.place().line == 0 {
+            rows::facts(line, &mut self.meta, out);
+            if let Some(header) = lenient::object::<Header<'_>>(line, out) {
+                self.header(&header, out);
+            }
+        } else if let Some(row) = lenient::object::<Row<'_>>(line, out) {
+            self.row(&row, out);
+        }
+    }
+}
+
+impl HermesDecoder {
+    fn header(&mut self, header: &Header<'_>, out: &mut Sink<'_>) {
+        let prompt = header.prompt.or_empty();
+        if self.prompt != prompt.len() {
+            self.prompt = prompt.len();
+            let item = out.text(Role::Container, Kind::Prompt, prompt);
+            let key = Key::of("hermes system prompt");
+            out.node(Node::new(Some(key), Part::Front, vec![item]));
+        }
+        let parts = [
+            header.calls,
+            header.input,
+            header.written,
+            header.read,
+            header.output,
+            header.reasoning,
+        ];
+        if parts.contains(&Reported::Unreadable) {
+            self.pending = None;
+            return;
+        }
+        let [calls, input, cache_creation, cache_read, output, reasoning] =
+            Reported::whole(parts).map(Count::or_zero);
+        let sum = Billed {
+            input,
+            cache_creation,
+            cache_read,
+            output,
+            reasoning,
+        };
+        let (before, old) = self.sums.replace((calls, sum)).unwrap_or_default();
+        if calls != before {
+            // Of several requests none is known.
+            let one = sum
+                .checked_sub(old)
+                .filter(|one| calls == before + 1 && one.prompt() > 0);
+            self.pending = one;
+        }
+    }
+
+    fn row(&mut self, row: &Row<'_>, out: &mut Sink<'_>) {
+        let at = row.at.unwrap_or(0.0);
+        out.set_time(Timestamp::from_microsecond((at * 1e6) as i64).ok());
+        let key = Key::of_number("hermes", row.id.or_zero());
+        if row.rewound == Some(true) {
+            return out.skip_node("rewound", Node::new(Some(key), Part::Link, Vec::new()));
+        }
+        let text = row.content.or_empty();
+        let is_summary = SUMMARY.iter().any(|mark| text.starts_with(mark));
+        // Rows that are written again have their old times, or all the same. A second summary among them has any.
+        if !is_summary || self.is_fresh {
+            let is_new = at > self.latest + TOGETHER;
+            if is_new || at < self.last - TOGETHER {
+                self.first = Some(key);
+            }
+            self.is_fresh |= is_new;
+            (self.last, self.latest) = (at, self.latest.max(at));
+        }
+        if is_summary && std::mem::take(&mut self.is_fresh) {
+            let kept = Kept::from(self.first);
+            out.reset(Reset::new(Gone::Compaction, Cause::Unlogged, kept));
+        }
+        let mut usage = None;
+        let node = match row.role.or_empty() {
+            _ if is_summary => {
+                let item = out.text(Role::Container, Kind::Summary, text);
+                Node::new(Some(key), Part::Injected, vec![item])
+            }
+            "user" => {
+                let item = out.text(Role::User, Kind::Text, text);
+                Node::new(Some(key), Part::Input, vec![item])
+            }
+            "tool" => {
+                let tool = row.tool.get().or(self.tools.get(row.call.get()));
+                let item = out.tool_result(tool, row.call.get()).text(text).done();
+                Node::new(Some(key), Part::Result, vec![item])
+            }
+            "assistant" => {
+                let items = self.output(row, text, out);
+                let id = self.meta.id.as_deref().unwrap_or_default();
+                let request = Key::of_parts(&["hermes", id, &row.id.or_zero().to_string()]);
+                let billed = self.pending.take();
+                usage = billed.map(|billed| report(request, billed));
+                Node::output(Some(key), Some(request), items)
+            }
+            other => return out.unknown(format!("{other} message")),
+        };
+        out.node(node);
+        usage.into_iter().for_each(|usage| out.usage(usage));
+    }
+
+    /// The items of a response.
+    fn output(&mut self, row: &Row<'_>, text: &str, out: &mut Sink<'_>) -> Vec<NewItem> {
+        let mut items = Vec::new();
+        let texts = [
+            (Kind::Thinking, row.reasoning.or_empty()),
+            (Kind::Text, text),
+        ];
+        for (kind, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            items.push(out.text(Role::Assistant, kind, text));
+        }
+        for call in &row.calls {
+            let function = call.function.clone().unwrap_or_default();
+            let (name, arguments) = (function.name.get(), function.arguments);
+            items.push(self.tools.call(call.id.get(), name, arguments, out));
+        }
+        items
+    }
+}
+
+fn report(request: Key, billed: Billed) -> Usage {
+    Usage {
+        cached: billed.cache_read,
+        output: Some(billed.output),
+        reasoning: Some(billed.reasoning),
+        billed,
+        ..Usage::reported(request, billed.prompt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{ByLength, Event, Place};
+
+    #[test]
+    fn settings() {
+        let read = |text: &str| overrides(&[text.as_bytes()]);
+        let file = "model:\n  default: glm-5\n  context_length: 64000 # of one's own\ncompression:\n  threshold: 0.8\n";
+        assert_eq!(read(file).window, Some(64_000));
+        assert_eq!(read(file).share, Some(0.8));
+        assert!(read("compression:\n  threshold: 0.5\nother:\n  threshold: 0.9").is_empty());
+        let off = read("compression:\n  enabled: false");
+        assert_eq!(off.compaction, Compaction::Off);
+    }
+
+    #[test]
+    fn a_request_is_the_difference_of_the_sums_before_and_after_it() {
+        let sums = |calls: u64, input: u64, read: u64| {
+            format!(
+                r#"{{"id":"s","calls":{calls},"input":{input},"output":{calls},"read":{read}}}"#
+            )
+        };
+        let answer =
+            |id: u64| format!(r#"{{"id":{id},"role":"assistant","at":{id},"content":"."}}"#);
+        let moments = [
+            (0, sums(2, 300, 0)),
+            (1, answer(1)),
+            (2, answer(2)),
+            (0, sums(3, 350, 200)),
+            (3, answer(3)),
+            // Two at once.
+            (0, sums(5, 400, 700)),
+            (4, answer(4)),
+            (5, answer(5)),
+            (0, sums(6, 410, 1000)),
+            (6, answer(6)),
+        ];
+        let mut decoder = HermesDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        for (line, text) in moments {
+            out.begin(Place {
+                line,
+                ..Place::default()
+            });
+            decoder.read_line(&text, &mut out);
+        }
+        let usages = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some((entry.place.line, usage.prompt, usage.cached)),
+            _ => None,
+        });
+        assert_eq!(usages.collect::<Vec<_>>(), [(3, 250, 200), (6, 310, 300)]);
+    }
+}

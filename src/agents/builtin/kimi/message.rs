@@ -1,0 +1,199 @@
+//! What all of Kimi's files share: contents, tool calls, numbers, times.
+
+use crate::agents::kit::image;
+use crate::agents::kit::lenient::{Count, Piece, Pieces, Text, record};
+use crate::model::event::{Billed, ItemBuilder, Key, NewItem, Sink, Usage};
+use crate::model::{Kind, Role};
+use jiff::Timestamp;
+
+/// The beginnings of texts that the harness puts in as the user's.
+const NOTES: [&str; 2] = ["<system-reminder>", "<system>"];
+
+/// What Kimi Code counts for a token of text, and for an image, a sound or a video.
+const BYTES_PER_TOKEN: u64 = 4;
+const MEDIA_TOKENS: u64 = 2_000;
+
+record! {
+    /// A part of a content.
+    pub(super) struct Part<'a> {
+        kind: Text<'a> = "type",
+        text: Text<'a>,
+        think: Text<'a>,
+        encrypted: Text<'a>,
+        image_url: Option<Piece<'a, Link<'a>>> = "image_url" | "imageUrl",
+    }
+
+    struct Link<'a> {
+        url: Text<'a>,
+    }
+
+    /// A call of a tool, as OpenAI's interface has it.
+    pub(super) struct ToolCall<'a> {
+        pub(super) id: Text<'a>,
+        function: Function<'a>,
+        name: Text<'a>,
+        arguments: Text<'a>,
+    }
+
+    struct Function<'a> {
+        name: Text<'a>,
+        arguments: Text<'a>,
+    }
+
+    /// The provider's numbers for a request: what was not cached, read from a cache, written to one.
+    #[derive(Copy)]
+    whole pub(super) struct Numbers {
+        input_other: Count = "inputOther" | "input_other",
+        output: Count,
+        input_cache_read: Count = "inputCacheRead" | "input_cache_read",
+        input_cache_creation: Count = "inputCacheCreation" | "input_cache_creation",
+    }
+}
+
+/// A content: bare text, a part, or a list of either.
+pub(super) type Content<'a> = Pieces<'a, Part<'a>>;
+
+impl ToolCall<'_> {
+    /// The tool's name.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.function.name.get().or(self.name.get())
+    }
+
+    /// The call as an item.
+    pub(super) fn item(&self, out: &mut Sink<'_>) -> NewItem {
+        let arguments = self.function.arguments.get();
+        let arguments = arguments.or(self.arguments.get());
+        out.tool_call(self.name(), self.id.get())
+            .text(self.name().unwrap_or_default())
+            .text(arguments.unwrap_or_default())
+            .done()
+    }
+}
+
+impl Numbers {
+    /// The report, if it is one.
+    pub(super) fn usage(self, request: Key, model: Option<Box<str>>) -> Option<Usage> {
+        let billed = Billed {
+            input: self.input_other.or_zero(),
+            cache_creation: self.input_cache_creation.or_zero(),
+            cache_read: self.input_cache_read.or_zero(),
+            output: self.output.or_zero(),
+            ..Billed::default()
+        };
+        (billed.prompt() > 0).then(|| Usage {
+            model,
+            cached: billed.cache_read,
+            output: self.output.0,
+            billed,
+            ..Usage::reported(request, billed.prompt())
+        })
+    }
+}
+
+/// A time since 1970: seconds, or milliseconds where it would be too far from now otherwise.
+pub(super) fn time(number: f64) -> Option<Timestamp> {
+    const MAX_SECONDS: f64 = 1e11;
+    let seconds = match number < MAX_SECONDS {
+        true => number,
+        false => number / 1e3,
+    };
+    let is_plausible = (0.0..MAX_SECONDS).contains(&seconds);
+    Timestamp::from_microsecond(is_plausible.then_some((seconds * 1e6) as i64)?).ok()
+}
+
+/// All texts of a content.
+pub(super) fn text_of(content: &Content<'_>) -> String {
+    let texts = content.0.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(&**text),
+        Piece::Part(part) => part.text.get(),
+    });
+    texts.collect()
+}
+
+/// Whether the harness wrote this as the user's.
+pub(super) fn is_note(text: &str) -> bool {
+    NOTES.iter().any(|note| text.trim_start().starts_with(note))
+}
+
+/// A whole content as one item.
+pub(super) fn one_item(
+    out: &mut Sink<'_>,
+    role: Role,
+    kind: Kind,
+    content: &Content<'_>,
+) -> NewItem {
+    add_content(out.item(role, kind), content).done()
+}
+
+/// Adds texts and media to an item.
+pub(super) fn add_content<'s, 'm>(
+    item: ItemBuilder<'s, 'm>,
+    content: &Content<'_>,
+) -> ItemBuilder<'s, 'm> {
+    content.0.iter().fold(item, |item, piece| match piece {
+        Piece::Text(text) => item.text(text),
+        Piece::Part(part) => part.add_to(item),
+    })
+}
+
+/// The bytes that Kimi Code counts for a message with this content, at four a token: each text by itself, four
+/// ASCII characters or one other a token, 2,000 tokens for media, and the name of its author, which is one
+/// token (`llm-adapter/contract/tokens.ts`).
+pub(super) fn own_bytes(content: &Content<'_>) -> u64 {
+    let sizes = content.0.iter().map(|piece| match piece {
+        Piece::Text(text) => bytes_of(text),
+        Piece::Part(part) => match part.kind.or_empty() {
+            "image_url" | "audio_url" | "video_url" => MEDIA_TOKENS * BYTES_PER_TOKEN,
+            "think" => bytes_of(part.think.or_empty()),
+            _ => bytes_of(part.text.or_empty()),
+        },
+    });
+    sizes.sum::<u64>() + BYTES_PER_TOKEN
+}
+
+fn bytes_of(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let other = text.chars().filter(|c| !c.is_ascii()).count();
+    (ascii as u64).next_multiple_of(BYTES_PER_TOKEN) + other as u64 * BYTES_PER_TOKEN
+}
+
+/// The model's output: thoughts and texts, each an item.
+pub(super) fn output_items(content: &Content<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let items = content.0.iter().map(|piece| match piece {
+        Piece::Text(text) => out.text(Role::Assistant, Kind::Text, text),
+        Piece::Part(part) => part.output_item(out),
+    });
+    items.collect()
+}
+
+impl Part<'_> {
+    /// The part as an item of the model's.
+    pub(super) fn output_item(&self, out: &mut Sink<'_>) -> NewItem {
+        match self.kind.get() {
+            Some("think") => out
+                .item(Role::Assistant, Kind::Thinking)
+                .text(self.think.or_empty())
+                .opaque(self.encrypted.or_empty().len() as u64)
+                .done(),
+            _ => self.add_to(out.item(Role::Assistant, Kind::Text)).done(),
+        }
+    }
+
+    fn add_to<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
+        match self.kind.or_empty() {
+            "image_url" | "image" => {
+                let url = self.image_url.as_ref().and_then(|image| match image {
+                    Piece::Text(url) => Some(&**url),
+                    Piece::Part(link) => link.url.get(),
+                });
+                let base64 = url.and_then(|url| Some(url.split_once(";base64,")?.1));
+                let base64 = base64.unwrap_or_default();
+                let tokens = image::tokens(base64, image::openai, image::DEFAULT);
+                item.fixed(tokens, "[image]")
+            }
+            // Their cost is unknown.
+            kind @ ("audio_url" | "audio" | "video_url" | "video") => item.label(kind),
+            _ => item.text(self.text.or_empty()),
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! Kimi Code's `wire.jsonl`: the changes to the context, one a line.
+
+use super::KIMI;
+use super::here;
+use super::history::{Author, History};
+use super::message::{
+    Content, Numbers, Part as ContentPart, ToolCall, add_content, is_note, output_items, own_bytes,
+    text_of,
+};
+use crate::agents::kit::anthropic::ToolNames;
+use crate::agents::kit::lenient::{self, Count, Raw, Text, record};
+use crate::model::event::{Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink};
+use crate::model::{Gone, Kind, Role};
+
+/// What precedes the conversation: the system prompt, the tools.
+const PREFIX: [&str; 2] = ["kimi system prompt", "kimi tools"];
+/// The smallest tool result that a micro compaction clears, in tokens as Kimi Code estimates them.
+const LEAST_CLEARED: u64 = 100;
+
+record! {
+    struct Record<'a> {
+        cwd: Text<'a>,
+        environment_disclosure: Disclosure<'a> = "environmentDisclosure",
+        profile_name: Text<'a> = "profileName",
+        model_alias: Text<'a> = "modelAlias",
+        system_prompt: Text<'a> = "systemPrompt",
+        tools: Option<Raw<'a>>,
+        kind: Text<'a>,
+        model: Text<'a>,
+        message: Option<Message<'a>>,
+        event: Option<LoopEvent<'a>>,
+        usage: Option<Numbers>,
+        usage_scope: Text<'a> = "usageScope",
+        source: Text<'a>,
+        summary: Text<'a>,
+        context_summary: Text<'a> = "contextSummary",
+        compacted_count: Count = "compactedCount",
+        kept_user_message_count: Count = "keptUserMessageCount",
+        kept_head_user_message_count: Count = "keptHeadUserMessageCount",
+        count: Count,
+        cutoff: Count,
+    }
+
+    /// The environment that is described to the model.
+    struct Disclosure<'a> {
+        cwd: Text<'a>,
+    }
+
+    struct Message<'a> {
+        role: Text<'a>,
+        content: Content<'a>,
+        tool_calls: Vec<ToolCall<'a>> = "toolCalls",
+        tool_call_id: Text<'a> = "toolCallId",
+        origin: Option<Origin<'a>>,
+    }
+
+    /// The origin of a message that is sent as the user's.
+    struct Origin<'a> {
+        kind: Text<'a>,
+        name: Text<'a>,
+        trigger: Text<'a>,
+        phase: Text<'a>,
+        /// The skill, or the command of a plugin.
+        skill_name: Text<'a> = "skillName" | "commandName",
+    }
+
+    struct LoopEvent<'a> {
+        kind: Text<'a> = "type",
+        uuid: Text<'a>,
+        step_uuid: Text<'a> = "stepUuid",
+        part: Option<ContentPart<'a>>,
+        tool_call_id: Text<'a> = "toolCallId",
+        name: Text<'a>,
+        args: Option<Raw<'a>>,
+        result: Outcome<'a>,
+        usage: Option<Numbers>,
+    }
+
+    struct Outcome<'a> {
+        output: Content<'a>,
+    }
+}
+
+impl Record<'_> {
+    /// Whether the usage is of a call outside of all turns.
+    fn is_aside(&self) -> bool {
+        self.usage_scope.get() == Some("session")
+    }
+}
+
+impl Origin<'_> {
+    /// The name of what put the message in.
+    fn skill(&self) -> Option<&str> {
+        self.skill_name.get().filter(|name| !name.is_empty())
+    }
+}
+
+/// Decodes the changes.
+#[derive(Default)]
+pub(super) struct Wire {
+    history: History,
+    /// The nodes of what precedes the conversation. Nothing removes them.
+    prefix: Vec<Key>,
+    tools: ToolNames,
+    /// The model of the newest request.
+    model: Option<Box<str>>,
+    /// What caused the compaction that is under way.
+    cause: Option<Box<str>>,
+    /// Whether the next message was put in while the model ran.
+    steered: bool,
+}
+
+impl Wire {
+    /// Reads a record of this type.
+    pub(super) fn read(&mut self, kind: &str, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        match kind {
+            "metadata" => return self.reserve(out),
+            "config.update" | "profile.bind" if self.config(&record, out) => return,
+            "llm.tools_snapshot" if self.tools(&record, out) => return,
+            "llm.request" if self.request(&record, out) => return,
+            "context.append_message" => match &record.message {
+                Some(message) => return self.message(message, out),
+                None => return out.unreadable("no message"),
+            },
+            "context.append_loop_event" => match &record.event {
+                Some(event) => return self.event(event, out),
+                None => return out.unreadable("no event"),
+            },
+            "context.apply_compaction" => return self.compaction(&record, out),
+            "context.clear" => return self.clear(out),
+            "context.undo" if self.undo(&record, out) => return,
+            "micro_compaction.apply" => return self.clear_results(&record, out),
+            "usage.record" if record.is_aside() && call_aside(&record, out) => return,
+            "" => return out.unreadable("no type"),
+            "turn.steer" => self.steered = true,
+            "full_compaction.begin" => self.cause = record.source.boxed(),
+            "full_compaction.cancel" | "full_compaction.complete" => self.cause = None,
+            _ => {}
+        }
+        KIMI.pass_over(kind, out);
+    }
+
+    /// Emits empty nodes for what precedes the conversation: the tools are logged only after the first
+    /// step has begun, whose prompt contains them.
+    fn reserve(&mut self, out: &mut Sink<'_>) {
+        self.prefix = PREFIX.map(Key::of).to_vec();
+        for key in &self.prefix {
+            out.node(Node::new(Some(*key), Part::Injected, Vec::new()));
+        }
+    }
+
+    /// Returns whether the record contains anything of use.
+    fn config(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+        let disclosed = &record.environment_disclosure;
+        let profile = record.profile_name.boxed();
+        let meta = Meta {
+            cwd: record.cwd.boxed().or(disclosed.cwd.boxed()),
+            // Requests name the model itself.
+            model: record.model_alias.boxed().filter(|_| self.model.is_none()),
+            // Of a sub-agent, what kind it is.
+            title: profile.filter(|name| **name != *"agent"),
+            ..Meta::default()
+        };
+        let has_facts = meta != Meta::default();
+        out.meta(meta);
+        let prompt = record.system_prompt.get().filter(|text| !text.is_empty());
+        if let Some(prompt) = prompt {
+            let item = out.text(Role::Container, Kind::Prompt, prompt);
+            self.set_prefix(Key::of(PREFIX[0]), item, out);
+        }
+        has_facts || prompt.is_some()
+    }
+
+    /// Returns whether there are any.
+    fn tools(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+        if let Some(tools) = record.tools {
+            let item = out.item(Role::Container, Kind::ToolList);
+            let item = lenient::tools(item, tools).done();
+            self.set_prefix(Key::of(PREFIX[1]), item, out);
+        }
+        record.tools.is_some()
+    }
+
+    /// Replaces a part of what precedes the conversation.
+    fn set_prefix(&mut self, key: Key, item: NewItem, out: &mut Sink<'_>) {
+        if !self.prefix.contains(&key) {
+            self.prefix.push(key);
+        }
+        out.node(Node::new(Some(key), Part::Injected, vec![item]));
+    }
+
+    /// Returns whether the model is another one.
+    fn request(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+        let of_conversation = matches!(record.kind.get(), None | Some("loop"));
+        let model = record.model.boxed().filter(|_| of_conversation);
+        let changed = model.is_some() && model != self.model;
+        if changed {
+            self.model.clone_from(&model);
+            out.meta(Meta::of_model(model));
+        }
+        changed
+    }
+
+    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+        let steered = std::mem::take(&mut self.steered);
+        let key = here(out);
+        match message.role.or_empty() {
+            "user" => {
+                let text = text_of(&message.content);
+                let (who, role, kind, part) = sent_as_user(message.origin.as_ref(), &text);
+                let skill = message.origin.as_ref().and_then(Origin::skill);
+                let item = out.item(role, kind).tool(skill);
+                let item = add_content(item, &message.content);
+                let item = item.own_bytes(own_bytes(&message.content)).done();
+                self.history.add(who, key);
+                out.node(Node {
+                    turn: part == Part::Input && !steered,
+                    ..Node::new(Some(key), part, vec![item])
+                });
+            }
+            "assistant" => {
+                let mut items = output_items(&message.content, out);
+                for call in &message.tool_calls {
+                    self.add_tool(call.id.get(), call.name());
+                    items.push(call.item(out));
+                }
+                self.history.add(Author::Model, key);
+                out.node(Node::new(Some(key), Part::Output, items));
+            }
+            "tool" => self.result(message.tool_call_id.get(), &message.content, out),
+            other => out.unknown(format!("{other} message")),
+        }
+    }
+
+    fn event(&mut self, event: &LoopEvent<'_>, out: &mut Sink<'_>) {
+        let step = event.step_uuid.get().or(event.uuid.get());
+        let request = step.map(request_of);
+        let key = here(out);
+        let output = |items| Node::output(Some(key), request, items);
+        match event.kind.or_empty() {
+            // The prompt is all that precedes this.
+            "step.begin" => {
+                self.history.add(Author::Model, key);
+                out.node(output(Vec::new()));
+            }
+            "content.part" => {
+                let parts = event.part.iter();
+                let items = parts.map(|part| part.output_item(out)).collect();
+                self.history.add_to_model(key);
+                out.node(output(items));
+            }
+            "tool.call" => {
+                self.add_tool(event.tool_call_id.get(), event.name.get());
+                let call = out.tool_call(event.name.get(), event.tool_call_id.get());
+                let call = call.text(event.name.or_empty());
+                let item = match event.args {
+                    Some(args) => lenient::raw(call, args).done(),
+                    None => call.done(),
+                };
+                self.history.add_to_model(key);
+                out.node(output(vec![item]));
+            }
+            "tool.result" => {
+                self.result(event.tool_call_id.get(), &event.result.output, out);
+            }
+            "step.end" => {
+                let model = self.model.clone();
+                let numbers = event.usage.zip(request);
+                match numbers.and_then(|(numbers, request)| numbers.usage(request, model)) {
+                    Some(usage) => out.usage(usage),
+                    None => out.skip("step.end"),
+                }
+            }
+            "" => out.unreadable("no type"),
+            other => KIMI.pass_over(other, out),
+        }
+    }
+
+    fn add_tool(&mut self, call: Option<&str>, name: Option<&str>) {
+        if let Some(name) = name {
+            self.tools.insert(call, name);
+        }
+    }
+
+    fn result(&mut self, call: Option<&str>, output: &Content<'_>, out: &mut Sink<'_>) {
+        let name = self.tools.get(call);
+        let (role, kind) = match name {
+            Some("Skill") => (Role::Container, Kind::Skill),
+            _ => (Role::Tool, Kind::ToolResult),
+        };
+        let item = out.item(role, kind).tool(name).call(call);
+        let item = add_content(item, output);
+        let item = item.own_bytes(own_bytes(output)).done();
+        let key = here(out);
+        let result = call.map(|id| (Key::of(id), estimate(&item)));
+        self.history.add_result(key, result);
+        out.node(Node::new(Some(key), Part::Result, vec![item]));
+    }
+
+    fn compaction(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let count = |count: Count| count.0.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        match count(record.kept_user_message_count) {
+            Some(all) => {
+                let first = count(record.kept_head_user_message_count);
+                self.history.keep_persons(all, first.unwrap_or(0));
+            }
+            // Older versions kept the end as it was.
+            None => {
+                let gone = count(record.compacted_count);
+                self.history.keep_after(gone.unwrap_or(usize::MAX));
+            }
+        }
+        let cause = self.cause.take();
+        let cause = Cause::named(cause.as_deref().unwrap_or_default());
+        // Its sizes leave out the system prompt and the tools: 15,912 where 42,371 were sent.
+        out.reset(Reset::new(
+            Gone::Compaction,
+            cause,
+            Kept::Nodes(self.keys()),
+        ));
+        let text = record.context_summary.get().or(record.summary.get());
+        let item = text.map(|text| out.text(Role::Container, Kind::Summary, text));
+        let items = item.into_iter().collect();
+        let key = here(out);
+        self.history.add(Author::Summary, key);
+        out.node(Node::new(Some(key), Part::Injected, items));
+    }
+
+    /// The nodes in the context.
+    fn keys(&self) -> Vec<Key> {
+        let prefix = self.prefix.iter().copied();
+        prefix.chain(self.history.keys()).collect()
+    }
+
+    fn clear(&mut self, out: &mut Sink<'_>) {
+        self.history = History::default();
+        let kept = Kept::Nodes(self.keys());
+        out.reset(Reset::new(Gone::Clear, Cause::named("clear"), kept));
+    }
+
+    /// Returns whether there was anything to undo.
+    fn undo(&mut self, record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+        let count = record.count.0.and_then(|n| usize::try_from(n).ok());
+        let undone = self.history.undo(count.unwrap_or(0));
+        if undone {
+            out.emit(Event::Retain {
+                keys: self.keys(),
+                cause: Gone::Rewind,
+            });
+        }
+        undone
+    }
+
+    /// The larger results among the first messages are replaced by a line.
+    fn clear_results(&mut self, record: &Record<'_>, out: &mut Sink<'_>) {
+        let cutoff = usize::try_from(record.cutoff.or_zero()).unwrap_or(usize::MAX);
+        if cutoff > self.history.0.len() {
+            out.emit(Event::BeginningMissing);
+        }
+        let messages = self.history.0.iter().take(cutoff);
+        let results = messages.filter_map(|message| message.result);
+        let large = results.filter(|(_, tokens)| *tokens >= LEAST_CLEARED);
+        out.emit(Event::cleared_calls(large.map(|(call, _)| call).collect()));
+    }
+}
+
+/// The request of a step.
+fn request_of(step: &str) -> Key {
+    Key::of_parts(&["kimi", step])
+}
+
+/// The author, role, kind and part of a message that is sent as the user's.
+fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind, Part) {
+    let person = (Author::Person, Role::User, Kind::Text, Part::Input);
+    let task = (Author::Other, Role::User, Kind::Text, Part::Input);
+    let injected = |author, kind| (author, Role::Container, kind, Part::Injected);
+    let Some(origin) = origin else {
+        return match is_note(text) {
+            true => injected(Author::Other, Kind::Reminder),
+            false => person,
+        };
+    };
+    match origin.kind.or_empty() {
+        "user" => person,
+        "skill_activation" | "plugin_command" => match origin.trigger.get() {
+            Some("user-slash") => (Author::Person, Role::Container, Kind::Skill, Part::Input),
+            _ => injected(Author::Other, Kind::Skill),
+        },
+        // A command that the user ran himself; what it wrote comes by itself.
+        "shell_command" if origin.phase.get() != Some("output") => task,
+        // A sub-agent's task.
+        "system_trigger" if origin.name.get() == Some("subagent") => task,
+        "compaction_summary" => injected(Author::Summary, Kind::Summary),
+        "injection" => injected(Author::Injection, Kind::Reminder),
+        _ => injected(Author::Other, Kind::Reminder),
+    }
+}
+
+/// A text's tokens as Kimi Code estimates them: four ASCII characters each, or one other.
+fn estimate(item: &NewItem) -> u64 {
+    let other = item.size.wide + item.size.marks;
+    item.size.chars.saturating_sub(other).div_ceil(4) + other
+}
+
+/// A call that is no part of the conversation, such as one that wrote a summary: for totals alone. Returns
+/// whether there are numbers.
+fn call_aside(record: &Record<'_>, out: &mut Sink<'_>) -> bool {
+    let at = out.time().map(|at| at.to_string()).unwrap_or_default();
+    let request = Key::of_parts(&["kimi compaction", &at]);
+    let usage = record.usage.and_then(|usage| usage.usage(request, None));
+    let billed = usage.map(|usage| usage.billed);
+    if let Some(billed) = billed {
+        out.emit(Event::Billed { request, billed });
+    }
+    billed.is_some()
+}

@@ -1,0 +1,398 @@
+//! Kiro's command line.
+//!
+//! A session is `sessions/cli/<id>.jsonl`, which only grows, and `<id>.json` beside it, written anew at the end
+//! of each turn. What public readers of 2.14 to 2.24 agree on (getagentseal/codeburn, `docs/providers/kiro.md`,
+//! `src/providers/kiro.ts`; inference-sh/agentprotocol, `transcript/kiro`):
+//!
+//! * A record is `version`, `kind` and `data`. A content is a list of `kind` and `data`: text, thinking, calls,
+//!   results, images as lists of bytes. Only prompts have a time. A record with an id that was there already is
+//!   the same message.
+//! * `Compaction` has the summary and a copy of the messages that stay, `messages_snapshot`. After `Clear`
+//!   nothing of before is sent. `CancelledPrompt` takes away the user's message before it. Rewinding begins
+//!   another session.
+//! * No provider's number is kept: the token counts of a turn are 0. How full the window was at its end is a
+//!   percentage from Kiro's server, `last_context_usage` or `context_usage_percentage`: with the window beside
+//!   it, that is read as the agent's own number. It holds the system prompt and the tools, which are in no file.
+//! * The sessions of the editor, and those of before in a database, are not read.
+//! * Nothing shows whether a compaction was asked for, or at what size Kiro compacts by itself.
+
+mod session;
+
+use crate::agents::format::{
+    Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head,
+};
+use crate::agents::kit::anthropic::ToolNames;
+use crate::agents::kit::image;
+use crate::agents::kit::lenient::{self, Count, Lost, Raw, Text, record};
+use crate::model::event::{
+    Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Place, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use session::Session;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// The format.
+pub static KIRO: Format = Format {
+    id: "kiro",
+    label: "kiro",
+    roots: &[Root::home(".kiro", "sessions/cli").env("KIRO_HOME").flat()],
+    facts: Facts {
+        mark: "`version`, `kind` and `data`",
+        live: facts::EACH_LINE,
+        known: "",
+        estimated: "the system prompt and the tools, but in its own number at the end of a turn",
+        sub_agents: "as sessions of their own",
+        compactions: "yes",
+        tried: "invented logs after public readers",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<KiroDecoder>,
+    reset_marks: &[r#""Compaction""#, r#""Clear""#],
+    terms: &[],
+    states: |log| vec![log.with_extension("json")],
+    harmless: "ResetTo",
+    ..Format::DEFAULT
+};
+
+/// `sessions/cli/<session id>.jsonl`.
+fn claims(path: &Path) -> Option<Claim> {
+    let id = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let is_its = path.parent()?.ends_with("sessions/cli");
+    is_its.then(|| Claim::session(id))
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    let kinds = [
+        "Prompt",
+        "AssistantMessage",
+        "ToolResults",
+        "Compaction",
+        "Clear",
+    ];
+    let start = head::solid(line, 64);
+    let has_kind = |kind: &&str| head::has(&start, &format!(r#""kind":"{kind}""#));
+    start.starts_with(br#"{"version":"v"#) && kinds.iter().any(has_kind)
+}
+
+record! {
+    struct Record<'a> {
+        kind: Text<'a>,
+        data: Data<'a>,
+    }
+
+    struct Data<'a> {
+        id: Text<'a> = "message_id" | "id",
+        role: Text<'a>,
+        content: Vec<Block<'a>>,
+        meta: About,
+        summary: Text<'a>,
+        snapshot: Vec<Data<'a>> = "messages_snapshot",
+    }
+
+    struct About {
+        timestamp: Count,
+    }
+
+    struct Block<'a> {
+        kind: Text<'a>,
+        data: Option<Raw<'a>>,
+    }
+
+    /// The data of a thought, a call or a result.
+    struct Body<'a> {
+        text: Text<'a>,
+        id: Text<'a> = "toolUseId",
+        name: Text<'a>,
+        input: Option<Raw<'a>>,
+        content: Vec<Block<'a>>,
+    }
+}
+
+impl Data<'_> {
+    /// Whether it holds results of tools.
+    fn has_results(&self) -> bool {
+        let mut blocks = self.content.iter();
+        blocks.any(|block| block.kind.get() == Some("toolResult"))
+    }
+}
+
+impl<'a> Block<'a> {
+    /// The data, where it is a string.
+    fn string(&self) -> Option<Cow<'a, str>> {
+        lenient::scan::string(self.data?.get())
+    }
+
+    /// The data, where it is an object.
+    fn body(&self, out: &mut Sink<'_>) -> Body<'a> {
+        lenient::value(self.data, "data", out)
+    }
+
+    /// Adds a piece of a message or a result to an item.
+    fn add<'s, 'm>(&self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
+        match (self.kind.or_empty(), self.string(), self.data) {
+            ("image", _, _) => item.fixed(image::DEFAULT, "[image]"),
+            (_, Some(text), _) => item.text(&text),
+            (_, None, Some(data)) => lenient::raw(item, data),
+            (_, None, None) => item,
+        }
+    }
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct KiroDecoder {
+    /// What `<id>.json` has, and what was emitted.
+    facts: Meta,
+    meta: Meta,
+    /// The sizes at the ends of turns that were not emitted.
+    ends: HashMap<Key, u64>,
+    /// The model's messages, and when those with a size were emitted.
+    answers: HashMap<Key, (Place, Option<Timestamp>)>,
+    emitted: HashMap<Key, u64>,
+    messages: HashSet<Key>,
+    /// The user's message at the end of the conversation.
+    unanswered: Option<Key>,
+    at: Option<Timestamp>,
+    tools: ToolNames,
+}
+
+impl Decoder for KiroDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let lost = Lost::default();
+        let text = crate::agents::kit::text(document);
+        let Ok(session) = lenient::parse::<Session<'_>>(&text, &lost) else {
+            return StateUpdate::Incomplete;
+        };
+        lost.report(out);
+        self.facts = session.meta();
+        self.ends = session.ends();
+        // Sizes of messages that were read go before those of the lines that follow.
+        if !self.answers.is_empty() {
+            self.read_end(out);
+        }
+        StateUpdate::Accepted
+    }
+
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        let data = &record.data;
+        self.at = data
+            .meta
+            .timestamp
+            .0
+            .and_then(|_| data.meta.timestamp.time())
+            .or(self.at);
+        out.set_time(self.at);
+        out.meta(self.facts.clone().changes(&mut self.meta));
+        match record.kind.or_empty() {
+            "Prompt" => self.message(data, Part::Input, out),
+            "ToolResults" => self.message(data, Part::Result, out),
+            "AssistantMessage" => self.message(data, Part::Output, out),
+            "Compaction" => self.compaction(data, out),
+            "Clear" => {
+                self.unanswered = None;
+                out.reset(Reset::new(Gone::Clear, Cause::Manual, Kept::Nothing));
+            }
+            "CancelledPrompt" => match self.unanswered.take() {
+                Some(prompt) => out.emit(Event::cleared_node(prompt)),
+                None => out.skip("CancelledPrompt"),
+            },
+            "" if data.has_results() => self.message(data, Part::Result, out),
+            "" => out.unreadable("no kind"),
+            other => KIRO.pass_over(other, out),
+        }
+    }
+
+    /// What was written beside the log after the messages it is about.
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        out.meta(self.facts.clone().changes(&mut self.meta));
+        let new = |(key, tokens): (&Key, &u64)| {
+            let (place, at) = *self.answers.get(key)?;
+            (self.emitted.get(key) != Some(tokens)).then_some((place, at, *key, *tokens))
+        };
+        let mut sizes: Vec<_> = self.ends.iter().filter_map(new).collect();
+        sizes.sort_by_key(|(place, ..)| *place);
+        for (place, at, key, tokens) in sizes {
+            out.begin(place);
+            out.set_time(at);
+            self.size(key, tokens, out);
+        }
+    }
+}
+
+impl KiroDecoder {
+    /// The size by Kiro's own number when this message was the last one.
+    fn size(&mut self, message: Key, tokens: u64, out: &mut Sink<'_>) {
+        self.emitted.insert(message, tokens);
+        out.usage(Usage {
+            model: self.meta.model.clone(),
+            ..Usage::estimated(message, tokens)
+        });
+    }
+
+    fn message(&mut self, data: &Data<'_>, part: Part, out: &mut Sink<'_>) {
+        let key = data.id.key();
+        self.messages.extend(key);
+        let items = self.items(data, part, out);
+        if part != Part::Output {
+            self.unanswered = key;
+            return out.node(Node::new(key, part, items));
+        }
+        self.unanswered = None;
+        out.node(Node::output(key, key, items));
+        if let Some(key) = key {
+            self.answers.insert(key, (out.place(), out.time()));
+            if let Some(tokens) = self.ends.get(&key) {
+                self.size(key, *tokens, out);
+            }
+        }
+    }
+
+    fn items(&mut self, data: &Data<'_>, part: Part, out: &mut Sink<'_>) -> Vec<NewItem> {
+        let role = match part {
+            Part::Output => Role::Assistant,
+            _ => Role::User,
+        };
+        let mut items = Vec::new();
+        for block in data.content.iter() {
+            match block.kind.or_empty() {
+                "text" | "image" => {
+                    if block.string().is_none_or(|text| !text.trim().is_empty()) {
+                        items.push(block.add(out.item(role, Kind::Text)).done());
+                    }
+                }
+                "thinking" => {
+                    // A withheld thought has no text.
+                    let body = block.body(out);
+                    if let Some(text) = body.text.get().filter(|text| !text.is_empty()) {
+                        items.push(out.text(role, Kind::Thinking, text));
+                    }
+                }
+                "toolUse" => {
+                    let body = block.body(out);
+                    items.push(
+                        self.tools
+                            .call(body.id.get(), body.name.get(), body.input, out),
+                    );
+                }
+                "toolResult" => {
+                    let body = block.body(out);
+                    let id = body.id.get();
+                    let item = out.tool_result(self.tools.get(id), id);
+                    let parts = body.content.iter();
+                    items.push(parts.fold(item, |item, part| part.add(item)).done());
+                }
+                "" => out.unknown("piece of a message without a kind"),
+                other => out.unknown(format!("{other} in a message")),
+            }
+        }
+        items
+    }
+
+    /// What is left is the summary and the messages that are listed, of which those before the place from
+    /// which the log was read are not there yet.
+    fn compaction(&mut self, data: &Data<'_>, out: &mut Sink<'_>) {
+        self.unanswered = None;
+        let listed = data.snapshot.iter();
+        let kept = listed.filter_map(|message| message.id.key());
+        let kept = kept.filter(|key| self.messages.contains(key)).collect();
+        out.reset(Reset::new(
+            Gone::Compaction,
+            Cause::Unlogged,
+            Kept::Nodes(kept),
+        ));
+        if let Some(summary) = data.summary.get() {
+            let item = out.text(Role::Container, Kind::Summary, summary);
+            out.node(Node::new(None, Part::Injected, vec![item]));
+        }
+        for message in data.snapshot.iter() {
+            let key = message.id.key();
+            if key.is_some_and(|key| self.messages.insert(key)) {
+                let part = match message.role.or_empty() {
+                    "assistant" => Part::Output,
+                    _ if message.has_results() => Part::Result,
+                    _ => Part::Input,
+                };
+                let items = self.items(message, part, out);
+                out.node(Node {
+                    turn: false,
+                    ..Node::new(key, part, items)
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::ByLength;
+
+    #[test]
+    fn logs_are_told_by_name_and_by_content() {
+        let claim = KIRO.claims(Path::new("/home/dev/.kiro/sessions/cli/c4a1.jsonl"));
+        assert_eq!(claim.and_then(|claim| claim.id), Some("c4a1".to_owned()));
+        assert!(
+            KIRO.claims(Path::new("/home/dev/.kiro/sessions/cli/c4a1.json"))
+                .is_none()
+        );
+        assert!(KIRO.recognise(br#"{"version":"v1", "kind":"Prompt","data":{"message_id":"#));
+        assert!(!KIRO.recognise(br#"{"version":"v1","kind":"chat","data":{}}"#));
+    }
+
+    /// The sizes that are reported while lines and documents come.
+    #[test]
+    fn a_size_that_comes_after_its_message_is_reported_once() {
+        let mut decoder = KiroDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        let answer =
+            r#"{"version":"v1","kind":"AssistantMessage","data":{"message_id":"a1","content":[]}}"#;
+        let session = |percent: &str| {
+            format!(
+                r#"{{"session_state":{{"conversation_metadata":{{"user_turn_metadatas":[{{"message_ids":["p1","a1"],"context_usage_percentage":{percent}}}]}},"rts_model_state":{{"model_info":{{"model_id":"m","context_window_tokens":1000}}}}}}}}"#
+            )
+        };
+        decoder.read_line(answer, &mut out);
+        for percent in ["null", "12.5", "12.5", "30"] {
+            decoder.read_state(session(percent).as_bytes(), &mut out);
+            decoder.read_end(&mut out);
+            decoder.read_end(&mut out);
+        }
+        let sizes = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some(usage.prompt),
+            _ => None,
+        });
+        assert_eq!(sizes.collect::<Vec<_>>(), [125, 300]);
+    }
+
+    #[test]
+    fn a_size_that_comes_late_goes_before_those_of_later_answers() {
+        let mut decoder = KiroDecoder::default();
+        let mut out = Sink::new(&ByLength);
+        let answer = |id: &str| {
+            format!(
+                r#"{{"version":"v1","kind":"AssistantMessage","data":{{"message_id":"{id}","content":[]}}}}"#
+            )
+        };
+        let session = br#"{"session_state":{"conversation_metadata":{"user_turn_metadatas":[
+            {"message_ids":["p1","a1"],"context_usage_percentage":30},
+            {"message_ids":["p2","a2"],"context_usage_percentage":10}]},
+            "rts_model_state":{"model_info":{"model_id":"m","context_window_tokens":1000}}}}"#;
+        decoder.read_line(&answer("a1"), &mut out);
+        decoder.read_state(session, &mut out);
+        decoder.read_line(&answer("a2"), &mut out);
+        decoder.read_end(&mut out);
+        let sizes = out.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Usage(usage) => Some(usage.prompt),
+            _ => None,
+        });
+        assert_eq!(sizes.collect::<Vec<_>>(), [300, 100]);
+    }
+}

@@ -1,0 +1,545 @@
+//! Mistral Vibe 3.
+//!
+//! A session is a folder with a journal, `journal/<first sequence>.jsonl`. Seen in whole runs of 3.0.2;
+//! its earlier versions are public (mistralai/mistral-vibe), this store is not:
+//!
+//! * A request is an `action_intent` of the kind `completion`, its response the `action_result` of the same
+//!   `action_id`. Only the purpose `agent` is the conversation; others write a summary.
+//! * The first request of a process `replace`s the messages, and so does the first after a compaction;
+//!   the others `append` to them: the last answer, and what came after it. The tools' schemas are beside
+//!   them, `replace` or `keep`. So nothing of a prompt is unlogged.
+//! * `input_tokens` is the whole prompt, what was cached included.
+//! * With each turn a new file is begun. The one before it stays, older ones are deleted: then only the
+//!   context is left of their requests, and not even that where none of the files that are left begins with
+//!   a `replace`. What else is kept (`chunks`, `generations`) is not read.
+//! * It compacts when the last prompt and output reach `token_threshold`. The messages after that are the
+//!   user's last ones between two notes, and a summary.
+//! * Large results are saved in a file; the model gets their beginning.
+
+use crate::agents::format::names;
+use crate::agents::format::{
+    Claim, Decoder, Facts, FolderSpec, Format, Root, StateUpdate, StoreKind, Tier, decoder, head,
+};
+use crate::agents::kit::lenient::{
+    self, Count, Lost, Millis, Pieces, Raw, Report, Text, Window, record,
+};
+use crate::model::event::{
+    Billed, Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What the notes around a compaction begin with.
+const NOTES: [&str; 2] = [
+    "You are continuing a trajectory after a context compaction.",
+    "</previous_user_messages>",
+];
+
+/// The format.
+pub static MISTRAL_VIBE: Format = Format {
+    id: "mistral-vibe",
+    label: "vibe",
+    tier: Tier::Proven("3.0.2"),
+    roots: &[Root::home(".vibe", "logs/session/unified").env("VIBE_HOME")],
+    facts: Facts {
+        mark: "`payload` and `record_sha256` in each line",
+        live: crate::agents::format::facts::EACH_LINE,
+        known: "prompts and outputs of the last turns",
+        estimated: "",
+        sub_agents: "as sessions of their own",
+        compactions: "yes",
+        tried: "whole runs of 3.0.2",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<VibeDecoder>,
+    reset_marks: &[r#""type":"replace""#],
+    terms: &[
+        ("input", |b| b.input),
+        ("cached", |b| b.cache_read),
+        ("output", |b| b.output),
+    ],
+    states: |log| vec![log.with_file_name("meta.json")],
+    harmless: "command_reserved receipt_succeeded receipt_failed",
+    ..Format::DEFAULT
+};
+
+/// The files of a journal.
+static JOURNAL: FolderSpec = FolderSpec {
+    number,
+    has_lines: true,
+};
+
+/// `0000000000000328.jsonl`
+fn number(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".jsonl")?;
+    let is_number = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+/// `<session>/journal`
+fn claims(path: &Path) -> Option<Claim> {
+    let mut names = names(path);
+    names.next().filter(|name| *name == "journal")?;
+    Some(Claim::session(names.next()?).kept_in(StoreKind::Folder(&JOURNAL)))
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    line.starts_with(br#"{"payload":{"#)
+        && [
+            "\"record_sha256\":",
+            "\"abandon_on_restart\":",
+            "\"action_id\":",
+            "\"checkpoint_",
+        ]
+        .iter()
+        .any(|mark| head::has(line, mark))
+}
+
+record! {
+    struct Record<'a> {
+        kind: Text<'a> = "type",
+        payload: Payload<'a>,
+    }
+
+    struct Payload<'a> {
+        kind: Text<'a>,
+        action: Text<'a> = "action_id",
+        request: Option<Request<'a>>,
+        result: Outer<'a>,
+        settings: Settings = "checkpoint_settings",
+        delta: Vec<Delta<'a>>,
+    }
+
+    struct Request<'a> {
+        purpose: Text<'a>,
+        input: Input<'a> = "model_input",
+    }
+
+    struct Input<'a> {
+        messages: Messages<'a>,
+        tools: Catalog<'a> = "tool_catalog",
+    }
+
+    struct Messages<'a> {
+        kind: Text<'a> = "type",
+        messages: Vec<Message<'a>>,
+    }
+
+    struct Catalog<'a> {
+        kind: Text<'a> = "type",
+        tools: Vec<Tool<'a>>,
+    }
+
+    struct Tool<'a> {
+        name: Text<'a>,
+        description: Text<'a>,
+        parameters: Option<Raw<'a>>,
+    }
+
+    struct Message<'a> {
+        role: Text<'a>,
+        content: Pieces<'a, Block<'a>>,
+        name: Text<'a>,
+        call: Text<'a> = "tool_call_id",
+    }
+
+    struct Block<'a> {
+        kind: Text<'a> = "type",
+        text: Text<'a> = "text" | "thinking",
+        id: Text<'a>,
+        name: Text<'a>,
+        arguments: Arguments<'a>,
+        json: Text<'a> = "arguments_json",
+    }
+
+    struct Arguments<'a> {
+        raw: Text<'a>,
+    }
+
+    struct Outer<'a> {
+        result: Response<'a>,
+    }
+
+    struct Response<'a> {
+        parts: Vec<Block<'a>>,
+        usage: Report<Numbers>,
+    }
+
+    #[derive(Copy)]
+    whole struct Numbers {
+        input: Count = "input_tokens",
+        cached: Count = "cached_input_tokens",
+        output: Count = "output_tokens",
+    }
+
+    struct Settings {
+        context: ContextSettings,
+    }
+
+    struct ContextSettings {
+        compaction: Compaction,
+    }
+
+    struct Compaction {
+        threshold: Window = "token_threshold",
+    }
+
+    struct Delta<'a> {
+        state: State<'a>,
+    }
+
+    struct State<'a> {
+        session: Session<'a>,
+    }
+
+    struct Session<'a> {
+        preview: Text<'a>,
+        updated: Option<Millis> = "updatedAt",
+    }
+
+    /// `meta.json`.
+    struct About<'a> {
+        title: Text<'a>,
+        parent: Text<'a> = "parent_session_id",
+        environment: Environment<'a>,
+        config: Config<'a>,
+    }
+
+    struct Environment<'a> {
+        cwd: Text<'a> = "working_directory",
+    }
+
+    struct Config<'a> {
+        model: Text<'a> = "model_name",
+    }
+}
+
+/// What a message is known by when it is sent again: its content, and how many of the same there are before.
+type Name = (Key, usize);
+
+/// Decodes one session.
+#[derive(Default)]
+struct VibeDecoder {
+    about: Meta,
+    meta: Meta,
+    time: Option<Timestamp>,
+    /// The messages of the context, with their nodes.
+    held: Vec<(Name, Key)>,
+    /// How often messages left.
+    epoch: u64,
+    has_tools: bool,
+    /// Whether the log has all that the requests hold.
+    is_whole: bool,
+    /// The requests without a response, each with whether it is of the conversation.
+    sent: HashMap<Key, bool>,
+    is_compacting: bool,
+    /// Whether the last answer is among the messages, although no request holds it yet.
+    has_answer: bool,
+}
+
+impl Decoder for VibeDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let (text, lost) = (crate::agents::kit::text(document), Lost::default());
+        let Ok(about) = lenient::parse::<About<'_>>(&text, &lost) else {
+            return StateUpdate::Incomplete;
+        };
+        lost.report(out);
+        let model = about.config.model.get().map(lenient::model_name);
+        self.about = Meta {
+            title: about.title.boxed(),
+            parent: about.parent.boxed(),
+            cwd: about.environment.cwd.boxed(),
+            ..Meta::of_model(model.map(Into::into))
+        };
+        StateUpdate::Accepted
+    }
+
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        out.set_time(self.time);
+        out.meta(self.about.clone().changes(&mut self.meta));
+        let payload = &record.payload;
+        match (record.kind.or_empty(), payload.kind.or_empty()) {
+            ("action_intent", "completion") => self.request(payload, out),
+            ("action_intent", other) => out.skip(other),
+            ("action_result", _) => self.response(payload, out),
+            ("core_input", _) => {
+                let trigger = payload.settings.context.compaction.threshold.0;
+                let meta = Meta {
+                    trigger,
+                    ..Meta::default()
+                };
+                out.meta(meta.changes(&mut self.meta));
+            }
+            ("projection_delta", _) => self.shown(&payload.delta, out),
+            ("", _) => out.unreadable("no type"),
+            (other, _) => MISTRAL_VIBE.pass_over(other, out),
+        }
+    }
+}
+
+impl VibeDecoder {
+    fn request(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+        let Some(request) = &payload.request else {
+            return out.unreadable("a request without a request");
+        };
+        let purpose = request.purpose.or_empty();
+        let is_conversation = purpose == "agent";
+        self.sent
+            .extend(payload.action.key().map(|action| (action, is_conversation)));
+        if !is_conversation {
+            self.is_compacting |= purpose == "compaction";
+            return out.skip(format!("{purpose} request"));
+        }
+        let (messages, tools) = (&request.input.messages, &request.input.tools);
+        if tools.kind.get() == Some("replace") {
+            self.has_tools = true;
+            let items = tools.tools.iter().map(|tool| offered(tool, out));
+            let items = items.collect();
+            let key = Some(Key::of("vibe tools"));
+            out.node(Node::new(key, Part::Front, items));
+        }
+        match messages.kind.or_empty() {
+            "replace" => self.replace(&messages.messages, out),
+            "append" => self.append(&messages.messages, out),
+            "keep" => {}
+            other => out.unknown(format!("{other} of messages")),
+        }
+        (self.is_compacting, self.has_answer) = (false, false);
+    }
+
+    /// The context holds these messages and no others.
+    fn replace(&mut self, messages: &[Message<'_>], out: &mut Sink<'_>) {
+        let old = std::mem::take(&mut self.held);
+        let find = |name: Name| {
+            old.iter()
+                .find(|(other, _)| *other == name)
+                .map(|held| held.1)
+        };
+        let mut names: Vec<Name> = Vec::new();
+        for message in messages {
+            let content = message.print();
+            let before = names.iter().filter(|(other, _)| *other == content).count();
+            names.push((content, before));
+        }
+        let kept: Vec<Key> = names.iter().filter_map(|name| find(*name)).collect();
+        if kept.len() < old.len() {
+            self.epoch += 1;
+            match self.is_compacting {
+                true => out.reset(Reset::new(
+                    Gone::Compaction,
+                    Cause::Unlogged,
+                    Kept::Nodes(kept),
+                )),
+                false => {
+                    let tools = [Key::of("vibe tools")]
+                        .into_iter()
+                        .filter(|_| self.has_tools);
+                    let keys = tools.chain(kept).collect();
+                    out.emit(Event::Retain {
+                        keys,
+                        cause: Gone::Rewind,
+                    });
+                }
+            }
+        }
+        for (name, message) in names.into_iter().zip(messages) {
+            match find(name) {
+                Some(key) => self.held.push((name, key)),
+                None => self.add(name, message, out),
+            }
+        }
+        self.is_whole = self.has_tools;
+    }
+
+    /// The context holds these messages too: the last answer first.
+    fn append(&mut self, messages: &[Message<'_>], out: &mut Sink<'_>) {
+        // Where reading began in the middle, the number of the line is not known.
+        if self.held.is_empty() && !self.is_whole && out.place().line > 0 {
+            out.emit(Event::BeginningMissing);
+        }
+        let is_known =
+            |message: &&Message<'_>| self.has_answer && message.role.get() == Some("assistant");
+        let new = messages.iter().skip_while(is_known);
+        for message in new.collect::<Vec<_>>() {
+            let name = self.name(message.print());
+            self.add(name, message, out);
+        }
+    }
+
+    fn name(&self, content: Key) -> Name {
+        let before = self.held.iter().filter(|((other, _), _)| *other == content);
+        (content, before.count())
+    }
+
+    fn node(&mut self, name: Name) -> Key {
+        let nth = name.0.0 ^ (name.1 as u64).rotate_left(32) ^ self.epoch.rotate_left(48);
+        let key = Key::of_number("vibe", nth);
+        self.held.push((name, key));
+        key
+    }
+
+    fn add(&mut self, name: Name, message: &Message<'_>, out: &mut Sink<'_>) {
+        let key = Some(self.node(name));
+        let node = match message.role.or_empty() {
+            "system" => {
+                let item = message.whole(out.item(Role::Container, Kind::Prompt));
+                Node::new(Some(Key::of("vibe system")), Part::Front, vec![item])
+            }
+            "user" => {
+                let (part, role, kind) = match message.content.parts().next() {
+                    Some(first) if NOTES.iter().any(|note| first.begins(note)) => {
+                        (Part::Injected, Role::Container, Kind::Summary)
+                    }
+                    Some(first) if first.begins("<") => {
+                        (Part::Injected, Role::Container, Kind::Reminder)
+                    }
+                    _ => (Part::Input, Role::User, Kind::Text),
+                };
+                let item = message.whole(out.item(role, kind));
+                Node::new(key, part, vec![item])
+            }
+            "assistant" => {
+                let texts = message.content.texts();
+                let mut items: Vec<NewItem> = texts
+                    .map(|text| out.text(Role::Assistant, Kind::Text, text))
+                    .collect();
+                items.extend(written(message.content.parts(), out));
+                Node::output(key, None, items)
+            }
+            "tool" => {
+                let item = out.tool_result(message.name.get(), message.call.get());
+                Node::new(key, Part::Result, vec![message.whole(item)])
+            }
+            other => return out.unknown(format!("{other} message")),
+        };
+        out.node(node);
+    }
+
+    fn response(&mut self, payload: &Payload<'_>, out: &mut Sink<'_>) {
+        let response = &payload.result.result;
+        let numbers = match response.usage {
+            Report::Absent => return out.skip("action_result"),
+            Report::Is(numbers) => numbers,
+            Report::Unreadable => Numbers::default(),
+        };
+        let Some(action) = payload.action.key() else {
+            return out.unreadable("a response without an id");
+        };
+        let (prompt, output) = (numbers.input.or_zero(), numbers.output.or_zero());
+        let billed = Billed {
+            input: prompt,
+            cache_read: numbers.cached.or_zero(),
+            output,
+            ..Billed::default()
+        };
+        let request = Key::of_number("vibe response", action.0);
+        if self.sent.remove(&action) == Some(false) {
+            return out.emit(Event::Billed { request, billed });
+        }
+        let name = self.name(print(["assistant", ""].into_iter(), response.parts.iter()));
+        let key = Some(self.node(name));
+        let items = written(response.parts.iter(), out);
+        out.node(Node::output(key, Some(request), items));
+        self.has_answer = true;
+        if prompt > 0 {
+            out.usage(Usage {
+                model: self.meta.model.clone(),
+                cached: billed.cache_read,
+                output: numbers.output.0,
+                billed,
+                is_whole: self.is_whole,
+                ..Usage::reported(request, prompt)
+            });
+        }
+    }
+
+    /// What is shown of the session: its time, and what it began with.
+    fn shown(&mut self, delta: &[Delta<'_>], out: &mut Sink<'_>) {
+        for session in delta.iter().map(|one| &one.state.session) {
+            self.time = session.updated.and_then(Millis::time).or(self.time);
+            if self.meta.title.is_none() {
+                let title = Meta::of_title(session.preview.boxed());
+                out.meta(title.changes(&mut self.meta));
+            }
+        }
+    }
+}
+
+impl Message<'_> {
+    fn print(&self) -> Key {
+        let place = [self.role.or_empty(), self.call.or_empty()];
+        let texts = self.content.texts();
+        print(place.into_iter().chain(texts), self.content.parts())
+    }
+
+    /// All its texts as one item.
+    fn whole(&self, item: ItemBuilder<'_, '_>) -> NewItem {
+        let texts = self.content.texts();
+        let parts = self.content.parts().filter_map(|block| block.text.get());
+        texts
+            .chain(parts)
+            .fold(item, |item, text| item.text(text))
+            .done()
+    }
+}
+
+impl Block<'_> {
+    fn begins(&self, text: &str) -> bool {
+        self.text.or_empty().trim_start().starts_with(text)
+    }
+
+    fn is_hidden(&self) -> bool {
+        !matches!(self.kind.or_empty(), "" | "text" | "tool_call")
+    }
+}
+
+/// What a message and an answer of the same content have in common.
+fn print<'b, 'a: 'b>(
+    texts: impl Iterator<Item = &'b str>,
+    blocks: impl Iterator<Item = &'b Block<'a>>,
+) -> Key {
+    let blocks = blocks.filter(|block| !block.is_hidden());
+    let blocks = blocks.flat_map(|block| [block.text.or_empty(), block.id.or_empty()]);
+    let parts = texts.chain(blocks.filter(|part| !part.is_empty()));
+    Key::of_parts(&parts.collect::<Vec<_>>())
+}
+
+/// The items of what the model wrote.
+fn written<'b, 'a: 'b>(
+    blocks: impl Iterator<Item = &'b Block<'a>>,
+    out: &mut Sink<'_>,
+) -> Vec<NewItem> {
+    let items = blocks.map(|block| match block.kind.or_empty() {
+        "tool_call" => {
+            let name = block.name.get();
+            let arguments = block.json.get().or(block.arguments.raw.get());
+            let item = out
+                .tool_call(name, block.id.get())
+                .text(name.unwrap_or_default());
+            item.text(arguments.unwrap_or_default()).done()
+        }
+        _ if block.is_hidden() => out.text(Role::Assistant, Kind::Thinking, block.text.or_empty()),
+        _ => out.text(Role::Assistant, Kind::Text, block.text.or_empty()),
+    });
+    items.collect()
+}
+
+/// The item of a tool on offer.
+fn offered(tool: &Tool<'_>, out: &mut Sink<'_>) -> NewItem {
+    let name = tool.name.get();
+    let item = out.item(Role::Container, Kind::ToolList).tool(name);
+    let item = item
+        .text(name.unwrap_or_default())
+        .text(tool.description.or_empty());
+    item.text(tool.parameters.map_or("", Raw::get)).done()
+}
+
+#[cfg(test)]
+mod tests;

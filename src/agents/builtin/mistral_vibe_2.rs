@@ -1,0 +1,295 @@
+//! Mistral Vibe up to version 2.
+//!
+//! A session is a folder with `messages.jsonl` and `meta.json`. After its sources (mistralai/mistral-vibe,
+//! `vibe/core/session/session_logger.py`, `agent_loop.py`, `types.py`):
+//!
+//! * The messages are OpenAI's, without the system prompt. That is in `meta.json`, and so are the tools with
+//!   their schemas: nothing of a prompt is unlogged.
+//! * No message has its usage. `stats` in `meta.json`, which is written after the messages, have the newest
+//!   request's (`last_turn_prompt_tokens`, `last_turn_completion_tokens`, their sum `context_tokens`) and the
+//!   session's sums. So the newest request is known; those before it only while the log is followed.
+//! * A compaction begins a new session, whose first message is a summary.
+//! * `injected` messages of the user's are the harness's.
+
+use crate::agents::format::{
+    Claim, Decoder, Facts, Format, Root, StateUpdate, decoder, facts, head,
+};
+use crate::agents::kit::anthropic::ToolNames;
+use crate::agents::kit::lenient::{self, Count, Lost, Pieces, Raw, Text, Window, record};
+use crate::model::event::{Billed, Key, Meta, NewItem, Node, Part, Place, Sink, Usage};
+use crate::model::{Kind, Role};
+use std::path::Path;
+
+/// What a summary begins with.
+const SUMMARY: &str = "You are continuing a trajectory after a context compaction.";
+
+/// The format.
+pub static MISTRAL_VIBE_2: Format = Format {
+    id: "mistral-vibe-2",
+    label: "vibe 2",
+    roots: &[Root::home(".vibe", "logs/session").env("VIBE_HOME")],
+    facts: Facts {
+        mark: "`role` and `message_id` in each line",
+        live: facts::EACH_LINE,
+        known: "the newest prompt and output; the others where the log was followed",
+        estimated: "the others",
+        sub_agents: "none logged",
+        compactions: "as new sessions",
+        tried: "invented logs after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<VibeDecoder>,
+    terms: &[("input", |b| b.input), ("output", |b| b.output)],
+    states: |log| vec![log.with_file_name("meta.json")],
+    ..Format::DEFAULT
+};
+
+/// `session_<time>_<id>/messages.jsonl`
+fn claims(path: &Path) -> Option<Claim> {
+    let folder = path.parent()?.file_name()?.to_str()?;
+    let is_log = path.file_name()? == "messages.jsonl" && folder.contains('_');
+    is_log.then_some(Claim::LINES)
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    line.starts_with(br#"{"role": "#) && head::has(line, r#""message_id": "#)
+}
+
+record! {
+    struct Message<'a> {
+        role: Text<'a>,
+        content: Pieces<'a, Block<'a>>,
+        injected: bool,
+        reasoning: Text<'a> = "reasoning_content",
+        calls: Vec<Call<'a>> = "tool_calls",
+        name: Text<'a>,
+        call: Text<'a> = "tool_call_id",
+        id: Text<'a> = "message_id",
+    }
+
+    struct Block<'a> {
+        text: Text<'a>,
+    }
+
+    struct Call<'a> {
+        id: Text<'a>,
+        function: Function<'a>,
+    }
+
+    struct Function<'a> {
+        name: Text<'a>,
+        arguments: Text<'a>,
+        description: Text<'a>,
+        parameters: Option<Raw<'a>>,
+    }
+
+    /// `meta.json`.
+    struct About<'a> {
+        id: Text<'a> = "session_id",
+        title: Text<'a>,
+        environment: Environment<'a>,
+        config: Config<'a>,
+        stats: Stats,
+        tools: Vec<Call<'a>> = "tools_available",
+        prompt: Option<Message<'a>> = "system_prompt",
+    }
+
+    struct Environment<'a> {
+        cwd: Text<'a> = "working_directory",
+    }
+
+    struct Config<'a> {
+        model: Text<'a> = "active_model",
+        threshold: Window = "auto_compact_threshold",
+    }
+
+    #[derive(Copy, PartialEq)]
+    whole struct Stats {
+        prompts: Count = "session_prompt_tokens",
+        outputs: Count = "session_completion_tokens",
+        prompt: Count = "last_turn_prompt_tokens",
+        output: Count = "last_turn_completion_tokens",
+    }
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct VibeDecoder {
+    /// `meta.json`, until it is used.
+    document: Option<String>,
+    stats: Stats,
+    /// The sums of all responses that were reported.
+    reported: Billed,
+    newest: Option<(Key, Place)>,
+    tools: ToolNames,
+    meta: Meta,
+}
+
+impl Decoder for VibeDecoder {
+    fn read_state(&mut self, document: &[u8], _: &mut Sink<'_>) -> StateUpdate {
+        let text = crate::agents::kit::text(document);
+        match lenient::parse::<About<'_>>(&text, &Lost::default()) {
+            Ok(about) => self.stats = about.stats,
+            Err(_) => return StateUpdate::Incomplete,
+        }
+        self.document = Some(text.into_owned());
+        StateUpdate::Accepted
+    }
+
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        self.front(out);
+        if let Some(message) = lenient::object::<Message<'_>>(line, out) {
+            self.message(&message, out);
+        }
+    }
+
+    /// Other sums than those that were reported are of a new response, whose message came before them.
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        let sums = Billed {
+            input: self.stats.prompts.or_zero(),
+            output: self.stats.outputs.or_zero(),
+            ..Billed::default()
+        };
+        let prompt = self.stats.prompt.or_zero();
+        let Some((request, place)) = self.newest.filter(|_| prompt > 0 && sums != self.reported)
+        else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.reported, sums);
+        out.begin(place);
+        out.usage(Usage {
+            model: self.meta.model.clone(),
+            output: self.stats.output.0,
+            billed: sums.checked_sub(before).unwrap_or(sums),
+            is_whole: true,
+            ..Usage::reported(request, prompt)
+        });
+    }
+}
+
+impl VibeDecoder {
+    /// What `meta.json` has: facts, the system prompt, the tools.
+    fn front(&mut self, out: &mut Sink<'_>) {
+        let Some(document) = self.document.take() else {
+            return;
+        };
+        let Some(about) = lenient::object::<About<'_>>(&document, out) else {
+            return;
+        };
+        let model = about.config.model.get().map(lenient::model_name);
+        let meta = Meta {
+            id: about.id.boxed(),
+            title: about.title.boxed(),
+            cwd: about.environment.cwd.boxed(),
+            trigger: about.config.threshold.0.filter(|trigger| *trigger > 0),
+            ..Meta::of_model(model.map(Into::into))
+        };
+        out.meta(meta.changes(&mut self.meta));
+        let mut items = Vec::new();
+        if let Some(prompt) = &about.prompt {
+            items.push(prompt.whole(out, Role::Container, Kind::Prompt));
+        }
+        for tool in about.tools.iter().map(|tool| &tool.function) {
+            let item = out
+                .item(Role::Container, Kind::ToolList)
+                .tool(tool.name.get());
+            let item = item
+                .text(tool.name.or_empty())
+                .text(tool.description.or_empty());
+            items.push(item.text(tool.parameters.map_or("", Raw::get)).done());
+        }
+        let key = Some(Key::of("vibe front"));
+        out.node(Node::new(key, Part::Front, items));
+    }
+
+    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+        let key = message.id.key();
+        let node = match message.role.or_empty() {
+            "user" if message.is_summary() => {
+                let item = message.whole(out, Role::Container, Kind::Summary);
+                Node::new(key, Part::Injected, vec![item])
+            }
+            "user" if message.injected => {
+                let item = message.whole(out, Role::Container, Kind::Reminder);
+                Node::new(key, Part::Injected, vec![item])
+            }
+            "user" => {
+                let item = message.whole(out, Role::User, Kind::Text);
+                Node::new(key, Part::Input, vec![item])
+            }
+            "assistant" => {
+                let place = out.place();
+                let request = Key::of_number("vibe response", place.id());
+                self.newest = Some((request, place));
+                let items = self.output(message, out);
+                Node::output(key, Some(request), items)
+            }
+            "tool" => {
+                let call = message.call.get();
+                let tool = message.name.get().or(self.tools.get(call));
+                let item = out.tool_result(tool, call);
+                let item = message.texts().fold(item, |item, text| item.text(text));
+                Node::new(key, Part::Result, vec![item.done()])
+            }
+            "" => return out.unreadable("no role"),
+            other => return out.unknown(format!("{other} message")),
+        };
+        out.node(node);
+    }
+
+    fn output(&mut self, message: &Message<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+        let mut items = Vec::new();
+        if let Some(text) = message.reasoning.get().filter(|text| !text.is_empty()) {
+            items.push(out.text(Role::Assistant, Kind::Thinking, text));
+        }
+        if message.texts().any(|text| !text.is_empty()) {
+            items.push(message.whole(out, Role::Assistant, Kind::Text));
+        }
+        for call in &message.calls {
+            let (id, name) = (call.id.get(), call.function.name.get());
+            self.tools.insert(id, name.unwrap_or_default());
+            let item = out.tool_call(name, id).text(name.unwrap_or_default());
+            items.push(item.text(call.function.arguments.or_empty()).done());
+        }
+        items
+    }
+}
+
+impl Message<'_> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let parts = self.content.parts().filter_map(|block| block.text.get());
+        self.content.texts().chain(parts)
+    }
+
+    fn is_summary(&self) -> bool {
+        self.texts()
+            .next()
+            .is_some_and(|text| text.trim_start().starts_with(SUMMARY))
+    }
+
+    fn whole(&self, out: &mut Sink<'_>, role: Role, kind: Kind) -> NewItem {
+        let item = out.item(role, kind);
+        self.texts().fold(item, |item, text| item.text(text)).done()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_told_by_name_and_by_content() {
+        let claim = |path| MISTRAL_VIBE_2.claims(Path::new(path)).is_some();
+        assert!(claim(
+            "/home/dev/.vibe/logs/session/session_20260301_5e55/messages.jsonl"
+        ));
+        assert!(!claim(
+            "/home/dev/.vibe/logs/session/session_20260301_5e55/other.jsonl"
+        ));
+        let head = br#"{"role": "user", "content": "Hello", "injected": false, "message_id": "1"}"#;
+        assert!(MISTRAL_VIBE_2.recognise(head));
+        assert!(!MISTRAL_VIBE_2.recognise(br#"{"role":"user","content":"Hello"}"#));
+    }
+}

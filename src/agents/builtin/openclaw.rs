@@ -1,0 +1,282 @@
+//! OpenClaw: pi's format, in folders of its own.
+//!
+//! After its documentation (docs.openclaw.ai, "Session management deep dive"; openclaw/openclaw,
+//! `src/shared/transcript-only-openclaw-assistant.ts`):
+//!
+//! * `agents/<agent>/sessions/<session>.jsonl`, or `<session>-topic-<thread>.jsonl`. Beside them are
+//!   `sessions.json`, which names the sessions, and files that are not transcripts: archives
+//!   (`….jsonl.reset.<time>`), checkpoints and trajectories, whose names contain another dot.
+//! * Since 2026.7.2 transcripts are kept in SQLite, `agents/<agent>/agent/openclaw-agent.sqlite`; checked on runs of
+//!   2026.9.6 (schema 23). A row of `transcript_events` is such a line, as text or, where it is long, as a zstd
+//!   frame. Rows are only added, or all are written anew (`transcript_rewrite_watermarks`). A row of
+//!   `session_windows` is a session, one of `session_nodes` what a person sees as one; its `entry_json` has the
+//!   window, the size above which it compacts, and the lengths of the parts of the system prompt and of the
+//!   tools, whose texts are not kept.
+//! * It compacts above window − `reserveTokens`, which is never below `reserveTokensFloor`, and on an
+//!   overflow. The parent of a sub-agent is in `sessions.json` alone.
+//!
+//! For the lines see [`super::pi`].
+
+use super::pi::{PI, begins_with_a_header};
+use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
+use crate::agents::format::{Claim, Decoder, Facts, Format, Root, StoreKind, Tier, facts, head};
+use crate::agents::kit::lenient::{self, Count, Text, Window, record};
+use crate::model::event::{Event, Key, Meta, Node, Part, Sink};
+use crate::model::{Kind, Role};
+use std::collections::HashMap;
+use std::path::Path;
+
+mod settings;
+
+/// Texts that are in a transcript of OpenClaw's, and unescaped in no other: an entry of its own, an
+/// answer that it shows itself.
+const MARKS: [&str; 2] = [r#""customType":"openclaw"#, r#""provider":"openclaw""#];
+/// A text that is in its header if it works in its usual folder.
+const FOLDER: &str = "/.openclaw/";
+
+/// The format.
+pub static OPENCLAW: Format = Format {
+    id: "openclaw",
+    label: "openclaw",
+    roots: &[
+        Root::home(".openclaw", "agents").env("OPENCLAW_STATE_DIR"),
+        // Its folder when it had another name.
+        Root::home(".clawdbot", "agents").env("OPENCLAW_STATE_DIR"),
+    ],
+    facts: Facts {
+        mark: "header of pi's in OpenClaw's folder or with an entry of its own",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "",
+        sub_agents: "each a session of its own",
+        compactions: "yes",
+        tried: "whole runs of 2026.9.6, invented logs as of 2026.7.1",
+    },
+    tier: Tier::Proven("2026.9.6"),
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &|| Box::new(OpenClawDecoder::default()),
+    store: &|head| match head.starts_with(MAGIC) {
+        true => Some(StoreKind::Database(&STORE)),
+        false => Format::DEFAULT.store(head),
+    },
+    settings: Some(&settings::SETTINGS),
+    ..PI
+};
+
+/// `e` is what is known of a session beside its transcript.
+static STORE: DatabaseSpec = DatabaseSpec {
+    schemas: &[
+        Schema {
+            sessions: "SELECT w.session_id,
+                (SELECT current_session_id FROM session_nodes WHERE session_key = n.spawned_by),
+                coalesce(w.transcript_updated_at, w.updated_at), n.updated_at,
+                (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id),
+                (SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = w.session_id)
+                FROM session_windows AS w LEFT JOIN session_nodes AS n ON n.session_key = w.session_key
+                WHERE EXISTS (SELECT 1 FROM transcript_events WHERE session_id = w.session_id)",
+            header: "SELECT json_object('title', CAST(title AS TEXT), 'parent', CAST(parent AS TEXT),
+                'window', CAST(json_extract(e, '$.contextTokens') AS INTEGER),
+                'trigger', CAST(json_extract(e, '$.contextBudgetStatus.promptBudgetBeforeReserve') AS INTEGER),
+                'report', CASE json_type(e, '$.systemPromptReport') WHEN 'object'
+                    THEN json(json_extract(e, '$.systemPromptReport')) END)
+                FROM (SELECT coalesce(n.label, n.display_name, w.display_name) AS title,
+                    (SELECT current_session_id FROM session_nodes WHERE session_key = n.spawned_by) AS parent,
+                    CASE json_valid(n.entry_json) WHEN 1 THEN n.entry_json END AS e
+                    FROM session_windows AS w LEFT JOIN session_nodes AS n ON n.session_key = w.session_key
+                    WHERE w.session_id = ?1)",
+            from: "transcript_events WHERE session_id = ?1",
+            order: "seq",
+            line: "coalesce(r.event_json, unzstd(r.event_zstd))",
+            settled: "1",
+            changed: "r.created_at",
+        },
+        // Before long rows were compressed.
+        Schema {
+            sessions: "SELECT session_id, NULL, coalesce(transcript_updated_at, updated_at),
+                (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id) FROM session_windows AS w
+                WHERE EXISTS (SELECT 1 FROM transcript_events WHERE session_id = w.session_id)",
+            header: "SELECT json_object('title', CAST(display_name AS TEXT)) FROM session_windows WHERE session_id = ?1",
+            from: "transcript_events WHERE session_id = ?1",
+            order: "seq",
+            line: "r.event_json",
+            settled: "1",
+            changed: "r.created_at",
+        },
+    ],
+};
+
+record! {
+    struct Header<'a> {
+        title: Text<'a>,
+        parent: Text<'a>,
+        window: Window,
+        trigger: Window,
+        report: Option<Report<'a>>,
+    }
+
+    /// Lengths in characters.
+    struct Report<'a> {
+        prompt: Prompt = "systemPrompt",
+        files: Vec<Length<'a>> = "injectedWorkspaceFiles",
+        skills: Skills,
+        tools: Tools<'a>,
+    }
+
+    struct Prompt {
+        other: Count = "nonProjectContextChars",
+    }
+
+    struct Skills {
+        chars: Count = "promptChars",
+    }
+
+    struct Tools<'a> {
+        entries: Vec<Length<'a>>,
+    }
+
+    /// A file or a tool.
+    struct Length<'a> {
+        name: Text<'a>,
+        injected: Count = "injectedChars",
+        summary: Count = "summaryChars",
+        schema: Count = "schemaChars",
+    }
+}
+
+/// Decodes one session.
+struct OpenClawDecoder {
+    lines: Box<dyn Decoder>,
+    /// The parts of the system prompt and their lengths.
+    parts: HashMap<Key, u64>,
+    /// The newest facts.
+    meta: Meta,
+}
+
+impl Default for OpenClawDecoder {
+    fn default() -> Self {
+        OpenClawDecoder {
+            lines: PI.decoder(),
+            parts: HashMap::new(),
+            meta: Meta::default(),
+        }
+    }
+}
+
+impl Decoder for OpenClawDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let place = out.place();
+        if (place.line, place.len) != (0, 0) {
+            return self.lines.read_line(line, out);
+        }
+        let Some(header) = lenient::object::<Header<'_>>(line, out) else {
+            return;
+        };
+        let meta = Meta {
+            title: header.title.boxed(),
+            parent: header.parent.boxed(),
+            trigger: header.trigger.0.filter(|trigger| *trigger > 0),
+            ..Meta::of_window(header.window.0)
+        };
+        out.meta(meta.changes(&mut self.meta));
+        if let Some(report) = &header.report {
+            self.report(report, out);
+        }
+    }
+}
+
+impl OpenClawDecoder {
+    /// Takes the lengths of what each prompt begins with.
+    fn report(&mut self, report: &Report<'_>, out: &mut Sink<'_>) {
+        let skills = report.skills.chars.or_zero();
+        let prompt = report.prompt.other.or_zero().saturating_sub(skills);
+        let mut parts = vec![
+            (Kind::Prompt, "system prompt", prompt),
+            (Kind::Skill, "skills", skills),
+        ];
+        let files = report.files.iter();
+        parts.extend(
+            files.map(|file| (Kind::Memory, file.name.or_empty(), file.injected.or_zero())),
+        );
+        let tools = report.tools.entries.iter();
+        parts.extend(tools.map(|tool| {
+            let chars = tool.summary.or_zero() + tool.schema.or_zero();
+            (Kind::ToolList, tool.name.or_empty(), chars)
+        }));
+        let mut old = std::mem::take(&mut self.parts);
+        for (kind, name, chars) in parts.into_iter().filter(|(_, _, chars)| *chars > 0) {
+            let key = Key::of_parts(&["openclaw prompt", kind.name(), name]);
+            self.parts.insert(key, chars);
+            if old.remove(&key) != Some(chars) {
+                let item = out
+                    .item(Role::Container, kind)
+                    .unseen(chars, name)
+                    .label(name);
+                let item = match kind {
+                    Kind::ToolList => item.tool(Some(name)).tools(1).done(),
+                    _ => item.done(),
+                };
+                out.node(Node::new(Some(key), Part::Front, vec![item]));
+            }
+        }
+        let mut gone: Vec<Key> = old.into_keys().collect();
+        gone.sort_unstable();
+        for key in gone {
+            out.emit(Event::cleared_node(key));
+        }
+    }
+}
+
+fn claims(path: &Path) -> Option<Claim> {
+    if path.ends_with("agent/openclaw-agent.sqlite") {
+        return Some(Claim::database(&STORE));
+    }
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let folder = path.parent()?.file_name()?;
+    (folder == "sessions" && !name.is_empty() && !name.contains('.')).then(|| Claim::session(name))
+}
+
+fn recognise(head: &[u8]) -> bool {
+    begins_with_a_header(head)
+        && (head::has(head::first_line(head), FOLDER)
+            || MARKS.iter().any(|mark| head::has(head, mark)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents;
+
+    #[test]
+    fn names() {
+        let claim = |path: &str| OPENCLAW.claims(Path::new(path)).and_then(|claim| claim.id);
+        let folder = "/home/dev/.openclaw/agents/main/sessions";
+        let id = "019e0000-0000-7000-8000-000000000001";
+        assert_eq!(claim(&format!("{folder}/{id}.jsonl")).as_deref(), Some(id));
+        let topic = format!("{id}-topic-12");
+        assert_eq!(claim(&format!("{folder}/{topic}.jsonl")), Some(topic));
+        for other in [
+            "sessions.json",
+            "a.jsonl.reset.2026-05-12T01-02-27.657Z",
+            "a.checkpoint.1.jsonl",
+            "a.trajectory.jsonl",
+            ".jsonl",
+        ] {
+            assert_eq!(claim(&format!("{folder}/{other}")), None, "{other}");
+        }
+        assert_eq!(claim("/home/dev/.openclaw/agents/main/agent/a.jsonl"), None);
+    }
+
+    #[test]
+    fn its_transcripts_and_pis_are_told_apart() {
+        let whose = |log: &str| agents::recognise(log.as_bytes()).map(|format| format.id);
+        let own =
+            include_str!("../../../tests/fixtures/openclaw/shown_answers_are_not_sent/log.jsonl");
+        assert_eq!(whose(own), Some("openclaw"));
+        let pis = include_str!("../../../tests/fixtures/pi/custom/log.jsonl");
+        assert_eq!(whose(pis), Some("pi"));
+        let quoted = pis.replace("strict", "\\\"customType\\\":\\\"openclaw.x\\\"");
+        assert_ne!(quoted, pis);
+        assert_eq!(whose(&quoted), Some("pi"));
+    }
+}

@@ -1,0 +1,222 @@
+//! OpenCode, and the Kilo CLI, which is made from it.
+//!
+//! A session is rows of an SQLite database, `opencode.db`; before 1.2 it was JSON files in several folders;
+//! see `storage`.
+//! `opencode export` writes it as one document. After its sources (anomalyco/opencode, `session/message-v2.ts`,
+//! `session/compaction.ts`, `session/overflow.ts`; for 2.x `packages/core/src/session`) and whole runs of 1.18:
+//!
+//! * A message is a row of `message`, each of its parts a row of `part`. Rows are updated in place while they are
+//!   written; an answer is complete when it has a time of completion or an error. See `tables`.
+//! * An answer is one request. Its `tokens` are the provider's: `input` is without what was read from or written
+//!   to a cache, `total` is the prompt and the output. Until 1.2 `output` held the reasoning, now it does not; what
+//!   `total` leaves beside the prompt is both. Other answers have 0 everywhere: not known. `step-finish` parts repeat
+//!   the numbers; the oldest versions have several of them in one answer.
+//! * The columns `session.tokens_…` are sums over the session.
+//! * An answer with an error is not sent again, unless the user broke it off after it had begun.
+//! * A compaction is a user's message with a part `compaction`, which names the first message that stays, and an answer
+//!   with `summary: true`, whose tokens are those of its own request. Both are sent from then on.
+//! * `state.time.compacted` of a tool's part: from then on a note is sent in place of its result.
+//! * `revert` of a session names the message or the part from which on everything is hidden; the rows are deleted
+//!   when the conversation goes on.
+//! * A fork copies the messages before it, with their times and numbers, under new ids: they are older than its
+//!   session. They are in its context and cost nothing again.
+//! * A title is asked for with a request that is not recorded. System prompt and tools are not recorded either.
+//! * 2.x has tables of its own, to which it copies what there was; see `v2`. Once there is a session in them,
+//!   they alone are read.
+
+mod media;
+mod message;
+mod settings;
+mod storage;
+mod tables;
+mod v2;
+mod wire;
+
+use crate::agents::format::database::MAGIC;
+use crate::agents::format::{
+    Base, Claim, Decoder, Facts, Format, List, Root, StoreKind, Tier, decoder, head,
+};
+use crate::agents::kit::lenient;
+use crate::model::event::{Meta, Sink};
+use message::History;
+use std::path::Path;
+use wire::{Document, Info, Line};
+
+/// OpenCode.
+pub static OPENCODE: Format = Format {
+    id: "opencode",
+    label: "opencode",
+    tier: Tier::Proven("1.18.33"),
+    roots: &[
+        Root::new(Base::XdgData("opencode"), "").flat(),
+        Root::new(Base::XdgData("opencode"), "storage/session"),
+    ],
+    facts: Facts {
+        mark: "tables `session_message`, or `message` and `part`, a document of `info` and `messages`, or files of sessions, messages and parts",
+        live: "each answer",
+        known: "prompts, outputs, reasoning",
+        estimated: "",
+        sub_agents: "each a session of its own",
+        compactions: "yes, pruned results too",
+        tried: "whole runs of 1.18, real databases and exports of 1.2 to 1.18; before 1.2 and 2.x: invented after its sources",
+    },
+    claims: &|path| claims(path, "opencode"),
+    recognise: &recognise,
+    decoder: &decoder::<OpenCodeDecoder>,
+    store: &store,
+    list: Some(List::Json("messages")),
+    reset_marks: &[
+        r#""summary":true"#,
+        r#""summary": true"#,
+        r#""type":"compaction""#,
+    ],
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    settings: Some(&settings::OPENCODE),
+    harmless: "step-start step-finish snapshot patch agent retry idle agent-switched model-switched location-switched",
+    ..Format::DEFAULT
+};
+
+/// The Kilo CLI.
+pub static KILO: Format = Format {
+    id: "kilo",
+    label: "kilo",
+    tier: Tier::Proven("7.7.7"),
+    roots: &[
+        Root::new(Base::XdgData("kilo"), "").flat(),
+        Root::new(Base::XdgData("kilo"), "storage/session"),
+    ],
+    facts: Facts {
+        tried: "whole runs of 7.7",
+        ..OPENCODE.facts
+    },
+    claims: &|path| claims(path, "kilo"),
+    recognise: &|_| false,
+    store: &|head| match store(head) {
+        Some(StoreKind::Database(_)) => Some(StoreKind::Database(&tables::KILO)),
+        other => other,
+    },
+    settings: Some(&settings::KILO),
+    ..OPENCODE
+};
+
+/// `opencode.db`, `opencode-<channel>.db`, or the file of a session.
+fn claims(path: &Path, agent: &str) -> Option<Claim> {
+    storage::claims(path, agent).or_else(|| database(path, agent))
+}
+
+fn database(path: &Path, agent: &str) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
+    let channel = name.strip_prefix(agent)?;
+    let is_its = channel.is_empty() || channel.starts_with('-');
+    is_its.then(|| Claim::database(&tables::SPEC))
+}
+
+/// The beginning of an export, or of a session's file.
+fn recognise(head: &[u8]) -> bool {
+    let start = head::solid(head, 16);
+    start.starts_with(br#"{"info":{"id":"#) && head::has(head, r#""directory""#)
+        || is_session(head) && head::has(head, r#""projectID""#)
+}
+
+fn is_session(head: &[u8]) -> bool {
+    head::solid(head, 16).starts_with(br#"{"id":"ses_"#)
+}
+
+fn store(head: &[u8]) -> Option<StoreKind> {
+    Some(match head.starts_with(MAGIC) {
+        true => StoreKind::Database(&tables::SPEC),
+        false if is_session(head) => StoreKind::Tree(&storage::STORAGE),
+        false => StoreKind::Document,
+    })
+}
+
+/// Decodes one session.
+#[derive(Default, Clone)]
+struct OpenCodeDecoder {
+    /// The newest facts.
+    meta: Meta,
+    history: History,
+}
+
+impl Decoder for OpenCodeDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(line) = lenient::object::<Line<'_>>(line, out) else {
+            return;
+        };
+        if let Some(session) = &line.session {
+            return self.header(session, out);
+        }
+        let info = line.info.map(|info| {
+            let read = lenient::value::<Info<'_>>(Some(info), "info", out);
+            (info, read)
+        });
+        let own = info.as_ref().and_then(|(_, info)| info.id.get());
+        let Some(id) = line.id.get().or(own) else {
+            return out.unreadable("a message without an id");
+        };
+        let (kind, data) = match (&info, line.data) {
+            // A file may hold a message of 2.x.
+            (Some((whole, info)), _) if info.role.get().is_none() && info.kind.get().is_some() => {
+                (info.kind.or_empty(), *whole)
+            }
+            (Some((_, info)), _) => {
+                out.set_time(info.time.begun());
+                let meta = Meta::of_model(info.model());
+                out.meta(meta.changes(&mut self.meta));
+                return self.history.message(id, info, &line.parts, out);
+            }
+            (None, Some(data)) => (line.kind.or_empty(), data),
+            (None, None) => return out.unreadable("no message"),
+        };
+        v2::row(id, kind, data, &mut self.history, &mut self.meta, out);
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        if let Some(document) = lenient::object::<Document<'_>>(document, out) {
+            match &document.info {
+                Some(info) => self.header(info, out),
+                None => out.unreadable("no session"),
+            }
+            for message in &document.messages {
+                self.read_line(message.get(), out);
+            }
+        }
+    }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn read_end(&mut self, out: &mut Sink<'_>) {
+        self.history.end(out);
+    }
+}
+
+impl OpenCodeDecoder {
+    fn header(&mut self, session: &Info<'_>, out: &mut Sink<'_>) {
+        out.set_time(session.time.begun());
+        self.history.made_at(session.time.begun());
+        let meta = Meta {
+            id: session.id.boxed(),
+            title: session.title.boxed(),
+            cwd: session.directory.boxed(),
+            model: session.model(),
+            version: session.version.boxed(),
+            parent: session.parent_id.boxed(),
+            ..Meta::default()
+        };
+        out.meta(meta.changes(&mut self.meta));
+        let revert = session.revert.as_ref();
+        self.history
+            .hide_from(revert.map(|revert| (revert.message.key(), revert.part.key())));
+    }
+}
+
+#[cfg(test)]
+mod tests;

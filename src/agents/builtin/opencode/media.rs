@@ -1,0 +1,43 @@
+//! What is sent beside text: pictures, and what a provider wants back with its reasoning.
+
+use crate::agents::kit::image::{self, Formula};
+use crate::agents::kit::lenient::{self, Raw};
+use crate::agents::kit::pdf;
+use serde_json::Value;
+
+/// Bytes of the longest text in what the provider wants back with its reasoning.
+pub(super) fn hidden_bytes(metadata: Raw<'_>) -> u64 {
+    fn longest(value: &Value) -> usize {
+        match value {
+            Value::String(text) => text.len(),
+            Value::Array(list) => list.iter().map(longest).max().unwrap_or(0),
+            Value::Object(map) => map.values().map(longest).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+    let value = serde_json::from_str(metadata.get()).unwrap_or_default();
+    longest(&value) as u64
+}
+
+/// How a model counts images.
+pub(super) fn picture_formula(model: Option<&str>) -> Formula {
+    match lenient::model_name(model.unwrap_or_default()) {
+        name if name.starts_with("claude") => image::claude_formula(name),
+        name if name.starts_with("gemini") => image::gemini,
+        name => image::openai_formula(name, ""),
+    }
+}
+
+/// The tokens of a file that is sent as it is, and its label; `None`: it is sent as text. `url` is its base64,
+/// bare or as a URL.
+pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<(u64, String)> {
+    if mime == "text/plain" || mime == "application/x-directory" {
+        return None;
+    }
+    let data = url.split_once(',').map_or(url, |(_, data)| data);
+    let tokens = match mime {
+        "application/pdf" => pdf::tokens(data, pdf::PAGE, pdf::PAGE),
+        _ => image::tokens(data, formula, image::DEFAULT),
+    };
+    Some((tokens, format!("[{mime}]")))
+}

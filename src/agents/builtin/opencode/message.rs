@@ -1,0 +1,400 @@
+//! The messages of 1.x: what each adds to the context, and what it takes away.
+
+use super::OPENCODE;
+use super::media::{hidden_bytes, media, picture_formula};
+use super::wire::{Info, Part as Piece, State, Tokens, time};
+use crate::agents::kit::lenient;
+use crate::model::event::{
+    Billed, Cause, Event, Kept, Key, NewItem, Node, Part, Place, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use jiff::Timestamp;
+use std::collections::HashSet;
+
+/// What is sent in place of a result that never came.
+const INTERRUPTED: &str = "[Tool execution was interrupted]";
+/// The text that is sent for a compaction, before its summary.
+const COMPACTED: &str = "What did we do so far?";
+/// The text that is sent for a sub-agent that the user started.
+const SUBTASK: &str = "The following tool was executed by the user";
+
+/// A session's messages so far, as far as later ones depend on them.
+#[derive(Default, Clone)]
+pub(super) struct History {
+    messages: HashSet<Key>,
+    /// The first one that was read.
+    first: Option<Key>,
+    /// The newest message that asks for a compaction.
+    asked: Option<Asked>,
+    /// The newest summary.
+    summary: Option<Key>,
+    /// Results that are left out from a later time on.
+    pruned: Vec<(Timestamp, Key)>,
+    /// The message and the part from which on nothing is sent.
+    hidden_from: Option<(Option<Key>, Option<Key>)>,
+    is_hidden: bool,
+    /// When the session was made: a fork begins with copies of older messages, under new ids.
+    made: Option<Timestamp>,
+    /// The place of the newest message.
+    place: Place,
+}
+
+/// A message that asks for a compaction.
+#[derive(Clone)]
+struct Asked {
+    message: Key,
+    cause: Cause,
+    /// The first message that stays.
+    tail: Option<Key>,
+}
+
+impl History {
+    /// From this message on, or from this part of it, nothing is sent.
+    pub(super) fn hide_from(&mut self, from: Option<(Option<Key>, Option<Key>)>) {
+        self.hidden_from = from;
+        self.is_hidden = false;
+    }
+
+    /// The session was made then.
+    pub(super) fn made_at(&mut self, time: Option<Timestamp>) {
+        self.made = time;
+    }
+
+    /// What a message's request cost; nothing if the message is a copy.
+    fn billed(&self, numbers: Tokens, info: &Info<'_>) -> Billed {
+        let is_copy = info
+            .time
+            .begun()
+            .zip(self.made)
+            .is_some_and(|(begun, made)| begun < made);
+        match is_copy {
+            true => Billed::default(),
+            false => numbers.billed(),
+        }
+    }
+
+    /// Takes a message in.
+    pub(super) fn message(
+        &mut self,
+        id: &str,
+        info: &Info<'_>,
+        parts: &[Piece<'_>],
+        out: &mut Sink<'_>,
+    ) {
+        self.place = out.place();
+        self.prune(info.time.begun(), out);
+        // Exports that were made public may have one id for several messages.
+        let id = match self.messages.contains(&Key::of(id)) {
+            true => &format!("{id}/{}", out.place().line),
+            false => id,
+        };
+        let key = Key::of(id);
+        if !self.hides_message(key) {
+            self.messages.insert(key);
+            self.first.get_or_insert(key);
+        }
+        let parts: Vec<&Piece<'_>> = parts.iter().collect();
+        match info.role.or_empty() {
+            "user" => self.user(key, &parts, info, out),
+            "assistant" if info.is_summary() => self.summary(id, info, &parts, out),
+            "assistant" => self.answer(id, info, &parts, out),
+            "" => out.unreadable("no role"),
+            other => out.unknown(format!("{other} message")),
+        }
+    }
+
+    /// Everything has been read.
+    pub(super) fn end(&mut self, out: &mut Sink<'_>) {
+        if let Some(newest) = self.pruned.iter().map(|(at, _)| *at).max() {
+            out.begin(self.place);
+            out.set_time(Some(newest));
+            self.prune(None, out);
+        }
+    }
+
+    /// Takes away the results that were left out before this time; `None`: all.
+    fn prune(&mut self, before: Option<Timestamp>, out: &mut Sink<'_>) {
+        let is_due = |at: &Timestamp| before.is_none_or(|before| *at <= before);
+        let due = self.pruned.extract_if(.., |(at, _)| is_due(at));
+        let nodes: Vec<Key> = due.map(|(_, result)| result).collect();
+        if !nodes.is_empty() {
+            let calls = Vec::new();
+            out.emit(Event::Cleared { nodes, calls });
+        }
+    }
+
+    /// Whether a message is hidden, and with it all that follow.
+    pub(super) fn hides_message(&mut self, key: Key) -> bool {
+        self.is_hidden |= self.hidden_from == Some((Some(key), None));
+        self.is_hidden
+    }
+
+    /// Whether a part is hidden, and with it all that follow.
+    fn hides(&mut self, part: &Piece<'_>) -> bool {
+        let from = self.hidden_from.and_then(|(_, part)| part);
+        self.is_hidden |= from.is_some() && part.id.key() == from;
+        self.is_hidden
+    }
+
+    fn user(&mut self, key: Key, parts: &[&Piece<'_>], info: &Info<'_>, out: &mut Sink<'_>) {
+        let model = info.model();
+        let formula = picture_formula(model.as_deref());
+        let mut items = Vec::new();
+        for part in parts {
+            if self.hides(part) {
+                out.skip("hidden part");
+                continue;
+            }
+            let (role, kind) = match part.synthetic {
+                Some(true) => (Role::Container, Kind::Reminder),
+                _ => (Role::User, Kind::Text),
+            };
+            match part.kind.or_empty() {
+                "text" if part.ignored == Some(true) => out.skip("ignored text"),
+                "text" => items.push(out.text(role, kind, part.text.or_empty())),
+                "subtask" => items.push(out.text(Role::Container, Kind::Reminder, SUBTASK)),
+                "file" => match media(part.mime.or_empty(), part.url.or_empty(), formula) {
+                    // The user attached it, though the client marks it as its own.
+                    Some((tokens, label)) => {
+                        let item = out.item(Role::User, Kind::Text);
+                        items.push(item.fixed(tokens, &label).done());
+                    }
+                    // Its text is in a part of its own.
+                    None => out.skip("file"),
+                },
+                "compaction" => {
+                    self.asked = Some(Asked {
+                        message: key,
+                        cause: match part.auto {
+                            Some(true) => Cause::Automatic,
+                            _ => Cause::Manual,
+                        },
+                        tail: part.tail.key(),
+                    });
+                }
+                other => OPENCODE.pass_over(other, out),
+            }
+        }
+        let is_typed = items.iter().any(|item| item.role == Role::User);
+        let part = if is_typed {
+            Part::Input
+        } else {
+            Part::Injected
+        };
+        out.node(Node::new(Some(key), part, items));
+    }
+
+    /// An answer that is a summary: its request is not the conversation's.
+    fn summary(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
+        let numbers = info.tokens.unwrap_or_default();
+        if numbers.prompt() > 0 {
+            out.emit(Event::Billed {
+                request: Key::of_parts(&["opencode", id]),
+                billed: self.billed(numbers, info),
+            });
+        }
+        // The oldest versions have no reason for the end.
+        let is_over = info.finish.get().is_some() || info.time.completed.is_some();
+        if info.error.is_some() || !is_over || self.is_hidden {
+            return out.skip("compaction that came to nothing");
+        }
+        let asked = self.asked.take();
+        let asked = asked.filter(|asked| info.parent_id.key() == Some(asked.message));
+        let tail = asked.as_ref().and_then(|asked| asked.tail);
+        // A message that was not read is older than every message that was.
+        let tail = tail.and_then(|tail| match self.messages.contains(&tail) {
+            true => Some(tail),
+            false => self.first,
+        });
+        let key = Key::of(id);
+        out.reset(Reset {
+            key: Some(Key::of_parts(&["reset", id])),
+            ..Reset::new(
+                Gone::Compaction,
+                asked.map_or(Cause::Unlogged, |asked| asked.cause),
+                Kept::from(tail),
+            )
+        });
+        // What stays may reach back beyond the summary before this one, which never does.
+        if let Some(old) = self.summary.replace(key) {
+            out.emit(Event::cleared_node(old));
+        }
+        let mut items = vec![out.text(Role::Container, Kind::Reminder, COMPACTED)];
+        for part in parts {
+            match part.kind.or_empty() {
+                "text" => {
+                    items.push(out.text(Role::Container, Kind::Summary, part.text.or_empty()));
+                }
+                "reasoning" => out.skip("reasoning of a compaction"),
+                other => OPENCODE.pass_over(other, out),
+            }
+        }
+        out.node(Node::new(Some(key), Part::Injected, items));
+    }
+
+    /// An answer: one request, or several in the oldest versions.
+    fn answer(&mut self, id: &str, info: &Info<'_>, parts: &[&Piece<'_>], out: &mut Sink<'_>) {
+        let step_tokens = |part: &&Piece<'_>| match part.kind.or_empty() {
+            "step-finish" => part.tokens.filter(|tokens| tokens.prompt() > 0),
+            _ => None,
+        };
+        let steps = parts.iter().filter_map(step_tokens).count();
+        let is_sent = is_sent(info, parts);
+        let mut step = Step::default();
+        for part in parts {
+            if self.hides(part) {
+                out.skip("hidden part");
+                continue;
+            }
+            if is_sent {
+                step.add(part, out);
+            }
+            if let Some(tokens) = step_tokens(part).filter(|_| steps > 1) {
+                self.finish(id, info, Some(tokens), &mut step, out);
+            }
+        }
+        let numbers = info.tokens.filter(|tokens| tokens.prompt() > 0);
+        let numbers = numbers.or_else(|| parts.iter().find_map(step_tokens));
+        if steps <= 1 || !step.is_empty() {
+            self.finish(id, info, numbers.filter(|_| steps <= 1), &mut step, out);
+        }
+    }
+
+    /// Emits a step of an answer: what the model wrote, its numbers, what its tools returned.
+    fn finish(
+        &mut self,
+        id: &str,
+        info: &Info<'_>,
+        numbers: Option<Tokens>,
+        step: &mut Step<'_>,
+        out: &mut Sink<'_>,
+    ) {
+        let (nth, step) = (
+            u64::from(step.nth),
+            std::mem::replace(step, Step::after(step)),
+        );
+        let (key, request) = match nth {
+            0 => (Key::of(id), Key::of_parts(&["opencode", id])),
+            nth => {
+                let nth = nth.to_string();
+                let key = Key::of_parts(&["step", id, &nth]);
+                (key, Key::of_parts(&["opencode", id, &nth]))
+            }
+        };
+        let request = numbers.map(|_| request);
+        let is_hidden = self.is_hidden && step.is_empty();
+        if !is_hidden {
+            out.node(Node::output(Some(key), request, step.output));
+        }
+        match (numbers, request) {
+            (Some(numbers), Some(request)) if is_hidden => out.emit(Event::Billed {
+                request,
+                billed: self.billed(numbers, info),
+            }),
+            (Some(numbers), Some(request)) => out.usage(Usage {
+                model: info.model(),
+                cached: numbers.cache.read.or_zero(),
+                output: numbers.whole_output().filter(|_| info.error.is_none()),
+                reasoning: numbers.reasoning.0.filter(|reasoning| *reasoning > 0),
+                billed: self.billed(numbers, info),
+                ..Usage::reported(request, numbers.prompt())
+            }),
+            _ => {}
+        }
+        for (call, part) in step.calls.into_iter().enumerate() {
+            let key = Key::of_parts(&["result", id, &format!("{nth}/{call}")]);
+            self.result(key, part, info, out);
+        }
+    }
+
+    /// Emits what a tool returned.
+    fn result(&mut self, key: Key, part: &Piece<'_>, info: &Info<'_>, out: &mut Sink<'_>) {
+        let (tool, call) = (part.tool.get(), part.call.get());
+        let Some(state) = &part.state else { return };
+        let Some(text) = result_text(state, info) else {
+            return;
+        };
+        let formula = picture_formula(info.model_id.get());
+        let files = state.attachments.iter();
+        let files =
+            files.filter_map(|file| media(file.mime.or_empty(), file.url.or_empty(), formula));
+        let item = out.tool_result(tool, call).text(text);
+        let item = files.fold(item, |item, (tokens, label)| item.fixed(tokens, &label));
+        let items = vec![item.done()];
+        out.node(Node::new(Some(key), Part::Result, items));
+        let left_out = time(state.time.compacted);
+        self.pruned.extend(left_out.map(|at| (at, key)));
+    }
+}
+
+/// What belongs to one request.
+#[derive(Default)]
+struct Step<'p> {
+    nth: u32,
+    output: Vec<NewItem>,
+    calls: Vec<&'p Piece<'p>>,
+}
+
+impl<'p> Step<'p> {
+    fn after(step: &Step<'_>) -> Step<'p> {
+        Step {
+            nth: step.nth + 1,
+            ..Step::default()
+        }
+    }
+
+    /// Adds a part.
+    fn add(&mut self, part: &'p Piece<'p>, out: &mut Sink<'_>) {
+        match part.kind.or_empty() {
+            "text" => {
+                let text = part.text.or_empty();
+                self.output
+                    .push(out.text(Role::Assistant, Kind::Text, text));
+            }
+            "reasoning" => self.output.push(
+                out.item(Role::Assistant, Kind::Thinking)
+                    .text(part.text.or_empty())
+                    .opaque(part.metadata.map_or(0, hidden_bytes))
+                    .done(),
+            ),
+            "tool" => {
+                let (tool, call) = (part.tool.get(), part.call.get());
+                let item = out.tool_call(tool, call).text(part.tool.or_empty());
+                let input = part.state.as_ref().and_then(|state| state.input);
+                let item = match input {
+                    Some(input) => lenient::raw(item, input),
+                    None => item,
+                };
+                self.output.push(item.done());
+                self.calls.push(part);
+            }
+            other => OPENCODE.pass_over(other, out),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.output.is_empty()
+    }
+}
+
+/// Whether an answer is sent with later requests.
+fn is_sent(info: &Info<'_>, parts: &[&Piece<'_>]) -> bool {
+    let Some(error) = &info.error else {
+        return true;
+    };
+    let mut kinds = parts.iter().map(|part| part.kind.or_empty());
+    error.name.get() == Some("MessageAbortedError")
+        && kinds.any(|kind| !matches!(kind, "step-start" | "reasoning"))
+}
+
+/// What a tool returned, as it is sent; `None`: it still runs.
+fn result_text<'s>(state: &'s State<'_>, info: &Info<'_>) -> Option<&'s str> {
+    match state.status.or_empty() {
+        "completed" => Some(state.output.or_empty()),
+        "error" => Some(state.error.or_empty()),
+        _ => {
+            let is_over = info.time.completed.is_some() || info.error.is_some();
+            is_over.then_some(INTERRUPTED)
+        }
+    }
+}

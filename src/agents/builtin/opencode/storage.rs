@@ -1,0 +1,45 @@
+//! Where 1.x kept its sessions before 1.2: a folder `storage` with a file of each session, each message and each
+//! part. What was there is copied to the database when 1.2 starts for the first time.
+
+use crate::agents::format::names;
+use crate::agents::format::{Claim, StoreKind, TreeSpec};
+use std::path::{Path, PathBuf};
+
+/// `session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`.
+pub(super) static STORAGE: TreeSpec = TreeSpec {
+    messages: |session| {
+        Some(
+            session
+                .ancestors()
+                .nth(3)?
+                .join("message")
+                .join(stem(session)?),
+        )
+    },
+    parts: |message| {
+        Some(
+            message
+                .ancestors()
+                .nth(3)?
+                .join("part")
+                .join(stem(message)?),
+        )
+    },
+};
+
+fn stem(path: &Path) -> Option<&str> {
+    path.file_stem()?.to_str()
+}
+
+/// The file of a session.
+pub(super) fn claims(path: &Path, agent: &str) -> Option<Claim> {
+    let mut names = names(path);
+    let id = names.next()?.strip_suffix(".json")?;
+    let is_its = id.starts_with("ses_") && names.nth(1)? == "session" && names.next()? == "storage";
+    is_its.then_some(())?;
+    let database: PathBuf = path.ancestors().nth(4)?.join(format!("{agent}.db"));
+    Some(Claim {
+        superseded_by: Some(database),
+        ..Claim::session(id).kept_in(StoreKind::Tree(&STORAGE))
+    })
+}

@@ -1,0 +1,279 @@
+//! The rows of 2.x: `session_message`, one row a message, with everything in it.
+//!
+//! After `packages/core/src/session` of its sources (`message.ts`, `runner/to-llm-message.ts`, `compaction.ts`) and
+//! public readers of its databases; no database of it was at hand. `output` of an answer is without its reasoning. A
+//! completed compaction takes the place of all that came before, of which it repeats the newest part as text.
+
+use super::OPENCODE;
+use super::media::{media, picture_formula};
+use super::message::History;
+use super::wire::{Times, Tokens};
+use crate::agents::kit::image::Formula;
+use crate::agents::kit::lenient::{self, Piece, Pieces, Raw, Text, record};
+use crate::model::event::{
+    Billed, Cause, Event, Kept, Key, Meta, NewItem, Node, Part, Reset, Sink, Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+record! {
+    /// A row's message.
+    struct Data<'a> {
+        text: Text<'a>,
+        name: Text<'a>,
+        files: Vec<File<'a>>,
+        skills: Vec<Skill<'a>>,
+        model: Option<Model<'a>>,
+        content: Vec<Content<'a>>,
+        tokens: Option<Tokens>,
+        command: Text<'a>,
+        output: Option<Piece<'a, Shell<'a>>>,
+        status: Text<'a>,
+        summary: Text<'a>,
+        recent: Text<'a>,
+        reason: Text<'a>,
+        time: Times,
+    }
+
+    struct File<'a> {
+        mime: Text<'a>,
+        name: Text<'a>,
+        data: Text<'a>,
+    }
+
+    struct Skill<'a> {
+        name: Text<'a>,
+        text: Text<'a>,
+    }
+
+    struct Model<'a> {
+        id: Text<'a>,
+    }
+
+    struct Shell<'a> {
+        output: Text<'a>,
+    }
+
+    struct Content<'a> {
+        kind: Text<'a> = "type",
+        id: Text<'a>,
+        name: Text<'a>,
+        text: Text<'a>,
+        state: Option<Raw<'a>>,
+    }
+
+    /// How far a call of a tool is.
+    struct Call<'a> {
+        status: Text<'a>,
+        input: Option<Raw<'a>>,
+        content: Pieces<'a, Result<'a>>,
+        structured: Option<Raw<'a>>,
+        error: Option<Raw<'a>>,
+    }
+
+    struct Result<'a> {
+        kind: Text<'a> = "type",
+        text: Text<'a>,
+        mime: Text<'a>,
+        uri: Text<'a>,
+    }
+}
+
+/// Takes in a row of this type.
+pub(super) fn row(
+    id: &str,
+    kind: &str,
+    data: Raw<'_>,
+    history: &mut History,
+    known: &mut Meta,
+    out: &mut Sink<'_>,
+) {
+    let data = &lenient::value::<Data<'_>>(Some(data), "data", out);
+    let key = Key::of(id);
+    let is_hidden = history.hides_message(key);
+    out.set_time(data.time.begun());
+    let model = data.model.as_ref().and_then(|model| model.id.boxed());
+    if matches!(kind, "assistant" | "model-switched") {
+        let meta = Meta::of_model(model.clone());
+        out.meta(meta.changes(known));
+    }
+    if is_hidden {
+        return hidden(id, data, out);
+    }
+    let formula = picture_formula(known.model.as_deref());
+    let (part, items) = match kind {
+        "user" => (Part::Input, user(data, formula, out)),
+        "assistant" => return answer(id, data, model, formula, out),
+        "compaction" => return compaction(id, data, out),
+        "synthetic" | "system" => (Part::Injected, one(Kind::Reminder, &data.text, out)),
+        "skill" => (Part::Injected, one(Kind::Skill, &data.text, out)),
+        "shell" => {
+            let item = out.item(Role::Container, Kind::Reminder);
+            let item = item.text("Shell command:").text(data.command.or_empty());
+            let output = match &data.output {
+                Some(Piece::Text(text)) => text,
+                Some(Piece::Part(shell)) => shell.output.or_empty(),
+                None => "",
+            };
+            (Part::Injected, vec![item.text(output).done()])
+        }
+        other => return OPENCODE.pass_over(other, out),
+    };
+    out.node(Node::new(Some(key), part, items));
+}
+
+/// A message that was taken back: what its request cost counts all the same.
+fn hidden(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
+    out.skip("hidden message");
+    if let Some(billed) = data.tokens.map(billed).filter(|b| b.prompt() > 0) {
+        let request = request(id);
+        out.emit(Event::Billed { request, billed });
+    }
+}
+
+fn one(kind: Kind, text: &Text<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    vec![out.text(Role::Container, kind, text.or_empty())]
+}
+
+fn user(data: &Data<'_>, formula: Formula, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let mut items = vec![out.text(Role::User, Kind::Text, data.text.or_empty())];
+    for skill in &data.skills {
+        if let Some(text) = skill.text.get() {
+            let item = out.item(Role::Container, Kind::Skill);
+            items.push(item.tool(skill.name.get()).text(text).done());
+        }
+    }
+    for file in &data.files {
+        let base64 = file.data.or_empty();
+        let item = match media(file.mime.or_empty(), base64, formula) {
+            Some((tokens, label)) => out.item(Role::User, Kind::Text).fixed(tokens, &label),
+            None => {
+                let bytes = STANDARD.decode(base64).unwrap_or_default();
+                let item = out.item(Role::Container, Kind::Reminder);
+                let item = item.text("Attached file:").text(file.name.or_empty());
+                item.text(&String::from_utf8_lossy(&bytes))
+            }
+        };
+        items.push(item.done());
+    }
+    items
+}
+
+fn answer(
+    id: &str,
+    data: &Data<'_>,
+    model: Option<Box<str>>,
+    formula: Formula,
+    out: &mut Sink<'_>,
+) {
+    let mut items = Vec::new();
+    let mut calls = Vec::new();
+    for content in &data.content {
+        let text = content.text.or_empty();
+        match content.kind.or_empty() {
+            "text" => items.push(out.text(Role::Assistant, Kind::Text, text)),
+            "reasoning" => items.push(out.text(Role::Assistant, Kind::Thinking, text)),
+            "tool" => {
+                let call: Call<'_> = lenient::value(content.state, "state", out);
+                let item = out.tool_call(content.name.get(), content.id.get());
+                let item = item.text(content.name.or_empty());
+                let item = match call.input {
+                    Some(input) => lenient::raw(item, input),
+                    None => item,
+                };
+                items.push(item.done());
+                calls.push((content, call));
+            }
+            other => OPENCODE.pass_over(other, out),
+        }
+    }
+    let numbers = data.tokens.filter(|tokens| billed(*tokens).prompt() > 0);
+    let request = numbers.map(|_| request(id));
+    out.node(Node::output(Some(Key::of(id)), request, items));
+    if let (Some(numbers), Some(request)) = (numbers, request) {
+        let billed = billed(numbers);
+        out.usage(Usage {
+            model,
+            cached: billed.cache_read,
+            output: Some(billed.output),
+            reasoning: Some(billed.reasoning).filter(|reasoning| *reasoning > 0),
+            billed,
+            ..Usage::reported(request, billed.prompt())
+        });
+    }
+    for (content, call) in calls {
+        if let Some(item) = result(content, &call, formula, out) {
+            out.node(Node::new(None, Part::Result, vec![item]));
+        }
+    }
+}
+
+/// What a tool returned; `None`: it still runs.
+fn result(
+    content: &Content<'_>,
+    call: &Call<'_>,
+    formula: Formula,
+    out: &mut Sink<'_>,
+) -> Option<NewItem> {
+    let is_error = match call.status.or_empty() {
+        "completed" => false,
+        "error" => true,
+        _ => return None,
+    };
+    let item = out.tool_result(content.name.get(), content.id.get());
+    let whole = match is_error {
+        true => call.error,
+        false => call.structured.filter(|_| call.content.0.is_empty()),
+    };
+    let item = match whole {
+        Some(value) => lenient::raw(item, value),
+        None => item,
+    };
+    let pieces = call.content.0.iter();
+    let item = pieces.fold(item, |item, piece| match piece {
+        Piece::Text(text) => item.text(text),
+        Piece::Part(part) if part.kind.get() == Some("text") => item.text(part.text.or_empty()),
+        Piece::Part(part) => match media(part.mime.or_empty(), part.uri.or_empty(), formula) {
+            Some((tokens, label)) => item.fixed(tokens, &label),
+            None => item,
+        },
+    });
+    Some(item.done())
+}
+
+fn compaction(id: &str, data: &Data<'_>, out: &mut Sink<'_>) {
+    // Before it had a status, it was written when it was complete.
+    if !matches!(data.status.get(), None | Some("completed")) {
+        return out.skip("compaction that came to nothing");
+    }
+    let cause = Cause::named(data.reason.or_empty());
+    out.reset(Reset {
+        key: Some(Key::of_parts(&["reset", id])),
+        ..Reset::new(Gone::Compaction, cause, Kept::Nothing)
+    });
+    let texts = [
+        (Kind::Summary, &data.summary),
+        (Kind::Reminder, &data.recent),
+    ];
+    let texts = texts
+        .into_iter()
+        .filter(|(_, text)| !text.or_empty().is_empty());
+    let items = texts
+        .map(|(kind, text)| out.text(Role::Container, kind, text.or_empty()))
+        .collect();
+    out.node(Node::new(Some(Key::of(id)), Part::Injected, items));
+}
+
+fn request(id: &str) -> Key {
+    Key::of_parts(&["opencode", id])
+}
+
+/// The numbers of an answer, its reasoning in the output.
+fn billed(tokens: Tokens) -> Billed {
+    let billed = tokens.billed();
+    Billed {
+        output: billed.output.saturating_add(billed.reasoning),
+        ..billed
+    }
+}

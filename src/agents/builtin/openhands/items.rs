@@ -1,0 +1,126 @@
+//! The items of events.
+
+use super::wire::{Block, Content, Observation, Reasoning, Tool};
+use crate::agents::kit::image;
+use crate::agents::kit::lenient::{self, Pieces, Text};
+use crate::model::event::{ItemBuilder, NewItem, Sink};
+use crate::model::{Kind, Role};
+
+/// What the SDK puts before a result that failed.
+const FAILED: &str = "[An error occurred during execution.]";
+
+/// Adds text and images.
+pub(super) fn content<'s, 'm>(
+    mut item: ItemBuilder<'s, 'm>,
+    content: &Pieces<'_, Content<'_>>,
+    model: Option<&str>,
+) -> ItemBuilder<'s, 'm> {
+    for text in content.texts() {
+        item = item.text(text);
+    }
+    for part in content.parts() {
+        if let Some(text) = part.text.get() {
+            item = item.text(text);
+        }
+        for url in part.image_urls.iter().filter_map(Text::get) {
+            item = item.fixed(picture(url, model), "[image]");
+        }
+    }
+    item
+}
+
+/// What an image costs, by the formula of the model's maker.
+fn picture(url: &str, model: Option<&str>) -> u64 {
+    let is_claude = model.is_some_and(|id| id.contains("claude"));
+    let data = url.split_once(',').map_or(url, |(_, data)| data);
+    match (image::dimensions(data), is_claude) {
+        (Some((width, height)), true) => image::claude(width, height),
+        (Some((width, height)), false) => image::openai(width, height),
+        (None, _) => image::DEFAULT,
+    }
+}
+
+/// The forms in which an answer may hold its thinking; they repeat each other.
+pub(super) struct Thinking<'p, 'a> {
+    pub(super) content: &'p Text<'a>,
+    pub(super) blocks: &'p [Block<'a>],
+    pub(super) item: Option<&'p Reasoning<'a>>,
+    pub(super) text: &'p Pieces<'a, Content<'a>>,
+}
+
+/// An answer's thinking, where it holds any that its text does not.
+pub(super) fn thinking(from: &Thinking<'_, '_>, out: &mut Sink<'_>) -> Option<NewItem> {
+    let mut item = out.item(Role::Assistant, Kind::Thinking);
+    if !from.blocks.is_empty() {
+        for block in from.blocks {
+            item = item
+                .text(block.thinking.or_empty())
+                .opaque(block.data.or_empty().len() as u64);
+        }
+        return Some(item.done());
+    }
+    if let Some(reasoning) = from.item {
+        for text in reasoning.summary.iter().chain(reasoning.content.iter()) {
+            item = item.text(text);
+        }
+        let hidden = reasoning.encrypted_content.or_empty().len() as u64;
+        return Some(item.opaque(hidden).done());
+    }
+    // Some models repeat it in their text, between tags.
+    let text = from.content.or_empty().trim();
+    let is_repeated = |part: &Content<'_>| part.text.or_empty().contains(text);
+    let is_new = !text.is_empty() && !from.text.parts().any(is_repeated);
+    is_new.then(|| item.text(from.content.or_empty()).done())
+}
+
+/// The tools on offer: their descriptions, and the schemas that are written.
+pub(super) fn tools(tools: &[Tool<'_>], out: &mut Sink<'_>) -> Option<NewItem> {
+    let mut item = out.item(Role::Container, Kind::ToolList);
+    for tool in tools {
+        item = match tool.mcp_tool {
+            Some(raw) => lenient::raw(item, raw),
+            None => item
+                .text(tool.title.or_empty())
+                .text(tool.description.or_empty()),
+        };
+    }
+    (!tools.is_empty()).then(|| item.tools(tools.len()).done())
+}
+
+/// Adds what a tool returned, and what the terminal reports of it.
+pub(super) fn observation<'s, 'm>(
+    mut item: ItemBuilder<'s, 'm>,
+    observation: &Observation<'_>,
+    model: Option<&str>,
+) -> ItemBuilder<'s, 'm> {
+    if observation.is_error == Some(true) {
+        item = item.text(FAILED);
+    }
+    let Some(terminal) = &observation.metadata else {
+        return content(item, &observation.content, model);
+    };
+    if !terminal.prefix.or_empty().is_empty() {
+        item = item.text(terminal.prefix.or_empty());
+    }
+    item = content(item, &observation.content, model);
+    let mut notes = terminal.suffix.or_empty().trim_start().to_owned();
+    let mut note = |text: String| {
+        if !notes.is_empty() {
+            notes.push('\n');
+        }
+        notes.push_str(&text);
+    };
+    if let Some(folder) = terminal.working_dir.boxed() {
+        note(format!("[Current working directory: {folder}]"));
+    }
+    if let Some(python) = terminal.py_interpreter_path.boxed() {
+        note(format!("[Python interpreter: {python}]"));
+    }
+    if let Some(code) = terminal.exit_code.filter(|code| *code >= 0.0) {
+        note(format!("[Command finished with exit code {code}]"));
+    }
+    match notes.is_empty() {
+        true => item,
+        false => item.text(&notes),
+    }
+}

@@ -1,0 +1,414 @@
+//! OpenTelemetry's conventions for generative AI: what Semantic Kernel, LangChain, LlamaIndex, Pydantic
+//! AI, the AI SDK and others write when they are configured to export spans to a file.
+//!
+//! Two forms of lines, which may be mixed: OTLP's JSON (`{"resourceSpans":[…]}` and
+//! `{"resourceLogs":[…]}`, as the Collector's file exporter writes it; 64-bit numbers are strings, or
+//! not) and flat spans and log records (`{"type":"span","name":…,"attributes":{…}}`, as Node's and Python's
+//! exporters write them).
+//! What open-telemetry/semantic-conventions-genai, traceloop/openllmetry, Arize-ai/openinference and
+//! vercel/ai document:
+//!
+//! * A span is a call of a model where its operation is `chat`, `generate_content` or
+//!   `text_completion`; older ones use `llm.request.type`, OpenInference by
+//!   `openinference.span.kind`, the AI SDK by `ai.operationId`. Spans of agents, chains and whole
+//!   generations sum up the calls below them: a sum is no context, so they are passed over.
+//! * `gen_ai.usage.input_tokens` includes what was read from and written to a cache. Instrumentations
+//!   older than that rule report it beside: where the cached part is larger than the input, it is.
+//! * The content is opt-in: today `gen_ai.input.messages`, `gen_ai.output.messages`,
+//!   `gen_ai.system_instructions` and `gen_ai.tool.definitions`, as JSON or as a string of it; before,
+//!   an event for each message, on the span or as a log record; `gen_ai.prompt.N.…` (OpenLLMetry),
+//!   `llm.input_messages.N.…` (OpenInference), `ai.prompt.messages` (AI SDK). Without it the numbers
+//!   alone are known; so where a line is so long that its strings are cut, JSON in strings among them.
+//! * A conversation goes by `gen_ai.conversation.id` or what older conventions call it, else by its
+//!   trace, and in it by the agent. A call that shares nothing with it (a title, a classification) is
+//!   a conversation of its own. Many begin a trace with each turn: a call that names no conversation and
+//!   repeats a response of another trace continues that one; without content, nothing shows it.
+//! * Spans are written when they end, and exporters do not sort: one that began before the newest
+//!   counts in the totals and changes nothing in the context.
+//! * Spans and log records of one file are joined by their ids; where an exporter writes each to a file
+//!   of its own (the Collector's does), the file of spans has the numbers and that of records the
+//!   content, and nothing joins them.
+//!
+//! Frameworks have habits of their own, by their sources:
+//!
+//! * Semantic Kernel (microsoft/semantic-kernel, `ModelDiagnostics.cs`, `model_diagnostics/
+//!   decorators.py`): operations `chat.completions`, `chat.streaming_completions`, `text.completions`.
+//!   Its tools' messages do not name the call they answer. Its log has the numbers alone (`kernel`). At first its numbers were
+//!   `gen_ai.response.prompt_tokens` and -1 where it had none, and its content no JSON.
+//! * LangChain and LangGraph through LangSmith (langchain-ai/langsmith-sdk, `otel/_otel_exporter.py`):
+//!   each run is a span, `langsmith.span.kind` is its kind; templates are `chat` as well. All input and
+//!   output is in `gen_ai.prompt` and `gen_ai.completion`. Its *session* is the project;
+//!   a conversation is a *thread*, one of three keys of the metadata.
+//! * LlamaIndex (run-llama/llama_index, `llama-index-observability-otel`, `genai.py`): today's names,
+//!   operations `chat` and `completion`, texts alone, no calls. Without that switch its spans have no
+//!   numbers; OpenInference or OpenLLMetry have more.
+//! * Pydantic AI (pydantic/pydantic-ai, `models/instrumented.py`): at first the messages as one attribute
+//!   `events` or as log records, the tools in `model_request_parameters`, the cached part in
+//!   `gen_ai.usage.details.…`; since its version 2 of the data today's names.
+//! * OpenLLMetry: tools in `llm.request.functions.N.…`, thoughts as messages of the role `thinking`.
+//! * Strands (strands-agents/sdk-python, `telemetry/tracer.py`): Bedrock's blocks, as JSON; the spans of
+//!   its loop repeat the messages and are no calls.
+//! * Copilot CLI: `gen_ai.input.messages` contains only what is new since the call before; a part of the type
+//!   `compaction` is the summary that takes the place of what came before. Its metrics are in the same file.
+//! * LangSmith's own exports hold runs (`run`), LangChain's saved histories messages (`history`): both are
+//!   read as calls, too.
+//! * ADK (google/adk-python): requests and responses whole, in `gcp.vertex.agent.llm_…`.
+
+mod body;
+mod content;
+mod history;
+mod kernel;
+mod run;
+mod shape;
+mod span;
+
+use crate::agents::format::{Base, Claim, Decoder, Facts, Format, Root, decoder, facts, head};
+use crate::agents::kit::lenient::Lost;
+use crate::agents::kit::prompts::{Block, Conversation, Losses, Prompt, mark_turns};
+use crate::model::Kind;
+use crate::model::event::{Key, Lane, Meta, Place, Sink};
+use history::History;
+use jiff::Timestamp;
+use serde_json::Value;
+use span::{Call, Record};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// The format.
+pub static OTEL_GENAI: Format = Format {
+    id: "otel-genai",
+    label: "otel",
+    // Exporters write wherever they are configured to; this is a folder to configure.
+    roots: &[Root::new(Base::XdgData("ctxgauge"), "spans")],
+    facts: Facts {
+        mark: "`resourceSpans`, `resourceLogs`, a span with `gen_ai.` attributes, a LangSmith run or LangChain's messages",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning where it is reported",
+        estimated: "calls whose span has no usage",
+        sub_agents: "by the agent's name",
+        compactions: "inferred from what calls no longer carry, where the content is exported",
+        tried: "invented lines after the conventions and their instrumentations",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<OtelGenAiDecoder>,
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_creation", |b| b.cache_creation),
+        ("cache_read", |b| b.cache_read),
+        ("output", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    holds_several: true,
+    ..Format::DEFAULT
+};
+
+/// `*.jsonl` and `*.json`: the Collector calls its lines by either name.
+fn claims(path: &Path) -> Option<Claim> {
+    let ext = path.extension()?;
+    (ext == "jsonl" || ext == "json").then_some(Claim::LINES)
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let line = head::first_line(head);
+    let start = head::solid(line, 16);
+    let concerns_a_model = |part| span::MARKS.iter().any(|mark| head::has(part, mark));
+    // The first lines of Python's exporters may be of anything.
+    let of_python = [r#""trace_id""#, r#""span_id""#, r#""resource""#];
+    let is_of_python = || of_python.iter().all(|mark| head::has(line, mark));
+    history::is_like_messages(head)
+        || kernel::is_like_a_log(head)
+        || run::is_like_a_run(line)
+        || start.starts_with(br#"{"resourceSpans"#)
+        || start.starts_with(br#"{"resourceLogs""#)
+        || start.starts_with(b"{")
+            && head::has(line, r#""attributes""#)
+            && (concerns_a_model(line) || is_of_python() && concerns_a_model(head))
+}
+
+/// A conversation of the file.
+struct Thread {
+    conversation: Conversation,
+    /// When its newest call began.
+    newest: Option<Timestamp>,
+    model: Option<String>,
+    /// The newest response, where calls contain only what is new.
+    answer: Vec<Block<'static>>,
+}
+
+/// Decodes one file.
+#[derive(Default)]
+struct OtelGenAiDecoder {
+    threads: HashMap<Lane, Thread>,
+    /// The conversations of an id, the first one first.
+    lanes: HashMap<Key, Vec<Lane>>,
+    /// The conversations of calls that name none, by the agent: one may continue in another trace.
+    of_traces: Vec<(String, Lane)>,
+    /// Calls that were emitted, by their spans.
+    emitted: HashSet<Key>,
+    /// Messages that came in log records, before the response to them.
+    waiting: HashMap<Key, (Lane, Vec<Block<'static>>)>,
+    /// Calls of which log records showed the response.
+    answered: HashMap<Key, Lane>,
+    /// Messages that were saved one after another.
+    history: History,
+    /// Whether it is the log of a program, of which a few lines are about calls.
+    is_program_log: bool,
+}
+
+impl Decoder for OtelGenAiDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match serde_json::from_str::<Value>(line) {
+            Ok(line) => self.value(&line, &lost, out),
+            Err(_) if self.text(line, out) => {}
+            Err(error) => out.unreadable(error.to_string()),
+        }
+        lost.report(out);
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match serde_json::from_str::<Value>(document) {
+            Ok(Value::Array(list)) => {
+                for (line, one) in (1..).zip(&list) {
+                    out.begin(Place {
+                        line,
+                        ..Place::default()
+                    });
+                    self.value(one, &lost, out);
+                }
+            }
+            Ok(value) => self.value(&value, &lost, out),
+            Err(error) => out.unreadable(error.to_string()),
+        }
+        lost.report(out);
+    }
+}
+
+impl OtelGenAiDecoder {
+    /// What a line or a document holds.
+    fn value(&mut self, value: &Value, lost: &Lost, out: &mut Sink<'_>) {
+        let place = out.place();
+        match value {
+            Value::Array(list) if !list.is_empty() && list.iter().all(history::is_message) => {
+                let calls = list.iter().map(|message| history::read(message, lost));
+                let mut calls: Vec<Call> = calls.collect();
+                for call in &mut calls.split_off(self.history.known(&calls)) {
+                    self.message(call, out);
+                }
+            }
+            Value::Array(list) if list.iter().any(Value::is_object) => {
+                for one in list.iter().filter(|one| one.is_object()) {
+                    out.begin(place);
+                    self.value(one, lost, out);
+                }
+            }
+            message if history::is_message(message) => {
+                self.message(&mut history::read(message, lost), out);
+            }
+            line if let Some(call) = kernel::of_json(line, lost) => {
+                self.is_program_log = true;
+                self.call(call, out);
+            }
+            line => match span::records(line, lost) {
+                Ok(records) => {
+                    for record in records {
+                        out.begin(place);
+                        self.record(record, out);
+                    }
+                }
+                Err(_) if self.is_program_log => out.skip("log line"),
+                Err(why) => out.unreadable(why),
+            },
+        }
+    }
+
+    /// A line of text; `false`: it should have been JSON.
+    fn text(&mut self, line: &str, out: &mut Sink<'_>) -> bool {
+        let call = kernel::of_text(line);
+        self.is_program_log |= call.is_some();
+        match call {
+            Some(call) => self.call(call, out),
+            None if self.is_program_log => out.skip("log line"),
+            None => return false,
+        }
+        true
+    }
+
+    /// A message of a saved history.
+    fn message(&mut self, message: &mut Call, out: &mut Sink<'_>) {
+        out.set_lane(Lane::Main);
+        let thread = self.threads.entry(Lane::Main).or_insert_with(Thread::new);
+        if message.model.is_some() {
+            thread.emit_meta(message, out);
+        }
+        self.history.add(message, &mut thread.conversation, out);
+    }
+
+    fn record(&mut self, record: Record, out: &mut Sink<'_>) {
+        match record {
+            Record::Call(call) => self.call(*call, out),
+            Record::Content(call) => self.content(*call, out),
+            Record::Other(name) => out.skip(name),
+        }
+    }
+
+    /// Content in a log record: a call's whole content, or one message of it. The span follows, if it is
+    /// in this file at all.
+    fn content(&mut self, mut call: Call, out: &mut Sink<'_>) {
+        let key = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
+        let lane = match self.waiting.get(&key) {
+            Some((lane, _)) => *lane,
+            None => self.lane_of(&call, &call.input),
+        };
+        out.set_lane(lane);
+        out.set_time(call.at);
+        if self.emitted.contains(&key) || self.answered.contains_key(&key) {
+            return out.skip("repeated content");
+        }
+        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
+        thread.emit_meta(&call, out);
+        let waiting = self.waiting.entry(key);
+        let (_, input) = waiting.or_insert_with(|| (lane, Vec::new()));
+        input.extend(call.input);
+        mark_turns(input);
+        if call.output.is_empty() {
+            thread.conversation.add_request_part(input, out);
+        } else {
+            let conversation = &mut thread.conversation;
+            conversation.add_request(&Prompt::of(input), out);
+            call.output.retain(|block| !block.is_empty());
+            conversation.add_response(key, &call.output, None, out);
+            self.waiting.remove(&key);
+            self.answered.insert(key, lane);
+        }
+    }
+
+    fn call(&mut self, mut call: Call, out: &mut Sink<'_>) {
+        let request = call.key.unwrap_or(Key::of_number("otel", out.place().id()));
+        let waiting = self.waiting.remove(&request);
+        let answered = self.answered.get(&request).copied();
+        let lane = match (answered, waiting) {
+            (Some(lane), _) => lane,
+            (None, Some((lane, input))) => {
+                if call.input.is_empty() {
+                    call.input = input;
+                }
+                lane
+            }
+            (None, None) => self.lane_of(&call, &call.input),
+        };
+        out.set_lane(lane);
+        out.set_time(call.at);
+        if !self.emitted.insert(request) {
+            return out.skip("repeated span");
+        }
+        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
+        thread.emit_meta(&call, out);
+        let usage = call.usage(request, out);
+        if thread.is_late(&call) {
+            return thread.conversation.add_late_response(request, usage, out);
+        }
+        thread.newest = call.begun.or(thread.newest);
+        if answered.is_none() && !call.input.is_empty() {
+            mark_turns(&mut call.input);
+            thread.add_request(&call, out);
+        }
+        call.output.retain(|block| !block.is_empty());
+        let conversation = &mut thread.conversation;
+        conversation.add_response(request, &call.output, usage, out);
+        if call.is_increment {
+            thread.answer = call.output;
+        }
+    }
+
+    /// The conversation that a call is part of: of its id, or else its trace, and one that it shares
+    /// something with; or one of another trace, of which it repeats an answer.
+    fn lane_of(&mut self, call: &Call, carried: &[Block<'_>]) -> Lane {
+        let agent = call.agent.as_deref().unwrap_or_default();
+        let id = [call.id().unwrap_or_default(), agent];
+        let is_first = self.lanes.is_empty();
+        let known = self.lanes.entry(Key::of_parts(&id)).or_default();
+        let fits = |lane: &&Lane| {
+            let thread = self.threads.get(lane);
+            carried.is_empty() || thread.is_none_or(|thread| thread.conversation.shares(carried))
+        };
+        if let Some(lane) = known.iter().find(fits) {
+            return *lane;
+        }
+        let of_traces = match call.conversation {
+            Some(_) => &[][..],
+            None => &self.of_traces,
+        };
+        let repeated = of_traces.iter().filter(|(own, _)| own == agent);
+        let repeated = repeated.filter_map(|(_, lane)| {
+            let conversation = &self.threads.get(lane)?.conversation;
+            Some((conversation.repeats(carried)?, *lane))
+        });
+        let lane = match repeated.max_by_key(|(much, _)| *much) {
+            Some((_, lane)) => lane,
+            None if is_first => Lane::Main,
+            None => Lane::Side(Key::of_parts(&[id[0], id[1], &known.len().to_string()])),
+        };
+        known.push(lane);
+        if call.conversation.is_none() {
+            self.of_traces.push((agent.to_owned(), lane));
+        }
+        lane
+    }
+}
+
+impl Thread {
+    fn new() -> Thread {
+        Thread {
+            conversation: Conversation::new(Losses::BySize),
+            newest: None,
+            model: None,
+            answer: Vec::new(),
+        }
+    }
+
+    /// Takes in the request of a call. One that contains only what is new has all that came before, too;
+    /// after a compaction only the response before it.
+    fn add_request(&mut self, call: &Call, out: &mut Sink<'_>) {
+        let prompt = Prompt::of(&call.input);
+        let is_summary = |block: &Block<'_>| block.kind == Kind::Summary;
+        if !call.is_increment {
+            self.conversation.add_request(&prompt, out);
+        } else if call.input.iter().any(is_summary) {
+            let stays = [prompt.front, &self.answer, prompt.blocks].concat();
+            self.conversation.add_request(&Prompt::of(&stays), out);
+        } else {
+            let kept = self.conversation.len();
+            self.conversation
+                .add_request(&Prompt { kept, ..prompt }, out);
+        }
+    }
+
+    fn is_late(&self, call: &Call) -> bool {
+        matches!((call.begun, self.newest), (Some(begun), Some(newest)) if begun < newest)
+    }
+
+    fn emit_meta(&mut self, call: &Call, out: &mut Sink<'_>) {
+        let is_new = self.newest.is_none() && self.model.is_none();
+        if !is_new && self.model == call.model {
+            return;
+        }
+        self.model.clone_from(&call.model);
+        // Where there is no content, nothing else names it.
+        let service = call.service.as_deref().filter(|_| call.input.is_empty());
+        let title = call.agent.as_deref().or(service);
+        let id = call.id().filter(|_| is_new || call.conversation.is_some());
+        out.meta(Meta {
+            // It continues in other traces under the id of its first.
+            id: id.map(Into::into),
+            title: title.map(Into::into),
+            model: call.model.as_deref().map(Into::into),
+            ..Meta::default()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

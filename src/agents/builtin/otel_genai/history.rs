@@ -1,0 +1,119 @@
+//! LangChain's messages as `messages_to_dict` writes them: a list, as a document or as a line, or a message a
+//! line. Each has its class in `type` and its fields in `data`; an answer's `usage_metadata` is of the call
+//! that it answers.
+
+use super::content::messages;
+use super::run;
+use super::shape;
+use super::span::Call;
+use crate::agents::format::head;
+use crate::agents::kit::lenient::{Lost, model_name};
+use crate::agents::kit::prompts::{Block, Conversation, Prompt, Step, mark_turns};
+use crate::model::event::{Key, Sink};
+use crate::model::{Kind, Role};
+use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Whether a value is a message.
+pub(super) fn is_message(value: &Value) -> bool {
+    value.get("type").is_some_and(Value::is_string)
+        && value
+            .get("data")
+            .is_some_and(|data| data.get("content").is_some())
+}
+
+/// Whether a file that begins so holds such messages.
+pub(super) fn is_like_messages(head: &[u8]) -> bool {
+    const CLASSES: [&str; 6] = ["human", "ai", "system", "tool", "function", "chat"];
+    let begins = head::solid(head, 48);
+    let first = begins.strip_prefix(b"[").unwrap_or(&begins);
+    CLASSES.iter().any(|class| {
+        let mark = format!(r#"{{"type":"{class}","data":{{"#);
+        first.starts_with(mark.as_bytes())
+    })
+}
+
+/// A history that is read message by message.
+#[derive(Default)]
+pub(super) struct History {
+    /// Hashes of the messages so far.
+    seen: Vec<u64>,
+    /// The system prompt.
+    front: Vec<Block<'static>>,
+}
+
+impl History {
+    /// How many messages of a list were read already. Where it is another history, it begins anew.
+    pub(super) fn known(&mut self, list: &[Call]) -> usize {
+        let hashes = list.iter().map(hash);
+        let same = hashes.zip(&self.seen).take_while(|(a, b)| a == *b).count();
+        if same < self.seen.len() {
+            *self = History::default();
+            return 0;
+        }
+        same
+    }
+
+    /// Adds a message to a conversation.
+    pub(super) fn add(&mut self, call: &mut Call, to: &mut Conversation, out: &mut Sink<'_>) {
+        let step = match self.seen.is_empty() {
+            true => Step::Replace,
+            false => Step::Continue,
+        };
+        self.seen.push(hash(call));
+        let place = out.place();
+        let number = place.id().wrapping_add(self.seen.len() as u64);
+        let request = call.key.unwrap_or(Key::of_number("langchain", number));
+        if call.input.is_empty() {
+            call.output.retain(|block| !block.is_empty());
+            let usage = call.usage(request, out);
+            return to.add_response(request, &call.output, usage, out);
+        }
+        mark_turns(&mut call.input);
+        let (front, blocks) = match call.input.iter().all(|block| block.kind == Kind::Prompt) {
+            true => (std::mem::take(&mut call.input), Vec::new()),
+            false => (Vec::new(), std::mem::take(&mut call.input)),
+        };
+        self.front.extend(front);
+        let kept = match step {
+            Step::Replace => 0,
+            Step::Continue => to.len(),
+        };
+        let prompt = Prompt {
+            front: &self.front,
+            kept,
+            blocks: &blocks,
+            step,
+        };
+        to.add_request(&prompt, out);
+    }
+}
+
+fn hash(message: &Call) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let blocks = message.input.iter().chain(&message.output);
+    blocks.for_each(|block| block.fingerprint().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Reads a message as what a call carried or answered.
+pub(super) fn read(message: &Value, lost: &Lost) -> Call {
+    shape::check(message, lost);
+    let data = message.get("data").unwrap_or(&Value::Null);
+    let class = message.get("type").and_then(Value::as_str);
+    let is_answer = class.is_some_and(|class| class.to_ascii_lowercase().starts_with("ai"));
+    let mut call = match data.get("usage_metadata") {
+        Some(usage) if is_answer => run::numbers(usage),
+        _ => Call::default(),
+    };
+    let model = ["/response_metadata/model_name", "/response_metadata/model"];
+    let model = model.iter().find_map(|path| data.pointer(path)?.as_str());
+    call.model = model.map(|model| model_name(model).to_owned());
+    let id = data.get("id").and_then(Value::as_str);
+    call.key = id.map(|id| Key::of_parts(&["langchain", id]));
+    match is_answer {
+        true => messages(message, Role::Assistant, &mut call.output),
+        false => messages(message, Role::User, &mut call.input),
+    }
+    call
+}

@@ -1,0 +1,83 @@
+//! Semantic Kernel's numbers in the log of its host, where nothing else is exported.
+//!
+//! microsoft/semantic-kernel logs a line for each answer (`ClientCore.ChatCompletion.cs`, at the level
+//! Information): `Prompt tokens: 210. Completion tokens: 35. Total tokens: 245.` What is around it depends on
+//! the host's logger: a console's category on the line before, a time and a level on the same line, or JSON
+//! with the message or its template beside the values. Neither the model nor the conversation is in it: all
+//! calls of a file are taken for one conversation.
+
+use super::span::{Call, first, number};
+use crate::agents::builtin::request_log::time_before;
+use crate::agents::kit::lenient::{Count, Lost};
+use serde_json::Value;
+
+/// The words before each of the numbers.
+const WORDS: [&str; 3] = ["Prompt tokens: ", "Completion tokens: ", "Total tokens: "];
+
+/// Whether a file that begins so has such lines.
+pub(super) fn is_like_a_log(head: &[u8]) -> bool {
+    let lines = head.split(|byte| *byte == b'\n');
+    lines
+        .map(String::from_utf8_lossy)
+        .any(|line| WORDS.iter().all(|words| line.contains(words)))
+}
+
+/// The call of a line of text.
+pub(super) fn of_text(line: &str) -> Option<Call> {
+    let at = line.find(WORDS[0])?;
+    Some(Call {
+        at: time_before(&line[..at]),
+        ..of_message(&line[at..])?
+    })
+}
+
+/// The call of a line of JSON.
+pub(super) fn of_json(line: &Value, lost: &Lost) -> Option<Call> {
+    const MESSAGES: [&str; 5] = ["Message", "message", "@m", "RenderedMessage", "@mt"];
+    let message = MESSAGES.iter().find_map(|name| line.get(*name)?.as_str())?;
+    let of_message = of_message(message.get(message.find(WORDS[0])?..)?);
+    let call = of_message.or_else(|| {
+        let values = ["State", "Properties"]
+            .iter()
+            .find_map(|name| line.get(*name));
+        let values = values.unwrap_or(line);
+        let (input, output) = (
+            ["InputTokenCount", "PromptTokens"],
+            ["OutputTokenCount", "CompletionTokens"],
+        );
+        let count = |names: &[&'static str]| first(values, names, lost, number);
+        let has = |names: [&str; 2]| {
+            let mut found = names.iter().filter_map(|name| values.get(*name));
+            found.any(|value| !value.is_null())
+        };
+        let (prompt, answered) = (count(&input), count(&output));
+        has(input).then(|| Call {
+            prompt,
+            answered,
+            is_unreadable: prompt.is_none() || has(output) && answered.is_none(),
+            ..Call::default()
+        })
+    })?;
+    let times = ["Timestamp", "@t", "timestamp", "time"];
+    let at = first(line, &times, lost, Value::as_str);
+    Some(Call {
+        at: at.and_then(time_before),
+        ..call
+    })
+}
+
+fn of_message(message: &str) -> Option<Call> {
+    let [prompt, answered, _] = WORDS.map(|words| {
+        let (_, rest) = message.split_once(words)?;
+        let end = rest.find([' ', '.']);
+        let digits = &rest[..end.unwrap_or(rest.len())];
+        // A template has the number's name in its place.
+        (!digits.starts_with('{')).then(|| Count::of(digits).0)
+    });
+    Some(Call {
+        prompt: prompt?,
+        answered: answered.flatten(),
+        is_unreadable: prompt?.is_none() || answered == Some(None),
+        ..Call::default()
+    })
+}

@@ -1,0 +1,279 @@
+//! ouro.
+//!
+//! A session is one YAML document, `session.yaml`, written anew as a whole with every message. What its
+//! sources document (ouro-ai-labs/ouro, `memory/store/yaml_file_memory_store.py`, `serialization.py`,
+//! `compaction/compressor.py`):
+//!
+//! * Its trace of a run, if that is asked for, has each call of the model (`trace`). Of a session:
+//! * No usage is written, and no model: all is estimated here, and the window is guessed.
+//! * Messages are OpenAI's: `role`, `content`, `tool_calls`, `tool_call_id`, `name`. System messages
+//!   are in a list of their own, before the others.
+//! * A compaction replaces messages by one of the user's that begins with
+//!   `[Previous conversation summary]`, in the next writing of the file: what was there before is gone,
+//!   and its size is known only if the file was read then.
+//! * It compacts above `MEMORY_COMPRESSION_THRESHOLD`: 256,000 tokens unless its `config` sets
+//!   another, 60,000 in older versions (`ouro/config.py`), which sessions do not show. It counts
+//!   the tools' schemas too.
+//! * Times have no zone and are not read; the file's own is.
+//!
+//! The document is read as events by saphyr-parser: a crate without unsafe code that unfolds nothing.
+//! Documents of YAML's data model can unfold aliases to any size; here an alias, which ouro writes only
+//! for a list that it holds twice, is passed over and counted. See `tree`.
+
+mod settings;
+mod trace;
+mod tree;
+
+use crate::agents::format::database::MAGIC;
+use crate::agents::format::{Claim, Decoder, Facts, Format, List, Root, StoreKind, decoder, head};
+use crate::agents::kit::image;
+use crate::model::event::{Event, Key, Meta, NewItem, Node, Part, Place, Sink};
+use crate::model::{Kind, Role};
+use std::path::Path;
+use trace::Trace;
+use tree::Tree;
+
+/// What a summary begins with.
+const SUMMARY: &str = "[Previous conversation summary]";
+
+/// The format.
+pub static OURO: Format = Format {
+    id: "ouro",
+    label: "ouro",
+    roots: &[
+        Root::home(".ouro", "sessions"),
+        Root::home(".ouro", "bot/sessions"),
+        Root::home(".ouro", "").flat(),
+    ],
+    facts: Facts {
+        mark: "`id`, `created_at` and `system_messages` of a session.yaml, or `run_id` and `span_id` of a trace",
+        live: "each rewrite; traces each event",
+        known: "prompts, outputs in traces",
+        estimated: "sessions, without the tools",
+        sub_agents: "none logged",
+        compactions: "by the summary that takes the messages' place",
+        tried: "invented documents after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<OuroDecoder>,
+    store: &store,
+    list: Some(List::Yaml("messages")),
+    settings: Some(&settings::SETTINGS),
+    ..Format::DEFAULT
+};
+
+/// `<date>_<beginning of the id>/session.yaml`, and `trace.db`.
+fn claims(path: &Path) -> Option<Claim> {
+    if path.file_name()? == "trace.db" {
+        return Some(Claim::database(&trace::DATABASE));
+    }
+    (path.file_name()? == "session.yaml").then_some(Claim::LINES.kept_in(StoreKind::Document))
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let marks = ["\ncreated_at: ", "\nsystem_messages:"];
+    trace::is_trace(head::first_line(head))
+        || head.starts_with(b"id: ") && marks.iter().all(|mark| head::has(head, mark))
+}
+
+fn store(head: &[u8]) -> Option<StoreKind> {
+    if head.starts_with(MAGIC) {
+        return Some(StoreKind::Database(&trace::DATABASE));
+    }
+    Some(match head::is_object(head) {
+        true => StoreKind::Lines,
+        false => StoreKind::Document,
+    })
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct OuroDecoder {
+    /// Messages before the list.
+    before: u64,
+    trace: Trace,
+}
+
+impl Decoder for OuroDecoder {
+    fn read_line(&mut self, element: &str, out: &mut Sink<'_>) {
+        if element.starts_with('{') {
+            return self.trace.read(element, out);
+        }
+        let line = self.before + out.place().line;
+        begin(line, out);
+        let text = tree::with_todays_breaks(element);
+        let named;
+        let read = match tree::read(&text) {
+            Err(_) => {
+                named = tree::with_names(&text);
+                tree::read(&named)
+            }
+            read => read,
+        };
+        match read {
+            Ok(list) => message(list.list().last().unwrap_or(&Tree::Null), line, out),
+            Err(why) => out.unreadable(why),
+        }
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        begin(0, out);
+        match tree::read(&tree::with_todays_breaks(document)) {
+            Ok(session) => self.session(&session, out),
+            Err(why) => out.unreadable(why),
+        }
+    }
+
+    fn copy(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(OuroDecoder {
+            before: self.before,
+            trace: Trace::default(),
+        }))
+    }
+}
+
+impl OuroDecoder {
+    fn session(&mut self, session: &Tree<'_>, out: &mut Sink<'_>) {
+        let (Some(id), Some(messages)) = (session.text("id"), session.get("messages")) else {
+            return out.unreadable("no id or no messages");
+        };
+        out.meta(Meta {
+            id: Some(id.into()),
+            ..Meta::default()
+        });
+        let system = session.get("system_messages").map_or(&[][..], Tree::list);
+        for one in system.iter().chain(messages.list()) {
+            self.before += 1;
+            begin(self.before, out);
+            message(one, self.before, out);
+        }
+    }
+}
+
+/// Begins the message of this number.
+fn begin(line: u64, out: &mut Sink<'_>) {
+    out.begin(Place {
+        line,
+        ..Place::default()
+    });
+}
+
+fn message(message: &Tree<'_>, line: u64, out: &mut Sink<'_>) {
+    if *message == Tree::Alias {
+        return out.skip("alias");
+    }
+    let (part, role, kind) = match message.text("role") {
+        Some("system") => (Part::Injected, Role::Container, Kind::Prompt),
+        Some("user") if begins(message, SUMMARY) => {
+            (Part::Injected, Role::Container, Kind::Summary)
+        }
+        Some("user") => (Part::Input, Role::User, Kind::Text),
+        Some("assistant") => (Part::Output, Role::Assistant, Kind::Text),
+        Some("tool") => (Part::Result, Role::Tool, Kind::ToolResult),
+        Some(other) => return out.unknown(format!("{other} message")),
+        None => return out.unreadable("a message without a role"),
+    };
+    let items = match part {
+        Part::Output => output(message, out),
+        _ => vec![whole(message, role, kind, out)],
+    };
+    out.node(Node {
+        key: Some(Key::of_number("ouro", line)),
+        part,
+        turn: part == Part::Input,
+        items,
+        ..Node::default()
+    });
+    if kind == Kind::Summary {
+        out.emit(Event::Summarised);
+    }
+}
+
+/// The texts of a content: of itself, or of its parts. `None` for a part that is no text.
+fn texts<'t>(message: &'t Tree<'_>) -> impl Iterator<Item = Option<&'t str>> {
+    let content = message.get("content").unwrap_or(&Tree::Null);
+    let parts = content.list().iter();
+    let bare = content.scalar().map(Some);
+    bare.into_iter()
+        .chain(parts.map(|part| part.scalar().or_else(|| part.text("text"))))
+}
+
+fn begins(message: &Tree<'_>, text: &str) -> bool {
+    texts(message)
+        .next()
+        .flatten()
+        .is_some_and(|first| first.starts_with(text))
+}
+
+/// A message as one item.
+fn whole(message: &Tree<'_>, role: Role, kind: Kind, out: &mut Sink<'_>) -> NewItem {
+    let item = out
+        .item(role, kind)
+        .tool(message.text("name").filter(|_| kind == Kind::ToolResult))
+        .call(message.text("tool_call_id"));
+    texts(message)
+        .fold(item, |item, text| match text {
+            Some(text) => item.text(text),
+            None => item.fixed(image::DEFAULT, "[image]"),
+        })
+        .done()
+}
+
+/// The model's text and its calls.
+fn output(message: &Tree<'_>, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let mut items = Vec::new();
+    if texts(message).any(|text| text != Some("")) {
+        items.push(whole(message, Role::Assistant, Kind::Text, out));
+    }
+    for call in message.get("tool_calls").map_or(&[][..], Tree::list) {
+        let function = call.get("function").unwrap_or(&Tree::Null);
+        let name = function.text("name");
+        let item = out
+            .item(Role::Assistant, Kind::ToolCall)
+            .tool(name)
+            .call(call.text("id"))
+            .text(name.unwrap_or_default())
+            .text(function.text("arguments").unwrap_or_default());
+        items.push(item.done());
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::ByLength;
+    use crate::model::session::Session;
+    use std::sync::Arc;
+
+    fn session(text: &str) -> Session {
+        let mut out = Sink::new(&ByLength);
+        OuroDecoder::default().read_document(text, &mut out);
+        let mut session = Session::new("ouro", Arc::default());
+        out.entries
+            .into_iter()
+            .for_each(|entry| session.apply(entry));
+        session
+    }
+
+    #[test]
+    fn a_document_that_is_cut_anywhere_breaks_nothing_and_shows_or_is_shorter() {
+        let text =
+            include_str!("../../../tests/fixtures/ouro/summary_in_place_of_history/log.yaml");
+        let whole = session(text);
+        assert_eq!(whole.unreadable, 0);
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let cut = session(&text[..end]);
+            assert!(cut.unreadable > 0 || cut.items().len() <= whole.items().len());
+        }
+    }
+
+    #[test]
+    fn an_alias_is_passed_over_and_counted() {
+        let bomb = "id: a\nmessages:\n- &m\n  role: user\n  content: &c [&t 'ha', *t, *t]\n- *m\n";
+        let session = session(bomb);
+        assert_eq!((session.items().len(), session.unreadable), (1, 0));
+        assert_eq!(session.skipped.get("alias"), Some(&1));
+    }
+}

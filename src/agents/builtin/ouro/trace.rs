@@ -1,0 +1,203 @@
+//! ouro's trace of a run: an event a line, of which each call of the model has two, when it begins and when
+//! it ends.
+//!
+//! Its `--trace` writes them to a database, `trace.db`, the attributes in `attributes_json`, or to lines. `llm.input_tokens` and `llm.output_tokens` are the provider's. Messages and tool schemas
+//! are there only if content is captured. `run_id` is the session, `agent_id` one of its agents.
+
+use crate::agents::builtin::request_log::{blocks, calls};
+use crate::agents::format::database::{DatabaseSpec, Schema};
+use crate::agents::kit::lenient::{self, At, Field, Lost, Raw, Reported, Text, model_name, record};
+use crate::agents::kit::prompts::{Block, Content, Conversation, Prompt, Step};
+use crate::model::event::{Billed, Key, Lane, Meta, Sink, Usage};
+use crate::model::{Kind, Role};
+use std::collections::HashMap;
+
+/// The database of traces: an event a row. A run is a session.
+pub(super) static DATABASE: DatabaseSpec = DatabaseSpec {
+    schemas: &[Schema {
+        sessions: "SELECT CAST(run_id AS TEXT), NULL, \
+                   CAST(strftime('%s', max(timestamp)) AS INTEGER) * 1000, max(rowid) \
+                   FROM trace_events GROUP BY run_id",
+        header: "SELECT NULL WHERE ?1 IS NULL",
+        from: "trace_events WHERE run_id = ?1",
+        order: "rowid",
+        line: "'{\"event_type\":' || json_quote(CAST(coalesce(r.event_type, '') AS TEXT)) || \
+               ',\"event_id\":' || json_quote(CAST(r.event_id AS TEXT)) || \
+               ',\"run_id\":' || json_quote(CAST(r.run_id AS TEXT)) || \
+               ',\"span_id\":' || json_quote(CAST(r.span_id AS TEXT)) || \
+               ',\"agent_id\":' || json_quote(CAST(r.agent_id AS TEXT)) || \
+               ',\"timestamp\":' || json_quote(CAST(r.timestamp AS TEXT)) || \
+               ',\"attributes\":' || CAST(coalesce(r.attributes_json, '{}') AS TEXT) || '}'",
+        settled: "1",
+        changed: "0",
+    }],
+};
+
+record! {
+    /// An event of a run.
+    struct Event<'a> {
+        event_type: Text<'a>,
+        event_id: Text<'a>,
+        run_id: Text<'a>,
+        span_id: Text<'a>,
+        agent_id: Text<'a>,
+        timestamp: Text<'a>,
+        attributes: Attributes<'a> = "attributes" | "attributes_json",
+    }
+}
+
+record! {
+    /// What a call of the model carried and returned.
+    struct Attributes<'a> {
+        model: Text<'a> = "llm.model",
+        messages: List<'a> = "llm.messages",
+        tools: List<'a> = "llm.tool_schemas",
+        answer: Text<'a> = "llm.response.content",
+        calls: List<'a> = "llm.response.tool_calls",
+        input: Reported = "llm.input_tokens",
+        output: Reported = "llm.output_tokens",
+        cached: Reported = "llm.cache_read_tokens" | "llm.cached_tokens",
+    }
+}
+
+/// A JSON list as it is written.
+#[derive(Debug, Default, Clone, Copy)]
+struct List<'a>(Option<Raw<'a>>);
+
+impl<'a> Field<'a> for List<'a> {
+    fn read(value: Raw<'a>, _: At<'_>) -> Option<Self> {
+        value.get().starts_with('[').then_some(List(Some(value)))
+    }
+}
+
+/// Whether a line that begins so is an event of a trace.
+pub(super) fn is_trace(line: &[u8]) -> bool {
+    use crate::agents::format::head::has;
+    let marks = [r#""event_type""#, r#""run_id""#, r#""span_id""#];
+    line.starts_with(b"{") && marks.iter().all(|mark| has(line, mark))
+}
+
+/// The agents of a trace.
+#[derive(Default)]
+pub(super) struct Trace {
+    agents: HashMap<Key, Agent>,
+}
+
+/// An agent of a run.
+struct Agent {
+    lane: Lane,
+    conversation: Conversation,
+    model: Option<Box<str>>,
+    /// The tools on offer, which the end of a call does not repeat.
+    tools: Option<Box<str>>,
+}
+
+impl Trace {
+    /// Reads a line.
+    pub(super) fn read(&mut self, line: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match lenient::parse::<Event<'_>>(line, &lost) {
+            Ok(event) => self.event(&event, &lost, out),
+            Err(why) => out.unreadable(why),
+        }
+        lost.report(out);
+    }
+
+    fn event(&mut self, event: &Event<'_>, lost: &Lost, out: &mut Sink<'_>) {
+        out.set_time(event.timestamp.time());
+        match event.event_type.or_empty() {
+            "llm_call" => {}
+            "" => return out.unreadable("no event_type"),
+            other => return out.skip(other),
+        }
+        let id = Key::of_parts(&[event.run_id.or_empty(), event.agent_id.or_empty()]);
+        let is_first = self.agents.is_empty();
+        let is_new = !self.agents.contains_key(&id);
+        let agent = self.agents.entry(id).or_insert_with(|| Agent {
+            lane: if is_first { Lane::Main } else { Lane::Side(id) },
+            conversation: Conversation::default(),
+            model: None,
+            tools: None,
+        });
+        out.set_lane(agent.lane);
+        let model = event.attributes.model.get().map(model_name);
+        if is_new || model.is_some() && model != agent.model.as_deref() {
+            agent.model = model.map(Into::into).or(agent.model.take());
+            out.meta(Meta {
+                id: event.run_id.boxed().filter(|_| is_new),
+                title: event.agent_id.boxed().filter(|_| is_new),
+                model: agent.model.clone(),
+                ..Meta::default()
+            });
+        }
+        agent.call(event, lost, out);
+    }
+}
+
+impl Agent {
+    /// The beginning of a call, or its end.
+    fn call(&mut self, event: &Event<'_>, lost: &Lost, out: &mut Sink<'_>) {
+        let attributes = &event.attributes;
+        let tools = attributes.tools.0.map(|tools| tools.get().into());
+        self.tools = tools.or(self.tools.take());
+        if let Some(messages) = attributes.messages.0 {
+            let mut sent = blocks(messages, lost.at("llm.messages"));
+            let is_prompt = |block: &Block<'_>| block.kind == Kind::Prompt;
+            let first = sent.iter().position(|block| !is_prompt(block));
+            let rest = sent.split_off(first.unwrap_or(sent.len()));
+            let tools = self.tools.as_deref().and_then(Raw::of);
+            let tools = tools.filter(|tools| tools.get().len() > 2);
+            sent.extend(tools.map(|tools| {
+                let list = Block::new(Role::Container, Kind::ToolList);
+                let list = list.with([Content::Json(tools)]);
+                list.offering(lenient::tool_count(tools.get()))
+            }));
+            let prompt = Prompt {
+                front: &sent,
+                kept: 0,
+                blocks: &rest,
+                step: Step::Continue,
+            };
+            self.conversation.add_request(&prompt, out);
+        }
+        let span = event.span_id.key().or(event.event_id.key());
+        let request = span.unwrap_or(Key::of_number("ouro", out.place().id()));
+        let answer = attributes
+            .answer
+            .get()
+            .filter(|text| !text.trim().is_empty());
+        let answer = answer.map(|text| Block::text(Role::Assistant, Kind::Text, text));
+        let mut output = Vec::from_iter(answer);
+        output.extend(
+            attributes
+                .calls
+                .0
+                .map(|raw| calls(raw, lost.at("llm.response.tool_calls")))
+                .into_iter()
+                .flatten(),
+        );
+        let usage = self.usage(request, attributes);
+        if usage.is_some() || !output.is_empty() {
+            self.conversation.add_response(request, &output, usage, out);
+        }
+    }
+
+    fn usage(&self, request: Key, attributes: &Attributes<'_>) -> Option<Usage> {
+        let parts = [attributes.input, attributes.output, attributes.cached];
+        let [input, output, cached] = Reported::whole(parts);
+        let prompt = input.0.filter(|input| *input > 0)?;
+        let cached = cached.or_zero().min(prompt);
+        Some(Usage {
+            model: self.model.clone(),
+            cached,
+            output: output.0,
+            billed: Billed {
+                input: prompt,
+                cache_read: cached,
+                output: output.or_zero(),
+                ..Billed::default()
+            },
+            ..Usage::reported(request, prompt)
+        })
+    }
+}

@@ -1,0 +1,426 @@
+//! pi, and the agents that write its format.
+//!
+//! A session is one JSON Lines file: a header, then entries that form a tree by `id` and `parentId`.
+//! The last line is the leaf; the context is the path from it to the root, from the last compaction
+//! on. After pi's own session manager, message conversion and compaction (badlogic/pi-mono,
+//! `packages/coding-agent/src/core` and `packages/ai`), checked on a session of 1,003 lines and on runs of 0.87.1:
+//!
+//! * Version 1 has no ids: entries follow each other, and `firstKeptEntryIndex` counts the file's
+//!   entries from 0, the header included. Version 2 has ids; version 3 renamed `hookMessage` to
+//!   `custom`. The version of the format is not the version of pi, which is not logged.
+//! * A prompt is `input + cacheRead + cacheWrite`; the next prompt was at least this one with its
+//!   output in 850 of 855 pairs.
+//! * A response that was aborted or failed is not sent again, so nothing of it stays, and its output
+//!   number is a placeholder. Most report zeros, which mean nothing; where the prompt is not zero it is
+//!   the provider's (six of nineteen, all within a message of the next one), and it counts.
+//! * A compaction keeps all from `firstKeptEntryId` on, and no earlier summary. It is not logged whether
+//!   a person asked for it; only one in the middle of a run cannot have been asked for.
+//! * `custom` entries are an extension's own; `custom_message` entries go to the model, as do commands
+//!   that the user ran, unless `excludeFromContext`. `details` never do.
+//! * OpenClaw writes answers that it shows in a channel as the model's, with itself as the provider
+//!   (`delivery-mirror`, `gateway-injected`); it leaves them out of what it sends.
+//! * Since about 0.80 the system prompt and the tools are logged; see `system`. `context_edit` puts
+//!   another content in the place of an entry's, or none.
+//! * `parentSession` (older: `branchedFrom`) names the session that this one was forked from: no
+//!   sub-agent. A fork repeats entries as they were, so a request is known by its id and time.
+
+mod record;
+mod settings;
+mod system;
+
+use crate::agents::format::{Claim, Decoder, Facts, Format, Root, Tier, decoder, facts, head};
+use crate::agents::kit::image;
+use crate::agents::kit::lenient::{self, Piece, Pieces, utf16_length};
+use crate::model::event::{
+    Cause, Event, ItemBuilder, Kept, Key, Meta, NewItem, Node, Parent, Part, Place, Reset, Sink,
+    Usage,
+};
+use crate::model::{Gone, Kind, Role};
+use record::{Block, Message, Numbers, Record};
+use std::collections::HashMap;
+use std::path::Path;
+use system::System;
+
+/// What pi counts for an image, whatever its size: 4,800 characters of four to a token. For those
+/// whose size cannot be read.
+const IMAGE_TOKENS: u64 = 1_200;
+
+/// The format.
+pub static PI: Format = Format {
+    id: "pi",
+    label: "pi",
+    roots: &[Root::home(".pi/agent", "sessions").env("PI_CODING_AGENT_DIR")],
+    facts: Facts {
+        mark: "first line of type `session`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs",
+        estimated: "",
+        sub_agents: "none logged",
+        compactions: "yes",
+        tried: "0.87.1, and versions 1 to 3 of its format",
+    },
+    tier: Tier::Proven("0.87.1"),
+    claims: &claims,
+    recognise: &begins_with_a_header,
+    decoder: &decoder::<PiDecoder>,
+    reset_marks: &[r#""type":"compaction""#],
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+    ],
+    settings: Some(&settings::SETTINGS),
+    harmless: "thinking_level_change custom label bashExecution",
+    ..Format::DEFAULT
+};
+
+/// `<time>_<session id>.jsonl`, the time as in `2026-05-12T01-02-27-657Z`.
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let (time, id) = name.split_once('_')?;
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z');
+    if id.is_empty() || !time.contains('T') || !time.chars().all(digits) {
+        return None;
+    }
+    Some(Claim::session(id))
+}
+
+/// Whether a log begins with the header that pi writes, and the agents that write its format.
+pub(super) fn begins_with_a_header(head: &[u8]) -> bool {
+    head::solid(head, 64).starts_with(br#"{"type":"session","#)
+}
+
+/// The state of the run after the newest message.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Run {
+    /// The model answered, or has not run.
+    #[default]
+    Ended,
+    /// Tools were called.
+    Calls,
+    /// Tools returned: the model is to go on.
+    Results,
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct PiDecoder {
+    /// The entry before this one.
+    last: Option<Key>,
+    system: System,
+    /// Entries whose content can be edited later: whose they are, and the tool.
+    editable: HashMap<Key, (Role, Option<Box<str>>)>,
+    /// The entry that contains the newest summary.
+    summary: Option<Key>,
+    run: Run,
+}
+
+impl Decoder for PiDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let Some(record) = lenient::object::<Record<'_>>(line, out) else {
+            return;
+        };
+        out.set_time(record.timestamp.time());
+        let node = Node {
+            key: key_of(&record, out.place()),
+            parent: parent_of(&record),
+            ..Node::default()
+        };
+        match record.kind.or_empty() {
+            "session" => {
+                return out.meta(Meta {
+                    id: record.id.boxed(),
+                    cwd: record.cwd.boxed(),
+                    ..Meta::of_model(record.model_id.boxed())
+                });
+            }
+            "compaction" => return self.compaction(&record, node, out),
+            _ => self.branch(&node, out),
+        }
+        match record.kind.or_empty() {
+            "message" => match &record.message {
+                Some(message) => self.message(&record, message, node, out),
+                None => out.unreadable("a message entry without a message"),
+            },
+            "custom_message" => inject(node, Kind::Reminder, &record.content, out),
+            "branch_summary" => inject(node, Kind::Summary, &record.summary(), out),
+            "model_change" | "session_info" => {
+                out.meta(Meta {
+                    model: record.model_id.boxed(),
+                    title: record.name.boxed(),
+                    ..Meta::default()
+                });
+                out.node(node);
+            }
+            "context_edit" => self.edit(&record, node, out),
+            "" => out.unreadable("no type"),
+            other => PI.pass_over_node(other, node, out),
+        }
+    }
+}
+
+impl PiDecoder {
+    /// Another content takes the place of an entry's, or none does.
+    fn edit(&self, record: &Record<'_>, node: Node, out: &mut Sink<'_>) {
+        out.node(node);
+        let Some(target) = record.target_id.key() else {
+            return;
+        };
+        out.emit(Event::cleared_node(target));
+        if let Some(new) = &record.replacement {
+            // Mostly they take old results away.
+            let other = (Role::Tool, None);
+            let (role, tool) = self.editable.get(&target).unwrap_or(&other);
+            let kind = match role {
+                Role::Tool => Kind::ToolResult,
+                _ => Kind::Text,
+            };
+            let item = out.item(*role, kind).tool(tool.as_deref());
+            let item = add_content(item, &new.content).done();
+            out.node(Node {
+                parent: Parent::Previous,
+                ..Node::new(Some(target), Part::Link, vec![item])
+            });
+        }
+    }
+
+    /// Each entry hangs below the one before it, unless the user went back: then all since leaves.
+    fn branch(&mut self, node: &Node, out: &mut Sink<'_>) {
+        if let (Some(last), Parent::Key(key)) = (self.last, node.parent)
+            && key != last
+        {
+            let rewound = true;
+            out.emit(Event::Leaf { key, rewound });
+        }
+        self.last = node.key.or(self.last);
+    }
+
+    fn message(
+        &mut self,
+        record: &Record<'_>,
+        message: &Message<'_>,
+        mut node: Node,
+        out: &mut Sink<'_>,
+    ) {
+        let role = match message.role.or_empty() {
+            "user" => Some(Role::User),
+            "assistant" => Some(Role::Assistant),
+            "toolResult" => Some(Role::Tool),
+            _ => None,
+        };
+        if let (Some(key), Some(role)) = (node.key, role) {
+            self.editable.insert(key, (role, message.tool_name.boxed()));
+        }
+        match message.role.or_empty() {
+            "system" => {
+                self.system.change(message, out);
+                out.node(node);
+            }
+            "user" => {
+                node.part = Part::Input;
+                // A message that is put in while the run goes on begins no turn.
+                node.turn = self.run != Run::Results;
+                node.items
+                    .extend(one_item(Role::User, Kind::Text, &message.content, out));
+                self.run = Run::Ended;
+                out.node(node);
+            }
+            // Shown in a channel, never sent.
+            "assistant" if message.provider.get() == Some("openclaw") => {
+                out.skip_node(message.model.or_empty(), node);
+            }
+            "assistant" => self.run = assistant(record, message, node, out),
+            "toolResult" => {
+                self.run = Run::Results;
+                let item = out.tool_result(message.tool_name.get(), message.tool_call_id.get());
+                node.part = Part::Result;
+                node.items.push(add_content(item, &message.content).done());
+                out.node(node);
+            }
+            "custom" | "hookMessage" => inject(node, Kind::Reminder, &message.content, out),
+            // A command that the user ran: the model gets it and its output as his message.
+            "bashExecution" if message.exclude_from_context != Some(true) => {
+                let item = out.item(Role::User, Kind::Text).tool(Some("bash"));
+                let texts = [message.command.or_empty(), message.output.or_empty()];
+                let chars = texts.iter().map(|text| utf16_length(text)).sum();
+                let item = texts.into_iter().fold(item, ItemBuilder::text);
+                node.part = Part::Input;
+                node.items.push(item.own_bytes(chars).done());
+                out.node(node);
+            }
+            other => PI.pass_over_node(other, node, out),
+        }
+    }
+
+    fn compaction(&mut self, record: &Record<'_>, mut node: Node, out: &mut Sink<'_>) {
+        self.branch(&node, out);
+        let index = || Some(Key::of_number("pi", record.first_kept_entry_index.0?));
+        let first = record.first_kept_entry_id.key().or_else(index);
+        let cause = match std::mem::take(&mut self.run) {
+            Run::Ended => Cause::Unlogged,
+            Run::Calls | Run::Results => Cause::Automatic,
+        };
+        out.reset(Reset {
+            key: record.id.get().map(|id| Key::of_parts(&["reset", id])),
+            before: record.tokens_before.0,
+            ..Reset::new(Gone::Compaction, cause, Kept::from(first))
+        });
+        // What is kept may reach back beyond the summary before this one, which is never kept.
+        if let Some(old) = std::mem::replace(&mut self.summary, node.key) {
+            out.emit(Event::cleared_node(old));
+        }
+        if let Some(message) = &record.system_message {
+            self.system.replace(message, out);
+        }
+        node.parent = Parent::Previous;
+        inject(node, Kind::Summary, &record.summary(), out);
+    }
+}
+
+/// Emits what the harness put in.
+fn inject(mut node: Node, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) {
+    node.part = Part::Injected;
+    node.items
+        .extend(one_item(Role::Container, kind, content, out));
+    out.node(node);
+}
+
+/// A whole content as one item; none where it is empty.
+fn one_item(role: Role, kind: Kind, content: &Content<'_>, out: &mut Sink<'_>) -> Option<NewItem> {
+    (!content.0.is_empty()).then(|| add_content(out.item(role, kind), content).done())
+}
+
+/// Emits a response. Returns how it left the run.
+fn assistant(
+    record: &Record<'_>,
+    message: &Message<'_>,
+    mut node: Node,
+    out: &mut Sink<'_>,
+) -> Run {
+    let numbers = message.usage.unwrap_or_default();
+    let request = request_of(record, out.place(), numbers);
+    let broken = matches!(message.stop_reason.get(), Some("aborted" | "error"));
+    if !broken {
+        for piece in &message.content.0 {
+            node.items.extend(output_item(piece, out));
+        }
+    }
+    let run = match node.items.iter().any(|item| item.kind == Kind::ToolCall) {
+        true => Run::Calls,
+        false => Run::Ended,
+    };
+    node.part = Part::Output;
+    node.request = Some(request);
+    out.node(node);
+    let billed = numbers.billed();
+    if billed.prompt() > 0 {
+        out.usage(Usage {
+            model: message.model.boxed(),
+            cached: billed.cache_read,
+            output: numbers.output.0.filter(|_| !broken),
+            reasoning: numbers.reasoning.0.filter(|_| !broken),
+            billed,
+            ..Usage::reported(request, billed.prompt())
+        });
+    }
+    run
+}
+
+/// A piece of the model's output; `None`: of an unknown type.
+fn output_item(piece: &Piece<'_, Block<'_>>, out: &mut Sink<'_>) -> Option<NewItem> {
+    let block = match piece {
+        Piece::Text(text) => {
+            return Some(out.text(Role::Assistant, Kind::Text, text));
+        }
+        Piece::Part(block) => block,
+    };
+    let item = match block.kind.or_empty() {
+        "text" => out
+            .item(Role::Assistant, Kind::Text)
+            .text(block.text.or_empty()),
+        "thinking" => out
+            .item(Role::Assistant, Kind::Thinking)
+            .text(block.thinking.or_empty())
+            .opaque(block.thinking_signature.or_empty().len() as u64),
+        "toolCall" => {
+            let call = out.tool_call(block.name.get(), block.id.get());
+            let call = call.text(block.name.or_empty());
+            match block.arguments {
+                Some(arguments) => lenient::raw(call, arguments),
+                None => call,
+            }
+        }
+        _ => return None,
+    };
+    Some(item.done())
+}
+
+type Content<'a> = Pieces<'a, Block<'a>>;
+
+impl Record<'_> {
+    /// The summary, which has no pieces where it is empty.
+    fn summary(&self) -> Content<'_> {
+        let text = self.summary.get().filter(|text| !text.is_empty());
+        Pieces(
+            text.map(|text| Piece::Text(text.into()))
+                .into_iter()
+                .collect(),
+        )
+    }
+}
+
+/// Adds texts and images to an item. pi itself counts characters, and so many for an image.
+fn add_content<'s, 'm>(item: ItemBuilder<'s, 'm>, content: &Content<'_>) -> ItemBuilder<'s, 'm> {
+    let mut chars = 0;
+    let item = content.0.iter().fold(item, |item, piece| match piece {
+        Piece::Text(text) => {
+            chars += utf16_length(text);
+            item.text(text)
+        }
+        // Most models that pi is used with are Claude's.
+        Piece::Part(block) if block.kind.get() == Some("image") => {
+            chars += IMAGE_TOKENS * 4;
+            let tokens = image::tokens(block.data.or_empty(), image::claude, IMAGE_TOKENS);
+            item.fixed(tokens, "[image]")
+        }
+        Piece::Part(block) => {
+            chars += utf16_length(block.text.or_empty());
+            item.text(block.text.or_empty())
+        }
+    });
+    item.own_bytes(chars)
+}
+
+/// An entry's id, or its index in the file, which the oldest format's compactions refer to.
+fn key_of(record: &Record<'_>, place: Place) -> Option<Key> {
+    match record.id.get() {
+        Some(id) => Some(Key::of(id)),
+        None => Some(Key::of_number("pi", place.line.checked_sub(1)?)),
+    }
+}
+
+fn parent_of(record: &Record<'_>) -> Parent {
+    match (record.id.get(), record.parent_id.get()) {
+        (None, _) => Parent::Previous,
+        (Some(_), None) => Parent::Root,
+        (Some(_), Some(parent)) => Parent::Key(Key::of(parent)),
+    }
+}
+
+/// The same in every fork. Ids have 32 bits, which is too few for all sessions of a machine, so the
+/// time belongs to it; where there is no id, the numbers.
+fn request_of(record: &Record<'_>, place: Place, numbers: Numbers) -> Key {
+    let time = record.timestamp.or_empty();
+    match record.id.get() {
+        Some(id) => Key::of_parts(&["pi", id, time]),
+        None if time.is_empty() => Key::of_number("pi request", place.id()),
+        None => {
+            let (prompt, output) = (numbers.billed().prompt(), numbers.output.or_zero());
+            Key::of_parts(&["pi", time, &prompt.to_string(), &output.to_string()])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

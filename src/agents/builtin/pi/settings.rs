@@ -1,0 +1,102 @@
+//! pi's `settings.json`: the project's before the user's. And `models.json`, the windows of models that the
+//! user added (`packages/coding-agent/src/core/model-config.ts`, `provider-composer.ts`).
+
+use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
+use crate::model::window::{ModelWindow, Overrides};
+use serde_json::{Map, Value};
+
+const FILES: [SettingsFile; 3] = [
+    SettingsFile::Project(".pi/settings.json"),
+    SettingsFile::Agent("settings.json"),
+    SettingsFile::Agent(MODELS),
+];
+/// The file with the user's models.
+const MODELS: &str = "models.json";
+/// The window of a model there that names none.
+const DEFAULT_WINDOW: u64 = 128_000;
+
+pub(super) const SETTINGS: Settings = Settings::new(&FILES, read);
+
+fn read(files: &[&[u8]]) -> Overrides {
+    let layers = Layers::json(files);
+    Overrides {
+        reserve: layers.tokens("/compaction/reserveTokens"),
+        compaction: layers.compaction("/compaction/enabled"),
+        models: models(&layers),
+        ..Overrides::default()
+    }
+}
+
+/// The windows of `models.json`, those of the default provider first: logs name models without their
+/// provider.
+fn models(layers: &Layers) -> Vec<ModelWindow> {
+    let objects = |value: &Value| value.as_object().cloned();
+    let providers: Map<String, Value> = layers.find("/providers", objects).unwrap_or_default();
+    let name = |value: &Value| value.as_str().map(str::to_owned);
+    let default = layers.find("/defaultProvider", name);
+    let mut rows = Vec::new();
+    let (first, others): (Vec<_>, Vec<_>) = providers
+        .iter()
+        .partition(|(name, _)| Some(*name) == default.as_ref());
+    for (_, provider) in first.into_iter().chain(others) {
+        let overrides = provider.get("modelOverrides").and_then(Value::as_object);
+        for (id, model) in overrides.into_iter().flatten() {
+            rows.extend(row(id, model, None));
+        }
+        let models = provider.get("models").and_then(Value::as_array);
+        for model in models.into_iter().flatten() {
+            let id = model.get("id").and_then(Value::as_str);
+            rows.extend(id.and_then(|id| row(id, model, Some(DEFAULT_WINDOW))));
+        }
+    }
+    rows
+}
+
+/// The window of a model; `None`: it has none of its own.
+fn row(id: &str, model: &Value, default: Option<u64>) -> Option<ModelWindow> {
+    let set = model.get("contextWindow").and_then(tokens);
+    Some(ModelWindow {
+        id: id.to_owned(),
+        window: Some(set.or(default)?),
+        from: MODELS,
+        ..ModelWindow::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::window::Compaction;
+
+    #[test]
+    fn the_reserve_and_the_switch_each_from_the_first_that_says_it() {
+        let project = br#"{"compaction":{"reserveTokens":50000}}"#;
+        let user = br#"{"compaction":{"enabled":false,"reserveTokens":9000}}"#;
+        let set = read(&[project, user]);
+        assert_eq!(set.reserve, Some(50_000));
+        assert_eq!(set.compaction, Compaction::Off);
+        assert!(read(&[br#"{"compaction":[]}"#]).is_empty());
+    }
+
+    #[test]
+    fn the_windows_of_models_json_the_default_providers_first() {
+        let settings = br#"{"defaultProvider":"mine"}"#;
+        let models = br#"{"providers":{
+            "hub":{"models":[{"id":"small","contextWindow":8000},{"id":7}],
+                "modelOverrides":{"large":{"contextWindow":500000},"other":{}}},
+            "mine":{"models":[{"id":"small","contextWindow":60000},{"id":"plain"}]},
+            "odd":3}}"#;
+        let set = read(&[settings, models]);
+        let rows: Vec<_> = set.models.iter().map(|m| (&*m.id, m.window)).collect();
+        assert_eq!(
+            rows,
+            [
+                ("small", Some(60_000)),
+                ("plain", Some(128_000)),
+                ("large", Some(500_000)),
+                ("small", Some(8_000))
+            ]
+        );
+        assert!(set.models.iter().all(|row| row.from == "models.json"));
+    }
+}

@@ -1,0 +1,265 @@
+//! What the fixtures' reports do not show.
+
+use super::*;
+use crate::agents::testing;
+use crate::model::event::Entry;
+use crate::model::session::Session;
+use crate::model::window::Rules;
+use std::sync::Arc;
+
+fn events(log: &str) -> Vec<Entry> {
+    testing::read(&PI, log.lines())
+}
+
+fn session(log: &str) -> Session {
+    let rules: Rules = toml::from_str(include_str!("../../../../assets/models.toml")).unwrap();
+    let mut session = Session::new("pi", Arc::new(rules));
+    events(log)
+        .into_iter()
+        .for_each(|entry| session.apply(entry));
+    session
+}
+
+fn previews(session: &Session) -> Vec<&str> {
+    let alive = session.alive();
+    alive
+        .iter()
+        .map(|ix| &*session.items()[*ix].preview)
+        .collect()
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        include_str!(concat!(
+            "../../../../tests/fixtures/pi/",
+            $name,
+            "/log.jsonl"
+        ))
+    };
+}
+
+#[test]
+fn a_branch_that_was_left_is_not_in_the_context() {
+    let session = session(case!("branch"));
+    assert_eq!(
+        previews(&session),
+        [
+            "Which port?",
+            "8080.",
+            "The user tried port 9090 and came back.",
+            "Keep 8080."
+        ]
+    );
+    let known = session.context().known;
+    assert_eq!(known, 1_010, "the newer report was of the other branch");
+}
+
+#[test]
+fn only_what_the_model_gets_is_in_the_context() {
+    let session = session(case!("custom"));
+    let roles: Vec<Role> = session
+        .alive()
+        .iter()
+        .map(|ix| session.items()[*ix].role)
+        .collect();
+    assert_eq!(
+        previews(&session),
+        ["Hello", "Lint is on.", "Mode: strict.", "uname Linux"]
+    );
+    assert_eq!(
+        roles,
+        [Role::User, Role::Container, Role::Container, Role::User]
+    );
+    let skipped: Vec<&str> = session.skipped.keys().map(|kind| &**kind).collect();
+    assert_eq!(
+        skipped,
+        ["bashExecution", "custom", "label", "thinking_level_change"]
+    );
+    assert_eq!(session.meta.title.as_deref(), Some("Lint run"));
+}
+
+#[test]
+fn a_compaction_keeps_from_the_first_kept_entry_on_and_no_older_summary() {
+    let session = session(case!("compactions"));
+    let resets: Vec<(u64, &str)> = session
+        .resets()
+        .iter()
+        .map(|r| (r.before, r.cause.name()))
+        .collect();
+    assert_eq!(resets, [(3_060, "manual"), (3_130, "auto")]);
+    assert_eq!(
+        previews(&session),
+        [
+            "two",
+            "Two.",
+            "three",
+            "read {\"path\":\"a.rs\"}",
+            "Second summary.",
+            "fn a() {}"
+        ]
+    );
+    assert_eq!(session.context().basis.name(), "estimated");
+}
+
+#[test]
+fn the_oldest_format_has_indexes_instead_of_ids() {
+    let session = session(case!("version-1"));
+    assert_eq!(session.resets()[0].before, 3_060);
+    assert_eq!(
+        previews(&session),
+        ["kept", "Kept too.", "What was said before.", "go on"]
+    );
+    assert_eq!(session.model(), Some("claude-sonnet-4-5"));
+    assert_eq!(session.meta.parent, None, "a fork is no sub-agent");
+}
+
+#[test]
+fn of_a_broken_response_only_a_prompt_counts() {
+    let session = session(case!("aborted"));
+    let prompts: Vec<(u64, Option<u64>)> = session
+        .requests()
+        .iter()
+        .map(|r| (r.prompt, r.output))
+        .collect();
+    assert_eq!(prompts, [(1_100, Some(20)), (1_150, None)]);
+    assert_eq!(previews(&session), ["one", "One.", "two", "three"]);
+    let context = session.context();
+    assert_eq!(context.known, 1_150, "nothing of an aborted response stays");
+    assert!(context.estimated > 0, "what came after it");
+}
+
+#[test]
+fn a_prompt_is_all_input_cached_or_not() {
+    let session = session(case!("usage"));
+    let request = &session.requests()[0];
+    assert_eq!((request.prompt, request.cached), (30_110, 30_000));
+    assert_eq!((request.output, request.reasoning), (Some(250), Some(90)));
+    let kinds: Vec<Kind> = session
+        .alive()
+        .iter()
+        .map(|ix| session.items()[*ix].kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            Kind::Text,
+            Kind::Thinking,
+            Kind::ToolCall,
+            Kind::ToolResult,
+            Kind::Text
+        ]
+    );
+    let image = &session.items()[3];
+    assert_eq!(
+        (image.size.fixed, image.tool.as_deref()),
+        (4, Some("screenshot"))
+    );
+    assert_eq!(
+        session.turns, 1,
+        "a message put in during the run begins no turn"
+    );
+}
+
+#[test]
+fn a_fork_repeats_requests_under_their_keys() {
+    let keys = |log: &str| -> Vec<Key> {
+        let usage = |entry: Entry| match entry.event {
+            Event::Usage(usage) => Some(usage.request),
+            _ => None,
+        };
+        events(log).into_iter().filter_map(usage).collect()
+    };
+    let log = case!("usage");
+    let fork = log.replace(
+        "\"id\":\"5e55\"",
+        "\"id\":\"f04c\",\"parentSession\":\"/x.jsonl\"",
+    );
+    assert_ne!(log, fork);
+    assert_eq!(keys(log), keys(&fork));
+}
+
+#[test]
+fn hostile_lines_are_counted() {
+    let session = session(case!("hostile"));
+    assert_eq!(session.unreadable, 4);
+    assert_eq!(previews(&session), ["still here"]);
+    assert_eq!(session.requests().len(), 0);
+}
+
+#[test]
+fn names() {
+    let claim = |name: &str| PI.claims(Path::new(name));
+    let id = claim("/s/--p--/2026-05-12T01-02-27-657Z_019e-aa.jsonl").and_then(|c| c.id);
+    assert_eq!(id.as_deref(), Some("019e-aa"));
+    for other in [
+        "rollout-2026-05-12T01-02-27-aa.jsonl",
+        "a_b.jsonl",
+        "2026T_.jsonl",
+        "2026-T_a.json",
+    ] {
+        assert_eq!(claim(other), None, "{other}");
+    }
+    assert!(PI.recognise(b" {\"type\": \"session\", \"ver"));
+    assert!(!PI.recognise(b"{\"type\":\"sess"));
+    assert!(!PI.recognise(b"{\"type\":\"user\",\"sessionId\":1}"));
+}
+
+#[test]
+fn system_messages_are_prompt_and_tools() {
+    let session = session(case!("system_messages_are_prompt_and_tools"));
+    let alive = session.alive();
+    let items = alive.iter().map(|ix| &session.items()[*ix]);
+    let front: Vec<(Kind, &str)> = items
+        .filter(|item| item.is_prefix())
+        .map(|item| (item.kind, &*item.preview))
+        .collect();
+    let starts = |(kind, preview): &(Kind, &str)| (*kind, preview[..8].to_owned());
+    assert_eq!(
+        front.iter().map(starts).collect::<Vec<_>>(),
+        [
+            (Kind::Prompt, "You are ".to_owned()),
+            (Kind::Prompt, "<rules> ".to_owned()),
+            (Kind::ToolList, "read Rea".to_owned()),
+            (Kind::ToolList, "grep Fin".to_owned()),
+        ]
+    );
+    // What stayed the same is of the first prompt, through the compaction.
+    assert_eq!(session.items()[alive[0]].entered, Some(0));
+    assert_eq!(session.skipped.len() + session.unknown.len(), 0);
+}
+
+#[test]
+fn context_edits_replace_or_remove() {
+    let session = session(case!("context_edits_replace_or_remove"));
+    assert_eq!(
+        previews(&session),
+        [
+            "Read the ledger.",
+            "read {\"path\":\"ledger.txt\"}",
+            "(read and forgotten)",
+            "And now?",
+            "Nothing."
+        ]
+    );
+    let item = &session.items()[session.alive()[2]];
+    assert_eq!(
+        (item.kind, item.tool.as_deref()),
+        (Kind::ToolResult, Some("read"))
+    );
+}
+
+#[test]
+fn its_own_count_is_the_last_total_and_characters() {
+    let log = case!("context_edits_replace_or_remove");
+    let until = |lines: usize| {
+        let lines: Vec<&str> = log.lines().take(lines).collect();
+        session(&lines.join("\n")).own_count().map(|own| own.tokens)
+    };
+    assert_eq!(until(3), Some(1_012));
+    assert_eq!(until(4), Some(1_012 + 300), "1,200 characters");
+    assert_eq!(until(5), Some(1_220));
+    let mut out = crate::model::event::Sink::new(&crate::model::event::ByLength);
+    let text = |text: &str| Pieces(vec![Piece::Text(text.to_owned().into())]);
+    let item = add_content(out.item(Role::User, Kind::Text), &text("ä𝄞."));
+    assert_eq!(item.done().size.own_bytes, Some(4));
+}

@@ -1,0 +1,179 @@
+//! The items of a content: neighbouring texts of one kind are one item, each call and each result is
+//! its own.
+
+use super::record::Content;
+use crate::agents::kit::genai::Parts;
+use crate::agents::kit::lenient::{self, Lost, Piece, Text, record, utf16_length};
+use crate::model::event::{ItemBuilder, NewItem, Sink};
+use crate::model::{Kind, Role};
+
+/// What Qwen Code counts for an image.
+const IMAGE_TOKENS: u64 = 1_600;
+/// What it counts for each result in addition to its text, in characters.
+const RESPONSE_CHARS: u64 = 64;
+/// How parts begin that the harness puts into the user's messages.
+const NOTES: [&str; 3] = [
+    "<qwen:user-prompt-submit-context>",
+    "<qwen:session-start-context>",
+    "<system-reminder>",
+];
+
+record! {
+    /// What of a result Qwen Code counts.
+    struct Outcome<'a> {
+        output: Text<'a>,
+        error: Text<'a>,
+    }
+}
+
+/// Who wrote a text, where the text itself does not show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Author {
+    User,
+    Model,
+    /// A tool: a text beside its result.
+    Tool,
+    /// The harness.
+    Harness(Kind),
+}
+
+impl Author {
+    /// The author by the content's own role.
+    pub(super) fn of(content: &Content<'_>) -> Author {
+        match content.role.get() {
+            Some("model") => Author::Model,
+            _ => Author::User,
+        }
+    }
+}
+
+/// The items of a content.
+pub(super) fn items(content: &Content<'_>, author: Author, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let parts: Vec<(Role, Kind, &Piece<'_, Parts<'_>>)> = content
+        .parts
+        .0
+        .iter()
+        .filter_map(|piece| class(piece, author).map(|(role, kind)| (role, kind, piece)))
+        .collect();
+    parts
+        .chunk_by(|(role, kind, _), (next_role, next_kind, next)| {
+            (role, kind) == (next_role, next_kind) && !begins_one(next)
+        })
+        .map(|chunk| {
+            let (role, kind, _) = chunk[0];
+            let item = out.item(role, kind);
+            let item = chunk
+                .iter()
+                .fold(item, |item, (.., piece)| add(item, piece));
+            let chars = chunk.iter().map(|(.., piece)| chars(piece)).sum();
+            item.own_bytes(chars).done()
+        })
+        .collect()
+}
+
+/// The role and kind of a piece; `None`: it is empty.
+fn class(piece: &Piece<'_, Parts<'_>>, author: Author) -> Option<(Role, Kind)> {
+    let part = match piece {
+        Piece::Text(text) => return of_text(text, author),
+        Piece::Part(part) => part,
+    };
+    if part.function_call.is_some() {
+        return Some((Role::Assistant, Kind::ToolCall));
+    }
+    if let Some(response) = &part.function_response {
+        return Some(match response.name.get() {
+            Some("skill") => (Role::Container, Kind::Skill),
+            _ => (Role::Tool, Kind::ToolResult),
+        });
+    }
+    if part.thought == Some(true) {
+        return Some((Role::Assistant, Kind::Thinking));
+    }
+    if part.media().is_some() {
+        return Some(class_of(author));
+    }
+    of_text(part.text.or_empty(), author)
+}
+
+fn of_text(text: &str, author: Author) -> Option<(Role, Kind)> {
+    if text.is_empty() {
+        return None;
+    }
+    let noted = NOTES.iter().any(|note| text.trim_start().starts_with(note));
+    Some(match author {
+        Author::User if noted => (Role::Container, Kind::Reminder),
+        _ => class_of(author),
+    })
+}
+
+fn class_of(author: Author) -> (Role, Kind) {
+    match author {
+        Author::User => (Role::User, Kind::Text),
+        Author::Model => (Role::Assistant, Kind::Text),
+        Author::Tool => (Role::Tool, Kind::ToolResult),
+        Author::Harness(kind) => (Role::Container, kind),
+    }
+}
+
+/// The characters that Qwen Code itself counts for a piece, four of them a token
+/// (`compactionInputSlimming.ts`, `estimatePartChars`).
+fn chars(piece: &Piece<'_, Parts<'_>>) -> u64 {
+    let part = match piece {
+        Piece::Text(text) => return utf16_length(text),
+        Piece::Part(part) => part,
+    };
+    if let Some(response) = &part.function_response {
+        let output = response.response.map_or(0, |value| {
+            let read = lenient::parse(value.get(), &Lost::default());
+            let outcome: Outcome<'_> = read.unwrap_or_default();
+            let text = outcome.output.get().or(outcome.error.get());
+            utf16_length(text.unwrap_or_default())
+        });
+        return output + RESPONSE_CHARS;
+    }
+    if part.media().is_some() {
+        return IMAGE_TOKENS * 4;
+    }
+    match &part.function_call {
+        Some(call) => {
+            let args = call.args.map_or(0, |args| utf16_length(args.get()));
+            utf16_length(call.name.or_empty()) + args
+        }
+        None => utf16_length(part.text.or_empty()),
+    }
+}
+
+fn begins_one(piece: &Piece<'_, Parts<'_>>) -> bool {
+    match piece {
+        Piece::Text(_) => false,
+        Piece::Part(part) => part.function_call.is_some() || part.function_response.is_some(),
+    }
+}
+
+fn add<'s, 'm>(item: ItemBuilder<'s, 'm>, piece: &Piece<'_, Parts<'_>>) -> ItemBuilder<'s, 'm> {
+    let part = match piece {
+        Piece::Text(text) => return item.text(text),
+        Piece::Part(part) => part,
+    };
+    if let Some(call) = &part.function_call {
+        return call.add_to(item);
+    }
+    if let Some(response) = &part.function_response {
+        let item = item.tool(response.name.get()).call(response.id.get());
+        return match response.response {
+            Some(value) => lenient::strings(item, value),
+            None => item,
+        };
+    }
+    match (part.media(), part.text.get()) {
+        (Some(media), _) => item.fixed(
+            IMAGE_TOKENS,
+            match media.mime_type.get() {
+                Some("application/pdf") => "[pdf]",
+                _ => "[image]",
+            },
+        ),
+        (None, Some(text)) => item.text(text),
+        (None, None) => item,
+    }
+}

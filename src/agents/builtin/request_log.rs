@@ -1,0 +1,202 @@
+//! Requests and responses as loggers and proxies record them, of whatever provider: one JSON Lines file,
+//! one call to a model a line.
+//!
+//! There is no one format. The fields of a line show what it holds, wherever the logger has put them:
+//! at the top, below `request` and `response`, in their `body`, as JSON or as text that holds JSON.
+//!
+//! * OpenAI Chat Completions, Responses, Anthropic Messages, Gemini `generateContent`; the AI SDK's
+//!   parameters and results of versions 4 to 6.
+//! * LiteLLM's standard logging payload (BerriAI/litellm, `litellm/types/utils.py`): messages and
+//!   response at the top, tools in `model_parameters`, `prompt_tokens` always all of the input. Its
+//!   `trace_id` is one of a request and its retries unless the caller sets a session's.
+//! * AutoGen's events (microsoft/autogen, `autogen_core/logging.py`): `LLMCall` with messages and
+//!   response, `LLMStreamStart` and `LLMStreamEnd` with one each, and the database of older versions, see
+//!   `databases`; a log handler may put words before
+//!   the JSON. `agent_id` names the agent whose context it is.
+//! * claude-trace (badlogic/lemmy): pairs of request and response, streams as text in `body_raw`.
+//! * Recorded streams: a list of chunks, or the text of server-sent events; usage is in the last.
+//!
+//! Which conversation a request belongs to is decided in `threads`, what it changes there in `prompts`. Every
+//! request carries its whole history, so what is no longer sent has left: thinking is *stripped*,
+//! results that became a stub and the oldest that were dropped *cleared*, a history that a summary made
+//! short *compacted*, everything else *rewound*. With `previous_response_id` or a `conversation` the
+//! provider keeps the history and the request holds what is new.
+//!
+//! Output is what stays: reasoning that the response does not hold in a form to be sent back does not.
+//! `toolUsePromptTokenCount`, what Gemini's own tools put in while it answered, is input beside
+//! `promptTokenCount` (googleapis/python-genai, `types.py`: the total is the sum of both and the
+//! output) and in no later prompt: it is known, in this one prompt, and leaves. Items that a Responses
+//! request only refers to are not followed. Of several choices the first counts.
+
+mod databases;
+mod envelope;
+mod message;
+mod recognise;
+mod request;
+mod response;
+mod shape;
+mod stream;
+mod thread;
+mod threads;
+mod usage;
+
+use crate::agents::format::{
+    Base, Claim, Decoder, Facts, Format, Root, StoreKind, database, decoder, facts,
+};
+use crate::agents::kit::lenient::{Lost, model_name};
+use crate::agents::kit::prompts::Block;
+use crate::model::event::{Billed, Key, Sink, Usage};
+use crate::model::{Kind, Source};
+pub(super) use envelope::time_before;
+use envelope::{Bodies, Exchange};
+pub(super) use message::{blocks, calls};
+use response::{Response, Thoughts};
+use std::path::Path;
+use threads::{Names, Threads};
+
+/// The format.
+pub static REQUEST_LOG: Format = Format {
+    id: "request-log",
+    label: "request",
+    // Loggers write wherever they are configured to; this is a folder to configure.
+    roots: &[Root::new(Base::XdgData("ctxgauge"), "requests")],
+    facts: Facts {
+        mark: "request to a model (`messages`, `input` or `contents`) or its response",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning where it is reported",
+        estimated: "requests whose response has no usage",
+        sub_agents: "by their ids, or by what requests share",
+        compactions: "inferred from what requests no longer hold",
+        tried: "invented logs after the providers' and loggers' own definitions",
+    },
+    claims: &claims,
+    recognise: &recognise::is_request_log,
+    store: &|head| match head.starts_with(database::MAGIC) {
+        true => Some(StoreKind::Database(&databases::REQUESTS)),
+        false => Format::DEFAULT.store(head),
+    },
+    decoder: &decoder::<RequestLogDecoder>,
+    // Nothing marks the line: a compaction shows in what the next request no longer holds.
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+        ("reasoning", |b| b.reasoning),
+    ],
+    holds_several: true,
+    ..Format::DEFAULT
+};
+
+fn claims(path: &Path) -> Option<Claim> {
+    if path.file_name()? == "logs.db" {
+        return Some(Claim::database(&databases::REQUESTS));
+    }
+    (path.extension()? == "jsonl").then_some(Claim::LINES)
+}
+
+/// Shorter ids of responses are not unique: some servers number theirs.
+const UNIQUE_ID: usize = 16;
+
+/// Decodes one file.
+#[derive(Default)]
+struct RequestLogDecoder {
+    threads: Threads,
+}
+
+impl Decoder for RequestLogDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let (before, json) = json_of(line);
+        let lost = Lost::default();
+        let bodies = match Bodies::of(json, &lost) {
+            Ok(bodies) => bodies,
+            Err(why) => return out.unreadable(why),
+        };
+        if let Some(other) = bodies.other_call() {
+            return out.skip(other);
+        }
+        match (bodies.read(&lost), bodies.kind()) {
+            (Some(exchange), _) => {
+                out.set_time(time_before(before).or(exchange.at));
+                self.exchange(json, exchange, out);
+            }
+            (None, "") => out.unreadable("neither a request nor a response of a model"),
+            (None, kind) => out.skip(kind),
+        }
+        lost.report(out);
+    }
+}
+
+impl RequestLogDecoder {
+    fn exchange(&mut self, line: &str, mut exchange: Exchange<'_>, out: &mut Sink<'_>) {
+        let names = Names {
+            session: exchange.session.as_deref(),
+            trace: exchange.trace.as_deref(),
+            id: exchange.id.as_deref(),
+        };
+        if let Some(request) = &mut exchange.request {
+            if let Some(response) = &mut exchange.response {
+                request.blocks.append(&mut response.before);
+            }
+            self.threads.add_request(request, names, out);
+        }
+        let Some(mut response) = exchange.response else {
+            return;
+        };
+        let requested = exchange.request.as_ref();
+        let requested = requested.and_then(|request| request.model.as_deref());
+        let id = response.id.as_deref().filter(|id| id.len() >= UNIQUE_ID);
+        let request = Key::of_parts(&["request-log", id.unwrap_or(line)]);
+        let usage = usage_of(&mut response, requested, request);
+        self.threads
+            .add_response(&response, usage, request, names, out);
+    }
+}
+
+/// The usage of a response. Thinking of it that no later prompt will hold is taken out.
+fn usage_of(response: &mut Response<'_>, requested: Option<&str>, request: Key) -> Option<Usage> {
+    let numbers = response.numbers;
+    let prompt = numbers.prompt()?;
+    let cached = numbers.cache_read.unwrap_or(0).min(prompt);
+    let is_thinking = |block: &Block<'_>| block.kind == Kind::Thinking;
+    if numbers.reasoning.is_some() && response.thoughts == Thoughts::AreNotSentBack {
+        response.blocks.retain(|block| !is_thinking(block));
+    }
+    let reasoning = numbers.reasoning.unwrap_or(0);
+    let (output, split) = match response.blocks.iter().any(is_thinking) {
+        true => (numbers.output, numbers.reasoning),
+        false => {
+            let output = numbers.output;
+            (output.map(|output| output.saturating_sub(reasoning)), None)
+        }
+    };
+    let model = response.model.as_deref().or(requested);
+    Some(Usage {
+        request,
+        model: model.map(|model| model_name(model).into()),
+        prompt,
+        cached,
+        output,
+        reasoning: split,
+        source: Source::Reported,
+        billed: Billed {
+            input: prompt,
+            cache_creation: numbers.cache_write.unwrap_or(0),
+            cache_read: cached,
+            output: numbers.output.unwrap_or(0),
+            reasoning,
+        },
+        is_whole: false,
+    })
+}
+
+/// The words that a log handler put before the JSON of a line, and the JSON.
+fn json_of(line: &str) -> (&str, &str) {
+    match line.find('{') {
+        Some(at) if line[..at].trim() != "[" => line.split_at(at),
+        _ => ("", line),
+    }
+}
+
+#[cfg(test)]
+mod tests;

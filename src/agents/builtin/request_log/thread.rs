@@ -1,0 +1,134 @@
+//! One conversation of a file, and by what its requests are recognised.
+
+use super::request::Request;
+use super::response::Response;
+use crate::agents::kit::prompts::{Block, Conversation, Prompt, Step, front_of, passages};
+use crate::model::event::{Event, Key, Lane, Meta, Node, Sink, Usage};
+use crate::model::{Kind, Role};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A response of so many bytes is recognised where it is quoted.
+const MIN_QUOTED: usize = 400;
+
+/// A conversation.
+pub(super) struct Thread {
+    pub(super) lane: Lane,
+    /// The id that it has, with others perhaps.
+    pub(super) scope: Option<Key>,
+    pub(super) conversation: Conversation,
+    /// Passages of the newest response, where it is long.
+    passages: Vec<Box<str>>,
+    /// Hashes of the system prompts and tools so far.
+    fronts: HashSet<u64>,
+    /// Responses so far.
+    pub(super) responses: u64,
+    /// The hash of the newest request's system prompt and tools.
+    pub(super) front: u64,
+    /// The model of the newest request.
+    requested: Option<Box<str>>,
+}
+
+impl Thread {
+    pub(super) fn new(lane: Lane, scope: Option<Key>) -> Thread {
+        Thread {
+            lane,
+            scope,
+            conversation: Conversation::default(),
+            passages: Vec::new(),
+            fronts: HashSet::new(),
+            responses: 0,
+            front: 0,
+            requested: None,
+        }
+    }
+
+    /// Takes in a request that builds on the first `kept` things held.
+    pub(super) fn add_request(
+        &mut self,
+        request: &Request<'_>,
+        kept: usize,
+        step: Step,
+        out: &mut Sink<'_>,
+    ) {
+        out.set_lane(self.lane);
+        // Until a response names it, the model is the one that was requested.
+        if let Some(model) = request.model.as_deref()
+            && self.requested.as_deref() != Some(model)
+        {
+            self.requested = Some(model.into());
+            out.meta(Meta::of_model(self.requested.clone()));
+        }
+        let prompt = Prompt {
+            front: &request.front,
+            kept,
+            blocks: &request.blocks,
+            step,
+        };
+        self.conversation.add_request(&prompt, out);
+        self.front = fingerprint(&request.front);
+        self.fronts.insert(self.front);
+    }
+
+    /// Takes in a response.
+    pub(super) fn add_response(
+        &mut self,
+        response: &Response<'_>,
+        usage: Option<Usage>,
+        request: Key,
+        out: &mut Sink<'_>,
+    ) {
+        out.set_lane(self.lane);
+        self.responses += 1;
+        let built_in = response.numbers.tools.filter(|tokens| {
+            let is_new = !self.conversation.has_response(request);
+            *tokens > 0 && is_new
+        });
+        let built_in = built_in.map(|tokens| add_built_in(tokens, request, out));
+        let blocks = &response.blocks;
+        self.conversation.add_response(request, blocks, usage, out);
+        let texts = blocks.iter().flat_map(Block::texts);
+        let longest = texts.max_by_key(|text| text.len());
+        let longest = longest.filter(|text| text.len() >= MIN_QUOTED);
+        self.passages = longest.map(passages).into_iter().flatten().collect();
+        if let Some(key) = built_in {
+            out.emit(Event::cleared_node(key));
+        }
+    }
+
+    /// Whether a request had this system prompt and these tools.
+    pub(super) fn had_front(&self, front: u64) -> bool {
+        self.fronts.contains(&front)
+    }
+
+    /// Whether one of these blocks quotes the newest response, as a summary does.
+    pub(super) fn is_quoted<'b, 'a: 'b>(
+        &self,
+        mut by: impl Iterator<Item = &'b Block<'a>>,
+    ) -> bool {
+        let quotes =
+            |block: &Block<'_>, passage: &str| block.texts().any(|text| text.contains(passage));
+        by.any(|block| self.passages.iter().any(|passage| quotes(block, passage)))
+    }
+}
+
+/// Adds what the provider's own tools put into this one prompt. Returns what is to leave again.
+fn add_built_in(tokens: u64, request: Key, out: &mut Sink<'_>) -> Key {
+    let key = Key::of_number("built-in", request.0);
+    let item = out.item(Role::Tool, Kind::ToolResult);
+    let item = item.tool(Some("built-in"));
+    let items = vec![item.reported(tokens, "(not in the log)").done()];
+    out.node(Node {
+        key: Some(key),
+        items,
+        ..Node::default()
+    });
+    key
+}
+
+/// A hash that is the same for requests with the same system prompt and tools.
+pub(super) fn fingerprint(front: &[Block<'_>]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    front_of(front).hash(&mut hasher);
+    hasher.finish()
+}

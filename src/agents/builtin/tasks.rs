@@ -1,0 +1,354 @@
+//! Cline, Roo Code and Kilo Code in editors: a folder for each task.
+//!
+//! `tasks/<id>/api_conversation_history.json` is the conversation as it is sent, an array of Anthropic's
+//! messages that is written anew with each of them; `ui_messages.json` beside it has the numbers. After
+//! their sources (cline/cline, `src/core/task` and `src/core/context` until its extension moved to
+//! `apps/vscode`; RooCodeInc/Roo-Code, `src/core/task`, `condense` and `context-management`; Kilo Code was a
+//! copy of Roo Code until its version 7, which keeps a database):
+//!
+//! * `api_req_started` has the numbers of a request, as JSON in its text. In Roo Code since the end of 2025
+//!   `tokensIn` is the whole prompt; before, and in Cline, it is without what was cached where the provider
+//!   is Anthropic: then it is mostly smaller than that. A request that failed has none.
+//! * Which message answered it: Cline has the message's index; otherwise it is the first one that was
+//!   written after it.
+//! * Roo Code condenses into a message with `isSummary`, and all before it leave; in older versions the last
+//!   messages stayed, and have their old numbers although they stand behind it. A truncation hides the
+//!   messages with its `truncationParent` from the moment of `sliding_window_truncation`.
+//! * Cline truncates without a summary: `conversationHistoryDeletedRange`, by index, the same from then on.
+//!   That it replaces repeated files by a note is in another file and not read.
+//! * A message of the user's is what he typed, what tools returned, and `<environment_details>`, which
+//!   contain the model and the folder.
+//! * A system prompt and tools are in no file.
+
+mod ui;
+mod user;
+
+use crate::agents::format::names;
+use crate::agents::format::{
+    Base, Claim, Decoder, Facts, Format, Root, StateUpdate, StoreKind, decoder, facts, head,
+};
+use crate::agents::kit::anthropic::{self, ToolNames};
+use crate::agents::kit::lenient::{self, Lost, Millis, Raw, Text, record};
+use crate::model::event::{Cause, Event, Kept, Key, Meta, Node, Part, Place, Reset, Sink};
+use crate::model::{Gone, Kind, Role};
+use std::path::Path;
+use ui::Ui;
+
+/// The folders of an extension's tasks.
+macro_rules! roots {
+    ($extension:literal $(, $more:expr)*) => {
+        &[
+            $($more,)*
+            roots!(@linux "Code", $extension),
+            roots!(@linux "Code - Insiders", $extension),
+            roots!(@linux "VSCodium", $extension),
+            roots!(@linux "Cursor", $extension),
+            roots!(@linux "Windsurf", $extension),
+            roots!(@mac "Code", $extension),
+            roots!(@mac "VSCodium", $extension),
+            roots!(@mac "Cursor", $extension),
+            roots!(@mac "Windsurf", $extension),
+            Root::home(".vscode-server/data/User/globalStorage", concat!($extension, "/tasks")),
+        ]
+    };
+    (@linux $editor:literal, $extension:literal) => {
+        Root::new(
+            Base::XdgConfig(concat!($editor, "/User/globalStorage")),
+            concat!($extension, "/tasks"),
+        )
+    };
+    (@mac $editor:literal, $extension:literal) => {
+        Root::home(
+            concat!("Library/Application Support/", $editor, "/User/globalStorage"),
+            concat!($extension, "/tasks"),
+        )
+    };
+}
+
+/// Cline's extension, before it kept its sessions as its command line does.
+pub static CLINE_TASKS: Format = Format {
+    id: "cline-vscode",
+    label: "cline",
+    roots: roots!("saoudrizwan.claude-dev", Root::home(".cline/data", "tasks")),
+    places: &[
+        "<editor>/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        "~/.cline/data/tasks",
+    ],
+    claims: &|path| claims(path, |name| !is_roo(name) && !is_kilo(name)),
+    decoder: &decoder::<TaskDecoder>,
+    ..COMMON
+};
+
+/// Roo Code.
+pub static ROO_CODE: Format = Format {
+    id: "roo-code",
+    label: "roo",
+    roots: roots!("rooveterinaryinc.roo-cline"),
+    places: &["<editor>/User/globalStorage/rooveterinaryinc.roo-cline/tasks"],
+    facts: Facts {
+        sub_agents: "as tasks of their own",
+        ..FACTS
+    },
+    claims: &|path| claims(path, is_roo),
+    decoder: &decoder::<TaskDecoder>,
+    ..COMMON
+};
+
+/// Kilo Code.
+pub static KILO_CODE: Format = Format {
+    id: "kilo-code",
+    label: "kilo code",
+    roots: roots!("kilocode.kilo-code"),
+    places: &["<editor>/User/globalStorage/kilocode.kilo-code/tasks"],
+    facts: Facts {
+        sub_agents: "as tasks of their own",
+        ..FACTS
+    },
+    claims: &|path| claims(path, is_kilo),
+    decoder: &decoder::<TaskDecoder>,
+    ..COMMON
+};
+
+/// What the three formats have in common.
+const COMMON: Format = Format {
+    recognise: &recognise,
+    family: "tasks",
+    store: &|_| Some(StoreKind::Document),
+    terms: &[
+        ("input", |b| b.input),
+        ("cache_read", |b| b.cache_read),
+        ("cache_write", |b| b.cache_creation),
+        ("output", |b| b.output),
+    ],
+    states: |log| {
+        let beside = ["ui_messages.json", "history_item.json"];
+        beside.iter().map(|name| log.with_file_name(name)).collect()
+    },
+    facts: FACTS,
+    ..Format::DEFAULT
+};
+
+const FACTS: Facts = Facts {
+    mark: "array of messages with `<environment_details>`",
+    live: facts::EACH_REWRITE,
+    known: "prompts, outputs",
+    estimated: "",
+    sub_agents: "none logged",
+    compactions: "yes, truncations too",
+    tried: "invented tasks after its sources",
+};
+
+fn is_roo(name: &str) -> bool {
+    name.contains("roo-c")
+}
+
+fn is_kilo(name: &str) -> bool {
+    name.contains("kilo")
+}
+
+/// `<extension>/tasks/<id>/api_conversation_history.json`; in a copy, the extension's folder alone.
+fn claims(path: &Path, is_extension: fn(&str) -> bool) -> Option<Claim> {
+    let mut names = names(path);
+    names
+        .next()
+        .filter(|name| *name == "api_conversation_history.json")?;
+    let claim = Claim::session(names.next()?).kept_in(StoreKind::Document);
+    let extension = names.take(2).find(|name| *name != "tasks")?;
+    is_extension(extension).then_some(claim)
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let start = head::solid(head, 64);
+    start.starts_with(br#"[{"role":"user","content":["#) && head::has(head, "<environment_details>")
+}
+
+record! {
+    struct Message<'a> {
+        role: Text<'a>,
+        content: anthropic::Content<'a>,
+        ts: Option<Millis>,
+        model: Model<'a> = "modelInfo",
+        is_summary: bool = "isSummary",
+        condense_parent: Text<'a> = "condenseParent",
+        truncation_parent: Text<'a> = "truncationParent",
+        is_marker: bool = "isTruncationMarker",
+    }
+
+    struct Model<'a> {
+        id: Text<'a> = "modelId",
+    }
+
+    /// `history_item.json`.
+    struct Item<'a> {
+        task: Text<'a>,
+        workspace: Text<'a>,
+        parent: Text<'a> = "parentTaskId",
+    }
+}
+
+/// A message that was read.
+struct Seen {
+    key: Key,
+    is_condensed: bool,
+    truncation: Option<Box<str>>,
+}
+
+/// Decodes one task.
+#[derive(Default)]
+struct TaskDecoder {
+    ui: Ui,
+    item: Meta,
+    seen: Vec<Seen>,
+    tools: ToolNames,
+    meta: Meta,
+}
+
+impl Decoder for TaskDecoder {
+    fn read_state(&mut self, document: &[u8], out: &mut Sink<'_>) -> StateUpdate {
+        let (text, lost) = (crate::agents::kit::text(document), Lost::default());
+        let is_list = text.trim_start().starts_with('[');
+        let read = match is_list {
+            true => Ui::read(&text, &lost).map(|ui| self.ui = ui),
+            false => lenient::parse::<Item<'_>>(&text, &lost).map(|item| {
+                self.item = Meta {
+                    title: item.task.get().map(title).filter(|title| !title.is_empty()),
+                    cwd: item.workspace.boxed(),
+                    parent: item.parent.boxed(),
+                    ..Meta::default()
+                };
+            }),
+        };
+        lost.report(out);
+        match read {
+            Ok(()) => StateUpdate::Accepted,
+            Err(_) => StateUpdate::Incomplete,
+        }
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        let messages: Vec<Raw<'_>> = match serde_json::from_str(document) {
+            Ok(messages) => messages,
+            Err(error) => return out.unreadable(error.to_string()),
+        };
+        let title = self.ui.task.as_deref().map(title);
+        let meta = Meta {
+            title: self.item.title.clone().or(title),
+            ..self.item.clone()
+        };
+        out.meta(meta.changes(&mut self.meta));
+        for (line, message) in (1..).zip(messages) {
+            out.begin(Place {
+                line,
+                ..Place::default()
+            });
+            if let Some(message) = lenient::object::<Message<'_>>(message.get(), out) {
+                self.message(&message, out);
+            } else {
+                self.seen.push(Seen::new(out.place().line));
+            }
+        }
+        let everything = u64::MAX;
+        self.truncate(everything, None, out);
+    }
+}
+
+/// A task's first line.
+fn title(task: &str) -> Box<str> {
+    let line = task.trim().lines().next().unwrap_or_default();
+    line.chars().take(120).collect::<String>().into()
+}
+
+impl Seen {
+    fn new(line: u64) -> Seen {
+        Seen {
+            key: Key::of_number("task message", line),
+            is_condensed: false,
+            truncation: None,
+        }
+    }
+}
+
+impl TaskDecoder {
+    fn message(&mut self, message: &Message<'_>, out: &mut Sink<'_>) {
+        let (index, at) = (self.seen.len() as u64, message.ts);
+        out.set_time(at.and_then(Millis::time));
+        self.truncate(index, at, out);
+        let mut seen = Seen::new(out.place().line);
+        let key = Some(seen.key);
+        if message.is_summary {
+            self.condense(message, key, out);
+        } else if message.is_marker {
+            out.node(Node::new(key, Part::Link, Vec::new()));
+        } else {
+            match message.role.or_empty() {
+                "assistant" => self.response(message, seen.key, index, out),
+                "user" => {
+                    let (items, about) = user::items(&message.content, &self.tools, out);
+                    out.meta(about.changes(&mut self.meta));
+                    out.node(Node::new(key, anthropic::part_of(&items), items));
+                }
+                other => out.unknown(format!("{other} message")),
+            }
+        }
+        seen.is_condensed = message.condense_parent.get().is_some();
+        seen.truncation = message.truncation_parent.boxed();
+        self.seen.push(seen);
+    }
+
+    fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut Sink<'_>) {
+        let model = message.model.id.get().map(lenient::model_name);
+        out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
+        let request = Key::of_number("task response", key.0);
+        let items = anthropic::assistant_items(&message.content, &mut self.tools, out);
+        out.node(Node::output(Some(key), Some(request), items));
+        let Some(report) = self.ui.report(index, message.ts) else {
+            return;
+        };
+        let model = report.model.as_deref().map(lenient::model_name);
+        out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
+        match report.is_old {
+            true => out.emit(Event::Billed {
+                request,
+                billed: report.billed,
+            }),
+            false => out.usage(report.usage(request, self.meta.model.clone())),
+        }
+    }
+
+    /// A summary takes the place of the messages before it.
+    fn condense(&mut self, message: &Message<'_>, key: Option<Key>, out: &mut Sink<'_>) {
+        let condensed = self.ui.condensed(message.ts);
+        let kept = self.seen.iter().filter(|seen| !seen.is_condensed);
+        // Where nothing is marked, older versions have taken the others out of the document.
+        let kept = kept.map(|seen| seen.key).collect();
+        out.reset(Reset {
+            before: condensed.map(|one| one.before).filter(|n| *n > 0),
+            ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept))
+        });
+        let texts = message.content.texts().map(str::to_owned);
+        let parts = message.content.parts().filter_map(|block| block.text.get());
+        let texts: Vec<String> = texts.chain(parts.map(str::to_owned)).collect();
+        let items = texts
+            .iter()
+            .map(|text| out.text(Role::Container, Kind::Summary, text));
+        let items = items.collect();
+        out.node(Node::new(key, Part::Injected, items));
+    }
+
+    /// The truncations before the message at this index and time.
+    fn truncate(&mut self, index: u64, at: Option<Millis>, out: &mut Sink<'_>) {
+        while let Some(cut) = self.ui.truncated(index, at) {
+            let kept = (0..)
+                .zip(&self.seen)
+                .filter(|(n, seen)| !cut.hides(*n, seen));
+            let kept = kept.map(|(_, seen)| seen.key).collect();
+            out.reset(Reset {
+                before: cut.before.filter(|n| *n > 0),
+                ..Reset::new(Gone::Compaction, Cause::Unlogged, Kept::Nodes(kept))
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! `ui_messages.json`: what the editor shows of a task, with the numbers of its requests.
+
+use super::Seen;
+use crate::agents::kit::lenient::{self, Count, Lost, Millis, Raw, Text, record};
+use crate::model::event::{Billed, Key, Usage};
+use std::collections::VecDeque;
+
+record! {
+    struct Shown<'a> {
+        ts: Option<Millis>,
+        say: Text<'a>,
+        text: Text<'a>,
+        model: Model<'a> = "modelInfo",
+        index: Option<f64> = "conversationHistoryIndex",
+        range: Option<Vec<Count>> = "conversationHistoryDeletedRange",
+        condense: Option<Change<'a>> = "contextCondense",
+        truncation: Option<Change<'a>> = "contextTruncation",
+    }
+
+    struct Model<'a> {
+        id: Text<'a> = "modelId",
+    }
+
+    whole struct Numbers {
+        input: Count = "tokensIn",
+        output: Count = "tokensOut",
+        cache_write: Count = "cacheWrites",
+        cache_read: Count = "cacheReads",
+    }
+
+    struct Change<'a> {
+        before: Count = "prevContextTokens",
+        truncation: Text<'a> = "truncationId",
+    }
+}
+
+/// When something was shown: by the index of the last message then, and by the clock.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    after: Option<i64>,
+    at: Option<i64>,
+}
+
+impl Moment {
+    /// Whether it was before the message at this index, written at this time. `None`: nothing says so.
+    fn is_before(self, index: u64, at: Option<Millis>) -> Option<bool> {
+        let by_index = self
+            .after
+            .map(|after| after < i64::try_from(index).unwrap_or(i64::MAX));
+        by_index.or_else(|| Some(self.at? <= at?.0))
+    }
+}
+
+/// The numbers of a request.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Report {
+    moment: Moment,
+    pub(super) model: Option<Box<str>>,
+    pub(super) billed: Billed,
+    /// Whether it was made before the newest compaction that stands before its message.
+    pub(super) is_old: bool,
+}
+
+impl Report {
+    pub(super) fn usage(&self, request: Key, model: Option<Box<str>>) -> Usage {
+        let billed = self.billed;
+        let cached = billed.cache_read + billed.cache_creation;
+        // Some builds count the cached part in, some do not.
+        let prompt = match cached > billed.input {
+            true => billed.prompt(),
+            false => billed.input,
+        };
+        Usage {
+            model,
+            cached: billed.cache_read,
+            output: Some(billed.output),
+            billed,
+            ..Usage::reported(request, prompt)
+        }
+    }
+}
+
+/// A compaction with a summary.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Condensed {
+    at: Option<i64>,
+    pub(super) before: u64,
+}
+
+/// Messages that leave.
+#[derive(Debug, Clone)]
+pub(super) struct Cut {
+    moment: Moment,
+    pub(super) before: Option<u64>,
+    /// By index, both included.
+    range: Option<(u64, u64)>,
+    id: Option<Box<str>>,
+}
+
+impl Cut {
+    /// Whether it takes away this message.
+    pub(super) fn hides(&self, index: u64, seen: &Seen) -> bool {
+        let in_range = self
+            .range
+            .is_some_and(|(first, last)| (first..=last).contains(&index));
+        in_range || self.id.is_some() && self.id == seen.truncation
+    }
+}
+
+/// What is shown of a task, in order, as far as it has not been used.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ui {
+    /// What the user asked for.
+    pub(super) task: Option<Box<str>>,
+    reports: VecDeque<Report>,
+    condensed: VecDeque<Condensed>,
+    cuts: VecDeque<Cut>,
+    /// When the newest summary that was read was made.
+    floor: Option<i64>,
+}
+
+impl Ui {
+    pub(super) fn read(json: &str, lost: &Lost) -> Result<Ui, Box<str>> {
+        let raw: Raw<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let shown: Vec<Shown<'_>> = lost.at("ui_messages").read(raw).unwrap_or_default();
+        let (mut ui, mut range) = (Ui::default(), None);
+        for one in &shown {
+            ui.add(one, &mut range, lost);
+        }
+        Ok(ui)
+    }
+
+    fn add(&mut self, shown: &Shown<'_>, range: &mut Option<(u64, u64)>, lost: &Lost) {
+        let moment = Moment {
+            after: shown.index.map(|index| index as i64),
+            at: shown.ts.map(|ts| ts.0),
+        };
+        let now = match shown.range.as_deref() {
+            Some([Count(Some(first)), Count(Some(last))]) => Some((*first, *last)),
+            _ => None,
+        };
+        if now.is_some() && now != *range {
+            *range = now;
+            self.cuts.push_back(Cut {
+                moment,
+                before: None,
+                range: now,
+                id: None,
+            });
+        }
+        match shown.say.or_empty() {
+            "task" | "text" if self.task.is_none() => self.task = shown.text.boxed(),
+            "api_req_started" => {
+                let numbers = shown.text.get().unwrap_or("{}");
+                let numbers: Numbers = lenient::parse(numbers, lost).unwrap_or_default();
+                let billed = Billed {
+                    input: numbers.input.or_zero(),
+                    cache_creation: numbers.cache_write.or_zero(),
+                    cache_read: numbers.cache_read.or_zero(),
+                    output: numbers.output.or_zero(),
+                    ..Billed::default()
+                };
+                if billed.prompt() > 0 {
+                    let model = shown.model.id.boxed();
+                    self.reports.push_back(Report {
+                        moment,
+                        model,
+                        billed,
+                        is_old: false,
+                    });
+                }
+            }
+            "condense_context" => {
+                let before = shown
+                    .condense
+                    .as_ref()
+                    .map_or(0, |one| one.before.or_zero());
+                let at = moment.at;
+                self.condensed.push_back(Condensed { at, before });
+            }
+            "sliding_window_truncation" => {
+                if let Some(cut) = &shown.truncation {
+                    let (before, id) = (cut.before.0, cut.truncation.boxed());
+                    self.cuts.push_back(Cut {
+                        moment,
+                        before,
+                        range: None,
+                        id,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The numbers of the response at this index: of the last request before it.
+    pub(super) fn report(&mut self, index: u64, at: Option<Millis>) -> Option<Report> {
+        let first = self.reports.front()?;
+        if first.moment.is_before(index, at) == Some(false) {
+            return None;
+        }
+        let mut report = self.reports.pop_front()?;
+        while let Some(next) = self.reports.front()
+            && next.moment.is_before(index, at) == Some(true)
+        {
+            report = self.reports.pop_front()?;
+        }
+        report.is_old = report.moment.at.is_some() && report.moment.at < self.floor;
+        Some(report)
+    }
+
+    /// The compaction whose summary was written at this time.
+    pub(super) fn condensed(&mut self, _at: Option<Millis>) -> Option<Condensed> {
+        let one = self.condensed.pop_front()?;
+        self.floor = one.at;
+        Some(one)
+    }
+
+    /// The next truncation that came before the message at this index.
+    pub(super) fn truncated(&mut self, index: u64, at: Option<Millis>) -> Option<Cut> {
+        let is_before = self.cuts.front()?.moment.is_before(index, at);
+        match index == u64::MAX || is_before == Some(true) {
+            true => self.cuts.pop_front(),
+            false => None,
+        }
+    }
+}

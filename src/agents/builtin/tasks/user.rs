@@ -1,0 +1,88 @@
+//! The messages that the model did not write: what the user typed, what tools returned, and what the
+//! editor puts in.
+
+use crate::agents::kit::anthropic::{self, Block, Content, ToolNames};
+use crate::agents::kit::lenient::{self, Piece};
+use crate::model::event::{Meta, NewItem, Sink};
+use crate::model::{Kind, Role};
+
+/// The beginning of what the editor puts in.
+const ENVIRONMENT: &str = "<environment_details>";
+/// The beginnings of the extension's own notes.
+const NOTES: [&str; 3] = ["[ERROR]", "[TASK RESUMPTION]", "# task_progress"];
+
+/// The items of a message, and what they contain about the task.
+pub(super) fn items(
+    content: &Content<'_>,
+    tools: &ToolNames,
+    out: &mut Sink<'_>,
+) -> (Vec<NewItem>, Meta) {
+    let (mut items, mut about) = (Vec::new(), Meta::default());
+    // In versions without native calls a result is a heading, and the text that follows it.
+    let mut result: Option<String> = None;
+    for piece in &content.0 {
+        let (text, block) = match piece {
+            Piece::Text(text) => (Some(&**text), None),
+            Piece::Part(block) => (block.text.get(), Some(block)),
+        };
+        let item = match (text, block) {
+            (_, Some(block)) if block.kind.get() == Some("tool_result") => {
+                items.extend(native(block, tools, out));
+                continue;
+            }
+            (Some(text), _) if text.trim_start().starts_with(ENVIRONMENT) => {
+                about = self::about(text);
+                out.text(Role::Container, Kind::Reminder, text)
+            }
+            (Some(text), _) if NOTES.iter().any(|note| text.starts_with(note)) => {
+                out.text(Role::Container, Kind::Reminder, text)
+            }
+            (Some(text), _) if heading(text).is_some() || result.is_some() => {
+                if let Some(tool) = heading(text) {
+                    result = Some(tool.to_owned());
+                }
+                out.tool_result(result.as_deref(), None).text(text).done()
+            }
+            (Some(text), _) => out.text(Role::User, Kind::Text, text),
+            (None, Some(block)) => {
+                let (tokens, label) = anthropic::media_tokens(block, tools.images);
+                let item = out.item(Role::User, Kind::Text);
+                item.fixed(tokens, &label).done()
+            }
+            (None, None) => continue,
+        };
+        items.push(item);
+    }
+    (items, about)
+}
+
+/// The items of a native result.
+fn native(block: &Block<'_>, tools: &ToolNames, out: &mut Sink<'_>) -> Vec<NewItem> {
+    let content = lenient::Pieces(vec![Piece::Part(block.clone())]);
+    anthropic::user_items(&content, Role::User, Kind::Text, tools, out)
+}
+
+/// The tool of a heading such as `[read_file for 'notes.md'] Result:`.
+fn heading(text: &str) -> Option<&str> {
+    let line = text.lines().next()?.strip_prefix('[')?;
+    let (call, rest) = line.rsplit_once(']')?;
+    rest.trim_start()
+        .starts_with("Result")
+        .then(|| call.split(' ').next().unwrap_or(call))
+}
+
+/// The model and the folder, from the details of the environment.
+fn about(details: &str) -> Meta {
+    let between = |start: &str, end: &str| {
+        let (_, rest) = details.split_once(start)?;
+        let (inside, _) = rest.split_once(end)?;
+        Some(inside.trim()).filter(|text| !text.is_empty())
+    };
+    let folder = between("# Current Workspace Directory (", ")")
+        .or_else(|| between("# Current Working Directory (", ")"));
+    Meta {
+        cwd: folder.map(Into::into),
+        model: between("<model>", "</model>").map(|model| lenient::model_name(model).into()),
+        ..Meta::default()
+    }
+}

@@ -1,0 +1,301 @@
+//! The Vercel AI Gateway's VS Code extension: its forensic captures and its investigation logs.
+//!
+//! Both are off until a setting turns them on. What the extension documents (wycats/SferaDev,
+//! `packages/vscode-ai-gateway/src/provider/forensic-capture.ts` and `…/src/logger/investigation*.ts`);
+//! no log of real use was found:
+//!
+//! * `~/.vscode-ai-gateway/forensic-captures.jsonl`: a line a request, before it is sent. Its messages
+//!   by role, length and hash; whole with `forensicCaptureFullContent`, from capture version 1.1 on.
+//!   The extension's estimate of the prompt, of the window it goes by, and no usage at all. A result's
+//!   length is not in the summary, only a text's.
+//! * `<workspace>/.logs/<investigation>/index.jsonl`: a line a request, after it: estimated and actual
+//!   numbers beside each other. `…/<conversation>/messages.jsonl` repeats them; `…/messages/<chat>.json`
+//!   holds the whole request (in the shape of OpenAI's Responses) and its usage. `events.jsonl` wraps all
+//!   of these, with a `kind` each; there the numbers of a request come before its content, so from
+//!   the first content on the index's numbers wait for it.
+//! * `chatId` names a request. A conversation goes by `conversationId`; captures have none, and theirs
+//!   goes by the hashes of the system prompt and of the first message.
+//! * `input_tokens` includes the cached ones, as with OpenAI's Responses; where more is cached than that,
+//!   it does not.
+//! * Its output channel, saved as text, has the provider's number for each prompt (`channel`).
+//! * A summarization is a request beside the conversation: with its success the history is replaced.
+
+mod capture;
+mod channel;
+mod wire;
+
+use crate::agents::format::{Claim, Decoder, Facts, Format, Root, StoreKind, decoder, facts, head};
+use crate::agents::kit::lenient::{self, Lost, Text};
+use crate::agents::kit::prompts::{Conversation, Losses, Prompt};
+use crate::model::event::{Billed, Cause, Kept, Key, Lane, Meta, Place, Reset, Sink, Usage};
+use crate::model::{Gone, Source};
+use channel::Channel;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use wire::{Actual, Line, Model};
+
+/// The format.
+pub static VSCODE_GATEWAY: Format = Format {
+    id: "vscode-gateway",
+    label: "gateway",
+    roots: &[Root::home("", ".vscode-ai-gateway")],
+    facts: Facts {
+        mark: "`captureVersion` of a capture, `conversationId` beside `chatId`, or lines of its `[Estimator]`",
+        live: facts::EACH_LINE,
+        known: "prompts, outputs, reasoning in investigations",
+        estimated: "captures, beside its own estimate",
+        sub_agents: "each conversation by itself",
+        compactions: "summarizations in investigations",
+        tried: "invented lines after its sources",
+    },
+    claims: &claims,
+    recognise: &recognise,
+    decoder: &decoder::<VscodeGatewayDecoder>,
+    // A file that holds several sessions is read from its beginning.
+    holds_several: true,
+    harmless: "request.message-summary tree.change",
+    ..Format::DEFAULT
+};
+
+fn claims(path: &Path) -> Option<Claim> {
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().and_then(Path::file_name);
+    match name {
+        "forensic-captures.jsonl" | "index.jsonl" | "events.jsonl" | "messages.jsonl" => {
+            Some(Claim::LINES)
+        }
+        _ if name.ends_with(".json") && folder.is_some_and(|folder| folder == "messages") => {
+            Some(Claim::LINES.kept_in(StoreKind::Document))
+        }
+        _ => None,
+    }
+}
+
+fn recognise(head: &[u8]) -> bool {
+    let has = |mark: &str| head::has(head, mark);
+    let is_json = head::is_object(head)
+        && (has("\"captureVersion\"") && has("\"contentSummary\"")
+            || has("\"conversationId\"") && has("\"chatId\""));
+    is_json || channel::is_channel(head)
+}
+
+/// A conversation of the file.
+struct Thread {
+    conversation: Conversation,
+    model: Option<Box<str>>,
+}
+
+/// Decodes one file.
+#[derive(Default)]
+struct VscodeGatewayDecoder {
+    threads: HashMap<Lane, Thread>,
+    /// The conversation that came first: the file's own.
+    first: Option<Key>,
+    /// Requests whose numbers were emitted.
+    emitted: HashSet<Key>,
+    /// Whether contents follow on numbers in this file.
+    has_contents: bool,
+    channel: Channel,
+}
+
+impl Decoder for VscodeGatewayDecoder {
+    fn read_line(&mut self, line: &str, out: &mut Sink<'_>) {
+        let lost = Lost::default();
+        match lenient::parse(line, &lost) {
+            Ok(line) => self.line(&line, out),
+            Err(_) if self.channel.read(line, out) => {}
+            Err(why) => out.unreadable(why),
+        }
+        lost.report(out);
+    }
+
+    fn read_document(&mut self, document: &str, out: &mut Sink<'_>) {
+        *self = VscodeGatewayDecoder::default();
+        out.begin(Place {
+            line: 1,
+            ..Place::default()
+        });
+        self.read_line(document, out);
+    }
+}
+
+impl VscodeGatewayDecoder {
+    fn line(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.ts.time().or(line.timestamp.time()));
+        match line.kind.get() {
+            Some("request.index") => match lenient::value(line.entry, "entry", out) {
+                Some(entry) => self.numbers(&entry, Wrapped::Yes, out),
+                None => out.unreadable("an index event without an entry"),
+            },
+            Some("request.full") => match lenient::value(line.capture, "capture", out) {
+                Some(capture) => self.request(&capture, out),
+                None => out.unreadable("a request event without a capture"),
+            },
+            Some(kind) => VSCODE_GATEWAY.pass_over(kind, out),
+            None if line.is_capture() => self.capture(line, out),
+            None if line.request.is_some() => self.request(line, out),
+            None if line.is_of_investigation() => self.numbers(line, Wrapped::No, out),
+            None => out.unreadable("neither a capture nor of an investigation"),
+        }
+    }
+
+    /// A request's numbers, estimated and actual.
+    fn numbers(&mut self, line: &Line<'_>, wrapped: Wrapped, out: &mut Sink<'_>) {
+        out.set_time(line.ts.time());
+        let conversation = line.conversation_id.or_empty();
+        let model: Text<'_> = lenient::value(line.model, "model", out);
+        let meta = Meta {
+            id: line.conversation_id.boxed(),
+            model: model.boxed(),
+            ..Meta::default()
+        };
+        let request = request_of(line, out);
+        let has_contents = self.has_contents;
+        let thread = self.thread(Key::of(conversation), meta, out);
+        if line.is_summarization == Some(true) {
+            out.skip("summarization");
+            if line.status.get().is_none_or(|status| status == "success") {
+                let chat = line.chat_id.get();
+                out.reset(Reset {
+                    key: chat.map(|id| Key::of_parts(&["summarization", id])),
+                    gone: Gone::Compaction,
+                    cause: Cause::Automatic,
+                    before: None,
+                    after: None,
+                    kept: Kept::Nothing,
+                });
+                *thread = Thread::new();
+            }
+            return;
+        }
+        if let Some(tokens) = line.estimated() {
+            out.usage(Usage::estimated(request, tokens));
+        }
+        if has_contents && wrapped == Wrapped::Yes {
+            return;
+        }
+        if let Some(usage) = actual(request, model.get(), &line.actual()) {
+            thread.conversation.add_response(request, &[], [usage], out);
+        }
+        self.emitted.insert(request);
+    }
+
+    /// A whole request, and the numbers of its response.
+    fn request(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.ts.time());
+        let conversation = Key::of(line.conversation_id.or_empty());
+        let key = request_of(line, out);
+        let already = std::mem::replace(&mut self.has_contents, true);
+        if line.is_summarization == Some(true) || !already && self.emitted.contains(&key) {
+            out.set_lane(self.lane(conversation));
+            return out.skip("request.full");
+        }
+        let Some(request) = &line.request else {
+            return;
+        };
+        let meta = Meta {
+            id: line.conversation_id.boxed(),
+            model: request.model.boxed(),
+            ..Meta::default()
+        };
+        self.emitted.insert(key);
+        let thread = self.thread(conversation, meta, out);
+        let conversation = &mut thread.conversation;
+        conversation.add_request(&Prompt::of(&capture::carried(request)), out);
+        let usage = line.response.usage.as_ref();
+        let usage = usage.and_then(|usage| actual(key, request.model.get(), &usage.actual()));
+        conversation.add_response(key, &[], usage, out);
+    }
+
+    /// A request as it was before it was sent.
+    fn capture(&mut self, line: &Line<'_>, out: &mut Sink<'_>) {
+        out.set_time(line.timestamp.time());
+        let model: Model<'_> = lenient::value(line.model, "model", out);
+        let meta = Meta {
+            model: model.id.boxed(),
+            window: model.max_input_tokens.0.filter(|window| *window > 0),
+            ..Meta::default()
+        };
+        let thread = self.thread(capture::conversation(line), meta, out);
+        let blocks = capture::captured(line);
+        thread.conversation.add_request(&Prompt::of(&blocks), out);
+        if let Some(tokens) = line.tokens.estimated.get() {
+            let chat = line.internal_state.chat_id.key();
+            let request = chat.unwrap_or(Key::of_number("capture", out.place().id()));
+            out.usage(Usage::estimated(request, tokens));
+        }
+    }
+
+    fn lane(&mut self, conversation: Key) -> Lane {
+        match *self.first.get_or_insert(conversation) {
+            first if first == conversation => Lane::Main,
+            _ => Lane::Side(conversation),
+        }
+    }
+
+    /// The thread of a conversation, to whose lane the next events go. What is new in `meta` is emitted.
+    fn thread(&mut self, conversation: Key, meta: Meta, out: &mut Sink<'_>) -> &mut Thread {
+        let lane = self.lane(conversation);
+        out.set_lane(lane);
+        let is_new = !self.threads.contains_key(&lane);
+        let thread = self.threads.entry(lane).or_insert_with(Thread::new);
+        if is_new || thread.model != meta.model {
+            thread.model.clone_from(&meta.model);
+            out.meta(meta);
+        }
+        thread
+    }
+}
+
+impl Thread {
+    fn new() -> Thread {
+        Thread {
+            conversation: Conversation::new(Losses::BySize),
+            model: None,
+        }
+    }
+}
+
+/// Whether a record is part of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wrapped {
+    Yes,
+    No,
+}
+
+fn request_of(line: &Line<'_>, out: &Sink<'_>) -> Key {
+    match line.chat_id.get() {
+        Some(id) => Key::of_parts(&["vscode-gateway", id]),
+        None => Key::of_number("vscode-gateway", out.place().id()),
+    }
+}
+
+/// The provider's numbers, where there are any.
+fn actual(request: Key, model: Option<&str>, actual: &Actual) -> Option<Usage> {
+    let input = actual.input.0.filter(|input| *input > 0)?;
+    let cached = actual.cached.or_zero();
+    let prompt = match cached > input {
+        true => input + cached,
+        false => input,
+    };
+    Some(Usage {
+        request,
+        model: model.map(Into::into),
+        prompt,
+        cached,
+        output: actual.output.0,
+        reasoning: actual.reasoning.0,
+        source: Source::Reported,
+        billed: Billed {
+            input,
+            cache_read: cached,
+            output: actual.output.or_zero(),
+            reasoning: actual.reasoning.or_zero(),
+            ..Billed::default()
+        },
+        is_whole: false,
+    })
+}
+
+#[cfg(test)]
+mod tests;

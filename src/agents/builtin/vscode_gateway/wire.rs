@@ -1,0 +1,218 @@
+//! The fields of the extension's lines that are read.
+
+use crate::agents::kit::lenient::{Count, Pieces, Raw, Reported, Text, Texts, Window, record};
+
+record! {
+    /// A capture, a row of an index or of a conversation, a whole request, or an event around one.
+    pub(super) struct Line<'a> {
+        pub(super) kind: Text<'a>,
+        pub(super) ts: Text<'a>,
+        pub(super) timestamp: Text<'a>,
+        pub(super) conversation_id: Text<'a> = "conversationId",
+        pub(super) chat_id: Text<'a> = "chatId",
+        /// The model's id in investigations, a [`Model`] in captures.
+        pub(super) model: Option<Raw<'a>>,
+        pub(super) status: Text<'a>,
+        pub(super) is_summarization: Option<bool> = "isSummarization",
+        estimated_input_tokens: Reported = "estimatedInputTokens",
+        actual_input_tokens: Reported = "actualInputTokens",
+        actual_output_tokens: Reported = "actualOutputTokens",
+        cached_tokens: Reported = "cachedTokens",
+        reasoning_tokens: Reported = "reasoningTokens",
+        estimate: Estimate,
+        actual: Option<Actual>,
+        /// A line of the index, in an event.
+        pub(super) entry: Option<Raw<'a>>,
+        /// A whole request, in an event.
+        pub(super) capture: Option<Raw<'a>>,
+        pub(super) request: Option<Request<'a>>,
+        pub(super) response: Response,
+        pub(super) capture_version: Text<'a> = "captureVersion",
+        pub(super) messages: Messages<'a>,
+        pub(super) system_prompt: Option<Prompt<'a>> = "systemPrompt",
+        pub(super) options: Options<'a>,
+        pub(super) tokens: Tokens,
+        pub(super) internal_state: State<'a> = "internalState",
+        pub(super) full_content: Option<FullContent<'a>> = "fullContent",
+    }
+}
+
+impl Line<'_> {
+    pub(super) fn is_capture(&self) -> bool {
+        let has_messages = !self.messages.content_summary.is_empty();
+        self.capture_version.get().is_some() || has_messages || self.full_content.is_some()
+    }
+
+    pub(super) fn is_of_investigation(&self) -> bool {
+        self.chat_id.get().is_some() || self.conversation_id.get().is_some()
+    }
+
+    /// The extension's own number for the prompt, in tokens.
+    pub(super) fn estimated(&self) -> Option<u64> {
+        self.estimated_input_tokens
+            .get()
+            .or(self.estimate.total.get())
+    }
+
+    /// The provider's numbers.
+    pub(super) fn actual(&self) -> Actual {
+        let parts = Reported::whole([
+            self.actual_input_tokens,
+            self.actual_output_tokens,
+            self.cached_tokens,
+            self.reasoning_tokens,
+        ]);
+        let [input, output, cached, reasoning] = parts;
+        self.actual.clone().unwrap_or(Actual {
+            input,
+            output,
+            cached,
+            reasoning,
+        })
+    }
+}
+
+record! {
+    struct Estimate {
+        total: Reported,
+    }
+}
+
+record! {
+    /// The provider's numbers, in tokens.
+    whole pub(super) struct Actual {
+        pub(super) input: Count,
+        pub(super) output: Count,
+        pub(super) cached: Count,
+        pub(super) reasoning: Count,
+    }
+}
+
+record! {
+    pub(super) struct Model<'a> {
+        pub(super) id: Text<'a>,
+        pub(super) max_input_tokens: Window = "maxInputTokens",
+    }
+}
+
+record! {
+    pub(super) struct Tokens {
+        pub(super) estimated: Reported,
+    }
+}
+
+record! {
+    pub(super) struct State<'a> {
+        pub(super) chat_id: Text<'a> = "chatId",
+    }
+}
+
+record! {
+    pub(super) struct Messages<'a> {
+        pub(super) content_summary: Vec<Summary<'a>> = "contentSummary",
+    }
+}
+
+record! {
+    /// A message by its length.
+    pub(super) struct Summary<'a> {
+        pub(super) role: Text<'a>,
+        pub(super) part_types: Texts<'a> = "partTypes",
+        pub(super) text_length: Count = "textLength",
+        pub(super) hash: Text<'a>,
+    }
+}
+
+record! {
+    pub(super) struct Prompt<'a> {
+        pub(super) length: Count,
+        pub(super) hash: Text<'a>,
+    }
+}
+
+record! {
+    pub(super) struct Options<'a> {
+        pub(super) tool_names: Texts<'a> = "toolNames",
+    }
+}
+
+record! {
+    /// A request with its texts.
+    pub(super) struct FullContent<'a> {
+        pub(super) system_prompt: Text<'a> = "systemPrompt",
+        pub(super) messages: Vec<Message<'a>>,
+        pub(super) tools: Option<Raw<'a>>,
+    }
+}
+
+record! {
+    /// A message, in VS Code's shape or in that of OpenAI's Responses, where calls and results are
+    /// messages of their own.
+    pub(super) struct Message<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) role: Text<'a>,
+        pub(super) content: Pieces<'a, Content<'a>>,
+        pub(super) call_id: Text<'a>,
+        pub(super) name: Text<'a>,
+        pub(super) arguments: Text<'a>,
+        pub(super) output: Option<Raw<'a>>,
+    }
+}
+
+record! {
+    pub(super) struct Content<'a> {
+        pub(super) kind: Text<'a> = "type",
+        pub(super) text: Text<'a>,
+        pub(super) tool_name: Text<'a> = "toolName",
+        pub(super) call_id: Text<'a> = "callId",
+        pub(super) tool_result: Option<Raw<'a>> = "toolResult",
+        pub(super) input: Option<Raw<'a>>,
+    }
+}
+
+record! {
+    /// What was sent.
+    pub(super) struct Request<'a> {
+        pub(super) model: Text<'a>,
+        pub(super) instructions: Text<'a>,
+        pub(super) tools: Option<Raw<'a>>,
+        pub(super) input: Pieces<'a, Message<'a>>,
+    }
+}
+
+record! {
+    /// What came back, as far as it is logged.
+    pub(super) struct Response {
+        pub(super) usage: Option<Numbers>,
+    }
+}
+
+record! {
+    /// A response's usage.
+    whole pub(super) struct Numbers {
+        input_tokens: Count,
+        output_tokens: Count,
+        cache_read_input_tokens: Count,
+        input_tokens_details: Details,
+        output_tokens_details: Details,
+    }
+}
+
+record! {
+    struct Details {
+        cached_tokens: Count,
+        reasoning_tokens: Count,
+    }
+}
+
+impl Numbers {
+    pub(super) fn actual(&self) -> Actual {
+        let cached = self.cache_read_input_tokens.0;
+        Actual {
+            input: self.input_tokens,
+            output: self.output_tokens,
+            cached: Count(cached.or(self.input_tokens_details.cached_tokens.0)),
+            reasoning: self.output_tokens_details.reasoning_tokens,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the path of a log says of it.
+
+use super::{DatabaseSpec, StoreKind};
+use std::path::{Component, Path, PathBuf};
+
+/// What is known of a log by its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// What it is kept in.
+    pub store: StoreKind,
+    /// The session's id, if the path contains it.
+    pub id: Option<String>,
+    /// The id of the session that started this one, if the path contains it.
+    pub parent: Option<String>,
+    /// Another log of the same session that says more. If it exists, this one is read only when the user
+    /// names it.
+    pub superseded_by: Option<PathBuf>,
+}
+
+impl Claim {
+    /// A file of lines whose path says nothing more.
+    pub const LINES: Claim = Claim {
+        store: StoreKind::Lines,
+        id: None,
+        parent: None,
+        superseded_by: None,
+    };
+
+    /// A database, which contains the ids of its sessions.
+    pub const fn database(spec: &'static DatabaseSpec) -> Claim {
+        Claim {
+            store: StoreKind::Database(spec),
+            id: None,
+            parent: None,
+            superseded_by: None,
+        }
+    }
+
+    /// A file of lines of the session with this id.
+    pub fn session(id: &str) -> Claim {
+        Claim {
+            id: Some(id.to_owned()),
+            ..Claim::LINES
+        }
+    }
+
+    /// The same log in another store.
+    #[must_use]
+    pub fn kept_in(self, store: StoreKind) -> Claim {
+        Claim { store, ..self }
+    }
+
+    /// The same log, of a session that was started by this one.
+    #[must_use]
+    pub fn child_of(self, parent: &str) -> Claim {
+        Claim {
+            parent: Some(parent.to_owned()),
+            ..self
+        }
+    }
+}
+
+/// What Claude Code and its kin write about a sub-agent, beside its log `agent-<id>.jsonl`.
+pub fn about_agent(log: &Path) -> Vec<PathBuf> {
+    let name = log.file_name().and_then(|name| name.to_str());
+    let is_agents = name.is_some_and(|name| name.starts_with("agent-") && name.ends_with(".jsonl"));
+    match is_agents {
+        true => vec![log.with_extension("meta.json")],
+        false => Vec::new(),
+    }
+}
+
+/// The names in a path, from its end to its root or the first that is not UTF-8.
+pub fn names(path: &Path) -> impl Iterator<Item = &str> {
+    let parts = path.components().rev();
+    parts.map_while(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    })
+}
+
+/// Whether a name looks like a UUID.
+pub fn is_uuid(name: &str) -> bool {
+    name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}

@@ -1,0 +1,103 @@
+//! What logs are kept in.
+
+use super::DatabaseSpec;
+use std::path::{Path, PathBuf};
+
+/// What a log is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreKind {
+    /// A file of lines that grows at its end.
+    Lines,
+    /// Such a file, which may continue another one.
+    Chain(&'static ChainSpec),
+    /// A document that is rewritten; see [`Format::list`](super::Format::list).
+    Document,
+    /// A folder of numbered files, each of them a line or several.
+    Folder(&'static FolderSpec),
+    /// A document whose records are files of their own.
+    Tree(&'static TreeSpec),
+    /// An SQLite database. Each of its sessions is a log of its own, whose lines are rows.
+    Database(&'static DatabaseSpec),
+}
+
+impl StoreKind {
+    /// Whether the path of such a log is that of a folder.
+    pub fn is_folder(self) -> bool {
+        matches!(self, StoreKind::Folder(_))
+    }
+
+    /// Whether a file of this name, in the folder that is the log, is part of it.
+    pub fn has_part(self, name: &str) -> bool {
+        match self {
+            StoreKind::Folder(spec) => (spec.number)(name).is_some(),
+            StoreKind::Lines
+            | StoreKind::Chain(_)
+            | StoreKind::Document
+            | StoreKind::Tree(_)
+            | StoreKind::Database(_) => false,
+        }
+    }
+}
+
+/// An array in a document, by its name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum List {
+    /// In a JSON object.
+    Json(&'static str),
+    /// In a YAML mapping in block style.
+    Yaml(&'static str),
+}
+
+/// Files of lines of which each may continue another one.
+#[derive(Debug)]
+pub struct ChainSpec {
+    /// From a log's first line: the name of the log that it continues, and how many bytes of it.
+    pub base: fn(&[u8]) -> Option<(String, u64)>,
+    /// Whether a file of this name, the first argument, is the log with that name.
+    pub is_base: fn(&str, &str) -> bool,
+    /// The folders in which it may be, at any depth, from the path of the log that continues it.
+    pub folders: fn(&Path) -> Vec<PathBuf>,
+}
+
+impl PartialEq for ChainSpec {
+    fn eq(&self, other: &ChainSpec) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ChainSpec {}
+
+/// A folder of numbered files.
+#[derive(Debug)]
+pub struct FolderSpec {
+    /// The number of a file, from its name; `None`: it is not part of the log.
+    pub number: fn(&str) -> Option<u64>,
+    /// Whether a file holds lines that are added to it. Otherwise it is written once, and is one line.
+    pub has_lines: bool,
+}
+
+impl PartialEq for FolderSpec {
+    fn eq(&self, other: &FolderSpec) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for FolderSpec {}
+
+/// A session in many files of JSON: its own, one of each message, one of each part of a message. Its decoder is
+/// given a document of `info`, the session's file, and `messages`, each of them `info` and `parts`.
+#[derive(Debug)]
+pub struct TreeSpec {
+    /// The folder of the messages, from the path of the session's file.
+    pub messages: fn(&Path) -> Option<PathBuf>,
+    /// The folder of the parts, from the path of a message.
+    pub parts: fn(&Path) -> Option<PathBuf>,
+}
+
+impl PartialEq for TreeSpec {
+    fn eq(&self, other: &TreeSpec) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for TreeSpec {}

@@ -1,0 +1,14 @@
+//! What decoders share. No agent is in it.
+
+pub(crate) mod anthropic;
+pub mod damage;
+pub(crate) mod genai;
+pub(crate) mod image;
+pub mod lenient;
+pub(crate) mod pdf;
+pub(crate) mod prompts;
+pub(crate) mod protobuf;
+pub(crate) mod rows;
+mod text;
+
+pub use text::text;

@@ -1,0 +1,62 @@
+//! Waiting for an agent that writes to what is read.
+
+use std::io::{self, ErrorKind};
+use std::thread;
+use std::time::Duration;
+
+/// What is waited for in all, and between two tries.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The agent was at work. What reads it tries again.
+pub fn busy() -> io::Error {
+    io::Error::new(
+        ErrorKind::ResourceBusy,
+        "its agent is writing to it; it is tried again",
+    )
+}
+
+/// Whether the agent was at work.
+pub fn is_busy(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ResourceBusy | ErrorKind::WouldBlock
+    )
+}
+
+/// Reads again while the agent is at work.
+///
+/// # Errors
+///
+/// As `read`; [`busy`] if the agent was at work for [`PATIENCE`].
+pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut patience = Patience::default();
+    loop {
+        match read() {
+            Err(e) if is_busy(&e) => patience.wait()?,
+            read => return read,
+        }
+    }
+}
+
+/// How long something has waited.
+#[derive(Default)]
+pub struct Patience {
+    waited: Duration,
+}
+
+impl Patience {
+    /// Waits a moment.
+    ///
+    /// # Errors
+    ///
+    /// [`busy`] if it has waited for [`PATIENCE`].
+    pub fn wait(&mut self) -> io::Result<()> {
+        if self.waited >= PATIENCE {
+            return Err(busy());
+        }
+        thread::sleep(PAUSE);
+        self.waited += PAUSE;
+        Ok(())
+    }
+}
