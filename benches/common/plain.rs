@@ -1,8 +1,9 @@
 //! What is compared with: reading without understanding.
 
 use ctxgauge::agents;
-use ctxgauge::ingest::discover::{LogFile, Scanner};
-use ctxgauge::ingest::roots::{SearchRoot, usual};
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::discover::roots::{SearchRoot, usual};
+use ctxgauge::ingest::log::LogFile;
 use ctxgauge::paths::{Folders, User};
 use std::fs::File;
 use std::io::Read;

@@ -5,19 +5,19 @@ use super::first_line;
 use super::sessions::{RULES, Said, said};
 use super::tail::Followed;
 use ctxgauge::agents::format::Format;
-use ctxgauge::ingest::discover::{LogFile, Scanner};
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::discover::roots::SearchRoot;
+use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
-use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::model::event::ByLength;
 use ctxgauge::model::fleet::FileId;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 /// The most that a writer does.
 const STEPS: usize = 64;

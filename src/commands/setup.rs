@@ -6,7 +6,7 @@ use crate::agents::format::Format;
 use crate::cli::{Estimate, Logs, Only};
 use crate::config::{self, Config, UserFile};
 use crate::ingest::cache::earlier;
-use crate::ingest::roots::{SearchRoot, usual};
+use crate::ingest::discover::roots::{SearchRoot, usual};
 use crate::model::window::Rules;
 use crate::paths::User;
 use crate::report::patience::Patience;

@@ -4,12 +4,12 @@ mod marks;
 
 use super::lines::Line;
 use super::problem::GONE;
-use super::reader::decode;
-use super::spawn;
-use super::text::{Origin, TextJob, do_job};
 use crate::agents::builtin::claude_code::CLAUDE_CODE;
 use crate::agents::builtin::codex::CODEX;
 use crate::agents::format::Format;
+use crate::ingest::lanes::decode;
+use crate::ingest::sync::spawn;
+use crate::ingest::worker::job::{Origin, TextJob, do_job};
 use crate::model::event::{Entry, Lane, Measure, Place, Sink};
 use crate::model::fleet::{FileFacts, FileId, Update};
 use crate::model::session::{Coverage, Session};

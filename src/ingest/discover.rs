@@ -2,20 +2,20 @@
 
 mod databases;
 mod links;
-mod log;
+pub(crate) mod registry;
+pub mod roots;
+pub mod settings;
 
 use self::links::{Linked, Links};
-use self::log::id_of_real;
-pub use self::log::{LogFile, file_id};
-use super::problem;
-use super::roots::SearchRoot;
 use super::sidecar::SidecarStore;
-use super::store::bytes::{self, head};
-use super::store::database::{self, Database};
-use super::store::{self, Stamp, Store, zst};
+use super::{problem, store};
 use crate::agents::format::database::MAGIC;
 use crate::agents::format::{Claim, Format, StoreKind, facts};
 use crate::files;
+use crate::ingest::database::{self, Database};
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::log::{LogFile, Store, file_id, id_of_real};
+use crate::ingest::source::{self, Stamp, head, zst};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
 use std::collections::{HashMap, HashSet};
@@ -26,8 +26,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes of a file by which it is recognised.
-pub const HEAD: usize = 64 << 10;
 /// Extensions of files in given folders that are looked into, beside files with an agent's names.
 const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
 /// Folders are not searched deeper than this.
@@ -588,7 +586,7 @@ fn rank(log: &LogFile) -> impl PartialOrd {
 
 /// The first bytes of the log at a path, decompressed if need be.
 fn head_of(path: &Path) -> io::Result<Vec<u8>> {
-    head(&*bytes::file(&Arc::new(path.to_path_buf())))
+    head(&*source::file(&Arc::new(path.to_path_buf())))
 }
 
 #[cfg(test)]

@@ -7,9 +7,11 @@ mod rewritten;
 mod texts;
 mod torn;
 
-use super::reader::{Progress, Reading, Sessions, main_session, read_whole};
-use super::store::{Cursor, News};
+use super::reader::read_whole;
 use super::testing::made::Made;
+use crate::ingest::lanes::{Sessions, main_session};
+use crate::ingest::lines::Progress;
+use crate::ingest::log::{Cursor, News, Reading};
 use crate::model::event::ByLength;
 use crate::model::session::Session;
 use std::sync::Arc;

@@ -1,15 +1,27 @@
 //! Bytes into lines, in bounded memory, from anything that can be read.
 
+pub mod blocks;
+pub mod position;
+
 use super::elide::Elider;
-use super::store::bytes::BOM;
+use crate::ingest::source::{BOM, CHUNK, read_some};
 use crate::model::event::Place;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-/// Bytes read at once. Larger buffers gain nothing (measured).
-pub const CHUNK: usize = 256 << 10;
 /// Longer lines are elided rather than held.
 pub const LONG_LINE: usize = 4 << 20;
+
+/// The result of reading on, in a log or a file of lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// There is more to read.
+    More,
+    /// The end is reached, or the last newline; nothing more is read.
+    Done,
+    /// The log was truncated, replaced or rewritten, or is being rewritten: read it again from its beginning.
+    Restart,
+}
 
 /// A line as a decoder can take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,16 +203,6 @@ impl Lines {
             Held::Elided(elider) => elider.held(),
         };
         held + self.chunk.len()
-    }
-}
-
-/// Reads once, again where that was interrupted. Returns the number of bytes; 0: there are no more.
-pub(super) fn read_some(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match source.read(buffer) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            read => return read,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::files;
 use std::io;
 
 /// Why something could not be done with a file or folder.
-pub(super) fn unreadable(error: &io::Error, what: &str) -> String {
+pub(crate) fn unreadable(error: &io::Error, what: &str) -> String {
     if files::is_exhausted(error) {
         return format!(
             "cannot {what}: too many files are open; raise the limit, as with `ulimit -n 256`"
@@ -21,8 +21,8 @@ pub(super) fn unreadable(error: &io::Error, what: &str) -> String {
 }
 
 /// A pipe that the user named where it cannot be read.
-pub(super) const PIPE: &str =
+pub(crate) const PIPE: &str =
     "it is a pipe, which only `ctxgauge report` and the screens read: save the log to a file";
 
 /// A log that is no longer where it was.
-pub(super) const GONE: &str = "the log is gone: it was moved or deleted since it was read";
+pub(crate) const GONE: &str = "the log is gone: it was moved or deleted since it was read";

@@ -10,16 +10,15 @@
 //!
 //! [`Format::states`]: crate::agents::format::Format::states
 
-use super::discover::LogFile;
 use super::lines::Line;
-use super::lock;
-use super::reader::Progress;
-use super::store::Stamp;
-use super::store::document;
-use super::store::position::Position;
-use crate::agents::format::{Decoder, SidecarRecord, SidecarSpec, StateUpdate};
+use crate::agents::format::{Decoder, Format, SidecarRecord, SidecarSpec, StateUpdate};
 use crate::files;
+use crate::ingest::lines::Progress;
+use crate::ingest::lines::position::Position;
+use crate::ingest::source::{LARGEST, Stamp};
+use crate::ingest::sync::lock;
 use crate::model::event::Sink;
+use crate::model::fleet::FileFacts;
 use rows::SidecarRows;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, DirEntry};
@@ -144,8 +143,8 @@ impl SidecarFile {
 }
 
 /// A decoder that also reads the files beside its log.
-pub(super) struct DecoderWithSidecar {
-    pub(super) decoder: Box<dyn Decoder>,
+pub(crate) struct DecoderWithSidecar {
+    pub(crate) decoder: Box<dyn Decoder>,
     /// The sidecar files, and the session's id in them.
     sidecar: Option<(Arc<SidecarStore>, Box<str>)>,
     given: Extent,
@@ -154,10 +153,14 @@ pub(super) struct DecoderWithSidecar {
 
 impl DecoderWithSidecar {
     /// A decoder for this log, which was given the sidecar records but not the state files.
-    pub(super) fn new(log: &LogFile) -> DecoderWithSidecar {
-        let mut decoder = log.format.decoder();
-        let id = log.facts.id.as_deref();
-        let sidecar = log.sidecar.clone().zip(id.map(Into::into));
+    pub(crate) fn new(
+        format: &Format,
+        log: &FileFacts,
+        sidecar: Option<&Arc<SidecarStore>>,
+    ) -> DecoderWithSidecar {
+        let mut decoder = format.decoder();
+        let id = log.id.as_deref();
+        let sidecar = sidecar.cloned().zip(id.map(Into::into));
         let (records, given) = records(sidecar.as_ref());
         if !records.is_empty() {
             decoder.read_sidecar(&records);
@@ -166,22 +169,22 @@ impl DecoderWithSidecar {
             decoder,
             sidecar,
             given,
-            states: States::new(log),
+            states: States::new(format, &log.path),
         }
     }
 
     /// Whether there are other sidecar records than the decoder was given.
-    pub(super) fn is_outdated(&self) -> bool {
+    pub(crate) fn is_outdated(&self) -> bool {
         extent(self.sidecar.as_ref(), &mut |_| {}) != self.given
     }
 
     /// Whether anything beside the log is new.
-    pub(super) fn has_news(&self) -> bool {
+    pub(crate) fn has_news(&self) -> bool {
         self.is_outdated() || self.has_new_state()
     }
 
     /// Passes what is new beside the log to the decoder.
-    pub(super) fn read_beside(&mut self, out: &mut Sink<'_>) -> StateUpdate {
+    pub(crate) fn read_beside(&mut self, out: &mut Sink<'_>) -> StateUpdate {
         match self.read_sidecar() {
             StateUpdate::RereadLog => StateUpdate::RereadLog,
             _ => self.read_state(out),
@@ -189,7 +192,7 @@ impl DecoderWithSidecar {
     }
 
     /// Passes the sidecar records to the decoder if there are others than it was given.
-    pub(super) fn read_sidecar(&mut self) -> StateUpdate {
+    pub(crate) fn read_sidecar(&mut self) -> StateUpdate {
         if !self.is_outdated() {
             return StateUpdate::Accepted;
         }
@@ -203,34 +206,34 @@ impl DecoderWithSidecar {
     }
 
     /// Whether a state file has changed.
-    pub(super) fn has_new_state(&self) -> bool {
+    pub(crate) fn has_new_state(&self) -> bool {
         self.states.have_changed()
     }
 
     /// Passes the state files that have changed to the decoder.
-    pub(super) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
+    pub(crate) fn read_state(&mut self, out: &mut Sink<'_>) -> StateUpdate {
         self.states.give(self.decoder.as_mut(), out)
     }
 }
 
 /// The state files of a log, each with its stamp when it was last given to a decoder.
-pub(super) struct States {
+pub(crate) struct States {
     log: Arc<PathBuf>,
     files: Vec<(PathBuf, Option<Stamp>)>,
 }
 
 impl States {
     /// Those of this log, none of them given yet.
-    pub(super) fn new(log: &LogFile) -> States {
-        let paths = (log.format.states)(&log.facts.path).into_iter();
+    pub(crate) fn new(format: &Format, log: &Arc<PathBuf>) -> States {
+        let paths = (format.states)(log).into_iter();
         States {
-            log: Arc::clone(&log.facts.path),
+            log: Arc::clone(log),
             files: paths.map(|path| (path, None)).collect(),
         }
     }
 
     /// Whether one was written to since it was given.
-    pub(super) fn have_changed(&self) -> bool {
+    pub(crate) fn have_changed(&self) -> bool {
         let changed = |(path, seen): &(PathBuf, Option<Stamp>)| {
             Stamp::of(path).is_ok_and(|now| *seen != Some(now))
         };
@@ -238,14 +241,13 @@ impl States {
     }
 
     /// Passes those that have changed to the decoder. One that cannot be read counts as unreadable.
-    pub(super) fn give(&mut self, decoder: &mut dyn Decoder, out: &mut Sink<'_>) -> StateUpdate {
+    pub(crate) fn give(&mut self, decoder: &mut dyn Decoder, out: &mut Sink<'_>) -> StateUpdate {
         let mut all = StateUpdate::Accepted;
         for (path, seen) in &mut self.files {
             let Some(now) = Stamp::of(path).ok().filter(|now| *seen != Some(*now)) else {
                 continue;
             };
-            let read = files::beside(&self.log, path)
-                .and_then(|real| files::read(&real, document::LARGEST));
+            let read = files::beside(&self.log, path).and_then(|real| files::read(&real, LARGEST));
             let bytes = match read {
                 Ok(bytes) => bytes,
                 Err(e) => {
@@ -300,9 +302,10 @@ mod tests {
     use super::*;
     use crate::agents::builtin::copilot_cli::COPILOT_CLI;
     use crate::ingest::discover::Scanner;
-    use crate::ingest::reader::{Progress, Reading, read_whole};
-    use crate::ingest::roots::SearchRoot;
-    use crate::ingest::store::{Cursor, News};
+    use crate::ingest::discover::roots::SearchRoot;
+    use crate::ingest::lines::Progress;
+    use crate::ingest::log::{Cursor, LogFile, News, Reading};
+    use crate::ingest::reader::read_whole;
     use crate::model::event::{ByLength, Lane};
     use crate::model::session::Session;
     use crate::waiting::wait_for;

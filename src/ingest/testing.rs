@@ -10,9 +10,9 @@ use crate::agents::format::database::{DatabaseSpec, MAGIC, Schema};
 use crate::agents::format::facts::EACH_LINE;
 use crate::agents::format::settings::SettingsFile;
 use crate::agents::format::{
-    Base, Claim, Decoder, Facts, FolderSpec, Format, Root, Settings, StoreKind, decoder,
+    Base, Claim, Decoder, Facts, FolderSpec, Format, Registry, RegistryEntry, Root, Settings,
+    StoreKind, decoder,
 };
-use crate::agents::format::{Registry, RegistryEntry};
 use crate::model::event::{
     Billed, Cause, Event, Kept, Key, Lane, Meta, Node, Part, Place, Reset, Sink, Usage,
 };
@@ -277,9 +277,9 @@ pub(super) fn some_time() -> Instant {
 }
 
 /// A toy log at a path.
-pub(super) fn toy_log(path: &Path) -> super::discover::LogFile {
+pub(super) fn toy_log(path: &Path) -> crate::ingest::log::LogFile {
     use super::discover::Scanner;
-    use super::roots::SearchRoot;
+    use crate::ingest::discover::roots::SearchRoot;
     let found = Scanner::new(
         vec![SearchRoot::Given(path.to_path_buf())],
         vec![&TOY],

@@ -4,27 +4,23 @@
 //! If a string was cut, the missing part is read from the log piece by piece, so that only the wanted page
 //! is ever held. Documents are held whole while they are read, as at first.
 
-mod job;
 mod pieces;
 mod unescape;
 
-pub use job::{Done, TextJob};
-pub(super) use job::{Opened, Origin, Shelf, do_job};
 pub use pieces::Pieces;
 
 use super::elide::Elider;
-use super::lines::{CHUNK, LONG_LINE, read_some};
-use super::reader::Unmeasured;
-use super::store::bytes::Bytes;
+use super::lines::LONG_LINE;
 use crate::agents::format::{Decoder, Format};
 use crate::agents::kit::damage;
-use crate::model::event::Sink;
+use crate::ingest::source::{Bytes, CHUNK, read_some};
+use crate::model::event::{Sink, Unmeasured};
 use crate::model::text::TextRequest;
 use std::io::{self, Read, SeekFrom};
 
 /// An item's text, from the line that begins at `offset`. The decoder has read what is beside the log, and
 /// nothing of the log itself.
-pub(super) fn in_line(
+pub(crate) fn in_line(
     mut source: Bytes,
     decoder: Box<dyn Decoder>,
     wanted: TextRequest,
@@ -50,12 +46,12 @@ pub(super) fn in_line(
 }
 
 /// An item's text, from its record.
-pub(super) fn in_record(format: &Format, wanted: TextRequest, record: &[u8]) -> io::Result<Pieces> {
+pub(crate) fn in_record(format: &Format, wanted: TextRequest, record: &[u8]) -> io::Result<Pieces> {
     captured(wanted, |out| read(format.decoder(), wanted, record, out))
 }
 
 /// An item's text, from a log that is decoded again.
-pub(super) fn captured(
+pub(crate) fn captured(
     wanted: TextRequest,
     decode: impl FnOnce(&mut Sink<'_>) -> io::Result<()>,
 ) -> io::Result<Pieces> {

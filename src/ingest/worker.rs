@@ -1,32 +1,38 @@
 //! The thread that reads: notices what is new and what has changed. What it reads of that is in
 //! [`reading`]; what is kept from run to run in [`kept`].
 
+pub mod handle;
+pub mod inbox;
+pub mod job;
 mod kept;
+mod known;
+mod pool;
 mod reading;
-mod seen;
+mod reporter;
+mod stuck;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod watch;
 
 use super::cache::{Cache, Part};
-use super::discover::{Found, LogFile, Scanner, file_id};
-use super::pool::Pool;
+use super::discover::{Found, Scanner};
 use super::problem;
-use super::reader::Reading;
-use super::registry::Registries;
-use super::settings::SettingsReader;
-use super::store::{Cursor, Stamp};
-use super::stuck::Reporter;
-use super::text::Opened;
-use super::watch::{self, Hint, Watch};
-use super::{Options, Wake, Wanted, lock};
+use crate::ingest::discover::registry::Registries;
+use crate::ingest::discover::settings::SettingsReader;
+use crate::ingest::log::{Reading, file_id};
+use crate::ingest::sync::lock;
+use crate::ingest::worker::inbox::{Wake, Wanted};
+use crate::ingest::worker::job::Opened;
+use crate::ingest::worker::pool::Pool;
+use crate::ingest::worker::reporter::Reporter;
 use crate::model::fleet::{FileId, Update};
-use crate::model::running::Running;
 use crate::model::session::Coverage;
-use crate::model::window::{Overrides, Rules};
+use crate::model::window::Rules;
 use crate::tokens::Counter;
+use inbox::Options;
 use jiff::Timestamp;
-use seen::{leads_elsewhere, settles_after};
+use known::{Known, leads_elsewhere, settles_after};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
@@ -36,6 +42,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use texts::TextReader;
+use watch::{Hint, Watch};
 
 /// How often live files are looked at even without a hint.
 const LIVE_LOOK: Duration = Duration::from_millis(250);
@@ -52,41 +59,6 @@ const TURN: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_secs(1);
 /// The watcher begins to watch a new folder only after it was made: it is looked into again.
 const NEW_FOLDER: Duration = Duration::from_millis(100);
-
-/// The state of a file.
-struct Known {
-    log: LogFile,
-    cursor: Option<Box<dyn Cursor>>,
-    /// As it was when last looked at.
-    stamp: Option<Stamp>,
-    /// Whether a write since would show in the stamp.
-    sure: bool,
-    /// How much of it was read.
-    read: Coverage,
-    /// How much of it was read with exact counts.
-    counted: Coverage,
-    /// Whether it has no usage report, so that its size is estimated.
-    unreported: bool,
-    /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
-    trimmed: bool,
-    /// Whether its sessions came from the cache, which has no texts.
-    lacks_texts: bool,
-    /// Whether somebody waits for it to be read whole.
-    is_urgent: bool,
-    missing_since: Option<Instant>,
-    /// Whether the last look at everything did not find it.
-    is_passed_over: bool,
-    /// Not to be read before: it failed, or is being rewritten.
-    not_before: Option<Instant>,
-    /// Whether it cannot be read as it is, so that it is read again only when it has changed.
-    refused: bool,
-    /// The folder in which its session works.
-    cwd: Option<Box<str>>,
-    /// The agent's settings when last looked at.
-    overrides: Arc<Overrides>,
-    /// What its session's process does, if there is one.
-    running: Option<Running>,
-}
 
 /// A reading that is not finished.
 struct InProgress {

@@ -11,7 +11,7 @@ use super::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
-pub use size::{ByLength, Measure, Size};
+pub use size::{ByLength, Measure, Size, Unmeasured};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of

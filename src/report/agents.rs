@@ -3,7 +3,8 @@
 use super::{Output, ReportContext, Style};
 use crate::agents::format::facts::{places, trigger_rule};
 use crate::agents::format::{Facts, Format};
-use crate::ingest::discover::{Found, LogFile};
+use crate::ingest::discover::Found;
+use crate::ingest::log::LogFile;
 use anyhow::Result;
 use jiff::Timestamp;
 use serde::Serialize;

@@ -9,7 +9,7 @@ pub use summary::{Decisions, Errors, Summary, Width};
 pub use worst::{Miss, Piece};
 
 use super::{Output, ReportContext, Style, names, print_problems};
-use crate::ingest::discover::LogFile;
+use crate::ingest::log::LogFile;
 use crate::ingest::reader::read_whole;
 use crate::model::earlier::Earlier;
 use crate::model::estimators::{self, Decision, Estimator, Prediction};

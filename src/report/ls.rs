@@ -4,8 +4,8 @@ mod gather;
 
 use super::{Output, ReportContext, Style, print_problems};
 use crate::agents::format::{Format, Term};
-use crate::ingest::reader;
-use crate::ingest::settings::SettingsReader;
+use crate::ingest::discover::settings::SettingsReader;
+use crate::ingest::lanes;
 use crate::model::event::Billed;
 use crate::model::fleet::{Fleet, Update};
 use anyhow::Result;
@@ -48,7 +48,7 @@ pub fn run(
     let mut fleet = Fleet::new(Arc::clone(&context.rules));
     let mut totals = (sums == Sums::Totals).then(Totals::default);
     let mut settings = SettingsReader::new(context.user.clone());
-    let mut read: Vec<Option<io::Result<reader::Sessions>>> = Vec::new();
+    let mut read: Vec<Option<io::Result<lanes::Sessions>>> = Vec::new();
     read.resize_with(found.files.len(), || None);
     let mut unread: Vec<(usize, io::Error)> = Vec::new();
     let unwritten = gather(context, sums, &found.files, |ix, gathered| {
@@ -70,7 +70,7 @@ pub fn run(
         let file = log.facts.file;
         match read {
             Some(Ok(sessions)) => {
-                let main = reader::main_session(&sessions);
+                let main = lanes::main_session(&sessions);
                 let cwd = main.and_then(|session| session.meta.cwd.as_deref());
                 let overrides = settings.of(&log, cwd);
                 fleet.apply(Update::Found(Box::new(log.facts)));

@@ -13,8 +13,8 @@ pub mod session;
 mod text;
 
 use crate::agents::format::Format;
+use crate::ingest::discover::roots::SearchRoot;
 use crate::ingest::discover::{Found, Scanner};
-use crate::ingest::roots::SearchRoot;
 use crate::model::window::Rules;
 use crate::paths::User;
 use crate::render::text::inert;

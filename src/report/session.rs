@@ -3,10 +3,10 @@
 use super::patience::BUSY;
 use super::{Output, ReportContext, Style, names};
 use crate::ingest::cache::earlier;
-use crate::ingest::discover::LogFile;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::discover::settings::SettingsReader;
+use crate::ingest::log::LogFile;
 use crate::ingest::reader::{read_once, tail_only};
-use crate::ingest::roots::SearchRoot;
-use crate::ingest::settings::SettingsReader;
 use crate::ingest::store::pipe::{self, Piped, STDIN};
 use crate::ingest::{self, Options};
 use crate::model::event::Lane;

@@ -3,7 +3,7 @@
 use crate::monitor::Monitor;
 use crate::support::{ctxgauge, manifest_folder};
 use crate::waiting::wait_for;
-use ctxgauge::ingest::roots::SearchRoot;
+use ctxgauge::ingest::discover::roots::SearchRoot;
 use ctxgauge::ingest::{self, Options};
 use ctxgauge::model::fleet::Fleet;
 use ctxgauge::paths::User;

@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_chat_and_its_transcript_are_one_session() {
         use crate::ingest::discover::Scanner;
-        use crate::ingest::roots::SearchRoot;
+        use crate::ingest::discover::roots::SearchRoot;
         let home = tempfile::tempdir().unwrap();
         let id = "c0000000-0000-4000-8000-000000000001";
         let chat = home.path().join("chats/f/c/store.db");

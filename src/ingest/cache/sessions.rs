@@ -1,9 +1,9 @@
 //! The sessions of a log as a cache keeps them.
 
 use super::key::stamps_beside;
-use crate::ingest::discover::LogFile;
-use crate::ingest::reader::Sessions;
-use crate::ingest::store::{Cursor, End, News, Stamp};
+use crate::ingest::lanes::Sessions;
+use crate::ingest::log::{Cursor, End, LogFile, News};
+use crate::ingest::source::Stamp;
 use crate::model::event::{Lane, Measure};
 use crate::model::session::Session;
 use crate::model::window::Rules;

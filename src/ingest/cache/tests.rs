@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::agents;
-use crate::ingest::discover::{LogFile, Scanner};
+use crate::ingest::discover::Scanner;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::log::LogFile;
 use crate::ingest::reader::read_whole;
-use crate::ingest::roots::SearchRoot;
-use crate::ingest::store::Stamp;
+use crate::ingest::source::Stamp;
 use crate::ingest::testing::toy_log;
 use crate::model::event::ByLength;
 use crate::waiting::wait_for;

@@ -1,10 +1,12 @@
 //! Databases: whose they are, and their sessions.
 
-use super::{LogFile, Scanner, Seen, Walk};
+use super::{Scanner, Seen, Walk};
 use crate::agents::format::database::DatabaseSpec;
 use crate::agents::format::{Format, StoreKind};
+use crate::ingest::database::Database;
+use crate::ingest::log::LogFile;
 use crate::ingest::problem;
-use crate::ingest::store::database::{Database, SessionRows};
+use crate::ingest::store::rows::SessionRows;
 use crate::model::fleet::{FileFacts, FileId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;

@@ -1,7 +1,8 @@
 //! Reads that fail, or return less than was wanted.
 
 use super::{assert_same_as_fresh, follow, more};
-use crate::ingest::reader::{Reading, read_whole};
+use crate::ingest::log::Reading;
+use crate::ingest::reader::read_whole;
 use crate::ingest::testing::made::{Fault, Made};
 use crate::model::event::ByLength;
 use std::io::ErrorKind;

@@ -1,6 +1,9 @@
 //! Lines that are far too long.
 
-use crate::ingest::reader::{Progress, Reading, main_session, tail_only};
+use crate::ingest::lanes::main_session;
+use crate::ingest::lines::Progress;
+use crate::ingest::log::Reading;
+use crate::ingest::reader::tail_only;
 use crate::ingest::testing::made::Made;
 use crate::model::event::ByLength;
 use crate::model::session::Coverage;

@@ -2,7 +2,7 @@
 
 use super::follow;
 use crate::ingest::testing::made::Made;
-use crate::ingest::text::{Opened, Origin, TextJob};
+use crate::ingest::worker::job::{Opened, Origin, TextJob};
 use crate::model::fleet::Update;
 use crate::model::text::{Text, TextRequest};
 

@@ -3,9 +3,9 @@
 use super::Extent;
 use crate::agents::format::{SidecarDatabase, SidecarRecord};
 use crate::files;
-use crate::ingest::lock;
-use crate::ingest::store::Stamp;
-use crate::ingest::store::database::Database;
+use crate::ingest::database::Database;
+use crate::ingest::source::Stamp;
+use crate::ingest::sync::lock;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,13 @@
 //! Reads a log from its end: as much as a gauge needs, or back to the last reset.
 
-use super::bytes::Bytes;
 use super::lines::LineLog;
-use super::position::Position;
-use crate::ingest::discover::LogFile;
-use crate::ingest::lines::{CHUNK, Lines, OnLine, Step};
-use crate::ingest::reader::{Lanes, Reading, Searched, Unmeasured, decode};
-use crate::ingest::sidecar::DecoderWithSidecar;
+use crate::ingest::lanes::{Lanes, Searched, decode};
+use crate::ingest::lines::position::Position;
+use crate::ingest::lines::{Lines, OnLine, Step};
+use crate::ingest::log::{LogFile, Reading};
+use crate::ingest::source::{Bytes, CHUNK};
 use crate::model::Gone;
-use crate::model::event::{Entry, Event, Lane, Measure, Sink};
+use crate::model::event::{Entry, Event, Lane, Measure, Sink, Unmeasured};
 use crate::model::session::Coverage;
 use crate::model::window::Rules;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -77,7 +76,7 @@ pub fn tail(
     reach: Reach,
 ) -> io::Result<Reading> {
     let (mut file, stamp) = store.open()?;
-    let len = stamp.len;
+    let len = stamp.bytes();
     let mut held: Vec<u8> = Vec::new();
     let several = log.format.holds_several;
     let mut searched = reach.searched;
@@ -88,7 +87,7 @@ pub fn tail(
     let mut head: Option<Vec<Entry>> = None;
     loop {
         let start = len.saturating_sub(size);
-        let mut lanes = Lanes::new(log, rules, Coverage::Tail);
+        let mut lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
         if reach.is_final {
             lanes = lanes.finally();
         }
@@ -101,7 +100,7 @@ pub fn tail(
         } else {
             lanes.cover(Coverage::Whole);
         }
-        let mut decoder = DecoderWithSidecar::new(log);
+        let mut decoder = log.decoder();
         let mut lines = Lines::at(start, u64::from(start == 0), size.min(len));
         let mut out = Sink::new(measure);
         decoder.read_state(&mut out);
@@ -130,8 +129,8 @@ pub fn tail(
             if start > 0 && lines.offset() == start {
                 // The end is one unfinished line whose beginning is not known: the cursor will
                 // read the file from its beginning. So far, nothing of it was read.
-                lanes = Lanes::new(log, rules, Coverage::Tail);
-                decoder = DecoderWithSidecar::new(log);
+                lanes = Lanes::new(&log.facts, rules, Coverage::Tail);
+                decoder = log.decoder();
             } else {
                 position.read_up_to(&mut file, stamp, start, &lines)?;
             }
@@ -187,9 +186,9 @@ pub fn epoch(store: &LineLog, log: &LogFile, rules: &Arc<Rules>) -> io::Result<R
     let Some(start) = start else {
         return Ok(Reading::whole(log, rules));
     };
-    let mut lanes = Lanes::new(log, rules, Coverage::Epoch);
+    let mut lanes = Lanes::new(&log.facts, rules, Coverage::Epoch);
     lanes.apply(head_facts(log, &mut file)?);
-    let decoder = DecoderWithSidecar::new(log);
+    let decoder = log.decoder();
     let cursor = store.cursor_at(Position::at(start, 0), decoder);
     Ok(Reading::new(lanes, cursor))
 }
@@ -272,9 +271,11 @@ fn resets(log: &LogFile, file: &mut Bytes, line: u64) -> io::Result<bool> {
 mod tests {
     use super::*;
     use crate::ingest::discover::Scanner;
-    use crate::ingest::reader::{Progress, Sessions, read_whole};
-    use crate::ingest::roots::SearchRoot;
-    use crate::ingest::store::{Cursor, News};
+    use crate::ingest::discover::roots::SearchRoot;
+    use crate::ingest::lanes::Sessions;
+    use crate::ingest::lines::Progress;
+    use crate::ingest::log::{Cursor, News};
+    use crate::ingest::reader::read_whole;
     use crate::ingest::testing::toy_log;
     use crate::model::event::ByLength;
     use crate::model::session::Session;

@@ -10,13 +10,12 @@
 
 mod list;
 
-use super::bytes::{BOM, Bytes, Open, head};
-use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::format::{Decoder, Format, List};
 use crate::agents::kit::text;
-use crate::ingest::discover::LogFile;
-use crate::ingest::reader::{Lanes, Reading};
+use crate::ingest::lanes::Lanes;
+use crate::ingest::log::{Cursor, End, LogFile, News, Reading, Store};
 use crate::ingest::sidecar::States;
+use crate::ingest::source::{BOM, Bytes, LARGEST, Open, Stamp, TORN, head};
 use crate::ingest::text::{self, Pieces};
 use crate::model::event::{Entry, Measure, Place, Sink};
 use crate::model::session::Coverage;
@@ -26,13 +25,8 @@ use list::Elements;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Larger documents are not read, in bytes.
-pub const LARGEST: u64 = 64 << 20;
-/// A document that was written to so lately may be incomplete.
-pub const TORN: Duration = Duration::from_secs(1);
 /// So many elements at the end of an array may still change: agents rewrite messages while calls run.
 const LATE: usize = 8;
 /// Bytes hashed at once: they stay in the processor's cache.
@@ -52,8 +46,8 @@ impl Document {
     fn decode(&self, log: &LogFile, out: &mut Sink<'_>) -> io::Result<()> {
         let (mut file, stamp) = self.source.open()?;
         let mut decoder = log.format.decoder();
-        States::new(log).give(decoder.as_mut(), out);
-        decode_with(decoder, log.format, &bytes(&mut file, stamp.len)?, out);
+        log.states().give(decoder.as_mut(), out);
+        decode_with(decoder, log.format, &bytes(&mut file, stamp.bytes())?, out);
         Ok(())
     }
 }
@@ -158,7 +152,7 @@ impl DocumentCursor {
             log: log.clone(),
             rules: Arc::clone(rules),
             seen: None,
-            states: States::new(log),
+            states: log.states(),
             checkpoint: None,
             is_final: false,
         }
@@ -172,15 +166,15 @@ impl DocumentCursor {
         } else if self.seen == Some(stamp) {
             return Ok(None);
         }
-        admit(stamp.len)?;
-        let is_young = stamp.modified.is_some() && stamp.age() < TORN;
+        admit(stamp.bytes())?;
+        let is_young = stamp.modified().is_some() && stamp.age() < TORN;
         let contents = match self.read_on(&mut file, measure)? {
             Continued::Read(contents) => *contents,
             Continued::Incomplete if is_young => return Err(io::ErrorKind::WouldBlock.into()),
-            _ => self.read_whole(&mut file, stamp.len, measure)?,
+            _ => self.read_whole(&mut file, stamp.bytes(), measure)?,
         };
         self.checkpoint = contents.checkpoint;
-        let is_torn = contents.len as u64 != stamp.len || contents.lanes.has_unreadable();
+        let is_torn = contents.len as u64 != stamp.bytes() || contents.lanes.has_unreadable();
         if is_torn && is_young {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -196,12 +190,12 @@ impl DocumentCursor {
     ) -> io::Result<Contents> {
         file.rewind()?;
         let document = bytes(file, len)?;
-        let mut lanes = Lanes::new(&self.log, &self.rules, Coverage::Whole);
+        let mut lanes = Lanes::new(&self.log.facts, &self.rules, Coverage::Whole);
         if self.is_final {
             lanes = lanes.finally();
         }
         let mut out = Sink::new(measure);
-        self.states = States::new(&self.log);
+        self.states = self.log.states();
         let mut decoder = self.log.format.decoder();
         self.states.give(decoder.as_mut(), &mut out);
         let Some(parts) = Parts::of(self.log.format, &document) else {
@@ -251,7 +245,7 @@ impl DocumentCursor {
         let around = [&before, elements.after(&rest)].concat();
         let mut decoder = self.log.format.decoder();
         // If one of them changes right now, the next reading notices.
-        States::new(&self.log).give(decoder.as_mut(), &mut out);
+        self.log.states().give(decoder.as_mut(), &mut out);
         decoder.read_document(&text(&around), &mut out);
         let from = self.checkpoint.take();
         Ok(match from.filter(|from| from.around == out.entries) {

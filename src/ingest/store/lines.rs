@@ -1,16 +1,15 @@
 //! Logs of lines that grow at their end: a file, or a folder of numbered files.
 
 use super::backwards::{self, Reach};
-use super::bytes::{Bytes, KeptOpen, Open, head};
-use super::position::Position;
-use super::{Cursor, End, News, Stamp, Store};
 use crate::agents::format::StateUpdate;
-use crate::ingest::discover::LogFile;
-use crate::ingest::lines::OnLine;
-use crate::ingest::reader::{Progress, Reading, Unmeasured, decode};
-use crate::ingest::sidecar::{DecoderWithSidecar, States};
+use crate::ingest::lanes::decode;
+use crate::ingest::lines::position::Position;
+use crate::ingest::lines::{OnLine, Progress};
+use crate::ingest::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::ingest::sidecar::DecoderWithSidecar;
+use crate::ingest::source::{Bytes, KeptOpen, Open, Stamp, head};
 use crate::ingest::text::{self, Pieces};
-use crate::model::event::{Measure, Sink};
+use crate::model::event::{Measure, Sink, Unmeasured};
 use crate::model::text::TextRequest;
 use crate::model::window::Rules;
 use std::io;
@@ -65,13 +64,14 @@ impl Store for LineLog {
     }
 
     fn cursor(&self, log: &LogFile, _: &Arc<Rules>) -> Box<dyn Cursor> {
-        self.cursor_at(Position::start(), DecoderWithSidecar::new(log))
+        self.cursor_at(Position::start(), log.decoder())
     }
 
     fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
         let (bytes, _) = self.open()?;
         let mut decoder = log.format.decoder();
-        States::new(log).give(decoder.as_mut(), &mut Sink::new(&Unmeasured));
+        log.states()
+            .give(decoder.as_mut(), &mut Sink::new(&Unmeasured));
         text::in_line(bytes, decoder, wanted, wanted.place.offset)
     }
 

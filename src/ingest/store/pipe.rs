@@ -1,14 +1,14 @@
 //! Logs that come through a pipe: their bytes can be read once, from the beginning to the end.
 
-use super::bytes::BOM;
-use super::{Cursor, End, News, Stamp, Store, document};
+use super::document;
 use crate::agents::format::{Decoder, Format, StoreKind, facts};
 use crate::files;
-use crate::ingest::discover::{HEAD, LogFile, file_id};
-use crate::ingest::lines::{CHUNK, Lines, OnLine, Step, read_some};
-use crate::ingest::lock;
+use crate::ingest::lanes::{Lanes, decode};
+use crate::ingest::lines::{Lines, OnLine, Step};
+use crate::ingest::log::{Cursor, End, LogFile, News, Store, file_id};
 use crate::ingest::problem;
-use crate::ingest::reader::{Lanes, decode};
+use crate::ingest::source::{BOM, CHUNK, HEAD, Stamp, read_some};
+use crate::ingest::sync::lock;
 use crate::ingest::text::Pieces;
 use crate::model::event::{Measure, Sink};
 use crate::model::fleet::{FileFacts, Update};
@@ -230,7 +230,7 @@ fn read(
     give: &mut dyn FnMut(Update) -> ControlFlow<()>,
 ) -> io::Result<()> {
     let file = log.facts.file;
-    let sessions = Lanes::new(log, rules, Coverage::Whole).into_sessions();
+    let sessions = Lanes::new(&log.facts, rules, Coverage::Whole).into_sessions();
     let found = Update::Found(Box::new(log.facts.clone()));
     if give(found).is_break() || give(Update::Rebuilt { file, sessions }).is_break() {
         return Ok(());

@@ -2,14 +2,20 @@
 
 use super::*;
 use crate::agents::format::Claim;
+use crate::ingest::log::{Cursor, End, LogFile, News};
 use crate::ingest::reader::read_whole;
+use crate::ingest::source::Stamp;
 use crate::ingest::testing::TOY;
-use crate::ingest::text::{self, Origin, TextJob, do_job};
-use crate::model::event::{ByLength, Place, Sink};
+use crate::ingest::text::{self, Pieces};
+use crate::ingest::worker::job::{Origin, TextJob, do_job};
+use crate::model::event::{ByLength, Measure, Place, Sink};
 use crate::model::fleet::{FileFacts, FileId, Update};
 use crate::model::replay::Timeline;
 use crate::model::session::{Coverage, Session};
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
 use proptest::prelude::*;
+use std::io;
 use std::sync::Mutex;
 
 #[derive(Default)]
@@ -121,7 +127,7 @@ fn row() -> impl Strategy<Value = String> {
     ]
 }
 
-fn main(mut sessions: crate::ingest::reader::Sessions) -> Session {
+fn main(mut sessions: crate::ingest::lanes::Sessions) -> Session {
     sessions.remove(0).1
 }
 

@@ -3,10 +3,9 @@
 
 use super::TOY;
 use crate::agents::format::Claim;
-use crate::ingest::discover::LogFile;
-use crate::ingest::store::bytes::{Bytes, Open, sought};
+use crate::ingest::log::{LogFile, Store};
+use crate::ingest::source::{Bytes, Open, Stamp, sought};
 use crate::ingest::store::lines::LineLog;
-use crate::ingest::store::{Stamp, Store};
 use crate::model::fleet::{FileFacts, FileId};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard};

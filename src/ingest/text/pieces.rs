@@ -3,8 +3,7 @@
 use super::rewritten;
 use super::unescape::{Give, Unescape};
 use crate::ingest::elide::Cut;
-use crate::ingest::lines::CHUNK;
-use crate::ingest::store::bytes::Bytes;
+use crate::ingest::source::{Bytes, CHUNK};
 use crate::model::event::ELIDED;
 use crate::model::text::{PAGE_BYTES, Text, pages};
 use std::io::{self, Read, SeekFrom};
@@ -16,7 +15,7 @@ const LONGEST: u64 = 4;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// The text itself.
     Held(String),
     /// The rest of a JSON string: its bytes in the log.
@@ -25,7 +24,7 @@ pub(super) enum Piece {
 
 /// What part of a JSON string is the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// The value of the string.
     Meant,
     /// The string as it is written: the text is JSON.
@@ -33,7 +32,7 @@ pub(super) enum Form {
 }
 
 /// Replaces the marks in a text by what was cut out of its line there. The line begins at `offset`.
-pub(super) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec<Piece> {
+pub(crate) fn split(text: String, line: &[u8], cuts: &[Cut], offset: u64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(mark) = text[at..].find(ELIDED).map(|n| at + n) {
@@ -123,7 +122,7 @@ struct Mark {
 }
 
 impl Pieces {
-    pub(super) fn new(source: Bytes, pieces: Vec<Piece>) -> Pieces {
+    pub(crate) fn new(source: Bytes, pieces: Vec<Piece>) -> Pieces {
         Pieces {
             source,
             pieces,
@@ -137,7 +136,7 @@ impl Pieces {
     }
 
     /// Bytes of it that are held.
-    pub(super) fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         let held = |piece: &Piece| match piece {
             Piece::Held(text) => text.len(),
             Piece::Left(..) => 0,
@@ -146,13 +145,13 @@ impl Pieces {
     }
 
     /// Whether parts of it are read from the log.
-    pub(super) fn is_in_log(&self) -> bool {
+    pub(crate) fn is_in_log(&self) -> bool {
         let is_left = |piece: &Piece| matches!(piece, Piece::Left(..));
         self.pieces.iter().any(is_left)
     }
 
     /// Calls `give` with the whole text, in parts that may end inside a character. Returns its size in bytes.
-    pub(super) fn each_part(&mut self, give: &mut Give<'_>) -> io::Result<u64> {
+    pub(crate) fn each_part(&mut self, give: &mut Give<'_>) -> io::Result<u64> {
         let mut bytes = 0;
         self.read_from(Mark::default(), &mut |step| {
             if let Step::Part(part) = step {
@@ -260,7 +259,7 @@ impl Pieces {
     /// # Errors
     ///
     /// [`io::ErrorKind::InvalidData`] if the log was rewritten since the first page was read.
-    pub(super) fn page(&mut self, page: u32) -> io::Result<Text> {
+    pub(crate) fn page(&mut self, page: u32) -> io::Result<Text> {
         let index = match self.index.take() {
             Some(index) => index,
             None => self.read_index()?,

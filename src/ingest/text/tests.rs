@@ -1,9 +1,12 @@
 use super::*;
 use crate::agents;
-use crate::ingest::discover::{LogFile, Scanner};
+use crate::ingest::discover::Scanner;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::log::LogFile;
 use crate::ingest::reader::read_whole;
-use crate::ingest::roots::SearchRoot;
 use crate::ingest::testing::toy_log;
+use crate::ingest::worker::job::{Origin, Shelf, do_job};
+use crate::ingest::{Done, TextJob};
 use crate::model::event::ByLength;
 use crate::model::fleet::Update;
 use crate::model::session::Item;

@@ -2,9 +2,9 @@
 
 use super::{Known, Worker};
 use crate::ingest::cache::{self, LogKey, UnreadCursor};
-use crate::ingest::lock;
-use crate::ingest::reader::main_session;
-use crate::ingest::store::Stamp;
+use crate::ingest::lanes::main_session;
+use crate::ingest::source::Stamp;
+use crate::ingest::sync::lock;
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;
 use std::ops::ControlFlow;

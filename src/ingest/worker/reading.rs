@@ -2,11 +2,12 @@
 
 use super::{Again, InProgress, Known, LIVE_LOOK, TURN, WALK, Worker, is_live};
 use crate::ingest::cache::LogKey;
-use crate::ingest::pool::{Done, Job, Whole, measure};
-use crate::ingest::problem;
-use crate::ingest::reader::{Progress, Reading, Sessions, main_session};
-use crate::ingest::store::News;
-use crate::ingest::{COUNTED, Wake};
+use crate::ingest::lanes::{Sessions, main_session};
+use crate::ingest::lines::Progress;
+use crate::ingest::log::{News, Reading};
+use crate::ingest::worker::inbox::Wake;
+use crate::ingest::worker::pool::{Done, Job, Whole, measure};
+use crate::ingest::{COUNTED, problem};
 use crate::model::event::{Entry, Event, Lane};
 use crate::model::fleet::{FileId, Update};
 use crate::model::session::Coverage;

@@ -1,13 +1,14 @@
 //! The thread that reads, turn by turn, with logs that count how they are looked at.
 
+use super::inbox::INBOX;
 use super::*;
-use crate::ingest::INBOX;
 use crate::ingest::discover::Found;
-use crate::ingest::roots::SearchRoot;
-use crate::ingest::stuck::Shared;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::log::LogFile;
 use crate::ingest::testing::made::{Fault, Made};
 use crate::ingest::testing::{TABLES, TOY, some_time, toy_log};
-use crate::ingest::text::TextJob;
+use crate::ingest::worker::job::TextJob;
+use crate::ingest::worker::reporter::Shared;
 use crate::model::event::Lane;
 use crate::model::fleet::{Fleet, SessionKey};
 use crate::model::text::{TextPage, TextRequest};

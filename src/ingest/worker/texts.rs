@@ -2,11 +2,12 @@
 //! on another one.
 
 use super::Worker;
-use crate::ingest::discover::file_id;
+use crate::ingest::log::file_id;
 use crate::ingest::problem;
 use crate::ingest::store::pipe::{NO_TEXT, STDIN};
-use crate::ingest::text::Origin;
-use crate::ingest::{Wake, lock, spawn};
+use crate::ingest::sync::{lock, spawn};
+use crate::ingest::worker::inbox::Wake;
+use crate::ingest::worker::job::Origin;
 use crate::model::fleet::FileId;
 use std::path::Path;
 use std::sync::Arc;

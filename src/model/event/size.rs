@@ -194,6 +194,19 @@ fn is_letter(c: char) -> bool {
     }
 }
 
+/// Measures nothing but bytes, where only usage reports are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unmeasured;
+
+impl Measure for Unmeasured {
+    fn text(&self, text: &str) -> Size {
+        Size {
+            bytes: text.len() as u64,
+            ..Size::default()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! The requests that were predicted worst, with the items in between, so that the cause can be found.
 
-use crate::ingest::discover::LogFile;
+use crate::ingest::log::LogFile;
 use crate::model::estimators::{Estimator, Prediction, between};
 use crate::model::event::Key;
 use crate::model::session::{ItemIx, Session};

@@ -3,21 +3,21 @@
 use super::Sums;
 use crate::ingest::COUNTED;
 use crate::ingest::cache::{self, Cache, LogKey, Part};
-use crate::ingest::discover::LogFile;
-use crate::ingest::pool::threads;
-use crate::ingest::reader::{Sessions, each_usage, read_once, tail_only};
+use crate::ingest::lanes::Sessions;
+use crate::ingest::log::LogFile;
+use crate::ingest::reader::{each_usage, read_once, tail_only};
+use crate::ingest::sync::threads;
 use crate::model::event::{Billed, Entry, Event, Key, Lane};
 use crate::model::session::Session;
 use crate::model::window::Rules;
 use crate::report::ReportContext;
 use crate::tokens::Counter;
 use std::collections::HashMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::{io, thread};
 
 /// What was read of a log.
 pub(super) struct Gathered {

@@ -3,9 +3,10 @@
 use super::bytes::{HOSTILE, NAME, wrong_in_text};
 use super::plant;
 use super::screen::Screen;
-use ctxgauge::ingest::discover::{LogFile, Scanner};
+use ctxgauge::ingest::discover::Scanner;
+use ctxgauge::ingest::discover::roots::SearchRoot;
+use ctxgauge::ingest::log::LogFile;
 use ctxgauge::ingest::reader::read_whole;
-use ctxgauge::ingest::roots::SearchRoot;
 use ctxgauge::model::fleet::Update;
 use ctxgauge::model::window::Rules;
 use ctxgauge::paths::User;

@@ -1,8 +1,8 @@
 //! The screens without a terminal: keys in, the bytes of frames out.
 
 use super::bytes::{HOSTILE, NAME, wrong_in_text, wrong_on_screen};
-use ctxgauge::ingest::discover::LogFile;
-use ctxgauge::ingest::reader::Sessions;
+use ctxgauge::ingest::lanes::Sessions;
+use ctxgauge::ingest::log::LogFile;
 use ctxgauge::model::fleet::{Fleet, Update};
 use ctxgauge::model::text::{Text, TextPage};
 use ctxgauge::model::window::Rules;

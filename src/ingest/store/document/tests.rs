@@ -1,8 +1,8 @@
 use super::*;
 use crate::agents;
 use crate::ingest::discover::Scanner;
-use crate::ingest::reader::Sessions;
-use crate::ingest::roots::SearchRoot;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::lanes::Sessions;
 use crate::model::event::ByLength;
 use crate::model::session::Session;
 use proptest::prelude::*;

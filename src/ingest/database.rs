@@ -1,0 +1,203 @@
+//! Databases, which agents write while they run: each of their sessions is a log of its own.
+//!
+//! A database is read without locks, which leaves no trace and makes no writer wait; see `connection`. What has
+//! changed is noticed by the times of its files, then by the row of each session. What was read while the agent wrote
+//! does not count. So rows are read in pieces, shorter ones while that happens: they fit between two transactions. A
+//! connection is closed after a second without use.
+
+mod connection;
+mod copy;
+#[cfg(test)]
+mod fixtures;
+mod moment;
+mod state;
+pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use moment::{log_bytes, owner};
+
+use super::patience::{is_busy, patiently};
+use crate::agents::format::database::DatabaseSpec;
+use crate::ingest::source::{Stamp, head};
+use crate::ingest::sync::lock;
+use jiff::Timestamp;
+use moment::Files;
+use rusqlite::Connection;
+use state::State;
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tables::{Limits, Tables};
+
+/// A piece of a session's rows: no more than so many bytes, or a row; and no longer than the first of these times, which
+/// is halved when a piece does not count, and then doubled up to the second.
+const PIECE: usize = 2 << 20;
+const FIRST_TIME: Duration = Duration::from_millis(50);
+const LONGEST_TIME: Duration = Duration::from_secs(1);
+const SHORTEST_TIME: Duration = Duration::from_micros(100);
+/// A query that takes longer is given up: a hostile schema can make one endless.
+const LONGEST_QUERY: Duration = Duration::from_secs(20);
+
+/// A database that contains sessions.
+pub struct Database {
+    path: Arc<PathBuf>,
+    spec: &'static DatabaseSpec,
+    /// A query that takes longer is given up.
+    longest_query: Duration,
+    state: Mutex<State>,
+}
+
+/// A session of a database, as its list has it.
+#[derive(Clone)]
+pub struct Session {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The id of the session that started it.
+    pub parent: Option<Arc<str>>,
+    /// Changes with every write to the session.
+    pub stamp: Stamp,
+}
+
+/// The sessions, by id.
+type Sessions = Arc<HashMap<Arc<str>, Session>>;
+
+impl Database {
+    /// The database at a path.
+    pub fn new(path: &Arc<PathBuf>, spec: &'static DatabaseSpec) -> Database {
+        Database {
+            path: Arc::clone(path),
+            spec,
+            longest_query: LONGEST_QUERY,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether its tables are those of the spec.
+    pub fn fits(&self) -> bool {
+        let mut state = lock(&self.state);
+        let tables = state.read(self, Instant::now(), |_, _| Ok(()));
+        state.open = None;
+        matches!(tables, Ok(Some(())))
+    }
+
+    /// Its sessions. With an error, they are those that were last seen.
+    pub fn sessions(&self) -> (Sessions, Option<io::Error>) {
+        self.sessions_at(Instant::now())
+    }
+
+    /// When to look at the sessions again, if they were not looked at this time.
+    pub fn due(&self) -> Option<Instant> {
+        lock(&self.state).due
+    }
+
+    fn sessions_at(&self, now: Instant) -> (Sessions, Option<io::Error>) {
+        let mut state = lock(&self.state);
+        let error = state.list(self, now).err();
+        if error
+            .as_ref()
+            .is_some_and(|e| e.kind() == io::ErrorKind::NotFound)
+        {
+            state.sessions = Arc::default();
+        }
+        (Arc::clone(&state.sessions), error)
+    }
+
+    /// The stamp of a session when the list was looked at.
+    pub(in crate::ingest) fn listed(&self, session: &str) -> Option<Stamp> {
+        Some(lock(&self.state).sessions.get(session)?.stamp)
+    }
+
+    /// When it was last written to.
+    pub fn modified(&self) -> Option<Timestamp> {
+        Files::of(&self.path).ok()?.modified()
+    }
+
+    /// The stamp of a session.
+    pub(in crate::ingest) fn stamp(&self, session: &Arc<str>) -> io::Result<Stamp> {
+        lock(&self.state).look(self, session, Instant::now())
+    }
+
+    /// Calls `give` with the lines of a session's rows after the first `skip`.
+    ///
+    /// # Errors
+    ///
+    /// A row that cannot be read ends it: the lines before it were given.
+    pub fn lines(&self, session: &str, skip: u64, give: &mut dyn FnMut(&str)) -> io::Result<()> {
+        let mut at = skip;
+        loop {
+            let piece = self.read_piece(|connection, tables, limits| {
+                tables.rows(connection, session, at, limits)
+            })?;
+            at += piece.lines.len() as u64;
+            for line in piece.lines {
+                let text = line.text.map_err(io::Error::other)?;
+                give(text.as_deref().unwrap_or_default());
+            }
+            if piece.is_all {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A line of a session; 0: the one about the session.
+    ///
+    /// # Errors
+    ///
+    /// The row cannot be read.
+    pub(in crate::ingest) fn line(&self, session: &str, number: u64) -> io::Result<String> {
+        let line = patiently(|| {
+            self.read(|connection, tables| {
+                let Some(skip) = number.checked_sub(1) else {
+                    return tables.header(connection, session).map(Ok);
+                };
+                let limits = Limits {
+                    least: 1,
+                    rows: 1,
+                    bytes: PIECE,
+                    time: LONGEST_TIME,
+                };
+                let mut rows = tables.rows(connection, session, skip, limits)?;
+                Ok(rows.lines.pop_front().map_or(Ok(None), |line| line.text))
+            })
+        })?;
+        Ok(line.map_err(io::Error::other)?.unwrap_or_default())
+    }
+
+    /// The first bytes of its file.
+    pub(in crate::ingest) fn head(&self) -> io::Result<Vec<u8>> {
+        head(&*self.path)
+    }
+
+    /// Reads a piece of a session's rows: a shorter one if the last did not count.
+    pub(in crate::ingest) fn read_piece<T>(
+        &self,
+        mut read: impl FnMut(&Connection, Tables, Limits) -> rusqlite::Result<T>,
+    ) -> io::Result<T> {
+        let time = lock(&self.state).piece;
+        let limits = Limits {
+            least: 1,
+            rows: u64::MAX,
+            bytes: PIECE,
+            time,
+        };
+        let result = self.read(|connection, tables| read(connection, tables, limits));
+        lock(&self.state).piece = match &result {
+            Ok(_) => LONGEST_TIME.min(time * 2),
+            Err(e) if is_busy(e) => SHORTEST_TIME.max(time / 2),
+            Err(_) => time,
+        };
+        result
+    }
+
+    /// Reads what the database contained at one moment.
+    pub(in crate::ingest) fn read<T>(
+        &self,
+        read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
+    ) -> io::Result<T> {
+        let read = lock(&self.state).read(self, Instant::now(), read)?;
+        read.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}

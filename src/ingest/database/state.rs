@@ -1,0 +1,283 @@
+//! What is known of a database, and when to look at it again.
+
+use super::connection::Opened;
+use super::moment::Files;
+use super::tables::{Listed, Tables};
+use super::{Database, FIRST_TIME, Session, Sessions, is_busy};
+use crate::agents::format::database::DatabaseSpec;
+use crate::ingest::patience::PATIENCE;
+use crate::ingest::source::Stamp;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A connection without use is closed after so long.
+pub const IDLE: Duration = Duration::from_secs(1);
+/// The list of sessions, or one of them, is looked at again no earlier than after so long, and after this many times
+/// what it took.
+pub const LOOK: Duration = Duration::from_millis(50);
+const LOOK_SHARE: u32 = 20;
+/// What was read while the agent wrote is read again at once, so often.
+const TRIES: u32 = 3;
+
+/// What is known of a database.
+pub struct State {
+    pub(super) open: Option<Opened>,
+    used: Option<Instant>,
+    /// Its tables. Another of its versions may begin to use its own.
+    tables: Option<Tables>,
+    /// How long the next piece may take.
+    pub(super) piece: Duration,
+    pub(super) sessions: Sessions,
+    /// The files when the sessions were listed, if a write since is sure to show.
+    seen: Option<Files>,
+    /// What was wrong with the files, which a look at the same files would find again.
+    pub(super) failed: Option<(Files, io::ErrorKind, String)>,
+    /// The list is not looked at before.
+    pub(super) next_look: Option<Instant>,
+    /// When to look at the list again, if it was not looked at this time.
+    pub(super) due: Option<Instant>,
+    /// Sessions that were looked at since.
+    looks: HashMap<Arc<str>, Look>,
+    locked_since: Option<Instant>,
+}
+
+/// A look at one session, which takes less than the list.
+#[derive(Clone, Copy)]
+struct Look {
+    stamp: Stamp,
+    /// The files then, if a write since is sure to show.
+    seen: Option<Files>,
+    /// It is not looked at before.
+    next: Instant,
+}
+
+impl State {
+    pub(super) fn list(&mut self, database: &Database, now: Instant) -> io::Result<()> {
+        if self
+            .used
+            .is_some_and(|used| now.duration_since(used) > IDLE)
+        {
+            self.open = None;
+        }
+        self.due = self.next_look.filter(|next| now < *next);
+        if self.due.is_some() {
+            return Ok(());
+        }
+        let files = Files::of(&database.path)?;
+        self.next_look = Some(now + LOOK);
+        if self.seen == Some(files) {
+            return Ok(());
+        }
+        if let Some(error) = self.refusal(files) {
+            return Err(error);
+        }
+        self.tables = self.tables.filter(|tables| tables.is_final());
+        let begun = Instant::now();
+        let listed = self.read(database, now, |connection, tables| {
+            tables.sessions(connection)
+        });
+        let took = begun.elapsed();
+        self.note_refusal(files, listed.as_ref().err());
+        self.due = listed
+            .as_ref()
+            .err()
+            .and_then(retry)
+            .map(|pause| now + pause);
+        let listed = listed?;
+        let sessions = listed.into_iter().flatten().map(|session| {
+            let id: Arc<str> = session.id.as_str().into();
+            let session = Session {
+                id: Arc::clone(&id),
+                stamp: stamp(&session),
+                parent: session.parent.map(Into::into),
+            };
+            (id, session)
+        });
+        self.sessions = Arc::new(sessions.collect());
+        self.looks.clear();
+        self.seen = Some(files).filter(Files::is_sure);
+        self.next_look = Some(after(now, took));
+        Ok(())
+    }
+
+    pub(super) fn look(
+        &mut self,
+        database: &Database,
+        id: &Arc<str>,
+        now: Instant,
+    ) -> io::Result<Stamp> {
+        let files = Files::of(&database.path)?;
+        let listed = self.sessions.get(id).filter(|_| self.seen == Some(files));
+        if let Some(session) = listed {
+            return Ok(session.stamp);
+        }
+        if let Some(look) = self.looks.get(id)
+            && (now < look.next || look.seen == Some(files))
+        {
+            return Ok(look.stamp);
+        }
+        let last = self.looks.get(id).map(|look| look.stamp);
+        let last = last.or_else(|| Some(self.sessions.get(id)?.stamp));
+        if let Some(error) = self.refusal(files) {
+            return last.ok_or(error);
+        }
+        let begun = Instant::now();
+        let found = self.read(database, now, |connection, tables| {
+            tables.session(connection, id)
+        });
+        let took = begun.elapsed();
+        let session = match found {
+            Ok(found) => found.flatten().ok_or(io::ErrorKind::NotFound)?,
+            // What is wrong with the database shows when its sessions are listed.
+            Err(e) => {
+                self.note_refusal(files, Some(&e));
+                return last.ok_or(e);
+            }
+        };
+        let look = Look {
+            stamp: stamp(&session),
+            seen: Some(files).filter(Files::is_sure),
+            next: after(now, took),
+        };
+        self.looks.insert(Arc::clone(id), look);
+        Ok(look.stamp)
+    }
+
+    /// Why the database cannot be read, if that was found with the files as they are.
+    pub(super) fn refusal(&self, files: Files) -> Option<io::Error> {
+        let failed = self.failed.as_ref().filter(|(seen, ..)| *seen == files);
+        failed.map(|(_, kind, what)| io::Error::new(*kind, what.clone()))
+    }
+
+    fn note_refusal(&mut self, files: Files, error: Option<&io::Error>) {
+        let lasts = |e: &&io::Error| {
+            files.is_sure() && matches!(e.kind(), io::ErrorKind::Other | io::ErrorKind::InvalidData)
+        };
+        let error = error.filter(lasts);
+        self.failed = error.map(|e| (files, e.kind(), e.to_string()));
+    }
+
+    /// Reads what the database contained at one moment; `None`: it has no tables yet.
+    pub(super) fn read<T>(
+        &mut self,
+        database: &Database,
+        now: Instant,
+        mut read: impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let mut tries = 1;
+        let result = loop {
+            let may_have_changed = self.tables.is_some();
+            // SQLite has no error for a file that is gone since it was looked at.
+            let result = self
+                .try_read(database, now, &mut read)
+                .or_else(|e| Files::of(&database.path).and(Err(e)));
+            match &result {
+                Err(e) if (is_busy(e) || may_have_changed) && tries < TRIES => tries += 1,
+                _ => break result,
+            }
+        };
+        if !result.as_ref().is_err_and(is_busy) {
+            self.locked_since = None;
+            return result;
+        }
+        let since = *self.locked_since.get_or_insert(now);
+        match now.saturating_duration_since(since) < PATIENCE {
+            true => Err(io::ErrorKind::WouldBlock.into()),
+            false => result,
+        }
+    }
+
+    fn try_read<T>(
+        &mut self,
+        database: &Database,
+        now: Instant,
+        read: &mut impl FnMut(&Connection, Tables) -> rusqlite::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let path = &database.path;
+        let files = Files::of(path)?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        // After an error neither the connection nor the tables are used again: both may have changed.
+        let open = self.open.take().filter(|open| open.is_of(files));
+        let open = match open {
+            Some(open) => open,
+            None => Opened::new(path, database.longest_query)?,
+        };
+        let tables = match self.tables.take() {
+            Some(tables) => tables,
+            None => match open.read(path, |connection| {
+                Ok(find_tables(connection, database.spec))
+            })? {
+                Ok(tables) => tables,
+                Err(None) => return Ok(None),
+                Err(Some(why)) => return Err(io::Error::other(why)),
+            },
+        };
+        let result = open.read(path, |connection| read(connection, tables));
+        if result.as_ref().err().is_none_or(is_busy) {
+            self.tables = Some(tables);
+        }
+        let result = result?;
+        self.open = Some(open);
+        self.used = Some(now);
+        Ok(Some(result))
+    }
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            open: None,
+            used: None,
+            tables: None,
+            piece: FIRST_TIME,
+            sessions: Arc::default(),
+            seen: None,
+            failed: None,
+            next_look: None,
+            due: None,
+            looks: HashMap::new(),
+            locked_since: None,
+        }
+    }
+}
+
+/// When to try again after this error, if it is a lock.
+fn retry(error: &io::Error) -> Option<Duration> {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => Some(LOOK),
+        // It was locked for long, and perhaps stays so.
+        io::ErrorKind::ResourceBusy => Some(PATIENCE),
+        _ => None,
+    }
+}
+
+/// When to look again after a look that took so long.
+fn after(now: Instant, took: Duration) -> Instant {
+    now + took + LOOK.max(took * LOOK_SHARE)
+}
+
+fn stamp(session: &Listed) -> Stamp {
+    Stamp::exact((session.version, 0)).at(session.updated)
+}
+
+/// The tables of a database; otherwise what is wrong with them, or `None`: there are none yet.
+fn find_tables(connection: &Connection, spec: &DatabaseSpec) -> Result<Tables, Option<String>> {
+    let why = match Tables::of(connection, spec) {
+        Ok(tables) => return Ok(tables),
+        Err(why) => why,
+    };
+    let count = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
+    let tables = connection.query_row(count, (), |row| row.get::<_, i64>(0));
+    match tables {
+        Ok(0) => Err(None),
+        _ => Err(Some(format!(
+            "its tables are not those of the versions that can be read here ({why}): look for a newer \
+             ctxgauge"
+        ))),
+    }
+}

@@ -1,0 +1,133 @@
+//! Reads the registries that agents keep of their running sessions. Nothing is written, and no signal is
+//! sent: whether a process exists is read from `/proc`. Where there is none, an entry counts for as long
+//! as a log would after it was last written.
+
+use super::settings::agent_folder;
+use crate::agents::format::{Registry, RegistryEntry};
+use crate::files;
+use crate::ingest::log::LogFile;
+use crate::model::running::Running;
+use std::collections::HashMap;
+use std::fs::{self, DirEntry};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Larger files are no entries.
+const LARGEST: u64 = 64 << 10;
+/// So many files of a folder are looked at.
+const MOST_FILES: usize = 4096;
+/// So many entries of a folder are read.
+const MOST_ENTRIES: usize = 256;
+/// Where no process can be looked up, an entry counts for so long after it was written.
+const FRESH: Duration = Duration::from_secs(600);
+
+/// The running sessions by registry folder and id, each folder read once.
+#[derive(Default)]
+pub(in crate::ingest) struct Registries(HashMap<PathBuf, HashMap<String, Running>>);
+
+impl Registries {
+    /// What the session of a log does; `None`: no running process has it.
+    pub(in crate::ingest) fn of(&mut self, log: &LogFile) -> Option<Running> {
+        let registry = log.format.registry?;
+        let id = log.facts.id.as_deref()?;
+        let folder = agent_folder(log.format, &log.facts.path)?.join(registry.folder);
+        let sessions = self.0.entry(folder);
+        let sessions = sessions.or_insert_with_key(|folder| read(registry, folder));
+        sessions.get(id).copied()
+    }
+}
+
+fn read(registry: &Registry, folder: &Path) -> HashMap<String, Running> {
+    let mut sessions = HashMap::new();
+    let files = fs::read_dir(folder).into_iter().flatten();
+    let files = files.take(MOST_FILES).flatten();
+    let entries = files.filter_map(|file| {
+        let process = Process::of(pid(&file)?)?;
+        Some((file, process))
+    });
+    for (file, process) in entries.take(MOST_ENTRIES) {
+        let entry = read_entry(registry, &file);
+        let entry = entry.filter(|entry| process.has(entry.started.as_deref(), &file));
+        if let Some(RegistryEntry {
+            session, running, ..
+        }) = entry
+        {
+            let known = sessions.entry(session).or_insert(running);
+            *known = running.max(*known);
+        }
+    }
+    sessions
+}
+
+/// The process of an entry, from its name.
+fn pid(file: &DirEntry) -> Option<u32> {
+    let name = file.file_name();
+    let name = name.to_str()?.strip_suffix(".json")?;
+    let is_number = name.bytes().all(|b| b.is_ascii_digit());
+    name.parse().ok().filter(|_| is_number)
+}
+
+/// Reads a file that is not reached by a link.
+fn read_entry(registry: &Registry, file: &DirEntry) -> Option<RegistryEntry> {
+    let is_file = file.file_type().is_ok_and(|kind| kind.is_file());
+    let bytes = is_file.then(|| files::read(&file.path(), LARGEST))?;
+    (registry.read)(&bytes.ok()?)
+}
+
+/// What the system has of a process.
+enum Process {
+    /// When it started, as in `/proc/<pid>/stat`.
+    Exists(String),
+    /// Processes cannot be looked up.
+    Unknown,
+}
+
+impl Process {
+    /// `None`: there is no such process, or it has ended.
+    fn of(pid: u32) -> Option<Process> {
+        match files::read_text(Path::new(&format!("/proc/{pid}/stat")), LARGEST) {
+            Ok(stat) => started(&stat).map(Process::Exists),
+            Err(_) if Path::new("/proc/self/stat").exists() => None,
+            Err(_) => Some(Process::Unknown),
+        }
+    }
+
+    /// Whether this process wrote the entry in `file`, if it started then.
+    fn has(&self, started: Option<&str>, file: &DirEntry) -> bool {
+        match self {
+            Process::Exists(start) => started.is_none_or(|started| started == start),
+            Process::Unknown => {
+                let written = file.metadata().and_then(|meta| meta.modified()).ok();
+                let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
+                // One from the future is new.
+                age.is_none_or(|age| age < FRESH)
+            }
+        }
+    }
+}
+
+/// When a process started, the 22nd field of its `stat`; `None`: it has ended. The second field is a name
+/// in parentheses that may contain anything.
+fn started(stat: &str) -> Option<String> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next()?;
+    let start = fields.nth(18)?;
+    (!matches!(state, "Z" | "X" | "x")).then(|| start.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_identified_by_its_start() {
+        let stat = |state| {
+            format!("7 (a) b) {state} 1 7 7 0 -1 0 1 2 3 4 5 6 7 8 20 0 9 0 1863031 5854 1 2\n")
+        };
+        assert_eq!(started(&stat("S")).as_deref(), Some("1863031"));
+        assert_eq!(started(&stat("Z")), None);
+        assert_eq!(started("7 (a) S 1"), None);
+        assert_eq!(started(""), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Where logs are looked for.
+
+use crate::agents::format::{Base, Format, Root};
+use crate::files;
+use crate::paths::{Folders, User};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The largest list of folders that an agent keeps, in bytes.
+const LARGEST_LIST: u64 = 16 << 20;
+
+/// A file or folder in which logs are looked for.
+#[derive(Clone)]
+pub enum SearchRoot {
+    /// A folder in which an agent keeps its logs. Only logs of this agent count; it need not exist.
+    Usual(&'static Format, PathBuf),
+    /// The same, without the folders in it.
+    Flat(&'static Format, PathBuf),
+    /// A file or folder that the user named.
+    Given(PathBuf),
+    /// The same, with the format in which a file there is read, whatever it contains.
+    Forced(&'static Format, PathBuf),
+}
+
+impl SearchRoot {
+    /// The file or folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            SearchRoot::Usual(_, path)
+            | SearchRoot::Flat(_, path)
+            | SearchRoot::Given(path)
+            | SearchRoot::Forced(_, path) => path,
+        }
+    }
+
+    /// The agent whose folder it is.
+    pub fn agent(&self) -> Option<&'static Format> {
+        match self {
+            SearchRoot::Usual(format, _) | SearchRoot::Flat(format, _) => Some(format),
+            SearchRoot::Given(_) | SearchRoot::Forced(..) => None,
+        }
+    }
+
+    /// Whether the folders in it do not matter.
+    pub fn is_flat(&self) -> bool {
+        matches!(self, SearchRoot::Flat(..))
+    }
+
+    /// Whether the user named exactly this path.
+    pub fn names(&self, path: &Path) -> bool {
+        self.agent().is_none() && self.path() == path
+    }
+}
+
+/// The folders in which agents keep their logs on this machine, each once.
+pub fn usual(formats: &[&'static Format], user: &User) -> Vec<SearchRoot> {
+    let mut found: Vec<SearchRoot> = Vec::new();
+    for format in formats {
+        for root in format.roots {
+            for folder in agent_folders(root, user) {
+                let logs = folder.join(root.logs);
+                let listed = root.listing.map(|read| {
+                    let list = files::read(&logs, LARGEST_LIST).unwrap_or_default();
+                    read(&list)
+                });
+                for logs in listed.unwrap_or_else(|| vec![logs]) {
+                    // Two roots of an agent may have the same variable.
+                    let is_known = found.iter().any(|known| {
+                        known.agent().is_some_and(|of| of.id == format.id) && known.path() == logs
+                    });
+                    if !is_known {
+                        found.push(match root.is_flat {
+                            true => SearchRoot::Flat(format, logs),
+                            false => SearchRoot::Usual(format, logs),
+                        });
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The folders of an agent on this machine that one of its roots is in.
+pub(super) fn agent_folders(root: &Root, user: &User) -> Vec<PathBuf> {
+    match root.env.and_then(|name| user.env.get(name)) {
+        Some(list) => split_list(list),
+        None => base(root.base, &user.folders).into_iter().collect(),
+    }
+}
+
+fn base(base: Base, folders: &Folders) -> Option<PathBuf> {
+    let (folder, below) = match base {
+        Base::Home(below) => (&folders.home, below),
+        Base::XdgConfig(below) => (&folders.xdg_config, below),
+        Base::XdgData(below) => (&folders.xdg_data, below),
+        Base::At(folder) => return Some(PathBuf::from(folder)),
+    };
+    Some(folder.as_ref()?.join(below))
+}
+
+fn split_list(list: OsString) -> Vec<PathBuf> {
+    match list.to_str() {
+        Some(text) => {
+            let parts = text.split(',').map(str::trim);
+            parts
+                .filter(|part| !part.is_empty())
+                .map(PathBuf::from)
+                .collect()
+        }
+        None => vec![PathBuf::from(list)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::testing::TOY;
+    use crate::paths::Env;
+
+    #[test]
+    fn roots_follow_the_environment() {
+        let folders = Folders {
+            home: Some("/h".into()),
+            xdg_config: Some("/x".into()),
+            xdg_data: Some("/h/.local/share".into()),
+            ..Folders::default()
+        };
+        let paths = |folders: &Folders, toy_home: &str| -> Vec<String> {
+            let toy_home = OsString::from(toy_home);
+            let user = User {
+                folders: folders.clone(),
+                env: Env::from(move |name: &str| (name == "TOY_HOME").then(|| toy_home.clone())),
+            };
+            let roots = usual(&[&TOY], &user);
+            let paths = roots.iter().map(|root| root.path().display().to_string());
+            paths.collect()
+        };
+        assert_eq!(
+            paths(&folders, ""),
+            ["/h/.toy/logs", "/x/toy/logs", "/h/.local/share/toy/logs"]
+        );
+        assert_eq!(
+            paths(&folders, "/a, /b,"),
+            ["/a/logs", "/b/logs", "/h/.local/share/toy/logs"]
+        );
+        assert_eq!(paths(&Folders::default(), ""), [""; 0]);
+    }
+
+    #[test]
+    fn folders_that_an_agent_lists() {
+        let data = tempfile::tempdir().unwrap();
+        let folders = Folders {
+            xdg_data: Some(data.path().to_owned()),
+            ..Folders::default()
+        };
+        let paths = || -> Vec<PathBuf> {
+            let user = User {
+                folders: folders.clone(),
+                ..User::default()
+            };
+            let roots = usual(&[&crate::agents::builtin::crush::CRUSH], &user);
+            roots.iter().map(|root| root.path().to_owned()).collect()
+        };
+        let here = PathBuf::from("./.crush");
+        assert_eq!(paths(), [here.as_path()], "there is no list");
+        std::fs::create_dir(data.path().join("crush")).unwrap();
+        let list = data.path().join("crush/projects.json");
+        let projects =
+            r#"{"projects":[{"path":"/shop","data_dir":"/shop/.crush"},7,{"path":"/fair"}]}"#;
+        std::fs::write(list, projects).unwrap();
+        assert_eq!(
+            paths(),
+            [Path::new("/shop/.crush"), Path::new("/fair/.crush"), &here]
+        );
+    }
+}

@@ -1,0 +1,431 @@
+//! Reads the settings files that the agent of a log would have read.
+//!
+//! Settings of the agent and of the machine apply to logs in the agent's folder, settings of a project if
+//! its folder is on this machine. A log that was copied elsewhere has none.
+
+use super::roots;
+use crate::agents::format::settings::SettingsFile;
+use crate::agents::format::{Format, Settings};
+use crate::files;
+use crate::ingest::log::LogFile;
+use crate::ingest::source::Stamp;
+use crate::model::window::Overrides;
+use crate::paths::{self, Env, User};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Larger files are no settings.
+const LARGEST: u64 = 4 << 20;
+
+/// The settings of agents, each file read once and again only when it has changed.
+pub struct SettingsReader {
+    user: User,
+    files: HashMap<PathBuf, Held>,
+    known: HashMap<Asker, Known>,
+    /// Files are looked at once a round.
+    round: u64,
+}
+
+/// The agent, its folder, the folder in which the session works.
+type Asker = (&'static str, Option<PathBuf>, Option<PathBuf>);
+
+/// What was read for a log.
+struct Known {
+    round: u64,
+    contents: Vec<Arc<[u8]>>,
+    overrides: Arc<Overrides>,
+}
+
+/// A file as it was last seen; `None`: it is not there.
+#[derive(Default)]
+struct Held {
+    round: Option<u64>,
+    stamp: Option<Stamp>,
+    bytes: Arc<[u8]>,
+}
+
+impl SettingsReader {
+    /// Nothing is read yet.
+    pub fn new(user: User) -> SettingsReader {
+        SettingsReader {
+            user,
+            files: HashMap::new(),
+            known: HashMap::new(),
+            round: 0,
+        }
+    }
+
+    /// From here on every file is looked at again.
+    pub fn look_again(&mut self) {
+        self.round += 1;
+    }
+
+    /// The folders of this user's own agent.
+    fn own(&self, format: &Format) -> Vec<PathBuf> {
+        let roots = format.roots.iter();
+        roots
+            .flat_map(|root| roots::agent_folders(root, &self.user))
+            .collect()
+    }
+
+    /// Whether a session worked in the folder that its log names, so that its settings may be looked for there: it is below
+    /// the user's home, or the folder of the log is named after it. A hostile log could otherwise have any folder of the
+    /// machine looked at.
+    fn is_believed(&self, cwd: &Path, log: &Path) -> bool {
+        if cwd.components().any(|part| part == Component::ParentDir) {
+            return false;
+        }
+        let home = self.user.folders.home.as_ref();
+        home.is_some_and(|home| cwd.starts_with(home)) || is_named_after(log, cwd)
+    }
+
+    /// The settings for a log whose session works in the folder `cwd`.
+    pub fn of(&mut self, log: &LogFile, cwd: Option<&str>) -> Arc<Overrides> {
+        let Some(settings) = log.format.settings else {
+            return Arc::default();
+        };
+        let home = agent_folder(log.format, &log.facts.path);
+        let is_believed = |cwd: &&Path| is_local(cwd) && self.is_believed(cwd, &log.facts.path);
+        let project = cwd.map(Path::new).filter(is_believed);
+        let asker = (log.format.id, home, project.map(Path::to_path_buf));
+        if let Some(known) = self.known.get(&asker)
+            && known.round == self.round
+        {
+            return Arc::clone(&known.overrides);
+        }
+        let (_, home, _) = &asker;
+        // Many users keep their agent's settings elsewhere, and link them.
+        let is_own = home
+            .as_ref()
+            .is_some_and(|home| self.own(log.format).contains(home));
+        let of = |folder: &'_ Path, name: &str| {
+            let root = Some(folder.to_path_buf()).filter(|_| !is_own);
+            Some((root, folder.join(name)))
+        };
+        let paths = settings.files.iter().filter_map(|file| match *file {
+            SettingsFile::Agent(below) => of(home.as_deref()?, below),
+            SettingsFile::Beside(name) => of(home.as_ref()?.parent()?, name),
+            SettingsFile::Project(below) => {
+                Some((Some(project?.to_path_buf()), project?.join(below)))
+            }
+            SettingsFile::Machine {
+                unix,
+                macos,
+                windows,
+            } => {
+                let path = paths::of_system(unix, macos, windows);
+                home.as_ref().map(|_| (None, path.to_path_buf()))
+            }
+        });
+        let mut contents: Vec<Arc<[u8]>> = paths
+            .filter_map(|(root, path)| look(&mut self.files, self.round, root, path))
+            .collect();
+        if home.is_some() {
+            contents.extend(environment(settings, &self.user.env));
+        }
+        let round = self.round;
+        if let Some(known) = self.known.get_mut(&asker)
+            && known.contents == contents
+        {
+            known.round = round;
+            return Arc::clone(&known.overrides);
+        }
+        let files: Vec<&[u8]> = contents.iter().map(|bytes| &**bytes).collect();
+        let overrides = Arc::new((settings.read)(&files));
+        let known = Known {
+            round,
+            contents,
+            overrides: Arc::clone(&overrides),
+        };
+        self.known.insert(asker, known);
+        overrides
+    }
+}
+
+/// The settings in the environment, as a settings file.
+fn environment(settings: &Settings, env: &Env) -> Option<Arc<[u8]>> {
+    let set = |name: &&'static str| Some((*name, env.get(name)?.into_string().ok()?));
+    let set: BTreeMap<&str, String> = settings.env.iter().filter_map(set).collect();
+    if set.is_empty() {
+        return None;
+    }
+    let file = serde_json::to_vec(&BTreeMap::from([("env", set)])).ok()?;
+    Some(file.into())
+}
+
+/// The folder of the agent that a log lies in: what its nearest folder for logs is in.
+pub(in crate::ingest) fn agent_folder(format: &Format, log: &Path) -> Option<PathBuf> {
+    log.ancestors().skip(1).find_map(|folder| {
+        let root = format.roots.iter().find(|r| folder.ends_with(r.logs))?;
+        let depth = Path::new(root.logs).components().count();
+        folder.ancestors().nth(depth).map(Path::to_path_buf)
+    })
+}
+
+/// Whether one of the folders of a log has the name of another folder's path, as Claude Code, pi and Qwen Code name the
+/// folders of their projects: all but letters and digits are hyphens.
+fn is_named_after(log: &Path, cwd: &Path) -> bool {
+    let Some(cwd) = cwd.to_str() else {
+        return false;
+    };
+    let hyphens = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let name: String = cwd.chars().map(hyphens).collect();
+    let name = name.trim_matches('-');
+    let folders = log.ancestors().skip(1).filter_map(Path::file_name);
+    let mut folders = folders.filter_map(OsStr::to_str);
+    !name.is_empty() && folders.any(|folder| folder.trim_matches('-') == name)
+}
+
+/// Whether a path that a log names may be looked at: a share of another machine would be asked for over
+/// the network.
+fn is_local(path: &Path) -> bool {
+    let share = |text: &str| text.starts_with(r"\\") || text.starts_with("//");
+    path.is_absolute() && !path.to_str().is_none_or(share)
+}
+
+/// A file's bytes, if there is such a file. No link leads out of `root`.
+fn look(
+    held: &mut HashMap<PathBuf, Held>,
+    round: u64,
+    root: Option<PathBuf>,
+    path: PathBuf,
+) -> Option<Arc<[u8]>> {
+    let held = held.entry(path.clone()).or_default();
+    if held.round != Some(round) {
+        held.round = Some(round);
+        let inside = root.is_none_or(|root| files::below(&root, &path).is_ok());
+        let stamp = inside.then(|| stamp(&path)).flatten();
+        if stamp != held.stamp || stamp.is_some_and(|stamp| !stamp.is_sure()) {
+            held.stamp = stamp;
+            held.bytes = stamp.and_then(|_| read(&path)).unwrap_or_default();
+        }
+    }
+    held.stamp.map(|_| Arc::clone(&held.bytes))
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = files::look(path).ok()?;
+    (meta.len() <= LARGEST).then(|| Stamp::from(&meta))
+}
+
+fn read(path: &Path) -> Option<Arc<[u8]>> {
+    Some(files::read(path, LARGEST).ok()?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::roots::SearchRoot;
+    use super::*;
+    use crate::agents;
+    use crate::agents::builtin::claude_code::CLAUDE_CODE;
+    use crate::ingest::discover::Scanner;
+    use crate::model::window::Compaction;
+    use std::fs;
+
+    fn put(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn log(path: &Path) -> LogFile {
+        put(
+            path,
+            "{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"parentUuid\":null,\"timestamp\":\"2026-05-01T10:00:00Z\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n",
+        );
+        let roots = vec![SearchRoot::Given(path.to_path_buf())];
+        let found = Scanner::new(roots, vec![&CLAUDE_CODE], |_| None).look();
+        found.files.into_iter().next().expect("a log")
+    }
+
+    /// A user with this home.
+    fn at_home(home: &Path) -> User {
+        let mut user = User::default();
+        user.folders.home = Some(home.to_path_buf());
+        user
+    }
+
+    #[test]
+    fn a_folder_that_a_log_names_is_looked_at_below_the_home_or_as_its_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        let set = |project: &Path| {
+            put(
+                &project.join(".claude/settings.json"),
+                "{\"autoCompactWindow\":400}",
+            );
+            project.to_str().unwrap().to_owned()
+        };
+        let (inside, outside) = (set(&home.join("shop")), set(&dir.path().join("srv/shop")));
+        let named: String = outside.replace(|c: char| !c.is_alphanumeric(), "-");
+        let logs = home.join(".claude/projects");
+        let (own, other) = (
+            log(&logs.join(&named).join("a.jsonl")),
+            log(&logs.join("-elsewhere/b.jsonl")),
+        );
+        let mut reader = SettingsReader::new(at_home(&home));
+        let mut is_read = |log: &LogFile, cwd: &str| !reader.of(log, Some(cwd)).is_empty();
+        assert!(is_read(&other, &inside));
+        assert!(is_read(&own, &outside));
+        assert!(!is_read(&other, &outside));
+        let around = format!("{}/../srv/shop", home.display());
+        assert!(!is_read(&other, &around));
+    }
+
+    #[test]
+    fn local_precedes_project_precedes_user() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, project) = (dir.path().join(".claude"), dir.path().join("shop"));
+        let log = log(&home.join("projects/-shop/3f2a.jsonl"));
+        let cwd = project.to_str();
+        let window = |reader: &mut SettingsReader| {
+            reader.look_again();
+            reader.of(&log, cwd).compact_window
+        };
+        let mut reader = SettingsReader::new(at_home(dir.path()));
+        assert_eq!(window(&mut reader), None);
+        put(
+            &home.join("settings.json"),
+            "{\"autoCompactWindow\":\"300k\",\"autoCompactEnabled\":false}",
+        );
+        assert_eq!(window(&mut reader), Some(300_000));
+        put(
+            &project.join(".claude/settings.json"),
+            "{\"autoCompactWindow\":400}",
+        );
+        assert_eq!(window(&mut reader), Some(400_000));
+        put(
+            &project.join(".claude/settings.local.json"),
+            "{\"autoCompactWindow\":\"0.5M\"}",
+        );
+        assert_eq!(window(&mut reader), Some(500_000));
+        // Each key from the first file that says it.
+        assert_eq!(reader.of(&log, cwd).compaction, Compaction::Off);
+        // Another project has the user's alone.
+        let other = reader.of(&log, dir.path().to_str());
+        assert_eq!(other.compact_window, Some(300_000));
+        // The same length: noticed by its time, or because it is too young to be sure.
+        put(
+            &project.join(".claude/settings.local.json"),
+            "{\"autoCompactWindow\":\"0.6M\"}",
+        );
+        assert_eq!(window(&mut reader), Some(600_000));
+        fs::remove_dir_all(project.join(".claude")).unwrap();
+        assert_eq!(window(&mut reader), Some(300_000));
+    }
+
+    #[test]
+    fn the_agents_state_is_beside_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join(".claude");
+        let log = log(&home.join("projects/-shop/3f2a.jsonl"));
+        let sent =
+            |window| format!("{{\"autoCompactWindowsCache\":{{\"claude-opus-5\":{window}}}}}");
+        let mut reader = SettingsReader::new(User::default());
+        put(&dir.path().join(".claude.json"), &sent(400_000));
+        let windows = |reader: &mut SettingsReader| {
+            reader.look_again();
+            let models = &reader.of(&log, None).models;
+            models.first().and_then(|row| row.compact_window)
+        };
+        assert_eq!(windows(&mut reader), Some(400_000));
+        put(&home.join(".claude.json"), &sent(300_000));
+        assert_eq!(windows(&mut reader), Some(300_000));
+    }
+
+    #[test]
+    fn a_copy_elsewhere_has_the_projects_settings_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        put(
+            &dir.path().join("settings.json"),
+            "{\"autoCompactWindow\":\"300k\"}",
+        );
+        let log = log(&dir.path().join("copies/3f2a.jsonl"));
+        let mut reader = SettingsReader::new(at_home(dir.path()));
+        assert!(reader.of(&log, Some("/nonexistent/shop")).is_empty());
+        assert!(reader.of(&log, Some("relative")).is_empty());
+        assert!(reader.of(&log, None).is_empty());
+        let project = dir.path().join("shop");
+        put(
+            &project.join(".claude/settings.json"),
+            "{\"autoCompactWindow\":\"400k\"}",
+        );
+        let set = reader.of(&log, project.to_str());
+        assert_eq!(set.compact_window, Some(400_000));
+    }
+
+    #[test]
+    fn the_environment_comes_after_all_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join(".claude");
+        let log = log(&home.join("projects/-shop/3f2a.jsonl"));
+        let env = Env::from(|name: &str| match name {
+            "CLAUDE_CODE_AUTO_COMPACT_WINDOW" => Some("460000".into()),
+            "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE" => Some("80".into()),
+            _ => None,
+        });
+        let mut reader = SettingsReader::new(User {
+            env,
+            ..User::default()
+        });
+        let window = reader.of(&log, None).compact_window;
+        assert_eq!(window, Some(460_000));
+        put(
+            &home.join("settings.json"),
+            r#"{"env":{"CLAUDE_CODE_AUTO_COMPACT_WINDOW":"300000"}}"#,
+        );
+        reader.look_again();
+        let set = reader.of(&log, None);
+        assert_eq!(set.compact_window, Some(300_000));
+        assert_eq!(set.percent, Some(80.0));
+        // A copy was perhaps written on another machine.
+        let copy = self::log(&dir.path().join("copies/3f2a.jsonl"));
+        assert!(reader.of(&copy, None).is_empty());
+    }
+
+    #[test]
+    fn the_folder_of_each_agent() {
+        let of = |id, path| agent_folder(agents::by_id(id).unwrap(), Path::new(path));
+        let some = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(
+            of(
+                "claude-code",
+                "/h/.claude/projects/-a/s/subagents/agent-1.jsonl"
+            ),
+            some("/h/.claude")
+        );
+        assert_eq!(
+            of("codex", "/h/.codex/sessions/2026/05/01/rollout-1.jsonl"),
+            some("/h/.codex")
+        );
+        assert_eq!(
+            of("codex", "/h/.codex/archived_sessions/rollout-1.jsonl"),
+            some("/h/.codex")
+        );
+        assert_eq!(
+            of("gemini-cli", "/h/.gemini/tmp/a/chats/session-1.json"),
+            some("/h")
+        );
+        assert_eq!(
+            of("pi", "/h/.pi/agent/sessions/--a--/1_2.jsonl"),
+            some("/h/.pi/agent")
+        );
+        assert_eq!(of("pi", "/h/downloads/1_2.jsonl"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join(".claude");
+        let log = log(&home.join("projects/-a/s.jsonl"));
+        fs::create_dir(home.join("settings.json")).unwrap();
+        let project = dir.path().join("p/.claude");
+        fs::create_dir_all(&project).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", project.join("settings.json")).unwrap();
+        let mut reader = SettingsReader::new(at_home(dir.path()));
+        let cwd = dir.path().join("p");
+        assert!(reader.of(&log, cwd.to_str()).is_empty());
+    }
+}

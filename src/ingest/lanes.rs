@@ -1,0 +1,154 @@
+//! The sessions of one log, as they are folded from its entries.
+
+use super::lines::Line;
+use crate::agents::format::Decoder;
+use crate::agents::kit::damage;
+use crate::model::event::{Entry, Event, Lane, Place, Sink};
+use crate::model::fleet::FileFacts;
+use crate::model::session::{Coverage, Session};
+use crate::model::window::Rules;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The sessions of one log.
+pub type Sessions = Vec<(Lane, Session)>;
+
+/// The main session among them.
+pub fn main_session(sessions: &Sessions) -> Option<&Session> {
+    let main = sessions.iter().find(|(lane, _)| *lane == Lane::Main);
+    main.map(|(_, session)| session)
+}
+
+/// The sessions of one log, by lane.
+#[derive(Clone)]
+pub struct Lanes {
+    agent: &'static str,
+    rules: Arc<Rules>,
+    coverage: Coverage,
+    /// Whether nothing is read after this: neither earlier states are kept nor where to go on.
+    is_final: bool,
+    /// The id of the main session, if the log's path contains it.
+    id: Option<Box<str>>,
+    lanes: BTreeMap<Lane, Session>,
+}
+
+impl Lanes {
+    /// The main session alone, with the facts in the log's path.
+    pub fn new(log: &FileFacts, rules: &Arc<Rules>, coverage: Coverage) -> Lanes {
+        let mut lanes = Lanes {
+            agent: log.agent,
+            rules: Arc::clone(rules),
+            coverage,
+            is_final: false,
+            id: log.id.as_deref().map(Into::into),
+            lanes: BTreeMap::new(),
+        };
+        let id = lanes.id.clone();
+        let main = lanes.lane(Lane::Main);
+        main.meta.id = id;
+        main.meta.parent = log.parent.as_deref().map(Into::into);
+        lanes
+    }
+
+    /// The same, to be read once: neither earlier states are kept nor where to go on.
+    #[must_use]
+    pub fn finally(mut self) -> Lanes {
+        self.is_final = true;
+        self.lanes.values_mut().for_each(Session::forget_past);
+        self
+    }
+
+    /// How much of the log they cover.
+    pub(crate) fn coverage(&self) -> Coverage {
+        self.coverage
+    }
+
+    pub(crate) fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    pub(crate) fn lane(&mut self, lane: Lane) -> &mut Session {
+        self.lanes.entry(lane).or_insert_with(|| {
+            let mut session = Session::new(self.agent, Arc::clone(&self.rules));
+            session.coverage = self.coverage;
+            if self.is_final {
+                session.forget_past();
+            }
+            if lane != Lane::Main {
+                session.meta.parent = self.id.clone();
+            }
+            session
+        })
+    }
+
+    /// Folds entries into the sessions.
+    pub fn apply(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        for entry in entries {
+            self.lane(entry.lane).take_in(entry);
+        }
+    }
+
+    /// Whether there is enough for a gauge: the newest report of the main session, its own output, and what has left
+    /// since. `size` is how much of the log's end was read.
+    pub(crate) fn suffice(&mut self, size: u64, limits: &Searched) -> bool {
+        let main = self.lane(Lane::Main);
+        let has_gauge = match main.anchor() {
+            // After a reset, no report holds.
+            None => {
+                size >= limits.before && !main.resets().is_empty() && !main.requests().is_empty()
+            }
+            Some(_) => {
+                main.has_all_that_left()
+                    && (size >= limits.output || main.has_output_of_report())
+                    && (size >= limits.before || main.has_report_before())
+            }
+        };
+        size >= limits.report || has_gauge
+    }
+
+    pub(crate) fn has_unreadable(&self) -> bool {
+        self.lanes.values().any(|session| session.unreadable > 0)
+    }
+
+    pub(crate) fn cover(&mut self, coverage: Coverage) {
+        self.coverage = coverage;
+        for session in self.lanes.values_mut() {
+            session.coverage = coverage;
+        }
+    }
+
+    /// The sessions, the main one first.
+    pub fn into_sessions(mut self) -> Sessions {
+        self.lanes.values_mut().for_each(Session::settle);
+        self.lanes.into_iter().collect()
+    }
+}
+
+/// How much of a log's end is searched for what a gauge needs, at most.
+#[derive(Debug, Clone, Copy)]
+pub struct Searched {
+    /// For the newest report.
+    pub report: u64,
+    /// For its output.
+    pub output: u64,
+    /// For the report before it, and for one before a reset.
+    pub before: u64,
+}
+
+/// Decodes a line, or records why that is not possible.
+pub(crate) fn decode(decoder: &mut dyn Decoder, place: Place, line: Line<'_>, out: &mut Sink<'_>) {
+    let why = match line {
+        Line::Bytes(bytes) => {
+            out.begin(place);
+            let (line, is_damaged) = damage::line(bytes);
+            decoder.read_line(&line, out);
+            if is_damaged {
+                out.emit(Event::Damaged);
+            }
+            return;
+        }
+        Line::TooLarge => format!("line too large: {} bytes", place.len),
+        Line::Unfinished => "the file ends inside this line".to_owned(),
+    };
+    out.push(Lane::Main, place, None, Event::Unreadable(why.into()));
+}

@@ -1,0 +1,387 @@
+//! What a log is to those who read it: where it is, what it is kept in, and readings that go on as it grows.
+
+use super::lanes::{Lanes, Sessions};
+use super::lines::Progress;
+use super::patience::Patience;
+use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
+use super::source::{SETTLED, Stamp};
+use super::text::Pieces;
+use crate::agents::format::Format;
+use crate::model::event::{Entry, Measure};
+use crate::model::fleet::{FileFacts, FileId};
+use crate::model::session::Coverage;
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+/// A log that was found.
+#[derive(Clone)]
+pub struct LogFile {
+    /// What is known from the file system and the path.
+    pub facts: FileFacts,
+    /// Its format.
+    pub format: &'static Format,
+    /// What it is kept in.
+    pub store: Arc<dyn Store>,
+    /// The sidecar files of its agent, if there can be any.
+    pub sidecar: Option<Arc<SidecarStore>>,
+}
+
+impl LogFile {
+    /// A decoder of it, which was given the sidecar records but not the state files.
+    pub(crate) fn decoder(&self) -> DecoderWithSidecar {
+        DecoderWithSidecar::new(self.format, &self.facts, self.sidecar.as_ref())
+    }
+
+    /// Its state files, none of them given to a decoder yet.
+    pub(crate) fn states(&self) -> States {
+        States::new(self.format, &self.facts.path)
+    }
+
+    /// Whether it is a session of a database, so that its path is the path of others too.
+    pub fn is_one_of_several(&self) -> bool {
+        self.store.is_one_of_several()
+    }
+}
+
+/// The id of the file at a path, the same by whatever links it is reached.
+pub fn file_id(path: &Path) -> FileId {
+    let real = fs::canonicalize(path);
+    id_of_real(real.as_deref().unwrap_or(path))
+}
+
+/// The same for a path without links.
+pub(crate) fn id_of_real(path: &Path) -> FileId {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    FileId(hasher.finish())
+}
+
+/// Bytes of records in one batch of what was appended.
+pub(crate) const BATCH: u64 = 1 << 20;
+
+/// What a log is kept in.
+///
+/// The only methods that every store needs are those without a default: its stamp, its first bytes, a
+/// cursor at its beginning, and the text of an item. `log` is the log that is kept in it.
+pub trait Store: Send + Sync {
+    /// What can be seen of the log without reading it.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// If the log is one of several at a path: its stamp when that was last looked at as a whole.
+    fn listed(&self) -> Option<Stamp> {
+        None
+    }
+
+    /// The first bytes, enough to recognise the format; empty: it contains nothing yet.
+    fn head(&self) -> io::Result<Vec<u8>>;
+
+    /// A cursor at the beginning.
+    fn cursor(&self, log: &LogFile, rules: &Arc<Rules>) -> Box<dyn Cursor>;
+
+    /// The text of an item.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::InvalidData`] if the item is no longer at its place.
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces>;
+
+    /// Whether the log is all in one file, so that its stamp shows every change of it. Ask when it has been read: its
+    /// content may refer to others.
+    fn is_one_file(&self) -> bool {
+        false
+    }
+
+    /// Whether other logs are kept at the same path.
+    fn is_one_of_several(&self) -> bool {
+        false
+    }
+
+    /// Reads as much of the end as a first gauge needs. By default: all.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if the log is being rewritten: what was read before still counts.
+    fn tail(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        Reading::whole(log, rules).to_end(measure)
+    }
+
+    /// The same, but back to the newest usage report or the beginning, however far that is.
+    fn tail_to_report(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        self.tail(log, measure, rules)
+    }
+
+    /// A reading of what came since the last reset. By default: of all.
+    fn epoch(&self, log: &LogFile, rules: &Arc<Rules>) -> io::Result<Reading> {
+        Ok(Reading::whole(log, rules))
+    }
+
+    /// All entries, in batches, until `give` breaks.
+    fn entries(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        give: &mut dyn FnMut(Vec<Entry>) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let mut cursor = self.cursor(log, &Arc::default());
+        let mut end = End::Open;
+        loop {
+            let (entries, is_last) = match cursor.read_patiently(measure, end, &mut batch())? {
+                News::Batch(entries) => (entries, false),
+                News::Entries(entries) => (entries, true),
+                News::Rewritten(_) | News::Restart => return Ok(()),
+            };
+            if give(entries).is_break() || is_last && end == End::Settled {
+                return Ok(());
+            }
+            if is_last {
+                end = End::Settled;
+            }
+        }
+    }
+}
+
+/// Where reading continues.
+pub trait Cursor: Send {
+    /// Reads what is new. `pause` is asked after each record, with its size in bytes, whether to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if the log is being rewritten; try again later.
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News>;
+
+    /// Whether reading goes on at the same place after [`io::ErrorKind::WouldBlock`].
+    fn keeps_place(&self) -> bool {
+        false
+    }
+
+    /// Whether the log ends in a record that is not complete. It is read with [`End::Settled`] when
+    /// nobody has written for some time.
+    fn is_incomplete(&self) -> bool {
+        false
+    }
+
+    /// Whether a file beside the log has changed, so that there is something to read although the log
+    /// itself has not.
+    fn has_news_beside(&self) -> bool {
+        false
+    }
+
+    /// Drops what only makes the next reading faster.
+    fn trim(&mut self) {}
+
+    /// Nothing is read after the next reading.
+    fn read_once(&mut self) {}
+}
+
+impl dyn Cursor {
+    /// As [`Cursor::read`], but waits for its agent, if reading then goes on at the same place; until `pause` returns true
+    /// for no bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`busy`](super::patience::busy) if the agent wrote all the time.
+    pub fn read_patiently(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut patience = Patience::default();
+        loop {
+            let error = match self.read(measure, end, pause) {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && self.keeps_place() => e,
+                read => return read,
+            };
+            if pause(0) {
+                return Err(error);
+            }
+            patience.wait()?;
+        }
+    }
+
+    /// Reads what is new, about a megabyte at most.
+    pub fn more(&mut self, measure: &dyn Measure) -> io::Result<News> {
+        self.read(measure, End::Open, &mut batch())
+    }
+
+    /// Reads all there is, an incomplete last record too: nobody is writing to the log.
+    pub fn finish(&mut self, measure: &dyn Measure) -> io::Result<News> {
+        self.read(measure, End::Settled, &mut |_| false)
+    }
+}
+
+/// Asks for a pause after about a megabyte.
+fn batch() -> impl FnMut(u64) -> bool {
+    let mut bytes = 0;
+    move |len| {
+        bytes += len;
+        bytes >= BATCH
+    }
+}
+
+/// What has come since a log was last read.
+pub enum News {
+    /// These entries, perhaps none; all there is for now.
+    Entries(Vec<Entry>),
+    /// These entries, and there is more.
+    Batch(Vec<Entry>),
+    /// The log was rewritten: these are its sessions now.
+    Rewritten(Lanes),
+    /// It must be read again from its beginning: it was truncated, replaced or rewritten.
+    Restart,
+}
+
+/// How the end of a log is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// An incomplete record is still being written.
+    Open,
+    /// It is not.
+    Settled,
+}
+
+/// A reading of a log, in steps, from some place to its end.
+pub struct Reading {
+    lanes: Lanes,
+    cursor: Box<dyn Cursor>,
+}
+
+impl Reading {
+    /// A reading that continues at a cursor; the sessions contain everything before it.
+    pub fn new(lanes: Lanes, cursor: Box<dyn Cursor>) -> Reading {
+        Reading { lanes, cursor }
+    }
+
+    /// A reading from the beginning.
+    pub fn whole(log: &LogFile, rules: &Arc<Rules>) -> Reading {
+        Reading {
+            lanes: Lanes::new(&log.facts, rules, Coverage::Whole),
+            cursor: log.store.cursor(log, rules),
+        }
+    }
+
+    /// The same, for a report on what there is now: neither earlier states are kept nor where to go on.
+    pub fn once(log: &LogFile, rules: &Arc<Rules>) -> Reading {
+        let Reading { lanes, mut cursor } = Reading::whole(log, rules);
+        cursor.read_once();
+        let lanes = lanes.finally();
+        Reading { lanes, cursor }
+    }
+
+    /// How much of the log this reading covers.
+    pub fn coverage(&self) -> Coverage {
+        self.lanes.coverage()
+    }
+
+    /// Reads on until `pause`, asked after each record, returns true.
+    pub fn step(
+        &mut self,
+        measure: &dyn Measure,
+        pause: &mut dyn FnMut() -> bool,
+    ) -> io::Result<Progress> {
+        loop {
+            let (mut paused, mut bytes) = (false, 0);
+            // Entries are folded in small batches, so that only a megabyte of them is held.
+            let news = self.cursor.read_patiently(measure, End::Open, &mut |len| {
+                bytes += len;
+                paused = pause();
+                paused || bytes > BATCH
+            });
+            match news {
+                Ok(News::Batch(entries)) => {
+                    self.lanes.apply(entries);
+                    if paused {
+                        return Ok(Progress::More);
+                    }
+                }
+                Ok(News::Entries(entries)) => {
+                    self.lanes.apply(entries);
+                    return Ok(Progress::Done);
+                }
+                Ok(News::Rewritten(lanes)) => {
+                    self.lanes = lanes;
+                    return Ok(Progress::Done);
+                }
+                Ok(News::Restart) => return Ok(Progress::Restart),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(match self.cursor.keeps_place() {
+                        true => Progress::More,
+                        false => Progress::Restart,
+                    });
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Reads it to the end.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::WouldBlock`] if the log is being rewritten.
+    pub fn to_end(mut self, measure: &dyn Measure) -> io::Result<Reading> {
+        match self.step(measure, &mut || false)? {
+            Progress::Done => Ok(self),
+            _ => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    /// Reads an incomplete last record, if nobody has written to the log lately.
+    pub fn settle(&mut self, log: &LogFile, measure: &dyn Measure) -> io::Result<()> {
+        if self.cursor.is_incomplete() && log.store.stamp()?.age() >= SETTLED {
+            self.settle_now(measure)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an incomplete last record.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be read.
+    pub fn settle_now(&mut self, measure: &dyn Measure) -> io::Result<()> {
+        loop {
+            let news = self
+                .cursor
+                .read_patiently(measure, End::Settled, &mut |_| false)?;
+            match news {
+                News::Batch(entries) => self.lanes.apply(entries),
+                News::Entries(entries) => {
+                    self.lanes.apply(entries);
+                    return Ok(());
+                }
+                News::Rewritten(_) | News::Restart => return Ok(()),
+            }
+        }
+    }
+
+    /// The sessions, and a cursor where reading continues.
+    pub fn finish(self) -> (Sessions, Box<dyn Cursor>) {
+        (self.lanes.into_sessions(), self.cursor)
+    }
+}
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;

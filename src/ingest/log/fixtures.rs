@@ -1,0 +1,370 @@
+//! Every hand-written log, followed while it is written.
+
+use super::*;
+use crate::agents;
+use crate::agents::format::database::MAGIC;
+use crate::agents::format::{Format, StoreKind};
+use crate::ingest::discover::Scanner;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::lanes::{Lanes, main_session};
+use crate::ingest::log::News;
+use crate::ingest::reader::{read_whole, tail_only};
+use crate::ingest::store::backwards::{self, Reach};
+use crate::ingest::store::lines::LineLog;
+use crate::ingest::{source, store};
+use crate::model::event::ByLength;
+use crate::model::forecast::forecast;
+use crate::model::session::{Coverage, Session};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
+
+static LOGS: LazyLock<Vec<LogFile>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut logs = Scanner::new(
+        vec![SearchRoot::Given(folder)],
+        agents::ALL.to_vec(),
+        |_| None,
+    )
+    .look()
+    .files;
+    logs.sort_by_key(|log| log.facts.path.clone());
+    logs
+});
+/// Those that are files of lines.
+static LINE_LOGS: LazyLock<Vec<&LogFile>> = LazyLock::new(|| {
+    let is_lines = |log: &&LogFile| !is_folder(log) && !is_document(log);
+    LOGS.iter().filter(is_lines).collect()
+});
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| {
+    Arc::new(toml::from_str(include_str!("../../../assets/models.toml")).expect("the table"))
+});
+
+/// What a log is like at one moment.
+enum Moment<'b> {
+    /// These bytes have been added.
+    Appended(&'b [u8]),
+    /// It holds these bytes.
+    Written(&'b [u8]),
+    /// A file in its folder, or beside that, holds these bytes.
+    Put(&'b Path, &'b [u8]),
+}
+
+impl Moment<'_> {
+    fn come(&self, path: &Path) {
+        match self {
+            Moment::Appended(bytes) => {
+                let mut file = OpenOptions::new().append(true).open(path).unwrap();
+                file.write_all(bytes).unwrap();
+            }
+            Moment::Written(bytes) => fs::write(path, bytes).unwrap(),
+            Moment::Put(name, bytes) => fs::write(path.join(name), bytes).unwrap(),
+        }
+    }
+}
+
+/// What following a file through these moments ends in, and what a fresh reading gives.
+fn follow(log: &LogFile, moments: &[Moment<'_>]) {
+    let mut lanes = Lanes::new(&log.facts, &RULES, Coverage::Whole);
+    let mut document: Option<Sessions> = None;
+    let mut cursor = Reading::whole(log, &RULES).cursor;
+    let mut has_aged = false;
+    for n in 0..=moments.len() {
+        if let Some(moment) = moments.get(n) {
+            moment.come(&log.facts.path);
+        }
+        loop {
+            let more = match n == moments.len() {
+                true => cursor.finish(&ByLength),
+                false => cursor.more(&ByLength),
+            };
+            let more = match more {
+                // Half written: not there yet.
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && n < moments.len() => break,
+                // Nobody goes on writing.
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && !has_aged => {
+                    age(&log.facts.path);
+                    has_aged = true;
+                    continue;
+                }
+                more => more.unwrap(),
+            };
+            match more {
+                News::Rewritten(lanes) => {
+                    document = Some(lanes.into_sessions());
+                    break;
+                }
+                News::Entries(entries) => {
+                    lanes.apply(entries);
+                    break;
+                }
+                News::Batch(entries) => lanes.apply(entries),
+                News::Restart => {
+                    let mut reading = Reading::whole(log, &RULES);
+                    while reading.step(&ByLength, &mut || false).unwrap() != Progress::Done {}
+                    (lanes, cursor) = (reading.lanes, reading.cursor);
+                }
+            }
+        }
+    }
+    let fresh = read_whole(log, &ByLength, &RULES).unwrap();
+    let followed = document.unwrap_or_else(|| lanes.into_sessions());
+    assert_eq!(followed.len(), fresh.len());
+    for ((lane, a), (other, b)) in followed.iter().zip(&fresh) {
+        assert_eq!(lane, other);
+        assert_eq!(a.context(), b.context());
+        assert_eq!(a.items(), b.items());
+        assert_eq!(a.requests(), b.requests());
+        assert_eq!(a.resets(), b.resets());
+        assert_eq!((a.unreadable, &a.skipped), (b.unreadable, &b.skipped));
+        assert_eq!(a.unknown, b.unknown);
+    }
+}
+
+/// Makes a file an hour old.
+fn age(path: &Path) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    let then = SystemTime::now() - Duration::from_secs(3600);
+    file.set_modified(then).unwrap();
+}
+
+fn is_folder(log: &LogFile) -> bool {
+    log.facts.path.is_dir()
+}
+
+fn is_document(log: &LogFile) -> bool {
+    let news = log.store.cursor(log, &RULES).more(&ByLength);
+    matches!(news, Ok(News::Rewritten(_)))
+}
+
+/// A log like this one, at a place of its own and empty.
+fn empty(log: &LogFile, folder: &Path, kind: StoreKind) -> (LogFile, Vec<u8>) {
+    let bytes = fs::read(&*log.facts.path).unwrap();
+    let path: PathBuf = folder.join("log");
+    fs::write(&path, "").unwrap();
+    let mut log = log.clone();
+    log.facts.path = Arc::new(path);
+    log.store = store::open(kind, &log.facts.path).unwrap();
+    (log, bytes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_log_that_grows_in_any_pieces_ends_as_a_fresh_one(
+        which in any::<prop::sample::Index>(),
+        mut cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
+        let mut at: Vec<usize> = cuts.drain(..).map(|cut| cut.index(bytes.len())).collect();
+        at.extend([0, bytes.len()]);
+        at.sort_unstable();
+        let pieces: Vec<Moment<'_>> = at
+            .windows(2)
+            .map(|two| Moment::Appended(&bytes[two[0]..two[1]]))
+            .collect();
+        follow(&log, &pieces);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn what_the_end_of_a_log_does_not_show_is_inside_its_interval(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+        first in prop_oneof![Just(1), 1_u64..5000],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
+        let ends: Vec<usize> = memchr::memchr_iter(b'\n', &bytes).collect();
+        fs::write(&*log.facts.path, &bytes[..=ends[cut.index(ends.len())]]).unwrap();
+        let store = LineLog::new(source::file(&log.facts.path));
+        let tail = backwards::tail(&store, &log, &ByLength, &RULES, Reach { first, ..Reach::ALL });
+        let (tail, _) = tail.unwrap().finish();
+        let whole = read_whole(&log, &ByLength, &RULES).unwrap();
+        let context = |sessions: &Sessions| main_session(sessions).map(Session::context);
+        if let (Some(tail), Some(whole)) = (context(&tail), context(&whole)) {
+            prop_assert!((tail.low..=tail.high).contains(&whole.used), "{:?}: {:?}", tail, whole);
+        }
+        store_and_restore(&log, tail);
+    }
+}
+
+#[test]
+fn every_agents_logs_are_among_them() {
+    // Those of databases are SQL, with tests of their own.
+    let is_database = |format: &Format| matches!(format.store(MAGIC), Some(StoreKind::Database(_)));
+    for format in agents::ALL.iter().filter(|format| !is_database(format)) {
+        let own = LOGS.iter().filter(|log| log.format.id == format.id);
+        assert!(own.count() > 0, "{}", format.id);
+    }
+}
+
+#[test]
+fn a_log_alone_under_another_name_is_its_own_formats_or_nobodys() {
+    let dir = tempfile::tempdir().unwrap();
+    for log in LOGS.iter().filter(|log| !is_folder(log)) {
+        for name in ["some.json", "some.jsonl", "context.jsonl", "some"] {
+            let path = dir.path().join(name);
+            fs::copy(&*log.facts.path, &path).unwrap();
+            let root = SearchRoot::Given(path.clone());
+            let found = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look();
+            for found in found.files {
+                let is_its = found.format.id == log.format.id || found.format.is_kin(log.format);
+                assert!(is_its, "{}: {}", log.facts.path.display(), found.format.id);
+            }
+            fs::remove_file(&path).unwrap();
+        }
+    }
+    let path = dir.path().join("some.jsonl");
+    fs::write(&path, "{\"role\": \"user\", \"content\": \"hello\"}\n").unwrap();
+    let root = SearchRoot::Given(path);
+    let found = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look();
+    let taken = found.files.iter().map(|log| log.format.id);
+    assert_eq!(taken.collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(found.problems.len(), 1);
+}
+
+#[test]
+fn a_document_that_was_torn_ends_as_a_fresh_one() {
+    for log in LOGS.iter().filter(|log| is_document(log)) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(log, dir.path(), StoreKind::Document);
+        let torn = &bytes[..bytes.len() / 2];
+        follow(&log, &[Moment::Written(torn), Moment::Written(&bytes)]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn a_folder_that_grows_file_by_file_ends_as_a_fresh_one(
+        which in any::<prop::sample::Index>(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 40),
+        told in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let has_state = |log: &&LogFile| log.facts.path.join("../base_state.json").exists();
+        let logs: Vec<&LogFile> = LOGS.iter().filter(has_state).collect();
+        let log = logs[which.index(logs.len())];
+        let folder = log.facts.path.as_path();
+        let mut names: Vec<PathBuf> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into())
+            .collect();
+        names.sort();
+        let files: Vec<Vec<u8>> = names.iter().map(|n| fs::read(folder.join(n)).unwrap()).collect();
+        let mut moments = Vec::new();
+        for ((name, bytes), cut) in names.iter().zip(&files).zip(&cuts) {
+            moments.push(Moment::Put(name, &bytes[..cut.index(bytes.len())]));
+            moments.push(Moment::Put(name, bytes));
+        }
+        // Sidecar files may come at any time, or never, and hold more each time.
+        let beside = Path::new("../base_state.json");
+        let state: Value = serde_json::from_slice(&fs::read(folder.join(beside)).unwrap()).unwrap();
+        let calls = "/stats/usage_to_metrics/agent/token_usages";
+        let all = state.pointer(calls).and_then(Value::as_array).unwrap();
+        let mut at: Vec<usize> = told.iter().map(|at| at.index(moments.len() + 1)).collect();
+        at.sort_unstable();
+        let states: Vec<Vec<u8>> = (1..=at.len())
+            .map(|n| {
+                let mut now = state.clone();
+                *now.pointer_mut(calls).unwrap() = all[..all.len() * n / at.len()].into();
+                now.to_string().into_bytes()
+            })
+            .collect();
+        for (at, state) in at.iter().zip(&states).rev() {
+            moments.insert(*at, Moment::Put(beside, state));
+            moments.insert(*at, Moment::Put(beside, &state[..state.len() / 2]));
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("conversation/events");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join(&names[0]), &files[0]).unwrap();
+        let root = SearchRoot::Given(own.clone());
+        let log = Scanner::new(vec![root], agents::ALL.to_vec(), |_| None).look().files.remove(0);
+        follow(&log, &moments);
+    }
+}
+
+/// What a list shows of a session, apart from its name, and what it is computed from.
+fn row(session: &Session) -> impl PartialEq + std::fmt::Debug + use<> {
+    (
+        (session.context(), session.limits(), forecast(session, None)),
+        (
+            session.is_final(&session.context()),
+            session.is_own_count_final(),
+        ),
+        session.is_unreported(),
+        session.model().map(str::to_owned),
+        (
+            session.newest_prompts(9),
+            session
+                .newest_reset()
+                .map(|(reset, sent)| (reset.clone(), sent)),
+        ),
+        (session.agent_estimate(), session.turns, session.records),
+        (
+            session.started_at,
+            session.updated_at,
+            session.project().to_owned(),
+        ),
+    )
+}
+
+/// A session that is stored and read again shows the same, and has no text.
+fn store_and_restore(log: &LogFile, sessions: Sessions) {
+    for (lane, session) in sessions {
+        let mut trimmed = session.clone();
+        let bytes = trimmed.to_stored(lane);
+        let mut restored = Session::from_stored(&bytes, log.format.id, &RULES).unwrap();
+        assert_eq!(row(&restored), row(&session), "{:?}", log.facts.path);
+        assert!(restored.lacks_texts() && restored.meta.title.is_none());
+        assert_eq!(restored.requests(), trimmed.requests());
+        assert_eq!(restored.resets(), trimmed.resets());
+        let sizes = |of: &Session| {
+            of.in_context()
+                .map(|(_, tokens, source)| (tokens, source))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(&restored), sizes(&trimmed));
+        assert!(restored.items().iter().all(|item| item.preview.is_empty()));
+        // Another window counts as it does for a session that was just read.
+        restored.set_window(Some(50_000));
+        let mut other = session.clone();
+        other.set_window(Some(50_000));
+        assert_eq!(restored.limits(), other.limits());
+    }
+}
+
+#[test]
+fn a_session_from_the_cache_shows_what_a_fresh_one_does() {
+    for log in LOGS.iter() {
+        if let Ok(sessions) = read_whole(log, &ByLength, &RULES) {
+            store_and_restore(log, sessions);
+        }
+        if let Ok(sessions) = tail_only(log, &RULES) {
+            store_and_restore(log, sessions);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn a_log_may_be_stored_at_any_length(
+        which in any::<prop::sample::Index>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, bytes) = empty(LINE_LOGS[which.index(LINE_LOGS.len())], dir.path(), StoreKind::Lines);
+        fs::write(&*log.facts.path, &bytes[..cut.index(bytes.len() + 1)]).unwrap();
+        let sessions = read_whole(&log, &ByLength, &RULES).unwrap();
+        store_and_restore(&log, sessions);
+    }
+}

@@ -1,0 +1,205 @@
+//! The bytes of logs that are kept in files: plain, compressed, in a chain, in a folder, in a tree. Nothing here refers
+//! to formats or sessions.
+
+pub mod chain;
+pub mod folder;
+mod stamp;
+pub mod tree;
+pub mod zst;
+
+pub use stamp::Stamp;
+
+use crate::files;
+use crate::ingest::sync::lock;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use zst::Zst;
+
+/// Bytes of a file by which it is recognised.
+pub const HEAD: usize = 64 << 10;
+/// Bytes read at once. Larger buffers gain nothing (measured).
+pub const CHUNK: usize = 256 << 10;
+/// An incomplete record at the end of a log is not written any more if nothing was written for so long.
+pub const SETTLED: Duration = Duration::from_secs(2);
+/// Larger documents are not read, in bytes.
+pub const LARGEST: u64 = 64 << 20;
+/// A document that was written to so lately may be incomplete.
+pub const TORN: Duration = Duration::from_secs(1);
+
+/// Bytes that can be read from any place.
+pub trait Source: Read + Seek + Send {}
+
+impl<S: Read + Seek + Send> Source for S {}
+
+/// An opened log.
+pub type Bytes = Box<dyn Source>;
+
+/// What can be opened as one file of bytes.
+pub trait Open: Send + Sync {
+    /// Its bytes, and its stamp when they were opened.
+    fn open(&self) -> io::Result<(Bytes, Stamp)>;
+
+    /// Its stamp now.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// Whether its bytes are those of one file, once they have been read.
+    fn is_one_file(&self) -> bool {
+        false
+    }
+
+    /// Whether to read from a place takes as long as to read all before it, unless reading ended there. Ask when it
+    /// has been opened: its content may refer to others.
+    fn is_streamed(&self) -> bool {
+        false
+    }
+}
+
+/// Keeps a streamed source open between readings, so that each goes on where the last one ended.
+pub struct KeptOpen {
+    source: Arc<dyn Open>,
+    kept: Mutex<Option<Kept>>,
+}
+
+struct Kept {
+    /// Of the source when it was opened.
+    seen: Stamp,
+    /// Of the bytes.
+    stamp: Stamp,
+    bytes: Shared,
+}
+
+impl KeptOpen {
+    /// A source that is not open yet.
+    pub fn new(source: Arc<dyn Open>) -> KeptOpen {
+        KeptOpen {
+            source,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Lets the source go.
+    pub fn close(&self) {
+        *lock(&self.kept) = None;
+    }
+}
+
+impl Open for KeptOpen {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let mut held = lock(&self.kept);
+        if let Some(kept) = &*held
+            && self.source.stamp()? == kept.seen
+        {
+            return Ok((Box::new(kept.bytes.clone()), kept.stamp));
+        }
+        *held = None;
+        let (bytes, stamp) = self.source.open()?;
+        if !self.source.is_streamed() {
+            return Ok((bytes, stamp));
+        }
+        let seen = self.source.stamp()?;
+        if !seen.is_sure() || !seen.is_same_write(stamp) {
+            return Ok((bytes, stamp));
+        }
+        let bytes = Shared(Arc::new(Mutex::new(bytes)));
+        *held = Some(Kept {
+            seen,
+            stamp,
+            bytes: bytes.clone(),
+        });
+        Ok((Box::new(bytes), stamp))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.source.stamp()
+    }
+}
+
+/// Opened bytes that are kept.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<Bytes>>);
+
+impl Read for Shared {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        lock(&self.0).read(buffer)
+    }
+}
+
+impl Seek for Shared {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        lock(&self.0).seek(to)
+    }
+}
+
+impl Open for PathBuf {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let file = files::open(self)?;
+        let stamp = Stamp::from(&file.metadata()?);
+        Ok((Box::new(file), stamp))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        files::look(self).map(|meta| Stamp::from(&meta))
+    }
+
+    fn is_one_file(&self) -> bool {
+        true
+    }
+}
+
+/// The file at a path, as it is.
+pub fn plain(path: &Arc<PathBuf>) -> Arc<dyn Open> {
+    Arc::<PathBuf>::clone(path)
+}
+
+/// The file at a path, decompressed if need be.
+pub fn file(path: &Arc<PathBuf>) -> Arc<dyn Open> {
+    match zst::is_compressed(path) {
+        true => Arc::new(Zst::new(path)),
+        false => plain(path),
+    }
+}
+
+/// Where a seek leads from `at`, in `len` bytes. It may lead past the end, but not before the beginning.
+pub fn sought(to: SeekFrom, at: u64, len: u64) -> io::Result<u64> {
+    let sought = match to {
+        SeekFrom::Start(at) => Some(at),
+        SeekFrom::End(by) => len.checked_add_signed(by),
+        SeekFrom::Current(by) => at.checked_add_signed(by),
+    };
+    Ok(sought.ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+/// The first bytes, enough to recognise a format, without a byte order mark.
+pub fn head(source: &dyn Open) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let (bytes, _) = source.open()?;
+    bytes.take(HEAD as u64).read_to_end(&mut head)?;
+    if head.starts_with(BOM) {
+        head.drain(..BOM.len());
+    }
+    Ok(head)
+}
+
+/// A byte order mark, with which some editors begin a file of UTF-8. It is not part of the text.
+pub const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads once, again where that was interrupted. Returns the number of bytes; 0: there are no more.
+pub fn read_some(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+/// A file that is gone or cut short since it was listed is a moment that passes: what there is now
+/// will be listed by the next look.
+pub fn changed(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => io::ErrorKind::WouldBlock.into(),
+        _ => error,
+    }
+}

@@ -1,0 +1,494 @@
+//! A log that continues another one: its first line names a file and how much of it comes before the
+//! lines that follow. That file may itself continue another.
+//!
+//! It is read as one log: its first line, what it inherits, the rest of it. What is inherited is found by
+//! name, in the agent's own folders and the log's.
+
+use super::Stamp;
+use crate::agents::format::ChainSpec;
+use crate::files;
+use crate::ingest::source::{self, Bytes, Open, read_some, sought};
+use crate::ingest::sync::lock;
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The longest first line that is looked at.
+const FIRST_LINE: u64 = 1 << 20;
+/// Longer chains are cut at their beginning.
+const DEEPEST: usize = 32;
+/// The most folders that are searched for one file.
+const FOLDERS: usize = 20_000;
+
+/// A log that may continue another one.
+pub struct Chain {
+    path: Arc<PathBuf>,
+    spec: &'static ChainSpec,
+    own: Arc<dyn Open>,
+    inherited: Mutex<Option<Inherited>>,
+}
+
+/// What a log inherits.
+#[derive(Clone)]
+struct Inherited {
+    /// The log when this was looked for; `None`: a write since would not show in its stamp.
+    seen: Option<Stamp>,
+    /// The hash of its first line.
+    hash: u64,
+    /// The length of the log's first line, its newline included.
+    first: u64,
+    parts: Arc<[Part]>,
+    /// Whether its first line names a file that it continues, found or not.
+    names_base: bool,
+}
+
+/// A piece of another file.
+struct Part {
+    source: Arc<dyn Open>,
+    from: u64,
+    to: u64,
+}
+
+impl Chain {
+    /// The log at a path.
+    pub fn new(path: &Arc<PathBuf>, spec: &'static ChainSpec) -> Chain {
+        Chain {
+            path: Arc::clone(path),
+            spec,
+            own: source::file(path),
+            inherited: Mutex::default(),
+        }
+    }
+
+    /// What the log inherits. Looked for once, and again if its first line is another one.
+    fn inherited(&self, own: &mut Bytes, stamp: Stamp) -> io::Result<Option<Inherited>> {
+        let mut held = lock(&self.inherited);
+        if held.as_ref().is_some_and(|held| held.seen == Some(stamp)) {
+            return Ok(held.clone());
+        }
+        let seen = Some(stamp).filter(Stamp::is_sure);
+        match (first_line(own)?, &mut *held) {
+            (None, held) => *held = None,
+            (Some(line), Some(held)) if xxh3_64(&line) == held.hash => held.seen = seen,
+            (Some(line), held) => {
+                let mut visited = vec![self.path.to_path_buf()];
+                *held = Some(Inherited {
+                    seen,
+                    hash: xxh3_64(&line),
+                    first: line.len() as u64,
+                    names_base: (self.spec.base)(&line).is_some(),
+                    parts: self.before(&self.path, &line, &mut visited).into(),
+                });
+            }
+        }
+        Ok(held.clone())
+    }
+
+    /// What comes before the second line of the log at `path`, of which this is the first. A file that is
+    /// not there, or no longer whole, leaves nothing.
+    fn before(&self, path: &Path, line: &[u8], seen: &mut Vec<PathBuf>) -> Vec<Part> {
+        let mut part = || {
+            let (name, end) = (self.spec.base)(line)?;
+            let base = self.find(path, &name)?;
+            if seen.len() > DEEPEST || seen.contains(&base) {
+                return None;
+            }
+            seen.push(base.clone());
+            let source = source::file(&Arc::new(base.clone()));
+            let (mut bytes, stamp) = source.open().ok()?;
+            let first = first_line(&mut bytes).ok()??;
+            let middle = (first.len() as u64).min(end);
+            if stamp.len < end {
+                return None;
+            }
+            let mut parts = vec![Part {
+                source: Arc::clone(&source),
+                from: 0,
+                to: middle,
+            }];
+            parts.extend(self.before(&base, &first, seen));
+            parts.push(Part {
+                source,
+                from: middle,
+                to: end,
+            });
+            Some(parts)
+        };
+        part().unwrap_or_default()
+    }
+
+    /// The file of this name in the folders of the log at `log`. Links are not followed.
+    fn find(&self, log: &Path, name: &str) -> Option<PathBuf> {
+        let mut folders: VecDeque<PathBuf> = (self.spec.folders)(log).into();
+        let mut visited = 0;
+        while let Some(folder) = folders.pop_front() {
+            visited += 1;
+            if visited > FOLDERS {
+                return None;
+            }
+            let Ok(entries) = files::beside(log, &folder).and_then(fs::read_dir) else {
+                continue;
+            };
+            for entry in entries.flatten() {
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
+                let file = entry.file_name();
+                if kind.is_dir() {
+                    folders.push_back(entry.path());
+                } else if kind.is_file()
+                    && file
+                        .to_str()
+                        .is_some_and(|file| (self.spec.is_base)(file, name))
+                {
+                    return Some(entry.path());
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Open for Chain {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let (mut own, stamp) = self.own.open()?;
+        let inherited = self.inherited(&mut own, stamp)?;
+        let Some(inherited) = inherited.filter(|i| !i.parts.is_empty()) else {
+            own.seek(SeekFrom::Start(0))?;
+            return Ok((own, stamp));
+        };
+        let between: u64 = inherited.parts.iter().map(|part| part.to - part.from).sum();
+        let len = stamp.len + between;
+        let joined = Joined {
+            own,
+            inherited,
+            between,
+            len,
+            at: 0,
+            opened: None,
+        };
+        Ok((Box::new(joined), Stamp { len, ..stamp }))
+    }
+
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.own.stamp()
+    }
+
+    fn is_one_file(&self) -> bool {
+        let held = lock(&self.inherited);
+        held.as_ref().is_some_and(|held| !held.names_base)
+    }
+
+    fn is_streamed(&self) -> bool {
+        let held = lock(&self.inherited);
+        let mut parts = held.iter().flat_map(|held| held.parts.iter());
+        self.own.is_streamed() || parts.any(|part| part.source.is_streamed())
+    }
+}
+
+/// The first line with its newline; `None`: it is not complete yet, or too long.
+fn first_line(bytes: &mut Bytes) -> io::Result<Option<Vec<u8>>> {
+    bytes.seek(SeekFrom::Start(0))?;
+    let mut line = Vec::new();
+    let mut source = bytes.take(FIRST_LINE);
+    let mut chunk = [0; 16 << 10];
+    loop {
+        let read = read_some(&mut source, &mut chunk)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        if let Some(at) = memchr::memchr(b'\n', &chunk[..read]) {
+            line.extend_from_slice(&chunk[..=at]);
+            return Ok(Some(line));
+        }
+        line.extend_from_slice(&chunk[..read]);
+    }
+}
+
+/// The bytes of a log with what it inherits.
+struct Joined {
+    own: Bytes,
+    inherited: Inherited,
+    /// How many bytes are inherited.
+    between: u64,
+    len: u64,
+    at: u64,
+    /// The part that was read last, by its place among the parts.
+    opened: Option<(usize, Bytes)>,
+}
+
+impl Joined {
+    /// Reads on in the file that `at` is in.
+    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Inherited { first, parts, .. } = &self.inherited;
+        let (from, most) = match self.at.checked_sub(*first) {
+            None => (self.at, first - self.at),
+            Some(within) if within >= self.between => (self.at - self.between, self.len - self.at),
+            Some(within) => return read_part(parts, within, &mut self.opened, buffer),
+        };
+        let most = usize::try_from(most)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        self.own.seek(SeekFrom::Start(from))?;
+        self.own.read(&mut buffer[..most])
+    }
+}
+
+fn read_part(
+    parts: &[Part],
+    mut within: u64,
+    opened: &mut Option<(usize, Bytes)>,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    for (ix, part) in parts.iter().enumerate() {
+        let len = part.to - part.from;
+        if within >= len {
+            within -= len;
+            continue;
+        }
+        let bytes = match opened {
+            Some((of, bytes)) if *of == ix => bytes,
+            slot => &mut slot.insert((ix, part.source.open()?.0)).1,
+        };
+        let most = usize::try_from(len - within).unwrap_or(usize::MAX);
+        let most = most.min(buffer.len());
+        bytes.seek(SeekFrom::Start(part.from + within))?;
+        return match bytes.read(&mut buffer[..most])? {
+            // It was cut short: what there is now will be read from its beginning.
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            read => Ok(read),
+        };
+    }
+    Ok(0)
+}
+
+impl Read for Joined {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() || self.at >= self.len {
+            return Ok(0);
+        }
+        let read = self.read_some(buffer)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Joined {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = sought(to, self.at, self.len)?;
+        Ok(self.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::builtin::codex::CODEX;
+    use crate::ingest::discover::Scanner;
+    use crate::ingest::discover::roots::SearchRoot;
+    use crate::ingest::lines::Progress;
+    use crate::ingest::log::{Cursor, LogFile, News, Reading};
+    use crate::ingest::reader::{each_usage, read_whole};
+    use crate::model::event::{ByLength, Event};
+    use std::io::Write;
+
+    const A: &str = "aaaaaaaa-1111-7111-8111-111111111111";
+    const B: &str = "bbbbbbbb-2222-7222-8222-222222222222";
+    const C: &str = "cccccccc-3333-7333-8333-333333333333";
+
+    /// The three rollouts of a fork of a fork, below a home of Codex.
+    fn home() -> (tempfile::TempDir, [PathBuf; 3]) {
+        let home = tempfile::tempdir().unwrap();
+        let case =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex/fork-by-reference");
+        let file = |folder: &str, name: String, from: String| {
+            let folder = home.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            let path = folder.join(name);
+            fs::copy(case.join(from), &path).unwrap();
+            path
+        };
+        let names = [("10-00-00", A), ("10-02-00", B), ("10-04-00", C)]
+            .map(|(time, id)| format!("rollout-2026-11-20T{time}-{id}.jsonl"));
+        let [a, b, c] = names;
+        let paths = [
+            file("archived_sessions", a.clone(), a),
+            file("sessions/2026/11/20", b.clone(), b),
+            file("sessions/2026/11/21", c, "log.jsonl".into()),
+        ];
+        (home, paths)
+    }
+
+    fn found(home: &Path) -> Vec<LogFile> {
+        let roots = ["sessions", "archived_sessions"]
+            .map(|folder| SearchRoot::Usual(&CODEX, home.join(folder)));
+        let mut files = Scanner::new(roots.to_vec(), vec![&CODEX], |_| None)
+            .look()
+            .files;
+        files.sort_by_key(|log| log.facts.path.file_name().map(ToOwned::to_owned));
+        files
+    }
+
+    fn prompts(log: &LogFile) -> Vec<u64> {
+        let mut sessions = read_whole(log, &ByLength, &Arc::default()).unwrap();
+        let session = sessions.remove(0).1;
+        session.requests().iter().map(|r| r.prompt).collect()
+    }
+
+    fn text(log: &LogFile) -> String {
+        let chain = Chain::new(
+            &log.facts.path,
+            log.format.claims(&log.facts.path).and_then(spec).unwrap(),
+        );
+        let mut text = String::new();
+        chain.open().unwrap().0.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn spec(claim: crate::agents::format::Claim) -> Option<&'static ChainSpec> {
+        match claim.store {
+            crate::agents::format::StoreKind::Chain(spec) => Some(spec),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_fork_of_a_fork_is_read_with_all_that_it_inherits() {
+        let (home, _paths) = home();
+        let logs = found(home.path());
+        assert_eq!(logs.len(), 3);
+        assert_eq!(prompts(&logs[0]), [9_000, 9_280, 9_310]);
+        assert_eq!(prompts(&logs[1]), [9_000, 9_280, 9_340]);
+        assert_eq!(prompts(&logs[2]), [9_000, 9_280, 9_340, 9_430]);
+        // Its id is its own, and what it inherits is billed where it took place.
+        let sessions = read_whole(&logs[2], &ByLength, &Arc::default()).unwrap();
+        assert_eq!(sessions[0].1.meta.id.as_deref(), Some(C));
+        let mut billed = Vec::new();
+        each_usage(&logs[2], &mut |entry| {
+            if let Event::Usage(usage) = entry.event {
+                billed.push(usage.billed.input);
+            }
+        })
+        .unwrap();
+        assert_eq!(
+            billed.iter().filter(|n| **n > 0).collect::<Vec<_>>(),
+            [&9_430, &9_430]
+        );
+    }
+
+    #[test]
+    fn every_byte_can_be_sought() {
+        let (home, _paths) = home();
+        let log = &found(home.path())[2];
+        let whole = text(log);
+        let chain = Chain::new(
+            &log.facts.path,
+            log.format.claims(&log.facts.path).and_then(spec).unwrap(),
+        );
+        let (mut bytes, stamp) = chain.open().unwrap();
+        assert_eq!(stamp.len, whole.len() as u64);
+        for at in (0..whole.len()).rev().step_by(7) {
+            let mut rest = Vec::new();
+            bytes.seek(SeekFrom::Start(at as u64)).unwrap();
+            (&mut bytes).take(9).read_to_end(&mut rest).unwrap();
+            assert_eq!(rest, &whole.as_bytes()[at..whole.len().min(at + 9)]);
+        }
+        assert!(bytes.seek(SeekFrom::End(-(1 << 40))).is_err());
+    }
+
+    #[test]
+    fn a_base_that_is_gone_cut_or_the_log_itself_leaves_nothing() {
+        let (home, [a, b, c]) = home();
+        let own = fs::read_to_string(&c).unwrap();
+        let base = fs::read(&b).unwrap();
+        fs::write(&b, &base[..base.len() - 9]).unwrap();
+        assert_eq!(text(&found(home.path())[2]), own);
+        fs::write(&b, &base).unwrap();
+        fs::remove_file(&a).unwrap();
+        assert_eq!(prompts(found(home.path()).last().unwrap()), [9_340, 9_430]);
+        // Two that name each other.
+        let line = String::from_utf8(base).unwrap().replace(A, C);
+        fs::write(&b, line).unwrap();
+        assert_eq!(prompts(found(home.path()).last().unwrap()), [9_340, 9_430]);
+        fs::remove_file(&b).unwrap();
+        assert_eq!(text(&found(home.path())[0]), own);
+    }
+
+    #[test]
+    fn a_first_line_that_is_replaced_in_place_inherits_what_it_names_now() {
+        let (home, [_, _, c]) = home();
+        let log = found(home.path()).remove(2);
+        let mut cursor = log.store.cursor(&log, &Arc::default());
+        cursor.finish(&ByLength).unwrap();
+        let own = fs::read_to_string(&c).unwrap();
+        let rest = own.find('\n').unwrap();
+        let first = own[..rest].replace(B, "dddddddd-2222-7222-8222-222222222222");
+        assert_ne!(first, own[..rest]);
+        fs::write(&c, format!("{first}{}", &own[rest..])).unwrap();
+        let restarts =
+            |cursor: &mut Box<dyn Cursor>| matches!(cursor.finish(&ByLength), Ok(News::Restart));
+        assert!(restarts(&mut cursor), "it inherits nothing now");
+        assert_eq!(prompts(&log), [9_430]);
+        let mut cursor = log.store.cursor(&log, &Arc::default());
+        cursor.finish(&ByLength).unwrap();
+        fs::write(&c, own).unwrap();
+        assert!(restarts(&mut cursor), "and the same as at first");
+        assert_eq!(prompts(&log), [9_000, 9_280, 9_340, 9_430]);
+    }
+
+    #[test]
+    fn a_base_that_vanishes_between_two_reads_is_looked_for_again_and_adds_nothing() {
+        let (home, [a, b, _]) = home();
+        let log = found(home.path()).remove(2);
+        assert_eq!(prompts(&log).len(), 4);
+        fs::remove_file(a).unwrap();
+        fs::remove_file(b).unwrap();
+        let read = Reading::whole(&log, &Arc::default()).step(&ByLength, &mut || false);
+        // Nothing of the log itself is shown as if it were all.
+        assert!(!matches!(read, Ok(Progress::Done)));
+    }
+
+    #[test]
+    fn it_is_followed_as_it_grows() {
+        let (home, [_, _, c]) = home();
+        let log = found(home.path()).remove(2);
+        let mut cursor = log.store.cursor(&log, &Arc::default());
+        let before = cursor.finish(&ByLength);
+        assert!(
+            matches!(before, Ok(crate::ingest::log::News::Entries(entries)) if !entries.is_empty())
+        );
+        let mut file = fs::OpenOptions::new().append(true).open(c).unwrap();
+        writeln!(file, "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"more\"}}}}").unwrap();
+        match cursor.finish(&ByLength).unwrap() {
+            crate::ingest::log::News::Entries(entries) => assert_eq!(entries.len(), 1),
+            _ => panic!("it was only appended to"),
+        }
+    }
+
+    #[test]
+    fn the_newest_rollout_of_a_thread_is_the_live_one() {
+        let (home, [_, b, _]) = home();
+        let reverted = format!("rollout-2026-11-22T09-00-00-{B}_{A}.jsonl");
+        fs::copy(&b, home.path().join("sessions").join(&reverted)).unwrap();
+        let names = || -> Vec<String> {
+            let name = |log: LogFile| {
+                log.facts
+                    .path
+                    .file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned()
+            };
+            found(home.path()).into_iter().map(name).collect()
+        };
+        assert_eq!(names().len(), 3);
+        assert!(names().contains(&reverted));
+        // An archived copy, compressed: the plain one is at least as new.
+        let name = format!("{reverted}.zst");
+        fs::write(home.path().join("archived_sessions").join(name), b"").unwrap();
+        assert!(names().contains(&reverted));
+    }
+}

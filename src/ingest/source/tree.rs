@@ -1,0 +1,171 @@
+//! A document in many files: one of the session, one of each message, one of each of its parts. They are
+//! joined to one document, `{"info":…,"messages":[{"info":…,"parts":[…]},…]}`, the files of a folder in the
+//! order of their names.
+//!
+//! Files are rewritten in place. A look is at the newest messages alone: older ones are changed
+//! only while the session is written to, and a reading takes in all of them.
+
+use super::Stamp;
+use crate::agents::format::TreeSpec;
+use crate::files;
+use crate::ingest::source::{Bytes, LARGEST, Open, TORN, changed};
+use crate::ingest::sync::lock;
+use serde::de::IgnoredAny;
+use std::fs;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use xxhash_rust::xxh3::Xxh3;
+
+/// So many messages at the end are looked at.
+const NEWEST: usize = 2;
+/// What is in the place of a file that is no JSON: a value that is no record either.
+const TORN_FILE: &[u8] = b"\"no JSON\"";
+
+/// The files of a session.
+pub struct Tree {
+    path: Arc<PathBuf>,
+    spec: &'static TreeSpec,
+    newest: Mutex<Newest>,
+}
+
+/// The newest messages.
+#[derive(Default)]
+struct Newest {
+    /// Their folder as it was then, if a file that comes or goes is sure to show.
+    folder: Option<Stamp>,
+    messages: Vec<PathBuf>,
+}
+
+impl Tree {
+    /// The session whose own file is at a path.
+    pub fn new(path: &Arc<PathBuf>, spec: &'static TreeSpec) -> Tree {
+        Tree {
+            path: Arc::clone(path),
+            spec,
+            newest: Mutex::default(),
+        }
+    }
+
+    /// The files that are looked at.
+    fn looked_at(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = vec![self.path.to_path_buf()];
+        let Some(folder) = (self.spec.messages)(&self.path) else {
+            return Ok(files);
+        };
+        let mut newest = lock(&self.newest);
+        let now = Stamp::of(&folder).ok();
+        if now.is_none() || newest.folder != now {
+            let mut messages = self.list(&folder)?;
+            newest.messages = messages.split_off(messages.len().saturating_sub(NEWEST));
+            newest.folder = now.filter(Stamp::is_sure);
+        }
+        for message in &newest.messages {
+            files.push(message.clone());
+            files.extend(self.parts(message)?);
+        }
+        Ok(files)
+    }
+
+    fn parts(&self, message: &Path) -> io::Result<Vec<PathBuf>> {
+        (self.spec.parts)(message).map_or(Ok(Vec::new()), |folder| self.list(&folder))
+    }
+
+    /// The JSON files of a folder, in the order of their names; none if there is no such folder.
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let entries = match files::beside(&self.path, folder).and_then(fs::read_dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(e),
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ext| ext == "json") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// The document.
+    fn joined(&self) -> io::Result<Vec<u8>> {
+        let mut text = b"{\"info\":".to_vec();
+        add(&self.path, &mut text)?;
+        text.extend(b",\"messages\":[");
+        let folder = (self.spec.messages)(&self.path);
+        let messages = folder.map_or(Ok(Vec::new()), |folder| self.list(&folder))?;
+        for (n, message) in messages.iter().enumerate() {
+            text.extend(if n > 0 { ",\n" } else { "\n" }.bytes());
+            text.extend(b"{\"info\":");
+            add(message, &mut text).map_err(changed)?;
+            text.extend(b",\"parts\":[");
+            for (n, part) in self.parts(message)?.iter().enumerate() {
+                text.extend((n > 0).then_some(b','));
+                add(part, &mut text).map_err(changed)?;
+            }
+            text.extend(b"]}");
+            if text.len() as u64 > LARGEST {
+                break;
+            }
+        }
+        text.extend(b"\n]}");
+        Ok(text)
+    }
+}
+
+impl Open for Tree {
+    fn open(&self) -> io::Result<(Bytes, Stamp)> {
+        let stamp = self.stamp()?;
+        let text = self.joined()?;
+        let stamp = Stamp {
+            len: text.len() as u64,
+            ..stamp
+        };
+        Ok((Box::new(Cursor::new(text)), stamp))
+    }
+
+    /// The stamp of the files that are looked at. Its length is that of all only where they were opened.
+    fn stamp(&self) -> io::Result<Stamp> {
+        let mut newest = Stamp::of(&self.path)?;
+        let mut version = Xxh3::new();
+        let mut len = 0;
+        for path in self.looked_at()? {
+            // One that is gone since makes another stamp too.
+            let Ok(stamp) = Stamp::of(&path) else {
+                continue;
+            };
+            len += stamp.len;
+            version.update(path.as_os_str().as_encoded_bytes());
+            version.update(format!("{stamp:?}").as_bytes());
+            newest.modified = newest.modified.max(stamp.modified);
+        }
+        Ok(Stamp {
+            version: (version.digest(), 0),
+            len,
+            ..newest
+        })
+    }
+}
+
+/// Adds a file's text.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] if it is being written.
+fn add(path: &Path, text: &mut Vec<u8>) -> io::Result<()> {
+    let stamp = Stamp::of(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let file = files::open_part(folder, path.file_name().unwrap_or_default())?;
+    let file = files::read_all(file, LARGEST)?;
+    match serde_json::from_slice::<IgnoredAny>(&file) {
+        Ok(IgnoredAny) => text.extend(file),
+        Err(_) if stamp.age() < TORN => return Err(io::ErrorKind::WouldBlock.into()),
+        Err(_) => text.extend(TORN_FILE),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

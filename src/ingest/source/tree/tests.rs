@@ -1,0 +1,159 @@
+use super::*;
+use crate::agents::builtin::opencode::OPENCODE;
+use crate::ingest::discover::Scanner;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::log::{End, LogFile, News};
+use crate::ingest::reader::read_whole;
+use crate::model::event::ByLength;
+use crate::model::session::Session;
+use std::fs::FileTimes;
+use std::time::{Duration, SystemTime};
+
+/// A storage with a session.
+struct Storage {
+    home: tempfile::TempDir,
+}
+
+impl Storage {
+    fn new() -> Storage {
+        let home = tempfile::tempdir().unwrap();
+        let storage = Storage { home };
+        let session =
+            r#"{"id":"ses_1","projectID":"p","directory":"/d","title":"Doors","parentID":"ses_0"}"#;
+        storage.put("session/p/ses_1.json", session);
+        storage
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.home.path().join("storage").join(path)
+    }
+
+    fn answer(&self, n: u64, input: u64) {
+        let text = format!(
+            r#"{{"id":"msg_{n}","role":"assistant","modelID":"x","tokens":{{"input":{input},"output":5}}}}"#
+        );
+        self.put(&format!("message/ses_1/msg_{n}.json"), &text);
+    }
+
+    fn part(&self, n: u64, text: &str) {
+        let part = format!(r#"{{"id":"prt_{n}","type":"text","text":"{text}"}}"#);
+        self.put(&format!("part/msg_{n}/prt_{n}.json"), &part);
+    }
+
+    /// Nothing was written lately.
+    fn age(&self, path: &str) {
+        let file = fs::File::options()
+            .write(true)
+            .open(self.path(path))
+            .unwrap();
+        let then = SystemTime::now() - Duration::from_secs(60);
+        file.set_times(FileTimes::new().set_modified(then)).unwrap();
+    }
+
+    fn found(&self) -> Vec<LogFile> {
+        let root = SearchRoot::Usual(&OPENCODE, self.path("session"));
+        Scanner::new(vec![root], vec![&OPENCODE], |_| None)
+            .look()
+            .files
+    }
+
+    fn session(&self) -> Session {
+        let log = self.found().remove(0);
+        let mut sessions = read_whole(&log, &ByLength, &Arc::default()).unwrap();
+        sessions.remove(0).1
+    }
+}
+
+fn reports(session: &Session) -> Vec<u64> {
+    session
+        .requests()
+        .iter()
+        .map(|request| request.prompt)
+        .collect()
+}
+
+#[test]
+fn files_are_one_document() {
+    let storage = Storage::new();
+    let session = storage.session();
+    assert_eq!(session.meta.title.as_deref(), Some("Doors"));
+    assert_eq!(session.meta.parent.as_deref(), Some("ses_0"));
+    for n in [3, 1, 2] {
+        storage.answer(n, n * 100);
+    }
+    storage.part(2, "painted");
+    let session = storage.session();
+    assert_eq!(reports(&session), [100, 200, 300]);
+    // An answer without parts has output all the same.
+    assert_eq!((session.items().len(), session.unreadable), (3, 0));
+}
+
+#[test]
+fn files_that_are_rewritten_are_read_again() {
+    let storage = Storage::new();
+    storage.answer(1, 0);
+    let log = storage.found().remove(0);
+    let mut cursor = log.store.cursor(&log, &Arc::default());
+    let mut read = || match cursor.read(&ByLength, End::Open, &mut |_| false).unwrap() {
+        News::Rewritten(lanes) => Some(lanes.into_sessions().remove(0).1),
+        _ => None,
+    };
+    assert_eq!(reports(&read().unwrap()), [0; 0]);
+    let mut stamp = log.store.stamp().unwrap();
+    let mut is_new = || {
+        let old = std::mem::replace(&mut stamp, log.store.stamp().unwrap());
+        old != stamp
+    };
+    assert!(!is_new());
+    storage.part(1, "pain");
+    assert!(is_new(), "a part came");
+    storage.part(1, "painted");
+    assert!(is_new(), "it grew");
+    storage.answer(1, 700);
+    assert!(is_new(), "the answer is complete");
+    let session = read().unwrap();
+    assert_eq!((reports(&session), session.items().len()), (vec![700], 1));
+    storage.answer(2, 800);
+    assert!(is_new(), "another came");
+    assert_eq!(reports(&read().unwrap()), [700, 800]);
+}
+
+#[test]
+fn a_file_that_is_half_written_is_waited_for() {
+    let storage = Storage::new();
+    storage.answer(1, 100);
+    storage.answer(2, 200);
+    storage.part(2, "painted");
+    let torn = "part/msg_2/prt_2.json";
+    storage.put(torn, "{\"id\":\"pr");
+    let log = storage.found().remove(0);
+    let error = log.store.cursor(&log, &Arc::default()).more(&ByLength);
+    assert_eq!(error.err().unwrap().kind(), io::ErrorKind::WouldBlock);
+    // One that stays so costs itself alone.
+    storage.age(torn);
+    let session = storage.session();
+    assert_eq!(reports(&session), [100, 200]);
+    assert_eq!(session.lost_fields["parts"], 1);
+    storage.put("message/ses_1/msg_3.json", "{\"id\":");
+    storage.age("message/ses_1/msg_3.json");
+    let session = storage.session();
+    assert_eq!((reports(&session), session.unreadable), (vec![100, 200], 1));
+}
+
+#[test]
+fn a_database_takes_their_place() {
+    let storage = Storage::new();
+    assert_eq!(storage.found().len(), 1);
+    fs::write(storage.home.path().join("opencode.db"), "").unwrap();
+    assert!(storage.found().is_empty());
+    // By its bytes where the user names it.
+    let root = SearchRoot::Given(storage.path("session/p/ses_1.json"));
+    let found = Scanner::new(vec![root], vec![&OPENCODE], |_| None).look();
+    assert_eq!(found.files.len(), 1);
+}

@@ -1,0 +1,416 @@
+//! A place among the rows of a session: reads those that have come, and notices changes of the others.
+
+use crate::agents::format::StateUpdate;
+use crate::ingest::database::Database;
+use crate::ingest::database::tables::{Limits, Line, Marks, Rows, Tables, and_one};
+use crate::ingest::lanes::{Lanes, Searched, decode};
+use crate::ingest::lines;
+use crate::ingest::log::{Cursor, End, LogFile, News, Reading, Store};
+use crate::ingest::patience::patiently;
+use crate::ingest::sidecar::DecoderWithSidecar;
+use crate::ingest::source::Stamp;
+use crate::ingest::text::{self, Pieces};
+use crate::model::event::{Measure, Place, Sink};
+use crate::model::session::Coverage;
+use crate::model::text::TextRequest;
+use crate::model::window::Rules;
+use rusqlite::Connection;
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rows are looked at for changes in blocks of so many: those of the last, unfinished block whenever there is
+/// something new, those of the others in turn, for so long at once.
+const BLOCK: u64 = 512;
+const LOOK: Duration = Duration::from_millis(5);
+/// A last row that is not complete is read as it is when nothing was written for so long: what runs in it may take
+/// minutes.
+const UNFINISHED: Duration = Duration::from_secs(60);
+/// Rows that are read first for a gauge, and how many times more if they are not enough.
+const FIRST: u64 = 16;
+const GROWTH: u64 = 8;
+/// The marks of no rows.
+const NONE: Marks = (0, None, None);
+/// What is searched, in rows.
+const SEARCHED: Searched = Searched {
+    report: 8192,
+    output: 1024,
+    before: FIRST,
+};
+
+/// Reads the rows of a session.
+pub struct RowCursor {
+    database: Arc<Database>,
+    id: Arc<str>,
+    decoder: DecoderWithSidecar,
+    /// The line about the session that the decoder was given.
+    header: Option<String>,
+    /// Rows that were decoded, or passed over at the beginning.
+    decoded: u64,
+    /// Rows that were read after these, and are not decoded yet.
+    read: VecDeque<Line>,
+    /// A hash of the last row that was read, to notice another database in the place of this one.
+    last: Option<u64>,
+    marks: MarksRead,
+    /// The session before the last rows were read, if there were no more.
+    ended: Option<Stamp>,
+    /// The session when all of it was decoded.
+    seen: Option<Stamp>,
+    /// How far reading is.
+    at: At,
+    /// Whether there is a last row that is not complete.
+    is_waiting: bool,
+}
+
+/// How far a cursor is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Beginning,
+    /// There are more rows.
+    Middle,
+    /// There are no more, but rows that were read before the last ones may have changed since.
+    Unchecked,
+    End,
+}
+
+/// The marks of the rows that were read.
+struct MarksRead {
+    /// Rows before the first of these.
+    skip: u64,
+    blocks: Vec<Marks>,
+    /// The marks of the rows after the blocks.
+    last: Marks,
+    /// How many blocks are to be looked at since the session has changed.
+    due: usize,
+    /// The last block that was.
+    looked_at: usize,
+}
+
+/// What was read at once, as the database was at one moment.
+enum Piece {
+    /// Rows that were read before have changed.
+    Changed,
+    /// The line about the session, if it was read; rows; and of the marks how many blocks are still due, and which was
+    /// looked at last.
+    Rows(Option<Option<String>>, Rows, (usize, usize)),
+}
+
+impl RowCursor {
+    /// A cursor after the first rows.
+    pub fn new(database: &Arc<Database>, id: &Arc<str>, log: &LogFile, skip: u64) -> RowCursor {
+        RowCursor {
+            database: Arc::clone(database),
+            id: Arc::clone(id),
+            decoder: log.decoder(),
+            header: None,
+            decoded: skip,
+            read: VecDeque::new(),
+            last: None,
+            marks: MarksRead {
+                skip,
+                blocks: Vec::new(),
+                last: NONE,
+                due: 0,
+                looked_at: 0,
+            },
+            ended: None,
+            seen: None,
+            at: At::Beginning,
+            is_waiting: false,
+        }
+    }
+
+    /// The number of rows up to the last that was read.
+    fn end(&self) -> u64 {
+        self.decoded + self.read.len() as u64
+    }
+
+    /// Reads the next rows. Nothing is decoded before it is known that they count.
+    fn read_piece(&self) -> io::Result<Piece> {
+        self.database.read_piece(|connection, tables, limits| {
+            let mut looked = (self.marks.due, self.marks.looked_at);
+            let is_at_end = matches!(self.at, At::Unchecked | At::End);
+            if is_at_end && self.has_changed((connection, tables), &mut looked)? {
+                return Ok(Piece::Changed);
+            }
+            let header = match self.at {
+                At::Middle => None,
+                _ => Some(tables.header(connection, &self.id)?),
+            };
+            let rows = self.rows((connection, tables), limits)?;
+            Ok(rows.map_or(Piece::Changed, |rows| Piece::Rows(header, rows, looked)))
+        })
+    }
+
+    /// The rows after the last one; `None`: that is another one now.
+    fn rows(
+        &self,
+        (connection, tables): (&Connection, Tables),
+        limits: Limits,
+    ) -> rusqlite::Result<Option<Rows>> {
+        let Some(last) = self.last else {
+            let rows = tables.rows(connection, &self.id, self.end(), limits)?;
+            return Ok(Some(rows));
+        };
+        // That one and another.
+        let limits = Limits { least: 2, ..limits };
+        let mut rows = tables.rows(connection, &self.id, self.end() - 1, limits)?;
+        let first = rows.lines.pop_front().and_then(|line| line.hash());
+        Ok((first == Some(last)).then_some(rows))
+    }
+
+    /// Takes what was read: from here on it is only decoded.
+    fn take(
+        &mut self,
+        header: Option<Option<String>>,
+        mut rows: Rows,
+        end: End,
+        out: &mut Sink<'_>,
+    ) {
+        if let Some(header) = header {
+            if let Some(line) = header.as_deref().filter(|_| header != self.header) {
+                self.decode(Place::default(), line, out);
+            }
+            self.header = header;
+        }
+        let is_unfinished = rows.lines.back().is_some_and(|line| !line.is_settled);
+        self.is_waiting = is_unfinished && rows.is_all && end == End::Open;
+        if self.is_waiting {
+            rows.lines.pop_back();
+        }
+        for line in &rows.lines {
+            self.last = line.hash();
+            self.marks.add(line.mark);
+        }
+        self.read.append(&mut rows.lines);
+    }
+
+    /// Decodes rows that were read, and returns whether to pause.
+    fn decode_rows(&mut self, out: &mut Sink<'_>, pause: &mut dyn FnMut(u64) -> bool) -> bool {
+        while let Some(line) = self.read.pop_front() {
+            self.decoded += 1;
+            let place = Place {
+                line: self.decoded,
+                ..Place::default()
+            };
+            match &line.text {
+                Ok(Some(text)) => self.decode(place, text, out),
+                Ok(None) => {
+                    out.begin(place);
+                    out.unreadable("the row has no text");
+                }
+                Err(why) => {
+                    out.begin(place);
+                    out.unreadable(why.clone());
+                }
+            }
+            if pause(line.bytes() as u64) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn decode(&mut self, place: Place, line: &str, out: &mut Sink<'_>) {
+        let line = lines::Line::Bytes(line.as_bytes());
+        decode(self.decoder.decoder.as_mut(), place, line, out);
+    }
+
+    /// Whether rows that were read have changed since.
+    fn has_changed(
+        &self,
+        (connection, tables): (&Connection, Tables),
+        (due, looked_at): &mut (usize, usize),
+    ) -> rusqlite::Result<bool> {
+        let begun = Instant::now();
+        let marks = |most, skip| tables.marks(connection, &self.id, most, skip);
+        let skip = self.marks.end();
+        if marks(self.end() - skip, skip)? != self.marks.last {
+            return Ok(true);
+        }
+        if tables.only_grows() {
+            *due = 0;
+        }
+        while *due > 0 {
+            *due -= 1;
+            *looked_at = (*looked_at + 1) % self.marks.blocks.len();
+            let skip = self.marks.skip + *looked_at as u64 * BLOCK;
+            if marks(BLOCK, skip)? != self.marks.blocks[*looked_at] {
+                return Ok(true);
+            }
+            // However slow the machine is, one of them is looked at.
+            if begun.elapsed() >= LOOK {
+                break;
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl MarksRead {
+    /// Rows up to the end of the last block.
+    fn end(&self) -> u64 {
+        self.skip + self.blocks.len() as u64 * BLOCK
+    }
+
+    fn add(&mut self, mark: Option<i64>) {
+        self.last = and_one(self.last, mark);
+        if self.last.0 == BLOCK as i64 {
+            self.blocks.push(std::mem::replace(&mut self.last, NONE));
+        }
+    }
+}
+
+impl Cursor for RowCursor {
+    fn read(
+        &mut self,
+        measure: &dyn Measure,
+        end: End,
+        pause: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<News> {
+        let mut out = Sink::new(measure);
+        if self.decoder.read_beside(&mut out) == StateUpdate::RereadLog {
+            return Ok(News::Restart);
+        }
+        loop {
+            if self.decode_rows(&mut out, pause) {
+                return Ok(News::Batch(out.entries));
+            }
+            if let Some(stamp) = self.ended.take() {
+                self.seen = Some(stamp);
+                if !self.is_waiting {
+                    self.decoder.decoder.read_end(&mut out);
+                }
+                return Ok(News::Entries(out.entries));
+            }
+            let read = self.database.stamp(&self.id).and_then(|stamp| {
+                if self.seen != Some(stamp) || self.at == At::Unchecked {
+                    self.marks.due = self.marks.blocks.len();
+                } else if end == End::Open && self.marks.due == 0 {
+                    return Ok(None);
+                }
+                Ok(Some((stamp, self.read_piece()?)))
+            });
+            match read {
+                // What was decoded counts.
+                Err(_) if !out.entries.is_empty() => return Ok(News::Batch(out.entries)),
+                Err(e) => return Err(e),
+                Ok(None) => return Ok(News::Entries(out.entries)),
+                Ok(Some((_, Piece::Changed))) => return Ok(News::Restart),
+                Ok(Some((stamp, Piece::Rows(header, rows, looked)))) => {
+                    (self.marks.due, self.marks.looked_at) = looked;
+                    self.ended = rows.is_all.then_some(stamp);
+                    self.at = match (rows.is_all, self.at) {
+                        (false, _) => At::Middle,
+                        (true, At::Middle) => At::Unchecked,
+                        (true, _) => At::End,
+                    };
+                    self.take(header, rows, end, &mut out);
+                }
+            }
+        }
+    }
+
+    fn keeps_place(&self) -> bool {
+        true
+    }
+
+    fn is_incomplete(&self) -> bool {
+        self.is_waiting && self.seen.is_some_and(|stamp| stamp.age() >= UNFINISHED)
+    }
+
+    fn has_news_beside(&self) -> bool {
+        self.marks.due > 0 || self.at == At::Unchecked || self.decoder.has_news()
+    }
+}
+
+/// Reads the last rows, as many as a first gauge needs.
+pub fn tail(
+    database: &Arc<Database>,
+    id: &Arc<str>,
+    log: &LogFile,
+    measure: &dyn Measure,
+    rules: &Arc<Rules>,
+) -> io::Result<Reading> {
+    let count = patiently(|| database.read(|connection, tables| tables.count(connection, id)))?;
+    let mut size = FIRST;
+    loop {
+        let skip = count.saturating_sub(size);
+        let coverage = match skip {
+            0 => Coverage::Whole,
+            _ => Coverage::Tail,
+        };
+        let mut lanes = Lanes::new(&log.facts, rules, coverage);
+        let mut cursor = RowCursor::new(database, id, log, skip);
+        loop {
+            let cursor: &mut dyn Cursor = &mut cursor;
+            match patiently(|| cursor.more(measure))? {
+                News::Batch(entries) => lanes.apply(entries),
+                News::Entries(entries) => {
+                    lanes.apply(entries);
+                    break;
+                }
+                News::Restart | News::Rewritten(_) => {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+            }
+        }
+        if skip == 0 || lanes.suffice(size, &SEARCHED) {
+            return Ok(Reading::new(lanes, Box::new(cursor)));
+        }
+        size *= GROWTH;
+    }
+}
+
+/// One session of a database.
+pub struct SessionRows {
+    database: Arc<Database>,
+    id: Arc<str>,
+}
+
+impl SessionRows {
+    /// The session with this id.
+    pub fn new(database: &Arc<Database>, id: &Arc<str>) -> SessionRows {
+        SessionRows {
+            database: Arc::clone(database),
+            id: Arc::clone(id),
+        }
+    }
+}
+
+impl Store for SessionRows {
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.database.stamp(&self.id)
+    }
+
+    fn listed(&self) -> Option<Stamp> {
+        self.database.listed(&self.id)
+    }
+
+    fn head(&self) -> io::Result<Vec<u8>> {
+        self.database.head()
+    }
+
+    fn is_one_of_several(&self) -> bool {
+        true
+    }
+
+    fn cursor(&self, log: &LogFile, _: &Arc<Rules>) -> Box<dyn Cursor> {
+        Box::new(RowCursor::new(&self.database, &self.id, log, 0))
+    }
+
+    fn text(&self, log: &LogFile, wanted: TextRequest) -> io::Result<Pieces> {
+        let line = self.database.line(&self.id, wanted.place.line)?;
+        text::in_record(log.format, wanted, line.as_bytes())
+    }
+
+    fn tail(
+        &self,
+        log: &LogFile,
+        measure: &dyn Measure,
+        rules: &Arc<Rules>,
+    ) -> io::Result<Reading> {
+        tail(&self.database, &self.id, log, measure, rules)
+    }
+}

@@ -1,0 +1,111 @@
+//! The threads that read, as others see them: how they are started, what is asked of them.
+
+use super::inbox::{INBOX, Options, Wake, Wanted};
+use super::job::TextJob;
+use super::reporter::Shared;
+use super::stuck::{Handed, Overseer};
+use crate::ingest::store::pipe;
+use crate::ingest::sync::{lock, spawn};
+use crate::model::fleet::{FileId, Update};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How long the end of the program waits for the worker.
+const LAST_WAIT: Duration = Duration::from_millis(300);
+
+/// The reading threads; they end when this is dropped.
+pub struct Handle {
+    wanted: Arc<Wanted>,
+    inbox: SyncSender<Wake>,
+    /// Disconnected when the worker has ended.
+    worker: Mutex<Receiver<()>>,
+}
+
+impl Handle {
+    /// Somebody looks at this file: its epoch is read at once, with exact counts, then all of it.
+    pub fn look_at(&self, file: FileId) {
+        *lock(&self.wanted.looked_at) = Some(file);
+        // A full inbox is awake already.
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+
+    /// The texts of these files' sessions are needed: those that came from the cache are read.
+    pub fn need_texts(&self, of: impl IntoIterator<Item = FileId>) {
+        lock(&self.wanted.needed).extend(of);
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+
+    /// Reads an item's text on a thread of its own. If several pages wait, only the newest is read.
+    pub fn read_text(&self, job: TextJob) {
+        lock(&self.wanted.texts).put(job);
+        let _ = self.inbox.try_send(Wake::Look);
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.wanted.stop.store(true, Ordering::Relaxed);
+        let _ = self.inbox.try_send(Wake::Look);
+        // It may be writing the cache.
+        let _ = lock(&self.worker).recv_timeout(LAST_WAIT);
+    }
+}
+
+/// Begins to read. `sink` is called on a thread of its own; it may block, which slows the reading
+/// down, and ends it by [`ControlFlow::Break`].
+pub fn start(
+    options: Options,
+    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+) -> io::Result<Handle> {
+    let (handle, overseer) = begin(options, sink)?;
+    overseer.run()?;
+    Ok(handle)
+}
+
+/// The same, but whoever calls it looks after the thread that reads.
+fn begin(
+    mut options: Options,
+    sink: impl FnMut(Update) -> ControlFlow<()> + Send + 'static,
+) -> io::Result<(Handle, Overseer)> {
+    let (sender, inbox) = sync_channel(INBOX);
+    let wanted = Arc::<Wanted>::default();
+    if let Some(piped) = options.stdin.take() {
+        let formats = options.formats.clone();
+        let (rules, counter) = (Arc::clone(&options.rules), Arc::clone(&options.counter));
+        let sender = sender.clone();
+        let give = move |update| match sender.send(Wake::Spooled(Box::new(update))) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        };
+        spawn("pipe", move || {
+            pipe::follow(piped, &formats, &counter, &rules, give)
+        })?;
+    }
+    let (ended, worker) = channel::<()>();
+    let handle = Handle {
+        wanted: Arc::clone(&wanted),
+        inbox: sender.clone(),
+        worker: Mutex::new(worker),
+    };
+    let roots = options.roots.clone();
+    let handed = Handed {
+        formats: options.formats,
+        user: options.user,
+        rules: options.rules,
+        counter: options.counter,
+        cache: options.cache,
+        wanted,
+        sender,
+        inbox: Arc::new(Mutex::new(inbox)),
+        ended: Arc::new(Mutex::new(Some(ended))),
+    };
+    let overseer = Overseer::begin(handed, Arc::new(Shared::new(Box::new(sink))), roots)?;
+    Ok((handle, overseer))
+}
+
+#[cfg(test)]
+mod tests;

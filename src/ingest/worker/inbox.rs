@@ -1,0 +1,59 @@
+//! What the worker is given at its start, and what others request of it.
+
+use super::job::Shelf;
+use super::{pool, watch};
+use crate::agents::format::Format;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::store::pipe::Piped;
+use crate::model::fleet::{FileId, Update};
+use crate::model::window::Rules;
+use crate::paths::User;
+use crate::tokens::Counter;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+/// Hints and requests that may wait; beyond, everything is looked at instead.
+pub(super) const INBOX: usize = 1024;
+
+/// What to read and how.
+pub struct Options {
+    /// The formats that count.
+    pub formats: Vec<&'static Format>,
+    /// Where to look.
+    pub roots: Vec<SearchRoot>,
+    /// Whose settings apply to the agents.
+    pub user: User,
+    /// A log that comes through a pipe.
+    pub stdin: Option<Piped>,
+    /// The models table.
+    pub rules: Arc<Rules>,
+    /// Counts tokens; loads its vocabulary when a session is looked at, not before.
+    pub counter: Arc<Counter>,
+    /// The folder for caches; `None`: nothing is kept.
+    pub cache: Option<PathBuf>,
+}
+
+/// What wakes the worker.
+pub(in crate::ingest) enum Wake {
+    Hint(watch::Hint),
+    Look,
+    Spooled(Box<Update>),
+    /// A text was read; the update to send.
+    Read(Option<Box<Update>>),
+    /// A log was read whole.
+    Whole(Box<pool::Done>),
+}
+
+/// What other threads request from the worker, apart from the inbox.
+#[derive(Default)]
+pub(in crate::ingest) struct Wanted {
+    pub(super) looked_at: Mutex<Option<FileId>>,
+    /// Logs whose texts are needed, if they came from the cache.
+    pub(super) needed: Mutex<HashSet<FileId>>,
+    pub(super) texts: Mutex<Shelf>,
+    /// Hints were lost.
+    pub(super) overflow: AtomicBool,
+    pub(super) stop: AtomicBool,
+}

@@ -1,0 +1,159 @@
+//! Requests for texts, and how they are fulfilled.
+
+use crate::agents::format::Format;
+use crate::ingest::log::LogFile;
+use crate::ingest::problem;
+use crate::ingest::source::Stamp;
+use crate::ingest::text::{Pieces, in_record};
+use crate::model::fleet::Update;
+use crate::model::text::{Text, TextPage, TextRequest};
+use std::io::{self, Write};
+
+/// Called with the number of bytes written, or what is wrong and what to do about it.
+pub type Done = Box<dyn FnOnce(Result<u64, String>) + Send>;
+
+/// A text that is wanted.
+pub enum TextJob {
+    /// A page of it, as an [`Update::Text`].
+    Page(TextRequest),
+    /// All of it, written out; the page does not matter.
+    Whole(TextRequest, Box<dyn Write + Send>, Done),
+}
+
+impl TextJob {
+    /// Whose text it is.
+    pub fn request(&self) -> TextRequest {
+        match self {
+            TextJob::Page(request) | TextJob::Whole(request, ..) => *request,
+        }
+    }
+}
+
+/// The jobs that wait.
+#[derive(Default)]
+pub(in crate::ingest) struct Shelf(Vec<TextJob>);
+
+impl Shelf {
+    /// Adds a job; a page replaces another page, which is no longer looked at.
+    pub(in crate::ingest) fn put(&mut self, job: TextJob) {
+        if matches!(job, TextJob::Page(_)) {
+            self.0.retain(|other| !matches!(other, TextJob::Page(_)));
+        }
+        self.0.push(job);
+    }
+
+    /// Whether no job waits.
+    pub(in crate::ingest) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes the newest job, since it is what is looked at.
+    pub(in crate::ingest) fn take(&mut self) -> Option<TextJob> {
+        self.0.pop()
+    }
+}
+
+/// Where a text comes from.
+pub(in crate::ingest) enum Origin {
+    /// A log.
+    Log(LogFile),
+    /// A line that is here.
+    Line(&'static Format, Vec<u8>),
+    /// Nowhere, and why.
+    None(String),
+}
+
+/// The text of which a page was read last: its other pages are read without finding the item again.
+#[derive(Default)]
+pub(in crate::ingest) struct Opened(Option<OpenText>);
+
+struct OpenText {
+    /// Its first page.
+    of: TextRequest,
+    /// The log as it was.
+    stamp: Stamp,
+    pieces: Pieces,
+}
+
+/// A text is not kept if so many bytes of it are held.
+const HELD: usize = 32 << 20;
+
+impl Opened {
+    /// The text, if it is the one that is open and can still be where it was: as it was read, if all of it is held;
+    /// else in the same file, which may have grown. What is read of that again is compared.
+    fn find(&mut self, log: &LogFile, of: TextRequest) -> Option<&mut Pieces> {
+        let text = self.0.as_mut().filter(|text| text.of == of)?;
+        let now = log.store.stamp().ok()?;
+        let has_grown = now.is_same_file(text.stamp) && now.bytes() >= text.stamp.bytes();
+        let is_there = now == text.stamp || text.pieces.is_in_log() && has_grown;
+        is_there.then_some(&mut text.pieces)
+    }
+
+    fn page(&mut self, log: &LogFile, wanted: TextRequest) -> io::Result<Text> {
+        let of = TextRequest { page: 0, ..wanted };
+        if let Some(pieces) = self.find(log, of) {
+            match pieces.page(wanted.page) {
+                // It was rewritten. Perhaps the item is still where it was.
+                Err(e) if e.kind() == io::ErrorKind::InvalidData => {}
+                page => return page,
+            }
+        }
+        self.0 = None;
+        let stamp = log.store.stamp()?;
+        let mut pieces = log.store.text(log, wanted)?;
+        let page = pieces.page(wanted.page)?;
+        if (stamp.is_sure() || pieces.is_in_log()) && pieces.held_bytes() <= HELD {
+            self.0 = Some(OpenText { of, stamp, pieces });
+        }
+        Ok(page)
+    }
+
+    /// Reads a text and delivers it. Returns the update to send.
+    pub(in crate::ingest) fn do_job(&mut self, job: TextJob, origin: Origin) -> Option<Update> {
+        match (job, origin) {
+            (TextJob::Page(of), Origin::Log(log)) => Some(page(of, self.page(&log, of))),
+            (job, origin) => do_job(job, origin),
+        }
+    }
+}
+
+/// Reads a text and delivers it. Returns the update to send.
+pub(in crate::ingest) fn do_job(job: TextJob, origin: Origin) -> Option<Update> {
+    let wanted = job.request();
+    match origin {
+        Origin::Log(log) => give(job, log.store.text(&log, wanted)),
+        Origin::Line(format, line) => give(job, in_record(format, wanted, &line)),
+        Origin::None(why) => give(job, Err(io::Error::other(why))),
+    }
+}
+
+fn page(of: TextRequest, text: io::Result<Text>) -> Update {
+    let text = text.map_err(|e| why(&e));
+    Update::Text(Box::new(TextPage { of, text }))
+}
+
+fn give(job: TextJob, found: io::Result<Pieces>) -> Option<Update> {
+    match job {
+        TextJob::Page(of) => {
+            let text = found.and_then(|mut pieces| pieces.page(of.page));
+            Some(page(of, text))
+        }
+        TextJob::Whole(_, mut out, done) => {
+            let written = found.and_then(|mut pieces| {
+                let bytes = pieces.each_part(&mut |part| out.write_all(part))?;
+                out.flush()?;
+                Ok(bytes)
+            });
+            done(written.map_err(|e| why(&e)));
+            None
+        }
+    }
+}
+
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::Other => error.to_string(),
+        io::ErrorKind::NotFound => problem::GONE.to_owned(),
+        _ => problem::unreadable(error, "read it"),
+    }
+}

@@ -1,0 +1,70 @@
+//! The state of a log, and what its stamp says about it.
+
+use crate::ingest::log::{Cursor, LogFile, file_id};
+use crate::ingest::source::{SETTLED, Stamp};
+use crate::model::running::Running;
+use crate::model::session::Coverage;
+use crate::model::window::Overrides;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// So many bytes more of a log take as long as [`SETTLED`] to settle.
+const SETTLING: u64 = 16 << 20;
+
+/// The state of a file.
+pub(super) struct Known {
+    pub(super) log: LogFile,
+    pub(super) cursor: Option<Box<dyn Cursor>>,
+    /// As it was when last looked at.
+    pub(super) stamp: Option<Stamp>,
+    /// Whether a write since would show in the stamp.
+    pub(super) sure: bool,
+    /// How much of it was read.
+    pub(super) read: Coverage,
+    /// How much of it was read with exact counts.
+    pub(super) counted: Coverage,
+    /// Whether it has no usage report, so that its size is estimated.
+    pub(super) unreported: bool,
+    /// Whether its sessions' past was let go: they cannot grow, the file is read again when it does.
+    pub(super) trimmed: bool,
+    /// Whether its sessions came from the cache, which has no texts.
+    pub(super) lacks_texts: bool,
+    /// Whether somebody waits for it to be read whole.
+    pub(super) is_urgent: bool,
+    pub(super) missing_since: Option<Instant>,
+    /// Whether the last look at everything did not find it.
+    pub(super) is_passed_over: bool,
+    /// Not to be read before: it failed, or is being rewritten.
+    pub(super) not_before: Option<Instant>,
+    /// Whether it cannot be read as it is, so that it is read again only when it has changed.
+    pub(super) refused: bool,
+    /// The folder in which its session works.
+    pub(super) cwd: Option<Box<str>>,
+    /// The agent's settings when last looked at.
+    pub(super) overrides: Arc<Overrides>,
+    /// What its session's process does, if there is one.
+    pub(super) running: Option<Running>,
+}
+
+impl Known {
+    /// Whether this stamp may be that of another file: by its number, or because it differs though nothing was written.
+    pub(super) fn is_of_other(&self, stamp: Stamp) -> bool {
+        let facts = |stamp: Stamp| (stamp.bytes(), stamp.written());
+        self.stamp.is_some_and(|seen| {
+            let is_written = facts(seen) != facts(stamp);
+            seen != stamp && !(seen.is_same_file(stamp) && is_written)
+        })
+    }
+}
+
+/// Whether the path of a log is that of another file now: a link was put in its place.
+pub(super) fn leads_elsewhere(log: &LogFile) -> bool {
+    let facts = &log.facts;
+    !log.is_one_of_several() && facts.path.exists() && file_id(&facts.path) != facts.file
+}
+
+/// After how long an incomplete record at the end of a log of so many bytes counts as it is. If more comes of it, the
+/// log is read again: a long one must not be so every few seconds.
+pub(super) fn settles_after(len: u64) -> Duration {
+    SETTLED * u32::try_from(1 + len / SETTLING).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,180 @@
+//! Where the thread that reads is, so that another one can take over when a file does not answer.
+//!
+//! A read on a network file system may never return, and nothing can end it. The thread that waits for it is left
+//! alone; a new one reads all but the root in which the file lies. When the old one comes back, all roots are read
+//! again.
+
+use super::Worker;
+use super::inbox::{Options, Wake, Wanted};
+use super::reporter::{Reporter, Shared};
+use crate::agents::format::Format;
+use crate::ingest::discover::roots::SearchRoot;
+use crate::ingest::sync::{lock, spawn};
+use crate::model::fleet::Update;
+use crate::model::window::Rules;
+use crate::paths::User;
+use crate::tokens::Counter;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// A file that does not answer for so long does not answer. A query of a database may take 20 seconds.
+pub(in crate::ingest) const STUCK: Duration = Duration::from_secs(30);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_secs(5);
+/// Threads that may be left alone.
+const MOST: u64 = 16;
+
+/// What one thread that reads hands to the next.
+#[derive(Clone)]
+pub(in crate::ingest) struct Handed {
+    pub(super) formats: Vec<&'static Format>,
+    pub(super) user: User,
+    pub(super) rules: Arc<Rules>,
+    pub(super) counter: Arc<Counter>,
+    pub(super) cache: Option<PathBuf>,
+    pub(super) wanted: Arc<Wanted>,
+    pub(super) sender: SyncSender<Wake>,
+    pub(super) inbox: Arc<Mutex<Receiver<Wake>>>,
+    /// Dropped when the last of them has ended.
+    pub(super) ended: Arc<Mutex<Option<Sender<()>>>>,
+}
+
+impl Handed {
+    /// Reads below these roots until nobody listens, or another thread takes over.
+    pub(super) fn work(self, reporter: Reporter, roots: Vec<SearchRoot>) {
+        let hint = {
+            let (wanted, sender) = (Arc::clone(&self.wanted), self.sender.clone());
+            move |hint| {
+                if sender.try_send(Wake::Hint(hint)).is_err() {
+                    wanted.overflow.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        let options = Options {
+            formats: self.formats,
+            roots,
+            user: self.user,
+            stdin: None,
+            rules: self.rules,
+            counter: self.counter,
+            cache: self.cache,
+        };
+        let mut worker = Worker::new(options, self.wanted, self.inbox, reporter.clone());
+        let _ = worker.work(&self.sender, hint);
+        if !reporter.is_replaced() {
+            worker.end();
+            *lock(&self.ended) = None;
+        }
+    }
+}
+
+/// Looks after the thread that reads, and starts another one whenever it does not come back from a file.
+pub(in crate::ingest) struct Overseer {
+    handed: Handed,
+    shared: Arc<Shared>,
+    roots: Vec<SearchRoot>,
+    reader: JoinHandle<()>,
+    /// Threads that did not come back, and the roots in which they are.
+    away: Vec<(JoinHandle<()>, PathBuf)>,
+}
+
+impl Overseer {
+    /// Starts the thread that reads.
+    pub(in crate::ingest) fn begin(
+        handed: Handed,
+        shared: Arc<Shared>,
+        roots: Vec<SearchRoot>,
+    ) -> io::Result<Overseer> {
+        let reader = begin(&handed, &shared, roots.clone())?;
+        Ok(Overseer {
+            handed,
+            shared,
+            roots,
+            reader,
+            away: Vec::new(),
+        })
+    }
+
+    /// Looks after it on a thread of its own.
+    pub(in crate::ingest) fn run(mut self) -> io::Result<()> {
+        let run = move || {
+            loop {
+                thread::sleep(LOOK);
+                if self.look(Instant::now()).is_break() {
+                    return;
+                }
+            }
+        };
+        spawn("stuck", run).map(drop)
+    }
+
+    /// Whether all threads have come back.
+    #[cfg(test)]
+    pub(in crate::ingest) fn has_all(&self) -> bool {
+        self.away.is_empty()
+    }
+
+    /// Starts another thread if the present one is stuck, or if one that was is back. Breaks when there is nothing
+    /// left to look after.
+    pub(in crate::ingest) fn look(&mut self, now: Instant) -> ControlFlow<()> {
+        let shared = &self.shared;
+        if self.handed.wanted.stop.load(Ordering::Relaxed) || self.reader.is_finished() {
+            return ControlFlow::Break(());
+        }
+        let before = self.away.len();
+        self.away.retain(|(thread, _)| !thread.is_finished());
+        let is_back = self.away.len() < before;
+        let at = lock(&shared.at).clone();
+        let stuck = at.filter(|(since, _)| now.saturating_duration_since(*since) >= STUCK);
+        let stuck = stuck.and_then(|(_, path)| {
+            let mut roots = self.roots.iter();
+            let root = roots.find(|root| path.starts_with(root.path()))?;
+            Some((path, root.path().to_path_buf()))
+        });
+        let number = shared.current.load(Ordering::Relaxed);
+        let stuck = stuck.filter(|_| number < MOST);
+        if !is_back && stuck.is_none() {
+            return ControlFlow::Continue(());
+        }
+        shared.current.store(number + 1, Ordering::Relaxed);
+        *lock(&shared.at) = None;
+        let is_left_out = |root: &&SearchRoot| {
+            let stuck = stuck.iter().map(|(_, root)| root);
+            let mut left_out = self.away.iter().map(|(_, root)| root).chain(stuck);
+            left_out.any(|left_out| left_out == root.path())
+        };
+        let rest = self.roots.iter().filter(|root| !is_left_out(root)).cloned();
+        let Ok(new) = begin(&self.handed, shared, rest.collect()) else {
+            return ControlFlow::Break(());
+        };
+        let old = std::mem::replace(&mut self.reader, new);
+        // If it waits for a wake, it ends.
+        let _ = self.handed.sender.try_send(Wake::Look);
+        let Some((path, root)) = stuck else {
+            return ControlFlow::Continue(());
+        };
+        let what = format!(
+            "this does not answer, as a network file system that is gone: nothing below '{}' is \
+             followed until it does",
+            root.display()
+        );
+        self.away.push((old, root));
+        let _ = (lock(&shared.sink))(Update::Problem { path, what });
+        ControlFlow::Continue(())
+    }
+}
+
+fn begin(
+    handed: &Handed,
+    shared: &Arc<Shared>,
+    roots: Vec<SearchRoot>,
+) -> io::Result<JoinHandle<()>> {
+    let (handed, reporter) = (handed.clone(), Reporter::of(shared));
+    spawn("ingest", move || handed.work(reporter, roots))
+}
