@@ -11,6 +11,7 @@
 mod classes;
 mod fit;
 mod judge;
+mod pictures;
 mod tokenizer;
 mod verdict;
 
@@ -19,6 +20,7 @@ use self::judge::DECISIVE;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
 use super::history::Item;
+use super::pictures::Pictures;
 use super::thinking::Thinking;
 use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
@@ -52,6 +54,10 @@ impl Sample {
             && size.opaque == 0
             && size.counted
             && !size.partial
+    }
+
+    pub(super) fn has_pictures(&self) -> bool {
+        self.size.fixed > 0
     }
 
     /// Whether it is framed, and may thus cost what its class costs.
@@ -111,6 +117,8 @@ pub struct Calibration {
     thinking: Thinking,
     /// Whether the log shows no thinking where it was reported.
     hidden: bool,
+    /// What becomes of pictures, as far as it is known.
+    pictures: Pictures,
     /// What a token costs, as a multiple of the prior's price: `usual` unless reports have refuted that.
     scale: f64,
     /// What it is expected to be: 1 unless earlier sessions have shown another.
@@ -153,6 +161,7 @@ impl Calibration {
         Calibration {
             thinking: prior.thinking,
             hidden: false,
+            pictures: prior.pictures,
             scale: usual,
             usual,
             doubt: 0.0,
@@ -173,7 +182,12 @@ impl Calibration {
 
     /// What an item is expected to cost, in provider tokens.
     pub fn estimate(&self, item: &Sample) -> f64 {
-        let text = dot(item.parts(), self.price).max(0.0) + item.size.fixed as f64;
+        self.estimate_if(self.pictures, item)
+    }
+
+    /// The same if this becomes of pictures.
+    fn estimate_if(&self, pictures: Pictures, item: &Sample) -> f64 {
+        let text = dot(item.parts(), self.price).max(0.0) + pictures.cost(item.size.fixed);
         let hidden = (item.size.opaque as f64 - self.prior.opaque_overhead).max(0.0)
             * self.prior.per_opaque_byte;
         if item.kind == Kind::Thinking {
@@ -201,6 +215,7 @@ impl Calibration {
         Spread {
             share: self.p90 * self.prior.spread + self.doubt,
             floor: self.p90 * self.prior.spread_floor,
+            pictures: self.pictures,
         }
     }
 
@@ -281,12 +296,21 @@ pub(super) struct Spread {
     share: f64,
     /// Half the width that even the smallest estimate has, in tokens.
     floor: f64,
+    /// What becomes of pictures.
+    pictures: Pictures,
 }
 
 impl Spread {
     /// Half the width around a sum of estimates, in tokens.
     pub(super) fn around(self, estimate: f64, items: usize) -> f64 {
         self.share * estimate + self.floor * (items as f64).sqrt()
+    }
+
+    /// How far below a sum of estimates the interval begins, where pictures in it have so many tokens by formula:
+    /// they may not have been sent at all.
+    pub(super) fn below(self, estimate: f64, items: usize, pictures: u64) -> f64 {
+        let doubt = (self.pictures.doubt(pictures) as f64).min(estimate);
+        self.around(estimate - doubt, items) + doubt
     }
 }
 
@@ -304,11 +328,16 @@ pub struct Expected {
 impl Expected {
     /// A known base with an estimate on top of it.
     pub fn around(base: u64, estimate: f64, error: f64) -> Expected {
+        Expected::between(base, estimate, [error, error])
+    }
+
+    /// The same with other errors below it and above.
+    pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expected {
         let at = |x: f64| base + x.max(0.0).round() as u64;
         Expected {
             tokens: at(estimate),
-            low: at(estimate - error),
-            high: at(estimate + error),
+            low: at(estimate - below),
+            high: at(estimate + above),
         }
     }
 }

@@ -121,6 +121,8 @@ pub(super) struct Tally {
     guessed: i128,
     /// Those of them whose text was not counted.
     by_length: i128,
+    /// Tokens by formula of pictures in them.
+    pictures: i128,
 }
 
 /// What an item counts for in the sums.
@@ -131,6 +133,7 @@ pub(super) struct Part {
     is_known: bool,
     is_anchored: bool,
     is_counted: bool,
+    pictures: u64,
 }
 
 impl Tally {
@@ -152,6 +155,7 @@ impl Tally {
         if !part.is_known {
             self.guess += tokens;
             self.guessed += sign;
+            self.pictures += i128::from(part.pictures) * sign;
             if !part.is_counted {
                 self.by_length += tokens;
             }
@@ -277,6 +281,7 @@ impl Session {
             is_known: source.is_known(),
             is_anchored: source.is_known() && self.is_anchored(item, anchor),
             is_counted: item.size.counted || item.size.local == 0,
+            pictures: item.size.fixed,
         }
     }
 
@@ -294,8 +299,9 @@ impl Session {
         let sum = |numbers: [u64; 5]| numbers.into_iter().fold(0, u64::saturating_add);
         let logged = sum(roles.map(|share| share.tokens));
         let system = &mut roles[Role::System.index()];
-        let mut error =
-            inputs.spread.around(guess, guessed) + tally.by_length as f64 * BY_LENGTH_SPREAD;
+        let by_length = tally.by_length as f64 * BY_LENGTH_SPREAD;
+        let mut above = inputs.spread.around(guess, guessed) + by_length;
+        let mut below = inputs.spread.below(guess, guessed, whole(tally.pictures)) + by_length;
         let (unlogged, spread) = self.expected_prefix(inputs, logged, shown);
         system.tokens = system.tokens.saturating_add(unlogged);
         match spread {
@@ -303,21 +309,22 @@ impl Session {
             Some(spread) => {
                 system.estimated = system.estimated.saturating_add(unlogged);
                 // Most of the prefix comes back; text that the agent adds again is not in the log.
-                error += unlogged as f64 * spread;
+                above += unlogged as f64 * spread;
+                below += unlogged as f64 * spread;
             }
         }
         let used = logged.saturating_add(unlogged);
         let known = sum(roles.map(|share| share.known));
         let estimated = used - known;
-        let error = (error.round() as u64).min(estimated);
+        let [below, above] = [below, above].map(|error| (error.round() as u64).min(estimated));
         Context {
             used,
             known,
             estimated,
-            low: used - error,
+            low: used - below,
             high: match estimated {
                 0 => used,
-                _ => used.saturating_add(error.max(1)),
+                _ => used.saturating_add(above.max(1)),
             },
             basis: Basis::of(inputs.anchor(), estimated),
             roles,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
 mod kept;
+mod pictures;
 mod rescaled;
 mod thinking;
 mod touched;

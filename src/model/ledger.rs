@@ -17,12 +17,12 @@ mod again;
 mod by_agent;
 mod explained;
 mod late;
+mod pictures;
 mod shares;
 #[cfg(test)]
 mod tests;
 mod thinking;
 
-use super::calibration::Expected;
 use super::chain::{BranchChange, Chain, NodeIx};
 use super::event::{Key, NewItem, Parent, Part, Place, Size, Usage};
 use super::history::{Item, ItemIx, PastReset, Request, RequestIx};
@@ -271,9 +271,6 @@ impl Ledger {
         self.settled.push((ix, fresh.clone()));
         let held = self.items.settled_before(start, chain);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
-        let sum: f64 = estimates.iter().sum();
-        let calibration = self.items.calibrations().current();
-        let error = calibration.error(sum, fresh.len());
         let prompt = self.requests[ix].prompt;
         let is_whole = self.requests[ix].is_whole;
         let Some(anchor) = self.anchor else {
@@ -304,10 +301,15 @@ impl Ledger {
             return self.set_system(ix, system, chain);
         };
         let unlogged = self.requests[anchor].system;
-        let expected = Expected::around(unlogged + held, sum, error);
+        let expected = self.items.expected(unlogged + held, &fresh);
         self.requests[ix].predicted = Some(self.recurring.foresee(expected));
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
+        if self.judge_pictures(&fresh, rest) {
+            estimates = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
+        }
+        let sum: f64 = estimates.iter().sum();
+        let calibration = self.items.calibrations().current();
         let tolerance = calibration.tolerance(sum, fresh.len());
         let key = self.requests[ix].key;
         self.recurring.note(key, rest as f64 - sum, tolerance);

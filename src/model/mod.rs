@@ -31,6 +31,7 @@ mod ledger;
 mod limits;
 pub mod own_count;
 mod past;
+pub mod pictures;
 #[cfg(test)]
 mod properties;
 pub mod recurring;

@@ -188,6 +188,7 @@ impl Session {
     /// Sets the windows and triggers of the agent's settings.
     pub fn set_overrides(&mut self, overrides: Arc<Overrides>) {
         self.overrides = overrides;
+        self.note_settings();
     }
 
     pub(super) fn overrides(&self) -> &Overrides {

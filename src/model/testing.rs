@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// Two models with prices, two policies, one of them the tested agent's.
 const RULES: &str = r#"
 summary = 1_000
+replace_pictures = ["replacer"]
 
 [[model]]
 ids = ["*"]

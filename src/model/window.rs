@@ -10,6 +10,7 @@ mod price;
 #[cfg(test)]
 mod tests;
 
+use super::pictures::Pictures;
 pub use super::thinking::Thinking;
 pub use overrides::{Compaction, ModelWindow, Overrides};
 pub(crate) use pattern::matches;
@@ -48,6 +49,9 @@ pub struct Rules {
     /// The usual size of a compaction's summary, in tokens; 0: not known.
     #[serde(default)]
     pub summary: u64,
+    /// Agents that send some models a note in the place of a picture that they log.
+    #[serde(default)]
+    pub replace_pictures: Vec<String>,
     /// Rows of the user's table that are not used, since their numbers cannot be true: where, and why.
     #[serde(skip)]
     pub refused: Vec<String>,
@@ -323,6 +327,7 @@ impl Rules {
             self.summary = own.summary;
         }
         self.tokenizer.extend(own.tokenizer);
+        self.replace_pictures.extend(own.replace_pictures);
         self.refused.extend(own.refused);
         for row in &self.model {
             if !self.tokenizer.contains_key(&row.tokenizer) {
@@ -351,10 +356,16 @@ impl Rules {
         let row = model.and_then(|id| self.model(agent, id));
         let named = row.and_then(|row| self.tokenizer.get(&row.tokenizer));
         let tokenizer = named.or_else(|| self.tokenizer.get(agent)).cloned();
+        let tokenizer = tokenizer.unwrap_or_default();
+        let may_replace = self.replace_pictures.iter().any(|a| a == agent);
         Tokenizer {
             thinking_growth: row.map_or(0.0, |row| row.thinking_growth),
             thinking: row.map_or(Thinking::default(), |row| row.thinking),
-            ..tokenizer.unwrap_or_default()
+            pictures: match may_replace {
+                true => tokenizer.pictures,
+                false => Pictures::Sent,
+            },
+            ..tokenizer
         }
     }
 

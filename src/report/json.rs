@@ -37,6 +37,7 @@ struct Models<'a> {
     policies: &'a [Policy],
     prices: &'a [PriceRow],
     summary: u64,
+    replace_pictures: &'a [String],
     tokenizers: &'a BTreeMap<String, Tokenizer>,
 }
 
@@ -54,6 +55,7 @@ pub(super) fn write(output: &Output<'_>, out: &mut dyn Write) -> Result<()> {
                 policies: &rules.policy,
                 prices: &rules.price,
                 summary: rules.summary,
+                replace_pictures: &rules.replace_pictures,
                 tokenizers: &rules.tokenizer,
             };
             line(out, "ctxgauge.models/1", models)

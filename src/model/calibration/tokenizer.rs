@@ -2,6 +2,7 @@
 
 use super::{Class, Parts};
 use crate::model::Kind;
+use crate::model::pictures::Pictures;
 use crate::model::thinking::Thinking;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +40,9 @@ pub struct Tokenizer {
     /// What becomes of the model's thinking.
     #[serde(skip)]
     pub thinking: Thinking,
+    /// What becomes of pictures, unless a session's own reports show otherwise.
+    #[serde(default)]
+    pub pictures: Pictures,
     /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
     #[serde(default)]
     pub per_tool: BTreeMap<String, f64>,
@@ -151,6 +155,7 @@ impl Default for Tokenizer {
             opaque_overhead: 0.0,
             thinking_growth: 0.0,
             thinking: Thinking::Stays,
+            pictures: Pictures::Unknown,
             per_tool: BTreeMap::new(),
             spread: 0.35,
             spread_floor: 40.0,

@@ -5,6 +5,7 @@ use crate::model::calibration::Calibration;
 use crate::model::event::Meta;
 use crate::model::past::Facts;
 use std::sync::Arc;
+use crate::model::pictures::Pictures;
 
 impl Session {
     /// The model and its limits, as the log names them now.
@@ -56,7 +57,16 @@ impl Session {
         if !count_alike {
             self.ledger.forget_settled(&self.chain);
         }
+        self.note_settings();
         self.note_facts();
+    }
+
+    /// What the agent's settings say of the model's pictures.
+    pub(super) fn note_settings(&mut self) {
+        let pictures = self.overrides.of_model(self.model()).pictures;
+        if pictures != Pictures::Unknown && self.stored.is_none() {
+            self.ledger.set_pictures(pictures, &self.chain);
+        }
     }
 
     pub(super) fn note_facts(&mut self) {

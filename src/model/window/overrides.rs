@@ -1,6 +1,7 @@
 //! What an agent's settings change about its window and trigger.
 
 use super::matches_model;
+use crate::model::pictures::Pictures;
 use std::borrow::Cow;
 
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
@@ -31,6 +32,8 @@ pub struct Overrides {
     pub from_first_prompt: bool,
     /// Whether the agent compacts by itself at all.
     pub compaction: Compaction,
+    /// What becomes of pictures, where no report has shown it.
+    pub pictures: Pictures,
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.
     pub models: Vec<ModelWindow>,
     /// The file or variable that `window` is from, to be shown; empty: the usual settings.
@@ -52,6 +55,8 @@ pub struct ModelWindow {
     pub output: Option<u64>,
     /// The trigger is no higher than this, in tokens.
     pub limit: Option<u64>,
+    /// What becomes of pictures.
+    pub pictures: Pictures,
     /// The file or variable that they are from.
     pub from: &'static str,
 }
@@ -68,7 +73,7 @@ pub enum Compaction {
 
 impl Overrides {
     /// The settings for one model: its own windows where none is set for all.
-    pub(super) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
+    pub(in crate::model) fn of_model(&self, model: Option<&str>) -> Cow<'_, Overrides> {
         let is_its = |row: &&ModelWindow| model.is_some_and(|id| matches_model(&row.id, id));
         let mut rows = self.models.iter().filter(is_its).peekable();
         if rows.peek().is_none() {
@@ -80,6 +85,9 @@ impl Overrides {
                 (set.window, set.window_from) = (row.window, row.from);
             }
             set.output = set.output.or(row.output);
+            if set.pictures == Pictures::Unknown {
+                set.pictures = row.pictures;
+            }
             if set.compact_window.is_none() && row.compact_window.is_some() {
                 (set.compact_window, set.trigger_from) = (row.compact_window, row.from);
             }

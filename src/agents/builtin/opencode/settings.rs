@@ -4,11 +4,15 @@
 //! After OpenCode's `config/config.ts`, `provider/models.ts` and `session/overflow.ts`. Logs name models without
 //! their provider, and providers give one model different limits: of all models in the copy only those count whose
 //! provider is in the list of models that were used lately.
+//!
+//! A model gets pictures if `image` is among the modalities of its input, by the settings or else by models.dev, and
+//! not if neither says so (`provider/provider.ts`): then a note is sent in the place of each (`provider/transform.ts`).
 
 use crate::agents::format::head;
 use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
 use crate::agents::kit::lenient::scan::each_field;
-use crate::agents::kit::lenient::{Count, Lost, Raw, parse, record};
+use crate::agents::kit::lenient::{Count, Lost, Raw, Text, parse, record};
+use crate::model::pictures::Pictures;
 use crate::model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};
 
@@ -54,7 +58,7 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
     let mut models = Vec::new();
     layers.each("/provider", |providers| {
         let providers = providers.as_object().into_iter().flatten();
-        for (_, provider) in providers {
+        for (provider_id, provider) in providers {
             let own = provider.get("models").and_then(Value::as_object);
             for (id, model) in own.into_iter().flatten() {
                 let limit = |name: &str| model.pointer(&format!("/limit/{name}")).and_then(tokens);
@@ -62,15 +66,22 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
                     context: limit("context"),
                     input: limit("input"),
                     output: limit("output"),
+                    pictures: pictures_of(model).unwrap_or_else(|| {
+                        // Providers of models.dev need no package of their own.
+                        let is_own = provider.get("npm").is_some_and(Value::is_string);
+                        let listed = || look_up(&catalogues, provider_id, id);
+                        match is_own {
+                            true => listed().map_or(Pictures::Replaced, |model| model.pictures),
+                            false => Pictures::Unknown,
+                        }
+                    }),
                 };
                 models.extend(limits.row(id, reserved, name));
             }
         }
     });
     for (provider, model) in recent(&layers) {
-        let limits = catalogues
-            .iter()
-            .find_map(|c| limits_of(c, &provider, &model));
+        let limits = look_up(&catalogues, &provider, &model);
         models.extend(limits.and_then(|limits| limits.row(&model, reserved, "models.json")));
     }
     Overrides {
@@ -80,23 +91,47 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
     }
 }
 
-/// The limits of a model, in tokens.
+/// Whether a model in the settings gets pictures; `None`: they do not say.
+fn pictures_of(model: &Value) -> Option<Pictures> {
+    let input = model.pointer("/modalities/input")?.as_array()?;
+    let mut names = input.iter().filter_map(Value::as_str);
+    Some(pictures(names.any(|name| name == IMAGE)))
+}
+
+const IMAGE: &str = "image";
+
+fn pictures(are_input: bool) -> Pictures {
+    match are_input {
+        true => Pictures::Sent,
+        false => Pictures::Replaced,
+    }
+}
+
+/// The limits of a model, in tokens, and whether it gets pictures.
 #[derive(Clone, Copy)]
 struct Limits {
     context: Option<u64>,
     input: Option<u64>,
     output: Option<u64>,
+    pictures: Pictures,
 }
 
 impl Limits {
     fn row(self, id: &str, reserved: Option<u64>, from: &'static str) -> Option<ModelWindow> {
+        if self.context.is_none() && self.pictures == Pictures::Unknown {
+            return None;
+        }
         let output = self.output.unwrap_or(OUTPUT).min(OUTPUT);
         let reserved = reserved.unwrap_or(RESERVED.min(output));
         Some(ModelWindow {
             id: id.to_owned(),
-            window: Some(self.context?),
-            output: Some(output),
-            limit: self.input.map(|input| input.saturating_sub(reserved)),
+            window: self.context,
+            output: self.context.and(Some(output)),
+            limit: self
+                .context
+                .and(self.input)
+                .map(|input| input.saturating_sub(reserved)),
+            pictures: self.pictures,
             from,
             ..ModelWindow::default()
         })
@@ -128,8 +163,13 @@ record! {
         models: Option<Raw<'a>>,
     }
 
-    struct Model {
+    struct Model<'a> {
         limit: Limit,
+        modalities: Modalities<'a>,
+    }
+
+    struct Modalities<'a> {
+        input: Vec<Text<'a>>,
     }
 
     struct Limit {
@@ -137,6 +177,12 @@ record! {
         input: Count,
         output: Count,
     }
+}
+
+fn look_up(catalogues: &[&[u8]], provider: &str, model: &str) -> Option<Limits> {
+    catalogues
+        .iter()
+        .find_map(|c| limits_of(c, provider, model))
 }
 
 /// The limits of a provider's model in a copy of models.dev.
@@ -151,20 +197,25 @@ fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
         let lost = Lost::default();
         let provider: Provider<'_> = parse(value.ok()?.get(), &lost).ok()?;
         let mut limits = None;
+        let some = |count: Count| count.0.filter(|n| *n > 0);
         let mut look = |name: &str, value: Raw<'_>| {
             if name == model {
-                let read: Option<Model> = parse(value.get(), &lost).ok();
-                limits = read.map(|model| model.limit);
+                let read: Option<Model<'_>> = parse(value.get(), &lost).ok();
+                limits = read.map(|Model { limit, modalities }| Limits {
+                    context: some(limit.context),
+                    input: some(limit.input),
+                    output: some(limit.output),
+                    pictures: pictures(
+                        modalities
+                            .input
+                            .iter()
+                            .any(|name| name.get() == Some(IMAGE)),
+                    ),
+                });
             }
         };
         each_field(provider.models?.get(), &mut look).ok()?;
-        let limit: Limit = limits?;
-        let some = |count: Count| count.0.filter(|n| *n > 0);
-        Some(Limits {
-            context: some(limit.context),
-            input: some(limit.input),
-            output: some(limit.output),
-        })
+        limits
     })
 }
 
@@ -202,6 +253,34 @@ mod tests {
                 ),
                 ("small", Some(1), Some(32_000), None, "opencode.json"),
                 ("large", Some(200_000), Some(32_000), None, "models.json"),
+            ]
+        );
+    }
+
+    #[test]
+    fn pictures_are_sent_if_the_settings_or_the_catalogue_say_so() {
+        let project = br#"{"provider":{
+            "own":{"npm":"a-package","models":{"plain":{},"sees":{"modalities":{"input":["text","image"]}},
+                "reads":{"limit":{"context":9000},"modalities":{"input":["text","pdf"]}}}},
+            "known":{"npm":"a-package","models":{"eyes":{}}},
+            "hub":{"models":{"other":{}}}}}"#;
+        let models =
+            br#"{"known":{"id":"known","models":{"eyes":{"modalities":{"input":["text","image"]}},
+            "blind":{"limit":{"context":5000},"modalities":{"input":["text"]}}}}}"#;
+        let used = br#"{"recent":[{"providerID":"known","modelID":"blind"}]}"#;
+        let set = read(&[project, used, models], "opencode.json");
+        let rows = set.models.iter();
+        let rows: Vec<_> = rows
+            .map(|row| (&*row.id, row.pictures, row.window))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("eyes", Pictures::Sent, None),
+                ("plain", Pictures::Replaced, None),
+                ("reads", Pictures::Replaced, Some(9_000)),
+                ("sees", Pictures::Sent, None),
+                ("blind", Pictures::Replaced, Some(5_000)),
             ]
         );
     }

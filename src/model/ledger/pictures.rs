@@ -1,0 +1,131 @@
+//! What becomes of pictures: by what a report left for them, else by the agent's settings.
+
+use super::Ledger;
+use crate::model::chain::Chain;
+use crate::model::history::ItemIx;
+use crate::model::pictures::Pictures;
+
+impl Ledger {
+    /// A report left `rest` tokens for these items. Returns whether pictures cost otherwise than was believed: then
+    /// what was settled before is to be settled again.
+    pub(super) fn judge_pictures(&mut self, items: &[ItemIx], rest: i128) -> bool {
+        let is_other = self.items.judge_pictures(items, rest as f64);
+        self.is_refuted |= is_other;
+        is_other
+    }
+
+    /// The agent's settings say what becomes of pictures. Reports and the models table know better.
+    pub(in crate::model) fn set_pictures(&mut self, pictures: Pictures, chain: &Chain) {
+        let known = self.items.calibrations().current().pictures();
+        if known == Pictures::Unknown && self.items.set_pictures(pictures) {
+            self.is_refuted = true;
+            self.revise(chain);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::event::{NewItem, Size};
+    use crate::model::session::Session;
+    use crate::model::testing::{Log, new_item};
+    use crate::model::window::{ModelWindow, Overrides};
+    use crate::model::{Kind, Role};
+    use std::sync::Arc;
+
+    const PICTURE: u64 = 1_500;
+
+    /// A result of five tokens with a picture.
+    fn picture(log: Log, key: &str) -> Log {
+        let result = new_item(Role::Tool, Kind::ToolResult, 5);
+        let size = Size {
+            fixed: PICTURE,
+            ..result.size
+        };
+        log.node(key, vec![NewItem { size, ..result }])
+    }
+
+    fn sizes(log: &Log) -> Vec<u64> {
+        let items = log.session.in_context();
+        items.map(|(_, tokens, _)| tokens).collect()
+    }
+
+    fn system(session: &Session) -> u64 {
+        session.context().role(Role::System).tokens
+    }
+
+    #[test]
+    fn what_no_prompt_held_costs_a_note_from_then_on() {
+        let log = picture(Log::of("replacer").model("m"), "first").report(5_000);
+        assert_eq!(sizes(&log), [5 + PICTURE]);
+        let log = picture(log, "second");
+        let context = log.session.context();
+        assert_eq!(context.used, 5_000 + 5 + PICTURE);
+        assert!(context.low <= 5_030, "it may be none: {context:?}");
+
+        let log = log.report(5_031);
+        assert_eq!(sizes(&log), [29, 31], "the first is settled again");
+        assert_eq!(system(&log.session), 5_000 - 29);
+        let log = picture(log, "third");
+        let context = log.session.context();
+        assert_eq!(context.used, 5_031 + 29);
+        assert!(context.high < 5_100, "{context:?}");
+
+        let log = log.report(5_031 + 5 + PICTURE);
+        assert_eq!(sizes(&log)[2], 5 + PICTURE, "another provider takes them");
+    }
+
+    #[test]
+    fn what_a_prompt_held_is_no_longer_in_doubt() {
+        let log = picture(Log::of("replacer").model("m").report(5_000), "first").report(6_500);
+        let log = picture(log, "second");
+        let context = log.session.context();
+        assert_eq!(context.used, 6_500 + 5 + PICTURE);
+        assert!(context.low > 7_500, "{context:?}");
+    }
+
+    #[test]
+    fn a_delta_that_fits_neither_says_nothing_of_pictures() {
+        let log = picture(Log::of("replacer").model("m").report(5_000), "first").report(5_700);
+        assert_eq!(log.session.context().used, 5_700);
+        let log = picture(log, "second");
+        assert_eq!(log.session.context().used, 5_700 + 5 + PICTURE);
+    }
+
+    #[test]
+    fn what_an_agent_logs_it_sends_unless_it_is_known_to_replace_it() {
+        let log = picture(Log::new().model("m").report(5_000), "first");
+        assert!(log.session.context().low > 6_000);
+        let log = picture(log.report(5_031), "second");
+        assert_eq!(log.session.context().used, 5_031 + 29, "a report shows it");
+    }
+
+    #[test]
+    fn settings_hold_until_a_report_shows_it() {
+        let set = |pictures| {
+            let row = ModelWindow {
+                id: "m".to_owned(),
+                pictures,
+                ..ModelWindow::default()
+            };
+            Arc::new(Overrides {
+                models: vec![row],
+                ..Overrides::default()
+            })
+        };
+        let mut log = picture(Log::of("replacer").model("m"), "first").report(5_000);
+        log.session.set_overrides(set(Pictures::Replaced));
+        assert_eq!(sizes(&log), [29], "what was settled is settled again");
+        assert_eq!(system(&log.session), 5_000 - 29);
+        let mut log = picture(log, "second").report(6_505);
+        assert_eq!(sizes(&log)[1], 5 + PICTURE);
+        log.session.set_overrides(set(Pictures::Replaced));
+        assert_eq!(sizes(&log)[1], 5 + PICTURE, "reports know better");
+
+        let mut log = Log::of("replacer");
+        log.session.set_overrides(set(Pictures::Replaced));
+        let log = picture(log.model("m").report(5_000), "first");
+        assert_eq!(log.session.context().used, 5_029);
+    }
+}
