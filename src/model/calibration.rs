@@ -20,7 +20,7 @@ use self::judge::DECISIVE;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
 use super::history::Item;
-use super::pictures::Pictures;
+use super::pictures::{Media, Pictures};
 use super::thinking::Thinking;
 use super::{Kind, Role};
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,9 @@ impl Sample {
             && !size.partial
     }
 
-    pub(super) fn has_pictures(&self) -> bool {
-        self.size.fixed > 0
+    /// Its tokens by formula.
+    pub(super) fn media(&self) -> Media<u64> {
+        Media::of(&self.size)
     }
 
     /// Whether it is framed, and may thus cost what its class costs.
@@ -118,7 +119,7 @@ pub struct Calibration {
     /// Whether the log shows no thinking where it was reported.
     hidden: bool,
     /// What becomes of pictures, as far as it is known.
-    pictures: Pictures,
+    pictures: Media<Pictures>,
     /// What a token costs, as a multiple of the prior's price: `usual` unless reports have refuted that.
     scale: f64,
     /// What it is expected to be: 1 unless earlier sessions have shown another.
@@ -161,7 +162,10 @@ impl Calibration {
         Calibration {
             thinking: prior.thinking,
             hidden: false,
-            pictures: prior.pictures,
+            pictures: Media {
+                images: prior.pictures,
+                documents: prior.documents,
+            },
             scale: usual,
             usual,
             doubt: 0.0,
@@ -186,8 +190,8 @@ impl Calibration {
     }
 
     /// The same if this becomes of pictures.
-    fn estimate_if(&self, pictures: Pictures, item: &Sample) -> f64 {
-        let text = dot(item.parts(), self.price).max(0.0) + pictures.cost(item.size.fixed);
+    fn estimate_if(&self, pictures: Media<Pictures>, item: &Sample) -> f64 {
+        let text = dot(item.parts(), self.price).max(0.0) + pictures.cost(item.media());
         let hidden = (item.size.opaque as f64 - self.prior.opaque_overhead).max(0.0)
             * self.prior.per_opaque_byte;
         if item.kind == Kind::Thinking {
@@ -297,7 +301,7 @@ pub(super) struct Spread {
     /// Half the width that even the smallest estimate has, in tokens.
     floor: f64,
     /// What becomes of pictures.
-    pictures: Pictures,
+    pictures: Media<Pictures>,
 }
 
 impl Spread {
@@ -308,7 +312,7 @@ impl Spread {
 
     /// How far below a sum of estimates the interval begins, where pictures in it have so many tokens by formula:
     /// they may not have been sent at all.
-    pub(super) fn below(self, estimate: f64, items: usize, pictures: u64) -> f64 {
+    pub(super) fn below(self, estimate: f64, items: usize, pictures: Media<u64>) -> f64 {
         let doubt = (self.pictures.doubt(pictures) as f64).min(estimate);
         self.around(estimate - doubt, items) + doubt
     }

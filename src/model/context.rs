@@ -7,6 +7,7 @@ use super::estimators::Estimator;
 use super::history::SizedItem;
 use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
+use super::pictures::Media;
 use super::session::{Coverage, Item, ItemIx, RequestIx, Session};
 use super::{Role, Source};
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,7 @@ pub(super) struct Tally {
     /// Those of them whose text was not counted.
     by_length: i128,
     /// Tokens by formula of pictures in them.
-    pictures: i128,
+    pictures: Media<i128>,
 }
 
 /// What an item counts for in the sums.
@@ -133,7 +134,7 @@ pub(super) struct Part {
     is_known: bool,
     is_anchored: bool,
     is_counted: bool,
-    pictures: u64,
+    pictures: Media<u64>,
 }
 
 impl Tally {
@@ -155,7 +156,8 @@ impl Tally {
         if !part.is_known {
             self.guess += tokens;
             self.guessed += sign;
-            self.pictures += i128::from(part.pictures) * sign;
+            self.pictures.images += i128::from(part.pictures.images) * sign;
+            self.pictures.documents += i128::from(part.pictures.documents) * sign;
             if !part.is_counted {
                 self.by_length += tokens;
             }
@@ -281,7 +283,7 @@ impl Session {
             is_known: source.is_known(),
             is_anchored: source.is_known() && self.is_anchored(item, anchor),
             is_counted: item.size.counted || item.size.local == 0,
-            pictures: item.size.fixed,
+            pictures: Media::of(&item.size),
         }
     }
 
@@ -301,7 +303,11 @@ impl Session {
         let system = &mut roles[Role::System.index()];
         let by_length = tally.by_length as f64 * BY_LENGTH_SPREAD;
         let mut above = inputs.spread.around(guess, guessed) + by_length;
-        let mut below = inputs.spread.below(guess, guessed, whole(tally.pictures)) + by_length;
+        let pictures = Media {
+            images: whole(tally.pictures.images),
+            documents: whole(tally.pictures.documents),
+        };
+        let mut below = inputs.spread.below(guess, guessed, pictures) + by_length;
         let (unlogged, spread) = self.expected_prefix(inputs, logged, shown);
         system.tokens = system.tokens.saturating_add(unlogged);
         match spread {

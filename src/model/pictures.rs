@@ -1,9 +1,10 @@
 //! Whether a model gets the pictures and documents that its log holds.
 
+use super::event::Size;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of pictures and documents. OpenCode sends a model that reads nothing but text a note in their place, and
-/// logs what it did not send.
+/// What becomes of pictures, or of documents. OpenCode sends a model that does not take them a note in the place of each,
+/// and logs what it did not send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pictures {
@@ -17,21 +18,88 @@ pub enum Pictures {
     Replaced,
 }
 
+/// Something of each kind: a model may take pictures and no documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Media<T> {
+    /// Of pictures.
+    pub images: T,
+    /// Of documents, such as PDF files.
+    pub documents: T,
+}
+
 impl Pictures {
-    /// What pictures cost that have `tokens` by formula.
-    pub(super) fn cost(self, tokens: u64) -> f64 {
+    /// What they cost that have `tokens` by formula.
+    fn cost(self, tokens: u64) -> f64 {
         match self {
-            Pictures::Replaced if tokens > 0 => tokens.min(NOTE) as f64,
-            _ => tokens as f64,
+            Pictures::Replaced => tokens.min(NOTE) as f64,
+            Pictures::Unknown | Pictures::Sent => tokens as f64,
         }
     }
 
     /// What of that cost is in doubt.
-    pub(super) fn doubt(self, tokens: u64) -> u64 {
+    fn doubt(self, tokens: u64) -> u64 {
         match self {
             Pictures::Unknown => tokens.saturating_sub(NOTE),
             Pictures::Sent | Pictures::Replaced => 0,
         }
+    }
+
+    /// This, or the other where this is not known.
+    fn or(self, other: Pictures) -> Pictures {
+        match self {
+            Pictures::Unknown => other,
+            known => known,
+        }
+    }
+
+    fn is_replaced(self) -> bool {
+        self == Pictures::Replaced
+    }
+}
+
+impl Media<u64> {
+    /// The tokens by formula in an item.
+    pub(super) fn of(size: &Size) -> Media<u64> {
+        Media {
+            images: size.fixed.saturating_sub(size.documents),
+            documents: size.documents,
+        }
+    }
+}
+
+impl Media<Pictures> {
+    /// What media cost that have so many tokens by formula.
+    pub(super) fn cost(self, tokens: Media<u64>) -> f64 {
+        self.images.cost(tokens.images) + self.documents.cost(tokens.documents)
+    }
+
+    /// What of that cost is in doubt, in tokens.
+    pub(super) fn doubt(self, tokens: Media<u64>) -> u64 {
+        let images = self.images.doubt(tokens.images);
+        images.saturating_add(self.documents.doubt(tokens.documents))
+    }
+
+    /// The same where this becomes of the kinds that there are.
+    pub(super) fn with(self, new: Pictures, are_there: Media<bool>) -> Media<Pictures> {
+        let pick = |old, is_there| if is_there { new } else { old };
+        Media {
+            images: pick(self.images, are_there.images),
+            documents: pick(self.documents, are_there.documents),
+        }
+    }
+
+    /// This, or the other where this is not known.
+    pub(super) fn or(self, other: Media<Pictures>) -> Media<Pictures> {
+        Media {
+            images: self.images.or(other.images),
+            documents: self.documents.or(other.documents),
+        }
+    }
+
+    /// Whether something costs otherwise than by another account.
+    pub(super) fn differs(self, other: Media<Pictures>) -> bool {
+        self.images.is_replaced() != other.images.is_replaced()
+            || self.documents.is_replaced() != other.documents.is_replaced()
     }
 }
 

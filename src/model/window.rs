@@ -365,6 +365,10 @@ impl Rules {
                 true => tokenizer.pictures,
                 false => Pictures::Sent,
             },
+            documents: match may_replace {
+                true => Pictures::Unknown,
+                false => Pictures::Sent,
+            },
             ..tokenizer
         }
     }

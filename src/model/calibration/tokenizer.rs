@@ -43,6 +43,9 @@ pub struct Tokenizer {
     /// What becomes of pictures, unless a session's own reports show otherwise.
     #[serde(default)]
     pub pictures: Pictures,
+    /// The same of documents, by the agent.
+    #[serde(skip)]
+    pub documents: Pictures,
     /// What a tool's call and result cost beyond the usual framing: reminders that no log shows.
     #[serde(default)]
     pub per_tool: BTreeMap<String, f64>,
@@ -156,6 +159,7 @@ impl Default for Tokenizer {
             thinking_growth: 0.0,
             thinking: Thinking::Stays,
             pictures: Pictures::Unknown,
+            documents: Pictures::Unknown,
             per_tool: BTreeMap::new(),
             spread: 0.35,
             spread_floor: 40.0,

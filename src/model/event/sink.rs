@@ -262,6 +262,13 @@ impl ItemBuilder<'_, '_> {
         self
     }
 
+    /// The same for a document of an agent that may send images and no documents.
+    #[must_use]
+    pub fn document(mut self, tokens: u64, label: &str) -> Self {
+        self.item.size.documents += tokens;
+        self.fixed(tokens, label)
+    }
+
     /// Adds text that the log does not contain, only its length in bytes. `digest` distinguishes it from
     /// others. It cannot be read, so no bytes are counted.
     #[must_use]

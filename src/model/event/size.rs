@@ -25,6 +25,8 @@ pub struct Size {
     pub partial: bool,
     /// Tokens of images and documents, by formula.
     pub fixed: u64,
+    /// The part of `fixed` that is of documents which a model may not take though it takes images.
+    pub documents: u64,
     /// Bytes of hidden content: signatures, encrypted reasoning.
     pub opaque: u64,
     /// Tokens that the provider reported for this item alone; 0: none.
@@ -70,6 +72,7 @@ impl std::ops::AddAssign for Size {
         self.marks += other.marks;
         self.partial |= other.partial;
         self.fixed += other.fixed;
+        self.documents += other.documents;
         self.opaque += other.opaque;
         self.reported += other.reported;
         self.tools = self.tools.saturating_add(other.tools);

@@ -3,13 +3,20 @@
 use super::Items;
 use crate::model::calibration::{Expected, Sample};
 use crate::model::history::ItemIx;
-use crate::model::pictures::Pictures;
+use crate::model::pictures::{Media, Pictures};
 
 impl Items {
     /// The prompt to expect that holds these items beside `base` tokens.
     pub(in crate::model) fn expected(&self, base: u64, items: &[ItemIx]) -> Expected {
         let sum: f64 = items.iter().map(|ix| self.estimate(*ix)).sum();
-        let pictures = items.iter().map(|ix| self.list[*ix].size.fixed).sum();
+        let media = |kind: fn(Media<u64>) -> u64| {
+            let sizes = items.iter().map(|ix| Media::of(&self.list[*ix].size));
+            sizes.map(kind).sum()
+        };
+        let pictures = Media {
+            images: media(|media| media.images),
+            documents: media(|media| media.documents),
+        };
         let spread = self.calibrations.current().spread();
         let errors = [
             spread.below(sum, items.len(), pictures),
@@ -20,20 +27,18 @@ impl Items {
 
     /// These items left `rest` tokens of a prompt. Returns whether pictures cost otherwise than was believed.
     pub(in crate::model) fn judge_pictures(&mut self, items: &[ItemIx], rest: f64) -> bool {
+        if items.iter().all(|ix| self.list[*ix].size.fixed == 0) {
+            return false;
+        }
         let samples = items.iter().map(|ix| Sample::of(&self.list[*ix]));
         let samples: Vec<Sample> = samples.collect();
-        let calibration = self.calibrations.current();
-        match samples.iter().any(Sample::has_pictures) {
-            true => self.set_pictures(calibration.pictures_by(&samples, rest)),
-            false => false,
-        }
+        let pictures = self.calibrations.current().pictures_by(&samples, rest);
+        self.set_pictures(pictures)
     }
 
     /// What becomes of pictures is this. Returns whether they cost otherwise than was believed.
-    pub(in crate::model) fn set_pictures(&mut self, pictures: Pictures) -> bool {
-        let calibration = self.calibrations.current();
-        let is_replaced = |it: Pictures| it == Pictures::Replaced;
-        let is_other = is_replaced(pictures) != is_replaced(calibration.pictures());
+    pub(in crate::model) fn set_pictures(&mut self, pictures: Media<Pictures>) -> bool {
+        let is_other = pictures.differs(self.calibrations.current().pictures());
         if is_other {
             self.keep_unsettled();
             self.forget_estimates();

@@ -3,7 +3,7 @@
 use super::Ledger;
 use crate::model::chain::Chain;
 use crate::model::history::ItemIx;
-use crate::model::pictures::Pictures;
+use crate::model::pictures::{Media, Pictures};
 
 impl Ledger {
     /// A report left `rest` tokens for these items. Returns whether pictures cost otherwise than was believed: then
@@ -15,9 +15,9 @@ impl Ledger {
     }
 
     /// The agent's settings say what becomes of pictures. Reports and the models table know better.
-    pub(in crate::model) fn set_pictures(&mut self, pictures: Pictures, chain: &Chain) {
+    pub(in crate::model) fn set_pictures(&mut self, pictures: Media<Pictures>, chain: &Chain) {
         let known = self.items.calibrations().current().pictures();
-        if known == Pictures::Unknown && self.items.set_pictures(pictures) {
+        if self.items.set_pictures(known.or(pictures)) {
             self.is_refuted = true;
             self.revise(chain);
         }
@@ -94,6 +94,22 @@ mod tests {
     }
 
     #[test]
+    fn a_model_may_take_pictures_and_no_documents() {
+        let result = new_item(Role::Tool, Kind::ToolResult, 5);
+        let size = Size {
+            fixed: 2_000,
+            documents: 2_000,
+            ..result.size
+        };
+        let document = vec![NewItem { size, ..result }];
+        let log = picture(Log::of("replacer").model("m").report(5_000), "picture").report(6_500);
+        let log = log.node("document", document.clone()).report(6_531);
+        assert_eq!(sizes(&log), [1_500, 31]);
+        let log = picture(log.node("document again", document), "another picture");
+        assert_eq!(sizes(&log)[2..], [29, 5 + PICTURE]);
+    }
+
+    #[test]
     fn what_an_agent_logs_it_sends_unless_it_is_known_to_replace_it() {
         let log = picture(Log::new().model("m").report(5_000), "first");
         assert!(log.session.context().low > 6_000);
@@ -106,7 +122,10 @@ mod tests {
         let set = |pictures| {
             let row = ModelWindow {
                 id: "m".to_owned(),
-                pictures,
+                pictures: Media {
+                    images: pictures,
+                    documents: Pictures::Unknown,
+                },
                 ..ModelWindow::default()
             };
             Arc::new(Overrides {

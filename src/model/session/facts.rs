@@ -6,6 +6,7 @@ use crate::model::event::Meta;
 use crate::model::past::Facts;
 use std::sync::Arc;
 use crate::model::pictures::Pictures;
+use crate::model::pictures::Media;
 
 impl Session {
     /// The model and its limits, as the log names them now.
@@ -64,7 +65,7 @@ impl Session {
     /// What the agent's settings say of the model's pictures.
     pub(super) fn note_settings(&mut self) {
         let pictures = self.overrides.of_model(self.model()).pictures;
-        if pictures != Pictures::Unknown && self.stored.is_none() {
+        if pictures != Media::default() && self.stored.is_none() {
             self.ledger.set_pictures(pictures, &self.chain);
         }
     }

@@ -1,7 +1,7 @@
 //! What an agent's settings change about its window and trigger.
 
 use super::matches_model;
-use crate::model::pictures::Pictures;
+use crate::model::pictures::{Media, Pictures};
 use std::borrow::Cow;
 
 /// The windows and triggers in an agent's settings files. The policy holds for what they leave out. All
@@ -33,7 +33,7 @@ pub struct Overrides {
     /// Whether the agent compacts by itself at all.
     pub compaction: Compaction,
     /// What becomes of pictures, where no report has shown it.
-    pub pictures: Pictures,
+    pub pictures: Media<Pictures>,
     /// Windows of single models; the first that matches holds. What is set for all models outranks them.
     pub models: Vec<ModelWindow>,
     /// The file or variable that `window` is from, to be shown; empty: the usual settings.
@@ -56,7 +56,7 @@ pub struct ModelWindow {
     /// The trigger is no higher than this, in tokens.
     pub limit: Option<u64>,
     /// What becomes of pictures.
-    pub pictures: Pictures,
+    pub pictures: Media<Pictures>,
     /// The file or variable that they are from.
     pub from: &'static str,
 }
@@ -85,9 +85,7 @@ impl Overrides {
                 (set.window, set.window_from) = (row.window, row.from);
             }
             set.output = set.output.or(row.output);
-            if set.pictures == Pictures::Unknown {
-                set.pictures = row.pictures;
-            }
+            set.pictures = set.pictures.or(row.pictures);
             if set.compact_window.is_none() && row.compact_window.is_some() {
                 (set.compact_window, set.trigger_from) = (row.compact_window, row.from);
             }

@@ -1,8 +1,11 @@
 //! What is sent beside text: pictures, and what a provider wants back with its reasoning.
 
-use crate::agents::kit::image::{self, Formula};
-use crate::agents::kit::lenient::{self, Raw};
+use crate::agents::kit::image::{self};
+use crate::agents::kit::image::Formula;
+use crate::agents::kit::lenient::{self};
+use crate::agents::kit::lenient::Raw;
 use crate::agents::kit::pdf;
+use crate::model::event::ItemBuilder;
 use serde_json::Value;
 
 /// Bytes of the longest text in what the provider wants back with its reasoning.
@@ -28,16 +31,37 @@ pub(super) fn picture_formula(model: Option<&str>) -> Formula {
     }
 }
 
-/// The tokens of a file that is sent as it is, and its label; `None`: it is sent as text. `url` is its base64,
-/// bare or as a URL.
-pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<(u64, String)> {
+/// A file that is sent as it is.
+pub(super) struct Media {
+    tokens: u64,
+    label: String,
+    is_document: bool,
+}
+
+impl Media {
+    /// Adds it to an item.
+    pub(super) fn add_to<'s, 'm>(self, item: ItemBuilder<'s, 'm>) -> ItemBuilder<'s, 'm> {
+        match self.is_document {
+            true => item.document(self.tokens, &self.label),
+            false => item.fixed(self.tokens, &self.label),
+        }
+    }
+}
+
+/// A file that is sent as it is; `None`: it is sent as text. `url` is its base64, bare or as a URL.
+pub(super) fn media(mime: &str, url: &str, formula: Formula) -> Option<Media> {
     if mime == "text/plain" || mime == "application/x-directory" {
         return None;
     }
     let data = url.split_once(',').map_or(url, |(_, data)| data);
-    let tokens = match mime {
-        "application/pdf" => pdf::tokens(data, pdf::PAGE, pdf::PAGE),
-        _ => image::tokens(data, formula, image::DEFAULT),
+    let is_document = mime == "application/pdf";
+    let tokens = match is_document {
+        true => pdf::tokens(data, pdf::PAGE, pdf::PAGE),
+        false => image::tokens(data, formula, image::DEFAULT),
     };
-    Some((tokens, format!("[{mime}]")))
+    Some(Media {
+        tokens,
+        label: format!("[{mime}]"),
+        is_document,
+    })
 }

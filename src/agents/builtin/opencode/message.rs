@@ -155,9 +155,9 @@ impl History {
                 "subtask" => items.push(out.text(Role::Container, Kind::Reminder, SUBTASK)),
                 "file" => match media(part.mime.or_empty(), part.url.or_empty(), formula) {
                     // The user attached it, though the client marks it as its own.
-                    Some((tokens, label)) => {
+                    Some(file) => {
                         let item = out.item(Role::User, Kind::Text);
-                        items.push(item.fixed(tokens, &label).done());
+                        items.push(file.add_to(item).done());
                     }
                     // Its text is in a part of its own.
                     None => out.skip("file"),
@@ -319,7 +319,7 @@ impl History {
         let files =
             files.filter_map(|file| media(file.mime.or_empty(), file.url.or_empty(), formula));
         let item = out.tool_result(tool, call).text(text);
-        let item = files.fold(item, |item, (tokens, label)| item.fixed(tokens, &label));
+        let item = files.fold(item, |item, file| file.add_to(item));
         let items = vec![item.done()];
         out.node(Node::new(Some(key), Part::Result, items));
         let left_out = time(state.time.compacted);

@@ -5,14 +5,23 @@
 //! their provider, and providers give one model different limits: of all models in the copy only those count whose
 //! provider is in the list of models that were used lately.
 //!
-//! A model gets pictures if `image` is among the modalities of its input, by the settings or else by models.dev, and
+//! A model gets pictures if `image`, and PDF files if `pdf`, is among the modalities of its input, by the settings or else by models.dev, and
 //! not if neither says so (`provider/provider.ts`): then a note is sent in the place of each (`provider/transform.ts`).
 
 use crate::agents::format::head;
-use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
+use crate::agents::format::settings::Layers;
+use crate::agents::format::settings::Settings;
+use crate::agents::format::settings::SettingsFile;
+use crate::agents::format::settings::tokens;
 use crate::agents::kit::lenient::scan::each_field;
-use crate::agents::kit::lenient::{Count, Lost, Raw, Text, parse, record};
+use crate::agents::kit::lenient::Count;
+use crate::agents::kit::lenient::Lost;
+use crate::agents::kit::lenient::Raw;
+use crate::agents::kit::lenient::Text;
+use crate::agents::kit::lenient::parse;
+use crate::agents::kit::lenient::record;
 use crate::model::pictures::Pictures;
+use crate::model::pictures::Media;
 use crate::model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};
 
@@ -71,8 +80,10 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
                         let is_own = provider.get("npm").is_some_and(Value::is_string);
                         let listed = || look_up(&catalogues, provider_id, id);
                         match is_own {
-                            true => listed().map_or(Pictures::Replaced, |model| model.pictures),
-                            false => Pictures::Unknown,
+                            true => {
+                                listed().map_or_else(|| pictures(|_| false), |model| model.pictures)
+                            }
+                            false => Media::default(),
                         }
                     }),
                 };
@@ -92,18 +103,23 @@ fn read(files: &[&[u8]], name: &'static str) -> Overrides {
 }
 
 /// Whether a model in the settings gets pictures; `None`: they do not say.
-fn pictures_of(model: &Value) -> Option<Pictures> {
+fn pictures_of(model: &Value) -> Option<Media<Pictures>> {
     let input = model.pointer("/modalities/input")?.as_array()?;
-    let mut names = input.iter().filter_map(Value::as_str);
-    Some(pictures(names.any(|name| name == IMAGE)))
+    Some(pictures(|wanted| {
+        let mut names = input.iter().filter_map(Value::as_str);
+        names.any(|name| name == wanted)
+    }))
 }
 
-const IMAGE: &str = "image";
-
-fn pictures(are_input: bool) -> Pictures {
-    match are_input {
+/// What becomes of pictures and documents, by what is among the modalities.
+fn pictures(has: impl Fn(&str) -> bool) -> Media<Pictures> {
+    let by = |name| match has(name) {
         true => Pictures::Sent,
         false => Pictures::Replaced,
+    };
+    Media {
+        images: by("image"),
+        documents: by("pdf"),
     }
 }
 
@@ -113,12 +129,12 @@ struct Limits {
     context: Option<u64>,
     input: Option<u64>,
     output: Option<u64>,
-    pictures: Pictures,
+    pictures: Media<Pictures>,
 }
 
 impl Limits {
     fn row(self, id: &str, reserved: Option<u64>, from: &'static str) -> Option<ModelWindow> {
-        if self.context.is_none() && self.pictures == Pictures::Unknown {
+        if self.context.is_none() && self.pictures == Media::default() {
             return None;
         }
         let output = self.output.unwrap_or(OUTPUT).min(OUTPUT);
@@ -205,12 +221,12 @@ fn limits_of(catalogue: &[u8], provider: &str, model: &str) -> Option<Limits> {
                     context: some(limit.context),
                     input: some(limit.input),
                     output: some(limit.output),
-                    pictures: pictures(
+                    pictures: pictures(|wanted| {
                         modalities
                             .input
                             .iter()
-                            .any(|name| name.get() == Some(IMAGE)),
-                    ),
+                            .any(|name| name.get() == Some(wanted))
+                    }),
                 });
             }
         };
@@ -268,19 +284,27 @@ mod tests {
             br#"{"known":{"id":"known","models":{"eyes":{"modalities":{"input":["text","image"]}},
             "blind":{"limit":{"context":5000},"modalities":{"input":["text"]}}}}}"#;
         let used = br#"{"recent":[{"providerID":"known","modelID":"blind"}]}"#;
+        use Pictures::{Replaced, Sent};
         let set = read(&[project, used, models], "opencode.json");
         let rows = set.models.iter();
         let rows: Vec<_> = rows
-            .map(|row| (&*row.id, row.pictures, row.window))
+            .map(|row| {
+                (
+                    &*row.id,
+                    row.pictures.images,
+                    row.pictures.documents,
+                    row.window,
+                )
+            })
             .collect();
         assert_eq!(
             rows,
             [
-                ("eyes", Pictures::Sent, None),
-                ("plain", Pictures::Replaced, None),
-                ("reads", Pictures::Replaced, Some(9_000)),
-                ("sees", Pictures::Sent, None),
-                ("blind", Pictures::Replaced, Some(5_000)),
+                ("eyes", Sent, Replaced, None),
+                ("plain", Replaced, Replaced, None),
+                ("reads", Replaced, Sent, Some(9_000)),
+                ("sees", Sent, Replaced, None),
+                ("blind", Replaced, Replaced, Some(5_000)),
             ]
         );
     }

@@ -147,7 +147,7 @@ fn user(data: &Data<'_>, formula: Formula, out: &mut Sink<'_>) -> Vec<NewItem> {
     for file in &data.files {
         let base64 = file.data.or_empty();
         let item = match media(file.mime.or_empty(), base64, formula) {
-            Some((tokens, label)) => out.item(Role::User, Kind::Text).fixed(tokens, &label),
+            Some(file) => file.add_to(out.item(Role::User, Kind::Text)),
             None => {
                 let bytes = STANDARD.decode(base64).unwrap_or_default();
                 let item = out.item(Role::Container, Kind::Reminder);
@@ -235,7 +235,7 @@ fn result(
         Piece::Text(text) => item.text(text),
         Piece::Part(part) if part.kind.get() == Some("text") => item.text(part.text.or_empty()),
         Piece::Part(part) => match media(part.mime.or_empty(), part.uri.or_empty(), formula) {
-            Some((tokens, label)) => item.fixed(tokens, &label),
+            Some(file) => file.add_to(item),
             None => item,
         },
     });
