@@ -477,10 +477,12 @@ fn is_content(field: &Text<'_>) -> bool {
 }
 
 /// The node of items that no record of the conversation shows. The user's words have records, so what
-/// has none is the harness's, unless the log was not read from its beginning.
+/// has none is the harness's, unless the log was not read from its beginning. The harness writes text: a picture
+/// is one that the user attached.
 fn beside(node: Key, mut items: Vec<NewItem>, out: &Sink<'_>) -> Node {
     if out.place().line > 0 {
-        for item in items.iter_mut().filter(|item| item.role == Role::User) {
+        let is_written = |item: &&mut NewItem| item.role == Role::User && item.size.fixed == 0;
+        for item in items.iter_mut().filter(is_written) {
             (item.role, item.kind) = (Role::Container, Kind::Reminder);
         }
     }

@@ -48,6 +48,22 @@ fn attachments_are_one_item_wherever_they_are_written() {
     }
 }
 
+/// `@pic.png`: the log has it in an attachment, and as it was sent.
+#[test]
+fn a_picture_that_the_user_attached_is_the_users() {
+    let lines: Vec<&str> = REQUESTS.lines().take(7).collect();
+    let tokens = |session: &Session, role| session.context().role(role).tokens;
+    let before = session(&lines);
+    let content = r#""role":"user","content":["#;
+    let picture = r#"{"type":"image","source":{"type":"base64","data":"?"}},"#;
+    let sent = lines[5].replacen(content, &format!("{content}{picture}"), 1);
+    let after = session(&[&lines[..5], &[&sent, lines[6]]].concat());
+    for (role, more) in [(Role::User, 1_500..1_600), (Role::Container, 0..1)] {
+        let grown = tokens(&after, role) - tokens(&before, role);
+        assert!(more.contains(&grown), "{role:?} by {grown}");
+    }
+}
+
 /// A fork begins with copied lines, a snapshot of the prompt among them, and records its own requests later.
 #[test]
 fn a_shape_after_a_snapshot_takes_nothing_from_what_is_known() {
