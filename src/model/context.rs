@@ -319,7 +319,12 @@ impl Session {
                 below += unlogged as f64 * spread;
             }
         }
-        let used = logged.saturating_add(unlogged);
+        // It may stay away as well.
+        let again = inputs.returning;
+        system.tokens = system.tokens.saturating_add(again);
+        system.estimated = system.estimated.saturating_add(again);
+        below += again as f64;
+        let used = logged.saturating_add(unlogged).saturating_add(again);
         let known = sum(roles.map(|share| share.known));
         let estimated = used - known;
         let [below, above] = [below, above].map(|error| (error.round() as u64).min(estimated));

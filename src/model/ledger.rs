@@ -18,6 +18,7 @@ mod by_agent;
 mod explained;
 mod late;
 mod pictures;
+mod returning;
 mod shares;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
 use explained::{add_unexplained, explained, explained_at_first, fits};
 use late::Late;
+use returning::Returning;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -54,6 +56,8 @@ pub(super) struct Ledger {
     prefix: Option<u64>,
     /// What was unlogged of the last prompt before that reset.
     unlogged_before: Option<u64>,
+    /// Whether that came again with the prompt after the first one since.
+    returning: Returning,
     /// Whether the log lacks the beginning of its conversation.
     lacks_beginning: bool,
     /// The most that is taken for the prefix, in tokens, where the log begins midway.
@@ -302,6 +306,7 @@ impl Ledger {
         };
         let unlogged = self.requests[anchor].system;
         let expected = self.items.expected(unlogged + held, &fresh);
+        let expected = self.with_returning(expected);
         self.requests[ix].predicted = Some(self.recurring.foresee(expected));
         let lost = self.lost_with_reset(anchor);
         let rest = prompt as i128 - (unlogged + held) as i128;
@@ -313,6 +318,7 @@ impl Ledger {
         let tolerance = calibration.tolerance(sum, fresh.len());
         let key = self.requests[ix].key;
         self.recurring.note(key, rest as f64 - sum, tolerance);
+        self.returning.note(key, lost, rest as f64 - sum);
         let items = fresh.iter().map(|ix| &self.items.all()[*ix]);
         add_unexplained(&mut estimates, items, rest);
         let sum: f64 = estimates.iter().sum();
@@ -331,17 +337,6 @@ impl Ledger {
         let system = prompt.checked_sub(held + given);
         let system = system.unwrap_or_else(|| self.share_again(ix, chain));
         self.set_system(ix, system, chain);
-    }
-
-    /// How much less was unlogged of the first prompt after a reset than of the last one before it: text
-    /// that the agent may add again. 0 for any other request.
-    fn lost_with_reset(&self, first: RequestIx) -> u64 {
-        let is_first = self
-            .resets
-            .last()
-            .is_some_and(|reset| reset.request == first);
-        let before = self.unlogged_before.filter(|_| is_first).unwrap_or(0);
-        before.saturating_sub(self.requests[first].system)
     }
 
     fn set_system(&mut self, ix: RequestIx, system: u64, chain: &Chain) {

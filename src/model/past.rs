@@ -49,6 +49,8 @@ pub(super) struct Inputs {
     changes: u32,
     anchor: Option<u32>,
     pub(super) unlogged: Unlogged,
+    /// Tokens of unlogged text that the next prompt will have again.
+    pub(super) returning: u64,
     /// Whether the agent has written its history anew since the last report.
     pub(super) is_anew: bool,
     /// How wide the interval of an estimate is.
@@ -118,6 +120,7 @@ impl Past {
             changes: items.changes(),
             anchor: ledger.anchor().map(short),
             unlogged,
+            returning: ledger.returning(),
             is_anew: false,
             spread: items.calibrations().current().spread(),
             facts: short(self.facts.len()),
