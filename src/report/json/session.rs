@@ -16,7 +16,7 @@ use crate::model::window::Limits;
 use crate::model::{Role, Source};
 use crate::report::{percent, session as report};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// The report of a session.
@@ -24,24 +24,22 @@ pub(super) fn session<'a>(report: &report::Report<'a>) -> Report<'a> {
     let session = report.session;
     let carried = Carried::by(session, session.requests().len());
     let tools = tools(session, session.in_context(), session.requests().len());
-    Report::new(report, session, &session.context(), &carried, &tools)
+    Report::new(report, session, &session.context(), carried, &tools)
 }
 
 part! { Report<'a>(
     report: &report::Report<'a>,
     session: &'a Session,
     context: &Context,
-    carried: &Carried<'_>,
+    carried: Carried<'a>,
     tools: &[Tool],
 ) {
     session: SessionPart<'a> = SessionPart::new(report, session),
     context: ContextPart = ContextPart::new(session, context, &session.limits()),
     roles: BTreeMap<&'static str, Share> = by_role(|role| *context.role(role)),
     compaction: CompactionPart<'a> = CompactionPart::new(report, session, context, session.limits()),
-    messages: Vec<MessagePart<'a>> = (0..session.items().len())
-        .map(|ix| message(session, carried, ix))
-        .collect(),
-    calls: Vec<CallPart<'a>> = session.requests().iter().map(CallPart::new).collect(),
+    messages: Messages<'a> = Messages { session, carried },
+    calls: Calls<'a> = Calls(session.requests()),
     tools: Vec<ToolPart> = tools.iter().cloned().map(ToolPart::new).collect(),
     #[serde(skip_serializing_if = "Vec::is_empty")]
     servers: Vec<ServerPart> = servers(tools)
@@ -183,6 +181,19 @@ part! { ItemPart<'a>(items: &'a [Item], item: SizedItem) {
     source: Source = item.2,
 }}
 
+/// The items: each is made as it is written, since a log may have a million.
+struct Messages<'a> {
+    session: &'a Session,
+    carried: Carried<'a>,
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Messages { session, carried } = self;
+        to.collect_seq((0..session.items().len()).map(|ix| message(session, carried, ix)))
+    }
+}
+
 fn message<'a>(session: &'a Session, carried: &Carried<'_>, ix: usize) -> MessagePart<'a> {
     let (tokens, source) = session.tokens(ix);
     let part = ItemPart::new(session.items(), (ix, tokens, source));
@@ -208,6 +219,15 @@ part! { MessagePart<'a>(
     carried_usd: Option<f64> = carried.usd(ix, tokens).map(dollars),
     preview: &'a str = &item.preview,
 }}
+
+/// The requests, in the same way.
+struct Calls<'a>(&'a [Request]);
+
+impl Serialize for Calls<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(CallPart::new))
+    }
+}
 
 part! { CallPart<'a>(request: &'a Request) {
     line: u64 = request.place.line,
