@@ -13,7 +13,7 @@ use ctxgauge::config;
 use ctxgauge::ingest::reader::read_whole;
 use ctxgauge::model::event::{
     Billed, ByLength, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place,
-    Reset, Size, Usage,
+    Reset, Size, Usage, count,
 };
 use ctxgauge::model::forecast::forecast_at;
 use ctxgauge::model::replay::{Step, Timeline};
@@ -202,9 +202,9 @@ fn node(n: u64, part: Part, request: Option<Key>, items: &[(Role, Kind, u64)]) -
         tool: None,
         call: None,
         size: Size {
-            bytes: local * 4,
-            chars: local * 4,
-            local: *local,
+            bytes: count(local * 4),
+            chars: count(local * 4),
+            local: count(*local),
             counted: true,
             ..Size::default()
         },

@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use ctxgauge::model::event::{
-    Billed, Entry, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Size, Usage,
+    Billed, Entry, Event, Key, Lane, Meta, NewItem, Node, Part, Place, Size, Usage, count,
 };
 use ctxgauge::model::fleet::{FileFacts, FileId, Fleet, Update};
 use ctxgauge::model::{Kind, Role, Source};
@@ -242,8 +242,8 @@ impl Log {
                 tool: Some(tool.into()),
                 call: None,
                 size: Size {
-                    bytes: tokens * 4,
-                    local: tokens,
+                    bytes: count(tokens * 4),
+                    local: count(tokens),
                     counted: true,
                     ..Size::default()
                 },

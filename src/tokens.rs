@@ -229,7 +229,7 @@ impl Measure for Counter {
         let guess = ByLength.text(text);
         match self.counts(text) {
             Some(Counts { o200k, cl100k }) => Size {
-                local: o200k.into(),
+                local: o200k,
                 cl100k_more: i32::try_from(i64::from(cl100k) - i64::from(o200k)).unwrap_or(0),
                 counted: true,
                 ..guess

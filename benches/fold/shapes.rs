@@ -2,7 +2,7 @@
 
 use ctxgauge::model::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Parent, Part, Place, Reset,
-    Size, Usage,
+    Size, Usage, count,
 };
 use ctxgauge::model::{Gone, Kind, Role, Source};
 
@@ -153,9 +153,9 @@ impl Log {
             tool: matches!(kind, Kind::ToolCall | Kind::ToolResult).then(|| "Read".into()),
             call: Some(self.key()),
             size: Size {
-                bytes: tokens * 4,
-                chars: tokens * 4,
-                local: tokens,
+                bytes: count(tokens * 4),
+                chars: count(tokens * 4),
+                local: count(tokens),
                 ..Size::default()
             },
             preview: Box::default(),
@@ -246,13 +246,16 @@ fn parallel(n: u64) -> Vec<Entry> {
 
 fn lanes(n: u64) -> Vec<Entry> {
     regular(n, |log, n| {
-        log.lane = (n % 2 == 1).then_some(Key(n / 2 % 4))
+        log.lane = (n % 2 == 1).then_some(Key::new(n / 2 % 4))
     })
     .entries
 }
 
 fn many_lanes(n: u64) -> Vec<Entry> {
-    regular(n, |log, n| log.lane = (n % 10 > 0).then_some(Key(n / 10))).entries
+    regular(n, |log, n| {
+        log.lane = (n % 10 > 0).then_some(Key::new(n / 10))
+    })
+    .entries
 }
 
 fn thinking(n: u64, model: &str) -> Vec<Entry> {
@@ -304,7 +307,7 @@ fn cleared(n: u64, each: usize) -> Vec<Entry> {
         log.result(size(n));
         prompt += OUTPUT + size(n) + 20;
         let calls = match each {
-            0 => vec![Key(n)],
+            0 => vec![Key::new(n)],
             each if results.len() > 20 => results.drain(..each).collect(),
             _ => Vec::new(),
         };
@@ -387,7 +390,7 @@ fn retries_of_one(n: u64) -> Vec<Entry> {
 
 /// After every third request the conversation goes on from the one before.
 fn leaves(n: u64) -> Vec<Entry> {
-    let mut kept = Key(0);
+    let mut kept = Key::new(0);
     let mut log = Log::default();
     log.model(STAYS);
     let mut prompt = 20_000;

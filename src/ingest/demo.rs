@@ -330,7 +330,7 @@ mod tests {
                     panic!("no text of {item:?}");
                 };
                 let text = page.text.unwrap_or_else(|e| panic!("{item:?}: {e}"));
-                assert!(text.bytes >= item.size.bytes);
+                assert!(text.bytes >= u64::from(item.size.bytes));
             }
         }
         assert!(!holds(FileId(LOGS.len() as u64)));

@@ -69,12 +69,12 @@ impl Sample {
     fn parts(&self) -> Parts {
         let one_if = |it: bool| f64::from(u8::from(it));
         [
-            self.size.local as f64,
+            self.size.local.into(),
             one_if(self.is_framed()),
             one_if(self.kind == Kind::ToolCall),
-            self.size.digits as f64,
-            self.size.wide as f64,
-            self.size.marks as f64,
+            self.size.digits.into(),
+            self.size.wide.into(),
+            self.size.marks.into(),
         ]
     }
 }
@@ -192,7 +192,7 @@ impl Calibration {
     /// The same if this becomes of pictures.
     fn estimate_if(&self, pictures: Media<Pictures>, item: &Sample) -> f64 {
         let text = dot(item.parts(), self.price).max(0.0) + pictures.cost(item.media());
-        let hidden = (item.size.opaque as f64 - self.prior.opaque_overhead).max(0.0)
+        let hidden = (f64::from(item.size.opaque) - self.prior.opaque_overhead).max(0.0)
             * self.prior.per_opaque_byte;
         if item.kind == Kind::Thinking {
             // Readable thinking may be a summary of what is hidden: the larger of the two.

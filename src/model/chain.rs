@@ -17,7 +17,7 @@ use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
 use link::{Held, Link};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use walk::Walked;
 
@@ -38,6 +38,8 @@ pub(super) struct BranchChange {
 pub(super) struct Chain {
     nodes: Vec<Link>,
     held: Held,
+    /// The resets' nodes, each with the nodes that it kept. No other earlier node is in the context.
+    resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
     by_key: HashMap<Key, NodeIx>,
     /// The first and the last node of each request's output.
     outputs: HashMap<Key, (NodeIx, NodeIx)>,
@@ -89,7 +91,7 @@ impl Chain {
         newest_first.find(|ix| !self.is_beside(*ix))
     }
 
-    pub(super) fn items(&self, node: NodeIx) -> &[ItemIx] {
+    pub(super) fn items(&self, node: NodeIx) -> impl DoubleEndedIterator<Item = ItemIx> + '_ {
         self.held.of(node)
     }
 
@@ -105,6 +107,12 @@ impl Chain {
 
     pub(super) fn hold(&mut self, node: NodeIx, item: ItemIx) {
         self.held.add(node, item);
+    }
+
+    /// If a node is a reset's: the nodes that it kept.
+    fn kept_by(&self, node: NodeIx) -> Option<&[NodeIx]> {
+        let kept = self.nodes[node].reset.then(|| self.resets.get(&node))?;
+        kept.map(|kept| &**kept)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -313,9 +321,10 @@ impl Chain {
         path.extend(self.path.iter().filter(front));
         let ix = self.nodes.len();
         self.nodes.push(Link {
-            reset: Some(path.as_slice().into()),
+            reset: true,
             ..Link::default()
         });
+        self.resets.insert(ix, path.as_slice().into());
         if let Some(key) = key {
             self.by_key.insert(key, ix);
         }
@@ -329,7 +338,7 @@ impl Chain {
         let kept = self.path.iter().map(|old| Link {
             parent: None.into(),
             next_output: None.into(),
-            reset: None,
+            reset: false,
             ..self.nodes[*old].clone()
         });
         let nodes: Vec<Link> = kept.collect();

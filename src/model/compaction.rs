@@ -62,7 +62,7 @@ pub fn compactions(session: &Session) -> Vec<Compaction> {
             }
         };
         stays(first..end, 1);
-        for away in &item.away {
+        for away in item.away.iter() {
             stays(
                 from(resets, away.from).max(first)..from(resets, away.to).min(end),
                 -1,
@@ -139,7 +139,7 @@ fn dropped_by(resets: &[PastReset], item: &Item, first_after: usize) -> Option<u
 
 /// The reset that a summary belongs to: the last one before it, of those directly before its first request.
 fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<usize> {
-    let request = item.entered.unwrap_or(session.requests().len());
+    let request = item.entered().unwrap_or(session.requests().len());
     let all = before(session.resets(), request);
     let last = all.end.checked_sub(1).filter(|last| *last >= all.start)?;
     Some(first_after.saturating_sub(1).clamp(all.start, last))
@@ -152,6 +152,7 @@ mod tests {
     use crate::model::event::Place;
     use crate::model::event::{
         Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
+        count,
     };
     use crate::model::session::ItemIx;
     use std::sync::Arc;
@@ -186,7 +187,7 @@ mod tests {
                 tool: None,
                 call: None,
                 size: Size {
-                    local: tokens,
+                    local: count(tokens),
                     counted: true,
                     ..Size::default()
                 },

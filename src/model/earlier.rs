@@ -166,7 +166,7 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
 
 /// A hash that names a session or a folder without holding its text.
 fn hash(text: &str) -> u64 {
-    Key::of_parts(&["beginning", text]).0
+    Key::of_parts(&["beginning", text]).get()
 }
 
 impl Session {

@@ -11,15 +11,27 @@ use super::{Gone, Kind, Role, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
-pub use size::{ByLength, Measure, Size, Unmeasured};
+pub use size::{ByLength, Measure, Size, Unmeasured, count};
+use std::num::NonZeroU64;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
-/// the id's text, since a gigabyte of logs holds a million of them.
+/// the id's text, since a gigabyte of logs holds a million of them. Never 0, so that an `Option` of it takes no more
+/// memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Key(pub u64);
+pub struct Key(NonZeroU64);
 
 impl Key {
+    /// The key of a number. The two largest have the same.
+    pub fn new(number: u64) -> Key {
+        Key(NonZeroU64::MIN.saturating_add(number))
+    }
+
+    /// The number.
+    pub fn get(self) -> u64 {
+        self.0.get() - 1
+    }
+
     /// The key of an id as the log writes it.
     pub fn of(id: &str) -> Key {
         Key::of_parts(&[id])
@@ -28,12 +40,12 @@ impl Key {
     /// The key of an id that is made of several parts.
     pub fn of_parts(parts: &[&str]) -> Key {
         let hash = |seed, part: &&str| xxh3_64_with_seed(part.as_bytes(), seed);
-        Key(parts.iter().fold(0, hash))
+        Key::new(parts.iter().fold(0, hash))
     }
 
     /// The key of the n-th thing of its kind, for logs without ids.
     pub fn of_number(namespace: &str, n: u64) -> Key {
-        Key(xxh3_64_with_seed(namespace.as_bytes(), n))
+        Key::new(xxh3_64_with_seed(namespace.as_bytes(), n))
     }
 }
 

@@ -553,7 +553,7 @@ fn first_user_text(session: &Session) -> Option<&str> {
 
 fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
     let at = |lane| SessionKey { file, lane };
-    at(Lane::Main)..=at(Lane::Side(Key(u64::MAX)))
+    at(Lane::Main)..=at(Lane::Side(Key::new(u64::MAX)))
 }
 
 #[cfg(test)]
@@ -675,8 +675,8 @@ mod tests {
 
     #[test]
     fn sessions_of_one_file_are_as_old_as_their_records() {
-        let side = Lane::Side(Key(1));
-        let quiet = Lane::Side(Key(2));
+        let side = Lane::Side(Key::new(1));
+        let quiet = Lane::Side(Key::new(2));
         let of = |updated_at| {
             let mut session = Log::new().session;
             session.updated_at = updated_at;

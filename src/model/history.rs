@@ -1,6 +1,7 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
 use super::event::{Billed, Cause, Key, NewItem, Place};
+use super::small::{MaybeIx, MaybeTime, RareList};
 use super::{Gone, Kind, Source};
 use derive_more::Deref;
 use jiff::Timestamp;
@@ -21,9 +22,7 @@ pub type SizedItem = (ItemIx, u64, Source);
 pub struct Item {
     /// Its place in the log.
     pub place: Place,
-    /// When it was written.
-    #[serde(with = "crate::model::stored::time")]
-    pub at: Option<Timestamp>,
+    pub(super) at: MaybeTime,
     /// The item as the log has it; its fields can be read through [`Item`].
     #[deref]
     pub logged: NewItem,
@@ -31,12 +30,11 @@ pub struct Item {
     pub settled: Option<(u64, Source)>,
     /// The request whose output it is.
     pub output_of: Option<Key>,
-    /// The first request whose prompt held it; `None`: not sent yet.
-    pub entered: Option<RequestIx>,
+    pub(super) entered: MaybeIx,
     /// When and why it left; `None`: it is in the context.
     pub left: Option<Left>,
     /// When it was out of the context and came back later: branches that were left and returned to.
-    pub away: Vec<Away>,
+    pub(super) away: RareList<Away>,
     /// Its size before the last change of its size.
     pub(super) previous: Option<PreviousSize>,
     /// The record that added it, counted from 1.
@@ -81,6 +79,16 @@ pub(super) struct PreviousSize {
 }
 
 impl Item {
+    /// When it was written.
+    pub fn at(&self) -> Option<Timestamp> {
+        self.at.get()
+    }
+
+    /// The first request whose prompt held it; `None`: not sent yet.
+    pub fn entered(&self) -> Option<RequestIx> {
+        self.entered.get()
+    }
+
     /// Whether it belongs to what precedes the conversation: the system prompt, the tools.
     pub fn is_prefix(&self) -> bool {
         matches!(self.kind, Kind::Prompt | Kind::ToolList)
@@ -103,7 +111,7 @@ impl Item {
             .map_or(requests, |left| left.request.min(requests));
         let away = self.away.iter().map(|away| (away.from, away.to));
         let away = away.chain([(left, left)]);
-        away.scan(self.entered.unwrap_or(left), move |start, (from, to)| {
+        away.scan(self.entered().unwrap_or(left), move |start, (from, to)| {
             let span = (*start).min(left)..from.min(left);
             *start = to.max(*start);
             Some(span)
@@ -118,7 +126,7 @@ impl Item {
 
     /// Whether it was in the prompt of this request, unless it had left for good.
     pub(super) fn was_sent_with(&self, request: RequestIx) -> bool {
-        self.entered.is_some_and(|from| from <= request)
+        self.entered().is_some_and(|from| from <= request)
             && !self
                 .away
                 .iter()

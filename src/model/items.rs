@@ -8,6 +8,7 @@ use super::calibrations::Calibrations;
 use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Place};
 use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
+use super::small::{MaybeIx, RareList};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -52,7 +53,7 @@ pub(super) struct Items {
     /// The record that is being read, counted from 1.
     record: u32,
     /// Items in the context that are not settled or that no request has sent, by node and index.
-    pending: BTreeSet<(u32, ItemIx)>,
+    pending: BTreeSet<(u32, u32)>,
     /// The record of the newest item, if items were forgotten.
     newest_forgotten: u32,
     /// Settled items in the context.
@@ -62,7 +63,7 @@ pub(super) struct Items {
     /// Items that leave at the end of their turn, perhaps gone already.
     ephemeral: Vec<ItemIx>,
     /// Thinking in the context, by node and index.
-    thinking: BTreeSet<(u32, ItemIx)>,
+    thinking: BTreeSet<(u32, u32)>,
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
     thoughts: Vec<ItemIx>,
     /// What of it was stripped because of what becomes of thinking, not because the log has it so.
@@ -180,7 +181,7 @@ impl Items {
         let later = chain.live_from(node).iter();
         let later = later.flat_map(|node| chain.items(*node));
         let settled = later.filter_map(|ix| {
-            let item = &self.list[*ix];
+            let item = &self.list[ix];
             let (tokens, _) = item.settled.filter(|_| item.in_context())?;
             Some(i128::from(tokens))
         });
@@ -189,7 +190,7 @@ impl Items {
 
     /// The items in the context that no report has settled.
     pub(super) fn unsettled(&self) -> impl Iterator<Item = ItemIx> {
-        let pending = self.pending.iter().map(|(_, ix)| *ix);
+        let pending = self.pending.iter().map(|(_, ix)| *ix as ItemIx);
         pending.filter(|ix| self.list[*ix].settled.is_none())
     }
 
@@ -205,13 +206,13 @@ impl Items {
         let ix = self.list.len();
         self.list.push(Item {
             place,
-            at,
+            at: at.into(),
             logged,
             settled: None,
             output_of,
-            entered: None,
+            entered: MaybeIx::default(),
             left: None,
-            away: Vec::new(),
+            away: RareList::default(),
             previous: None,
             record: self.record,
             node: u32::try_from(node).unwrap_or(u32::MAX),
@@ -242,13 +243,13 @@ impl Items {
     fn enlist(&mut self, ix: ItemIx) {
         let item = &self.list[ix];
         if item.settled.is_none() || item.entered.is_none() {
-            self.pending.insert((item.node, ix));
+            self.pending.insert((item.node, short(ix)));
         }
         if item.ephemeral {
             self.ephemeral.push(ix);
         }
         if item.kind == Kind::Thinking {
-            self.thinking.insert((item.node, ix));
+            self.thinking.insert((item.node, short(ix)));
         }
     }
 
@@ -281,9 +282,9 @@ impl Items {
         });
         self.touch(ix);
         let item = &self.list[ix];
-        self.pending.remove(&(item.node, ix));
+        self.pending.remove(&(item.node, short(ix)));
         if item.kind == Kind::Thinking {
-            self.thinking.remove(&(item.node, ix));
+            self.thinking.remove(&(item.node, short(ix)));
         }
         self.changes = self.changes.wrapping_add(1);
     }
@@ -359,9 +360,9 @@ impl Items {
             }
         }
         let item = &self.list[ix];
-        match settled.is_some() && item.entered.is_some() {
-            true => self.pending.remove(&(item.node, ix)),
-            false => self.pending.insert((item.node, ix)),
+        match settled.is_some() && !item.entered.is_none() {
+            true => self.pending.remove(&(item.node, short(ix))),
+            false => self.pending.insert((item.node, short(ix))),
         };
     }
 
@@ -385,16 +386,17 @@ impl Items {
         }
         let mut fresh = Vec::new();
         for (_, ix) in sent {
+            let ix = ix as ItemIx;
             self.touch(ix);
             let item = &mut self.list[ix];
             if item.entered.is_none() {
-                item.entered = Some(request);
+                item.entered = request.into();
                 self.newest_sent.1.push(ix);
             }
             match (item.settled, item.size.reported) {
                 (Some(_), _) => {}
                 (None, 0) => fresh.push(ix),
-                (None, tokens) => self.set_settled(ix, Some((tokens, Source::Reported))),
+                (None, tokens) => self.set_settled(ix, Some((tokens.into(), Source::Reported))),
             }
         }
         fresh
@@ -405,7 +407,7 @@ impl Items {
         self.touch(ix);
         let item = &mut self.list[ix];
         if item.entered.is_none() {
-            item.entered = Some(request);
+            item.entered = request.into();
             self.newest_sent.1.push(ix);
         }
     }
@@ -421,13 +423,13 @@ impl Items {
         };
         for ix in sent {
             let item = &mut self.list[ix];
-            if item.entered != Some(request) || !item.in_context() {
+            if item.entered() != Some(request) || !item.in_context() {
                 continue;
             }
-            item.entered = None;
+            item.entered = MaybeIx::default();
             self.touch(ix);
             let item = &self.list[ix];
-            self.pending.insert((item.node, ix));
+            self.pending.insert((item.node, short(ix)));
             // An output keeps what was reported for it.
             if !matches!(item.settled, Some((_, Source::Reported))) && item.output_of.is_none() {
                 self.set_settled(ix, None);
@@ -441,7 +443,7 @@ impl Items {
         for ix in &self.returned {
             let item = &mut self.list[*ix];
             if item.in_context() && (item.node as NodeIx) < start {
-                for away in &mut item.away {
+                for away in item.away.iter_mut() {
                     if (away.from..away.to).contains(&request) {
                         away.to = request;
                     }
@@ -496,8 +498,7 @@ impl Items {
         if let Some(older) = self.list[ix].previous.replace(size)
             && has_room
         {
-            let ix = u32::try_from(ix).unwrap_or(u32::MAX);
-            self.older_sizes.push((ix, older));
+            self.older_sizes.push((short(ix), older));
         }
     }
 
@@ -537,10 +538,15 @@ impl Items {
     }
 }
 
+/// An item's index in half the memory.
+fn short(ix: ItemIx) -> u32 {
+    u32::try_from(ix).unwrap_or(u32::MAX)
+}
+
 /// Whether an item is a tool result whose size goes by its content alone, not by its framing.
 fn is_content(item: &Item) -> bool {
     item.kind == Kind::ToolResult && item.size.local >= LEAST_CONTENT
 }
 
 /// In smaller results the framing, which differs, outweighs what is known of the content, in tokens.
-const LEAST_CONTENT: u64 = 200;
+const LEAST_CONTENT: u32 = 200;

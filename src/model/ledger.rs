@@ -419,7 +419,7 @@ impl Ledger {
         let (key, reasoning) = (request.key, request.reasoning.unwrap_or(0).min(output));
         let has_reasoning = request.reasoning.is_some();
         let logged = chain.outputs_of(key).flat_map(|node| chain.items(node));
-        let logged: Vec<ItemIx> = logged.copied().collect();
+        let logged: Vec<ItemIx> = logged.collect();
         let (present, gone): (Vec<ItemIx>, Vec<ItemIx>) = logged
             .into_iter()
             .partition(|ix| self.items.all()[*ix].in_context());
@@ -489,10 +489,10 @@ impl Ledger {
     pub(super) fn change_branch(&mut self, change: &BranchChange, why: Gone, chain: &mut Chain) {
         let now = self.requests.len();
         for ix in change.left.iter().flat_map(|node| chain.items(*node)) {
-            self.items.leave(*ix, why, now);
+            self.items.leave(ix, why, now);
         }
         for ix in change.joined.iter().flat_map(|node| chain.items(*node)) {
-            self.items.come_back(*ix, now);
+            self.items.come_back(ix, now);
         }
         for node in &change.left {
             self.turns.remove(node);
@@ -588,7 +588,7 @@ impl Ledger {
 /// The items in the context now, in the order of the log.
 pub(super) fn alive<'c>(chain: &'c Chain, items: &'c Items) -> impl Iterator<Item = ItemIx> + 'c {
     let all = chain.live().iter().flat_map(|node| chain.items(*node));
-    all.copied().filter(|ix| items.all()[*ix].in_context())
+    all.filter(|ix| items.all()[*ix].in_context())
 }
 
 /// An output this much larger than its thinking needs no item of its own: framing.

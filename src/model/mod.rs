@@ -39,6 +39,7 @@ pub mod repeats;
 pub mod replay;
 pub mod running;
 pub mod session;
+mod small;
 mod stored;
 mod sums;
 #[cfg(test)]

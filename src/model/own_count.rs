@@ -365,11 +365,11 @@ impl CountRule {
     /// An item by this rule, in tokens.
     fn tokens(self, item: &Item) -> u64 {
         let size = &item.size;
-        let by_formula = size.fixed.saturating_mul(self.bytes_per_token);
+        let by_formula = u64::from(size.fixed).saturating_mul(self.bytes_per_token);
         let length = match (self.base, size.own_bytes) {
-            (Base::O200k, _) => return size.local.saturating_add(size.fixed),
+            (Base::O200k, _) => return u64::from(size.local) + u64::from(size.fixed),
             (_, Some(bytes)) => u64::from(bytes),
-            (_, None) => size.bytes.saturating_add(by_formula),
+            (_, None) => u64::from(size.bytes).saturating_add(by_formula),
         };
         match self.bytes_per_token {
             0 => 0,

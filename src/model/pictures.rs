@@ -61,8 +61,8 @@ impl Media<u64> {
     /// The tokens by formula in an item.
     pub(super) fn of(size: &Size) -> Media<u64> {
         Media {
-            images: size.fixed.saturating_sub(size.documents),
-            documents: size.documents,
+            images: u64::from(size.fixed.saturating_sub(size.documents)),
+            documents: u64::from(size.documents),
         }
     }
 }

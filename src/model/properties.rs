@@ -61,13 +61,13 @@ fn item() -> impl Strategy<Value = NewItem> {
         Just((Role::Assistant, Kind::Thinking)),
         Just((Role::Assistant, Kind::ToolCall)),
     ];
-    let size = (0u64..100_000, 0u64..2_000, 0u64..5_000, any::<bool>());
+    let size = (0u32..100_000, 0u32..2_000, 0u32..5_000, any::<bool>());
     (kinds, size, 0u64..6, any::<bool>()).prop_map(
         |((role, kind), (local, fixed, opaque, counted), call, ephemeral)| NewItem {
             role,
             kind,
             tool: None,
-            call: Some(Key(call)),
+            call: Some(Key::new(call)),
             size: Size {
                 bytes: local * 4,
                 chars: local * 4,
@@ -78,7 +78,7 @@ fn item() -> impl Strategy<Value = NewItem> {
                 ..Size::default()
             },
             preview: "".into(),
-            hash: local,
+            hash: local.into(),
             ephemeral,
             nth: 0,
         },
@@ -89,7 +89,7 @@ fn node() -> impl Strategy<Value = Event> {
     let parent = prop_oneof![
         4 => Just(Parent::Previous),
         1 => Just(Parent::Root),
-        4 => (0u64..24).prop_map(|k| Parent::Key(Key(k))),
+        4 => (0u64..24).prop_map(|k| Parent::Key(Key::new(k))),
     ];
     let part = prop_oneof![
         Just(Part::Link),
@@ -105,10 +105,10 @@ fn node() -> impl Strategy<Value = Event> {
     (key, parent, part, 0u64..12, any::<bool>(), items).prop_map(
         |(key, parent, part, request, turn, items)| {
             Event::Node(Box::new(Node {
-                key: key.map(Key),
+                key: key.map(Key::new),
                 parent,
                 part,
-                request: (part == Part::Output).then_some(Key(request)),
+                request: (part == Part::Output).then_some(Key::new(request)),
                 turn,
                 items,
             }))
@@ -134,7 +134,7 @@ fn usage() -> impl Strategy<Value = Event> {
         .prop_map(
             |(request, prompt, output, reasoning, model, source, is_whole)| {
                 Event::Usage(Box::new(Usage {
-                    request: Key(request),
+                    request: Key::new(request),
                     model: Some(model.into()),
                     prompt,
                     cached: prompt / 2,
@@ -149,12 +149,12 @@ fn usage() -> impl Strategy<Value = Event> {
 }
 
 fn keys() -> impl Strategy<Value = Vec<Key>> {
-    prop::collection::vec((0u64..24).prop_map(Key), 0..5)
+    prop::collection::vec((0u64..24).prop_map(Key::new), 0..5)
 }
 
 fn item_keys() -> impl Strategy<Value = Vec<ItemKey>> {
     let key = (0u64..24, 0u64..2_000).prop_map(|(node, hash)| ItemKey {
-        node: Key(node),
+        node: Key::new(node),
         hash,
     });
     prop::collection::vec(key, 0..5)
@@ -165,14 +165,14 @@ fn upheaval() -> impl Strategy<Value = Event> {
         Just(Kept::Nothing),
         keys().prop_map(Kept::Nodes),
         (0u64..24, prop::option::of(0u64..24)).prop_map(|(first, last)| Kept::Range {
-            first: Key(first),
-            last: last.map(Key),
+            first: Key::new(first),
+            last: last.map(Key::new),
         }),
     ];
     prop_oneof![
         (prop::option::of(24u64..30), kept).prop_map(|(key, kept)| {
             Event::Reset(Box::new(Reset {
-                key: key.map(Key),
+                key: key.map(Key::new),
                 gone: Gone::Compaction,
                 cause: Cause::Automatic,
                 before: None,
@@ -189,10 +189,10 @@ fn upheaval() -> impl Strategy<Value = Event> {
             },
         }),
         (0u64..30, any::<bool>()).prop_map(|(key, rewound)| Event::Leaf {
-            key: Key(key),
+            key: Key::new(key),
             rewound,
         }),
-        (0u64..30).prop_map(|key| Event::RewindTo(Key(key))),
+        (0u64..30).prop_map(|key| Event::RewindTo(Key::new(key))),
         (0u64..4).prop_map(|turns| Event::Rollback { turns }),
         (keys(), keys()).prop_map(|(nodes, calls)| Event::Cleared { nodes, calls }),
         (item_keys(), item_keys()).prop_map(|(added, missing)| Event::Sent { added, missing }),
@@ -250,18 +250,18 @@ fn interrupted() -> impl Strategy<Value = Vec<Event>> {
 
 fn conversation(scale: f64, thinking: Thinking, model: &str, all: &[Response]) -> Vec<Event> {
     let item = |role, kind, local: u64| NewItem {
-        hash: local,
+        hash: local.into(),
         ..super::testing::new_item(role, kind, local)
     };
     let mut events = Vec::new();
     let (mut sent, mut thoughts) = (9_000_u64, 0_u64);
     for (n, (reasoning, is_logged, result, is_turn)) in (0_u64..).zip(all) {
-        let request = Key(100 + n);
+        let request = Key::new(100 + n);
         let mut output = vec![item(Role::Assistant, Kind::ToolCall, 20)];
         if *is_logged && *reasoning > 0 {
             output.insert(0, item(Role::Assistant, Kind::Thinking, *reasoning));
         }
-        let key = (n < 20).then_some(Key(n));
+        let key = (n < 20).then_some(Key::new(n));
         events.push(Event::Node(Box::new(Node::output(
             key,
             Some(request),
@@ -381,7 +381,7 @@ proptest! {
         }
         for prediction in predictions(&session) {
             let held = session.items().iter().filter(|item| item.held_by(prediction.request));
-            let chars: u64 = held.map(|item| item.size.chars).sum();
+            let chars: u64 = held.map(|item| u64::from(item.size.chars)).sum();
             prop_assert_eq!(prediction.expected[Estimator::Chars4 as usize], chars / 4);
             prop_assert!(Estimator::ALL.into_iter().all(|e| prediction.error(e).is_finite()));
         }

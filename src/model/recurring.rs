@@ -160,7 +160,7 @@ mod tests {
     fn after(changes: &[f64]) -> Recurring {
         let mut recurring = Recurring::default();
         for (nth, change) in changes.iter().enumerate() {
-            recurring.note(Key(nth as u64), *change, 100.0);
+            recurring.note(Key::new(nth as u64), *change, 100.0);
         }
         recurring
     }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn another_line_of_a_request_changes_nothing() {
         let mut recurring = after(&[9_000.0, -9_000.0]);
-        recurring.note(Key(1), -9_000.0, 100.0);
+        recurring.note(Key::new(1), -9_000.0, 100.0);
         assert_eq!(recurring.parts().count(), 0);
     }
 
@@ -244,7 +244,7 @@ mod tests {
         recurring.forget_presence();
         let Expected { tokens, low, high } = recurring.foresee(USUAL);
         assert_eq!((tokens, low, high), (50_000, 39_000, 61_000));
-        recurring.note(Key(9), -10_000.0, 100.0);
+        recurring.note(Key::new(9), -10_000.0, 100.0);
         let is_in: Vec<_> = recurring.parts().map(|part| part.is_in).collect();
         assert_eq!(is_in, [Some(false)]);
     }

@@ -93,7 +93,7 @@ impl Timeline {
             let mark = marks.next_if(|mark| mark.record == record);
             let (place, at) = match (mark, first) {
                 (Some(mark), _) => (mark.place, mark.at),
-                (None, Some((_, item))) => (item.place, item.at),
+                (None, Some((_, item))) => (item.place, item.at()),
                 (None, None) => break,
             };
             let before = now;

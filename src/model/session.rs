@@ -226,7 +226,7 @@ impl Session {
     pub(super) fn outputs_of(&self, request: RequestIx) -> impl Iterator<Item = ItemIx> {
         let key = self.requests()[request].key;
         let nodes = self.chain.outputs_of(key);
-        nodes.flat_map(|node| self.chain.items(node).iter().copied())
+        nodes.flat_map(|node| self.chain.items(node))
     }
 
     pub(super) fn past(&self) -> &Past {
@@ -490,7 +490,7 @@ impl Session {
         if !self.chain.is_live(node) {
             return Vec::new();
         }
-        let mut old: Vec<ItemIx> = self.chain.items(node).to_vec();
+        let mut old: Vec<ItemIx> = self.chain.items(node).collect();
         old.retain(|ix| self.items()[*ix].in_context());
         let mut fresh = new;
         fresh.retain(|item| {
@@ -528,9 +528,7 @@ impl Session {
 
     fn clear_items(&mut self, nodes: &[Key], calls: &[Key]) {
         let of_nodes = nodes.iter().filter_map(|key| self.chain.find(*key));
-        let mut hits: BTreeSet<ItemIx> = of_nodes
-            .flat_map(|node| self.chain.items(node).iter().copied())
-            .collect();
+        let mut hits: BTreeSet<ItemIx> = of_nodes.flat_map(|node| self.chain.items(node)).collect();
         for call in calls {
             hits.extend(self.ledger.items_mut().results_of(*call));
         }
@@ -560,7 +558,7 @@ impl Session {
         };
         let nodes = keys.iter().filter_map(live);
         let items = nodes.flat_map(|(node, hash)| {
-            let items = self.chain.items(node).iter().copied();
+            let items = self.chain.items(node);
             items.filter(move |ix| self.items()[*ix].hash == hash)
         });
         items.collect()

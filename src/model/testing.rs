@@ -3,7 +3,7 @@
 use super::earlier::Earlier;
 use super::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
-    Usage,
+    Usage, count,
 };
 use super::session::{Coverage, Session};
 use super::window::Rules;
@@ -161,9 +161,9 @@ pub(crate) fn new_item(role: Role, kind: Kind, tokens: u64) -> NewItem {
         tool: None,
         call: None,
         size: Size {
-            bytes: tokens * 4,
-            chars: tokens * 4,
-            local: tokens,
+            bytes: count(tokens * 4),
+            chars: count(tokens * 4),
+            local: count(tokens),
             counted: true,
             ..Size::default()
         },

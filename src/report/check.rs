@@ -170,7 +170,7 @@ impl Item {
             role: item.role,
             kind: item.kind.name(),
             tool: item.tool.clone(),
-            tokens: item.size.local + item.size.fixed,
+            tokens: u64::from(item.size.local) + u64::from(item.size.fixed),
             preview: item.preview.to_string(),
         }
     }

@@ -469,7 +469,7 @@ fn event() -> impl Strategy<Value = Event> {
     });
     let usage = (0u64..1 << 40, any::<u64>()).prop_map(|(prompt, key)| {
         Event::Usage(Box::new(Usage {
-            request: Key(key),
+            request: Key::new(key),
             model: None,
             prompt,
             cached: 0,

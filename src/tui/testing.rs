@@ -2,7 +2,7 @@
 
 use crate::model::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
-    Usage,
+    Usage, count,
 };
 use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
 use crate::model::session::Coverage;
@@ -245,8 +245,8 @@ pub(super) fn item(role: Role, kind: Kind, tool: Option<&str>, tokens: u64, text
         tool: tool.map(Into::into),
         call: None,
         size: Size {
-            bytes: tokens.saturating_mul(4),
-            local: tokens,
+            bytes: count(tokens.saturating_mul(4)),
+            local: count(tokens),
             counted: true,
             ..Size::default()
         },

@@ -286,7 +286,7 @@ impl ClineDecoder {
             "assistant" => {
                 self.look_at_prompt(message, out);
                 let nth = Key::of_number("cline response", out.place().line);
-                request = Some(key.map_or(nth, |key| Key::of_number("cline response", key.0)));
+                request = Some(key.map_or(nth, |key| Key::of_number("cline response", key.get())));
                 let mut items = anthropic::assistant_items(&message.content, &mut self.tools, out);
                 items.iter_mut().for_each(counted);
                 Node::output(key, request, items)
@@ -420,12 +420,12 @@ impl ClineDecoder {
 
 /// Sets what Cline counts for an item.
 fn counted(item: &mut NewItem) {
-    item.size.own_bytes = u32::try_from(item.size.bytes + AROUND).ok();
+    item.size.own_bytes = u32::try_from(u64::from(item.size.bytes) + AROUND).ok();
 }
 
 /// What Cline counts for an item, in characters.
 fn characters(item: &NewItem) -> u64 {
-    item.size.own_bytes.map_or(item.size.bytes, u64::from)
+    item.size.own_bytes.unwrap_or(item.size.bytes).into()
 }
 
 #[cfg(test)]

@@ -379,7 +379,7 @@ impl VibeDecoder {
     }
 
     fn node(&mut self, name: Name) -> Key {
-        let nth = name.0.0 ^ (name.1 as u64).rotate_left(32) ^ self.epoch.rotate_left(48);
+        let nth = name.0.get() ^ (name.1 as u64).rotate_left(32) ^ self.epoch.rotate_left(48);
         let key = Key::of_number("vibe", nth);
         self.held.push((name, key));
         key
@@ -439,7 +439,7 @@ impl VibeDecoder {
             output,
             ..Billed::default()
         };
-        let request = Key::of_number("vibe response", action.0);
+        let request = Key::of_number("vibe response", action.get());
         if self.sent.remove(&action) == Some(false) {
             return out.emit(Event::Billed { request, billed });
         }

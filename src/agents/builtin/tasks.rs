@@ -298,7 +298,7 @@ impl TaskDecoder {
     fn response(&mut self, message: &Message<'_>, key: Key, index: u64, out: &mut Sink<'_>) {
         let model = message.model.id.get().map(lenient::model_name);
         out.meta(Meta::of_model(model.map(Into::into)).changes(&mut self.meta));
-        let request = Key::of_number("task response", key.0);
+        let request = Key::of_number("task response", key.get());
         let items = anthropic::assistant_items(&message.content, &mut self.tools, out);
         out.node(Node::output(Some(key), Some(request), items));
         let Some(report) = self.ui.report(index, message.ts) else {

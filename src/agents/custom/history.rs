@@ -52,7 +52,7 @@ impl History {
             // The same content twice is two messages.
             let nth = alike.entry(content).or_default();
             *nth += 1;
-            let own = Key::of_parts(&[&content.0.to_string(), &nth.to_string()]);
+            let own = Key::of_parts(&[&content.get().to_string(), &nth.to_string()]);
             // However a list writes the response, it is the response.
             let follows = reply.is_some_and(|reply| match now.strip_prefix(&before[..]) {
                 Some(rest) => rest.is_empty() || rest == [reply.key],
@@ -123,7 +123,7 @@ impl History {
 
     /// Takes in the response to the request.
     pub(super) fn add_reply(&mut self, request: Key, items: Vec<NewItem>, out: &mut Sink<'_>) {
-        let key = Key::of_parts(&["reply", &request.0.to_string()]);
+        let key = Key::of_parts(&["reply", &request.get().to_string()]);
         let reply = Reply {
             key,
             request,

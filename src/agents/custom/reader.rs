@@ -249,7 +249,7 @@ impl Session {
         let cached = cached.ok()?.unwrap_or(0).min(prompt);
         let (output, reasoning) = (output.ok()?, reasoning.ok()?);
         Some(Usage {
-            request: Key(0),
+            request: Key::new(0),
             model: self.known.model.clone(),
             prompt,
             cached,

@@ -129,7 +129,10 @@ fn facts(session: &Session) -> (Vec<String>, Vec<(u64, Option<u64>)>) {
     let items = session.items().iter().map(|item| {
         let left = item.left.as_ref().map(|left| (left.request, left.why));
         let (place, logged, settled) = (item.place, &item.logged, item.settled);
-        format!("{place} {logged:?} {settled:?} {:?} {left:?}", item.entered)
+        format!(
+            "{place} {logged:?} {settled:?} {:?} {left:?}",
+            item.entered()
+        )
     });
     let requests = session.requests().iter();
     let requests = requests.map(|request| (request.prompt, request.output));

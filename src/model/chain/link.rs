@@ -3,62 +3,37 @@
 use super::NodeIx;
 use crate::model::event::{Key, Part};
 use crate::model::history::ItemIx;
+use crate::model::small::MaybeIx;
 use serde::{Deserialize, Serialize};
 
 /// A record in the tree.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Link {
-    pub(super) parent: MaybeNode,
+    pub(super) parent: MaybeIx,
     /// The next node of the same request's output.
-    pub(super) next_output: MaybeNode,
+    pub(super) next_output: MaybeIx,
     pub(super) part: Part,
     pub(super) request: Option<Key>,
     pub(super) turn: bool,
-    /// Set on a reset's node: the nodes that it kept. No other earlier node is in the context.
-    pub(super) reset: Option<Box<[NodeIx]>>,
+    /// Whether it is a reset's.
+    pub(super) reset: bool,
     pub(super) live: bool,
-}
-
-/// A node or none, in a quarter of the memory of an `Option`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MaybeNode(u32);
-
-impl MaybeNode {
-    const NONE: MaybeNode = MaybeNode(u32::MAX);
-
-    pub(super) fn get(self) -> Option<NodeIx> {
-        (self != MaybeNode::NONE).then_some(self.0 as NodeIx)
-    }
-}
-
-impl Default for MaybeNode {
-    fn default() -> MaybeNode {
-        MaybeNode::NONE
-    }
-}
-
-impl From<Option<NodeIx>> for MaybeNode {
-    fn from(node: Option<NodeIx>) -> MaybeNode {
-        let node = node.and_then(|node| u32::try_from(node).ok());
-        node.map_or(MaybeNode::NONE, MaybeNode)
-    }
 }
 
 /// The items of each node, all in one list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Held {
-    items: Vec<ItemIx>,
+    items: Vec<u32>,
     /// By node: where its items begin in the list, and how many there are.
     ranges: Vec<(u32, u32)>,
 }
 
 impl Held {
-    pub(super) fn of(&self, node: NodeIx) -> &[ItemIx] {
+    pub(super) fn of(&self, node: NodeIx) -> impl DoubleEndedIterator<Item = ItemIx> + '_ {
         let (from, count) = self.ranges.get(node).copied().unwrap_or_default();
         let from = from as usize;
-        self.items
-            .get(from..from + count as usize)
-            .unwrap_or_default()
+        let items = self.items.get(from..from + count as usize);
+        items.unwrap_or_default().iter().map(|ix| *ix as ItemIx)
     }
 
     /// Adds an item to a node. Items of an older node move to the end of the list.
@@ -73,7 +48,7 @@ impl Held {
         if !is_last {
             self.items.extend_from_within(from..from + len);
         }
-        self.items.push(item);
+        self.items.push(u32::try_from(item).unwrap_or(u32::MAX));
         let from = if is_last { from } else { end };
         self.ranges[node] = (u32::try_from(from).unwrap_or(u32::MAX), count + 1);
     }

@@ -19,14 +19,14 @@ fn key() -> impl Strategy<Value = u64> {
 
 /// The key of a node that a chain has, or of the next one.
 fn of(chain: &Chain, number: u64) -> Key {
-    Key(number % (chain.nodes.len() as u64 + 1))
+    Key::new(number % (chain.nodes.len() as u64 + 1))
 }
 
 fn change() -> impl Strategy<Value = Change> {
     let parent = prop_oneof![
         8 => Just(Parent::Previous),
         1 => Just(Parent::Root),
-        8 => key().prop_map(|key| Parent::Key(Key(key))),
+        8 => key().prop_map(|key| Parent::Key(Key::new(key))),
     ];
     let part = prop_oneof![
         2 => Just(Part::Link),
@@ -59,20 +59,20 @@ fn apply(chain: &mut Chain, change: &Change) -> Option<BranchChange> {
     match change {
         Change::Node(again, parent, part, request) => {
             let parent = match *parent {
-                Parent::Key(Key(key)) => Parent::Key(of(chain, key)),
+                Parent::Key(key) => Parent::Key(of(chain, key.get())),
                 other => other,
             };
             if let Some(known) = again.and_then(|key| chain.find(of(chain, key))) {
                 chain.relink(known, parent);
                 return None;
             }
-            let key = Some(Key(chain.nodes.len() as u64));
-            chain.push(key, parent, *part, request.map(Key), false)
+            let key = Some(Key::new(chain.nodes.len() as u64));
+            chain.push(key, parent, *part, request.map(Key::new), false)
         }
         Change::Leaf(key) => chain.set_leaf(of(chain, *key), true),
         Change::Cut(position) => Some(chain.cut(*position)),
         Change::Reset(kept) => {
-            let (key, kept) = (Key(chain.nodes.len() as u64), Kept::Nodes(keys(kept)));
+            let (key, kept) = (Key::new(chain.nodes.len() as u64), Kept::Nodes(keys(kept)));
             Some(chain.reset(Some(key), &kept))
         }
         Change::Retain(kept) => {
@@ -108,17 +108,29 @@ proptest! {
 fn trunk(nodes: u64) -> Chain {
     let mut chain = Chain::default();
     for n in 0..nodes {
-        chain.push(Some(Key(n)), Parent::Previous, Part::Input, None, false);
+        chain.push(
+            Some(Key::new(n)),
+            Parent::Previous,
+            Part::Input,
+            None,
+            false,
+        );
     }
     chain
 }
 
 /// A question below a node and its answer.
 fn a_try(chain: &mut Chain, n: u64, below: Parent) -> Parent {
-    let [question, answer] = [0, 1].map(|nth| Key(1_000_000 + n * 2 + nth));
+    let [question, answer] = [0, 1].map(|nth| Key::new(1_000_000 + n * 2 + nth));
     chain.push(Some(question), below, Part::Input, None, true);
     let question = Parent::Key(question);
-    chain.push(Some(answer), question, Part::Output, Some(Key(n)), false);
+    chain.push(
+        Some(answer),
+        question,
+        Part::Output,
+        Some(Key::new(n)),
+        false,
+    );
     Parent::Key(answer)
 }
 
@@ -133,7 +145,7 @@ fn assert_linear(visited: impl Fn(u64) -> Chain) {
 fn retries_of_the_last_turn_do_not_walk_the_whole_log() {
     assert_linear(|tries| {
         let mut chain = trunk(10);
-        let mut from = Parent::Key(Key(9));
+        let mut from = Parent::Key(Key::new(9));
         for n in 0..tries {
             let answer = a_try(&mut chain, n, from);
             if n % 2 == 0 {
@@ -149,7 +161,7 @@ fn retries_of_one_turn_do_not_walk_all_tries_before() {
     assert_linear(|tries| {
         let mut chain = trunk(10);
         for n in 0..tries {
-            a_try(&mut chain, n, Parent::Key(Key(5)));
+            a_try(&mut chain, n, Parent::Key(Key::new(5)));
         }
         chain
     });
@@ -162,7 +174,7 @@ fn retries_of_the_first_turn_do_not_walk_all_tries_before() {
         for n in 0..tries {
             a_try(&mut chain, n, Parent::Root);
             if n % 8 == 7 {
-                chain.set_leaf(Key(1), true);
+                chain.set_leaf(Key::new(1), true);
             }
         }
         chain
@@ -173,7 +185,7 @@ fn retries_of_the_first_turn_do_not_walk_all_tries_before() {
 fn rewinds_by_leaf_do_not_walk_the_whole_log() {
     assert_linear(|rewinds| {
         let mut chain = trunk(10);
-        let mut kept = Key(9);
+        let mut kept = Key::new(9);
         for n in 0..rewinds {
             let Parent::Key(answer) = a_try(&mut chain, n, Parent::Previous) else {
                 unreachable!();
@@ -192,7 +204,7 @@ fn rewinds_by_leaf_do_not_walk_the_whole_log() {
 fn two_short_branches_of_a_long_log_cost_their_own_length() {
     assert_linear(|nodes| {
         let mut chain = trunk(nodes);
-        let trunk = Parent::Key(Key(nodes - 1));
+        let trunk = Parent::Key(Key::new(nodes - 1));
         let ends = [0, 1].map(|n| a_try(&mut chain, n, trunk));
         for n in 0..nodes as usize {
             let Parent::Key(end) = ends[n % 2] else {
@@ -211,7 +223,7 @@ fn rewinds_after_many_cuts_cost_what_came_since() {
         for n in 0..rewinds {
             a_try(&mut chain, n, Parent::Previous);
             chain.cut(chain.path.len() - 1);
-            a_try(&mut chain, rewinds + n, Parent::Key(Key(7)));
+            a_try(&mut chain, rewinds + n, Parent::Key(Key::new(7)));
         }
         chain
     });

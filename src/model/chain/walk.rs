@@ -143,7 +143,7 @@ impl Chain {
                     shared = Some(ix);
                     break;
                 }
-                _ if self.nodes[ix].reset.is_some() => return None,
+                _ if self.nodes[ix].reset => return None,
                 _ => joins.push(ix),
             }
         }
@@ -257,7 +257,7 @@ impl Chain {
         let mut kept_nodes = None;
         for ix in self.upwards(Some(leaf)) {
             on.push(ix);
-            if let Some(kept) = &self.nodes[ix].reset {
+            if let Some(kept) = self.kept_by(ix) {
                 floor = ix;
                 on.extend(kept);
                 kept_nodes = Some(kept.iter().copied().collect());

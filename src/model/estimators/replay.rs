@@ -126,7 +126,7 @@ impl Held {
         let mut called: HashSet<&str> = HashSet::new();
         let mut before = None;
         for (ix, item) in session.items().iter().enumerate() {
-            let entered = item.entered.unwrap_or(n).min(n);
+            let entered = item.entered().unwrap_or(n).min(n);
             let model = session.requests().get(entered);
             let model = model.and_then(|request| request.model.as_deref());
             let mut sums = Sums::of(item, before, model.or(session.model()));
@@ -279,7 +279,7 @@ impl Held {
             return;
         }
         self.prompts[entered] += sums;
-        for away in &item.away {
+        for away in item.away.iter() {
             let (from, to) = (away.from.max(entered), away.to.min(end));
             if from < to {
                 self.prompts[from] -= sums;
@@ -383,7 +383,7 @@ mod tests {
             let mut session = session(Estimator::Calibrated);
             let mut before = Vec::new();
             for (line, event) in (1..).zip(events) {
-                let here = session.in_context().map(|(ix, ..)| session.items()[ix].size.chars);
+                let here = session.in_context().map(|(ix, ..)| u64::from(session.items()[ix].size.chars));
                 let chars: u64 = here.sum();
                 session.apply(Entry {
                     lane: Lane::Main,

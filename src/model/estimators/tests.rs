@@ -3,7 +3,7 @@
 use super::super::context::Basis;
 use super::super::event::{
     Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Parent, Part, Place, Reset, Size,
-    Usage,
+    Usage, count,
 };
 use super::super::session::Session;
 use super::super::window::Rules;
@@ -64,9 +64,9 @@ impl Talk {
             tool: (kind == Kind::ToolCall).then(|| "Read".into()),
             call: None,
             size: Size {
-                bytes: tokens * 4,
-                chars: tokens * 4,
-                local: tokens,
+                bytes: count(tokens * 4),
+                chars: count(tokens * 4),
+                local: count(tokens),
                 counted: true,
                 tools: if kind == Kind::ToolList { 3 } else { 0 },
                 ..Size::default()
@@ -77,14 +77,14 @@ impl Talk {
             nth: 0,
         };
         self.tell(Event::Node(Box::new(Node {
-            key: Some(Key(self.0.items().len() as u64 + 1_000)),
+            key: Some(Key::new(self.0.items().len() as u64 + 1_000)),
             parent: Parent::Previous,
             part: match role {
                 Role::Assistant => Part::Output,
                 Role::Tool => Part::Result,
                 _ => Part::Input,
             },
-            request: request.map(Key),
+            request: request.map(Key::new),
             turn: role == Role::User,
             items: vec![item],
         })));
@@ -107,7 +107,7 @@ impl Talk {
 
     fn usage(&mut self, request: u64, model: &str, prompt: u64, output: Option<u64>) {
         self.tell(Event::Usage(Box::new(Usage {
-            request: Key(request),
+            request: Key::new(request),
             model: Some(model.into()),
             prompt,
             cached: 0,

@@ -1,7 +1,9 @@
 //! Where decoders put what they read: events, and items built from their parts.
 
 use super::capture::Capture;
-use super::{Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage};
+use super::{
+    Entry, Event, Key, Lane, Measure, Meta, NewItem, Node, Place, Reset, Size, Usage, count,
+};
 use crate::model::{Kind, Role};
 use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -253,7 +255,7 @@ impl ItemBuilder<'_, '_> {
     /// Adds the tokens of an image or document, by formula. Its label takes its place in the text.
     #[must_use]
     pub fn fixed(mut self, tokens: u64, label: &str) -> Self {
-        self.item.size.fixed += tokens;
+        add(&mut self.item.size.fixed, tokens);
         self.fingerprint(label, 0);
         fold_preview(&mut self.sink.preview, label);
         if !label.is_empty() {
@@ -265,7 +267,7 @@ impl ItemBuilder<'_, '_> {
     /// The same for a document of an agent that may send images and no documents.
     #[must_use]
     pub fn document(mut self, tokens: u64, label: &str) -> Self {
-        self.item.size.documents += tokens;
+        add(&mut self.item.size.documents, tokens);
         self.fixed(tokens, label)
     }
 
@@ -297,7 +299,7 @@ impl ItemBuilder<'_, '_> {
     /// Adds tokens that the provider reported for this item alone.
     #[must_use]
     pub fn reported(mut self, tokens: u64, label: &str) -> Self {
-        self.item.size.reported += tokens;
+        add(&mut self.item.size.reported, tokens);
         self.fingerprint(label, tokens);
         fold_preview(&mut self.sink.preview, label);
         self
@@ -306,7 +308,7 @@ impl ItemBuilder<'_, '_> {
     /// Adds hidden content of which only the size is logged.
     #[must_use]
     pub fn opaque(mut self, bytes: u64) -> Self {
-        self.item.size.opaque += bytes;
+        add(&mut self.item.size.opaque, bytes);
         self.fingerprint("", bytes);
         self
     }
@@ -314,14 +316,14 @@ impl ItemBuilder<'_, '_> {
     /// Sets the bytes that the agent itself counts for this item, where they are not those of its text.
     #[must_use]
     pub fn own_bytes(mut self, bytes: u64) -> Self {
-        self.item.size.own_bytes = Some(u32::try_from(bytes).unwrap_or(u32::MAX));
+        self.item.size.own_bytes = Some(count(bytes));
         self
     }
 
     /// Sets how many tools it defines.
     #[must_use]
     pub fn tools(mut self, tools: usize) -> Self {
-        self.item.size.tools = u32::try_from(tools).unwrap_or(u32::MAX);
+        self.item.size.tools = count(tools as u64);
         self
     }
 
@@ -366,6 +368,11 @@ impl ItemBuilder<'_, '_> {
         self.item.preview = self.sink.preview.as_str().into();
         self.item
     }
+}
+
+/// Adds a number to one of a size's.
+fn add(to: &mut u32, number: u64) {
+    *to = to.saturating_add(count(number));
 }
 
 /// No text is a terabyte long; a larger number is forged.

@@ -4,33 +4,34 @@ use wide::u8x16;
 
 use serde::{Deserialize, Serialize};
 
-/// How large an item is, as counted here.
+/// How large an item is, as counted here. In 32 bits each, since a log may have a million items: nothing in a context is
+/// larger, and what claims to be is taken for the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Size {
     /// Bytes of text that the model gets.
-    pub bytes: u64,
+    pub bytes: u32,
     /// Characters of that text.
-    pub chars: u64,
+    pub chars: u32,
     /// o200k tokens of that text, or an estimate from its length.
-    pub local: u64,
+    pub local: u32,
     /// Digits in it, on which tokenizers differ most: one to three of them make a token.
-    pub digits: u64,
+    pub digits: u32,
     /// Letters outside ASCII, on which they differ as well.
-    pub wide: u64,
+    pub wide: u32,
     /// Other characters outside ASCII: arrows behind line numbers, box drawing, bullets.
-    pub marks: u64,
+    pub marks: u32,
     /// Whether `local` was counted rather than guessed from the length.
     pub counted: bool,
     /// Whether the log has a part of it only: the next report settles it with what nothing else explains.
     pub partial: bool,
     /// Tokens of images and documents, by formula.
-    pub fixed: u64,
+    pub fixed: u32,
     /// The part of `fixed` that is of documents which a model may not take though it takes images.
-    pub documents: u64,
+    pub documents: u32,
     /// Bytes of hidden content: signatures, encrypted reasoning.
-    pub opaque: u64,
+    pub opaque: u32,
     /// Tokens that the provider reported for this item alone; 0: none.
-    pub reported: u64,
+    pub reported: u32,
     /// Definitions of tools in it.
     pub tools: u32,
     /// Characters that its text is longer by as a JSON string.
@@ -46,16 +47,17 @@ pub struct Size {
 
 impl Size {
     /// cl100k tokens of its text; o200k tokens where they were not counted.
-    pub fn cl100k(&self) -> u64 {
-        self.local.saturating_add_signed(self.cl100k_more.into())
+    pub fn cl100k(&self) -> u32 {
+        self.local.saturating_add_signed(self.cl100k_more)
     }
 
     /// The size of text of which only the length is known, in bytes.
     pub(super) fn unseen(bytes: u64) -> Size {
+        let length = count(bytes);
         Size {
-            bytes,
-            chars: bytes,
-            local: bytes * 10 / 37,
+            bytes: length,
+            chars: length,
+            local: count(bytes * 10 / 37),
             counted: false,
             ..Size::default()
         }
@@ -64,22 +66,27 @@ impl Size {
 
 impl std::ops::AddAssign for Size {
     fn add_assign(&mut self, other: Size) {
-        self.bytes += other.bytes;
-        self.chars += other.chars;
-        self.local += other.local;
-        self.digits += other.digits;
-        self.wide += other.wide;
-        self.marks += other.marks;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.chars = self.chars.saturating_add(other.chars);
+        self.local = self.local.saturating_add(other.local);
+        self.digits = self.digits.saturating_add(other.digits);
+        self.wide = self.wide.saturating_add(other.wide);
+        self.marks = self.marks.saturating_add(other.marks);
         self.partial |= other.partial;
-        self.fixed += other.fixed;
-        self.documents += other.documents;
-        self.opaque += other.opaque;
-        self.reported += other.reported;
+        self.fixed = self.fixed.saturating_add(other.fixed);
+        self.documents = self.documents.saturating_add(other.documents);
+        self.opaque = self.opaque.saturating_add(other.opaque);
+        self.reported = self.reported.saturating_add(other.reported);
         self.tools = self.tools.saturating_add(other.tools);
         self.escapes = self.escapes.saturating_add(other.escapes);
         self.cl100k_more = self.cl100k_more.saturating_add(other.cl100k_more);
         self.counted &= other.counted;
     }
+}
+
+/// A number as a [`Size`] has it.
+pub fn count(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Measures text: with the real tokenizer, or from its length.
@@ -111,14 +118,15 @@ impl Measure for ByLength {
             true => beyond_ascii(text),
             false => (0, 0),
         };
+        let local = ((ascii - digits) * 49 + digits * 120) / 200 + (wide + marks) * 10 / 16;
         Size {
-            bytes: text.len() as u64,
-            chars: ascii + wide + marks,
-            local: ((ascii - digits) * 49 + digits * 120) / 200 + (wide + marks) * 10 / 16,
-            digits,
-            wide,
-            marks,
-            escapes: u32::try_from(escaped).unwrap_or(u32::MAX),
+            bytes: count(text.len() as u64),
+            chars: count(ascii + wide + marks),
+            local: count(local),
+            digits: count(digits),
+            wide: count(wide),
+            marks: count(marks),
+            escapes: count(escaped),
             ..Size::default()
         }
     }
@@ -204,7 +212,7 @@ pub struct Unmeasured;
 impl Measure for Unmeasured {
     fn text(&self, text: &str) -> Size {
         Size {
-            bytes: text.len() as u64,
+            bytes: count(text.len() as u64),
             ..Size::default()
         }
     }
@@ -227,7 +235,7 @@ mod tests {
         fn a_size_counts_characters(text in any::<String>(), times in 1_usize..40) {
             let text = text.repeat(times);
             let size = ByLength.text(&text);
-            let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() as u64;
+            let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() as u32;
             prop_assert_eq!(size.chars, count(|_| true));
             prop_assert_eq!(size.digits, count(|c| c.is_ascii_digit()));
             prop_assert_eq!(size.wide, count(|c| !c.is_ascii() && c.is_alphabetic()));

@@ -1,6 +1,6 @@
 //! What stays of the items of a session that is not looked at.
 
-use super::Items;
+use super::{Items, short};
 use crate::model::chain::Chain;
 use crate::model::history::{Item, ItemIx};
 use std::collections::HashSet;
@@ -20,8 +20,8 @@ impl Items {
         let mut nodes = Vec::with_capacity(chain.live().len());
         for (node, old) in chain.live().iter().enumerate() {
             let from = kept.len();
-            let items = chain.items(*old).iter();
-            kept.extend(items.filter(|ix| stays(&self.list[**ix])));
+            let items = chain.items(*old);
+            kept.extend(items.filter(|ix| stays(&self.list[*ix])));
             for ix in &kept[from..] {
                 self.list[*ix].node = u32::try_from(node).unwrap_or(u32::MAX);
             }
@@ -46,7 +46,7 @@ impl Items {
         let pending =
             in_context.filter(|(_, item)| item.settled.is_none() || item.entered.is_none());
         *self = Items {
-            pending: pending.map(|(ix, item)| (item.node, ix)).collect(),
+            pending: pending.map(|(ix, item)| (item.node, short(ix))).collect(),
             list: kept,
             record: self.record,
             changes: self.changes,

@@ -40,7 +40,7 @@ impl Items {
             _ => return,
         };
         for (_, ix) in std::mem::replace(&mut self.thinking, later) {
-            self.strip(ix, request);
+            self.strip(ix as ItemIx, request);
         }
     }
 
@@ -67,7 +67,7 @@ impl Items {
         self.touch(ix);
         let item = &mut self.list[ix];
         if item.entered.is_none() {
-            item.entered = entered;
+            item.entered = entered.into();
         }
         match (item.left, left) {
             (None, None) => {}

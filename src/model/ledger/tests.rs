@@ -206,7 +206,7 @@ fn an_excess_over_a_prior_that_fits_is_unlogged() {
 fn history_that_is_not_logged_is_no_prefix() {
     let first = |parent| {
         let node = Node {
-            key: Some(Key(1)),
+            key: Some(Key::new(1)),
             parent,
             ..Node::new(None, Part::Input, vec![new_item(Role::User, Kind::Text, 9)])
         };
@@ -214,7 +214,7 @@ fn history_that_is_not_logged_is_no_prefix() {
         log.report(150_000).compact(150_000).session.context().used
     };
     assert_eq!(
-        first(Parent::Key(Key(9))),
+        first(Parent::Key(Key::new(9))),
         0,
         "the agent's prefix is not known"
     );
@@ -238,7 +238,7 @@ fn the_same_content_costs_the_same_again() {
 
 fn node(key: u64, part: Part, request: Option<u64>, items: Vec<NewItem>) -> Event {
     let request = request.map(|request| Key::of_number("request", request));
-    let node = Node::new(Some(Key(key)), part, items);
+    let node = Node::new(Some(Key::new(key)), part, items);
     Event::Node(Box::new(Node { request, ..node }))
 }
 
@@ -264,7 +264,7 @@ fn two_responses() -> Log {
 
 fn leaf(log: Log, key: u64) -> Log {
     log.event(Event::Leaf {
-        key: Key(key),
+        key: Key::new(key),
         rewound: true,
     })
 }

@@ -414,7 +414,7 @@ fn says(events: Vec<Event>) -> (Session, Timeline) {
 
 fn usage(request: u64, prompt: u64, source: Source) -> Event {
     Event::Usage(Box::new(Usage {
-        request: Key(request),
+        request: Key::new(request),
         model: None,
         prompt,
         cached: 0,
@@ -472,7 +472,7 @@ fn node(key: u64, part: Part) -> Event {
     let mut out = Sink::new(&ByLength);
     let item = out.item(Role::Container, Kind::Reminder);
     Event::Node(Box::new(Node {
-        key: Some(Key(key)),
+        key: Some(Key::new(key)),
         part,
         items: vec![item.label("near limit").done()],
         ..Node::default()
@@ -486,7 +486,7 @@ fn a_notice_holds_until_the_agent_says_more_or_compacts() {
             usage(key, 900, Source::Agent),
             node(key, Part::Injected),
             Event::Cleared {
-                nodes: vec![Key(key)],
+                nodes: vec![Key::new(key)],
                 calls: Vec::new(),
             },
         ]

@@ -4,9 +4,8 @@ use super::Session;
 use crate::model::calibration::Calibration;
 use crate::model::event::Meta;
 use crate::model::past::Facts;
-use std::sync::Arc;
-use crate::model::pictures::Pictures;
 use crate::model::pictures::Media;
+use std::sync::Arc;
 
 impl Session {
     /// The model and its limits, as the log names them now.

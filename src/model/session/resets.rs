@@ -13,7 +13,7 @@ impl Session {
         let before = self.before_reset(&reset, place, at);
         let change = self.chain.retain(keys);
         let mut left = change.left.iter();
-        let lost = left.any(|node| !self.chain.items(*node).is_empty());
+        let lost = left.any(|node| self.chain.items(*node).next().is_some());
         let is_reset = why == Gone::Compaction && lost;
         if why != Gone::Rewind {
             self.written_anew = Some(self.requests().len());
@@ -74,9 +74,9 @@ impl Session {
     /// Notes a reset, before anything leaves.
     fn add_reset(&mut self, mut reset: PastReset, change: &BranchChange) {
         for ix in change.left.iter().flat_map(|node| self.chain.items(*node)) {
-            let item = &self.items()[*ix];
+            let item = &self.items()[ix];
             if item.in_context() {
-                reset.dropped[item.role.index()] += self.tokens(*ix).0;
+                reset.dropped[item.role.index()] += self.tokens(ix).0;
             }
         }
         self.ledger.add_reset(reset);

@@ -118,7 +118,7 @@ fn fill_messages(session: &Session, steps: &mut [Step]) {
     let mut responses: HashMap<Key, (RequestIx, usize)> = HashMap::new();
     let mut last = None;
     for (ix, item) in session.items().iter().enumerate() {
-        let Some(entered) = item.entered.filter(|at| *at < steps.len()) else {
+        let Some(entered) = item.entered().filter(|at| *at < steps.len()) else {
             continue;
         };
         if matches!(item.role, Role::System | Role::Container) {

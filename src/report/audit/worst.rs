@@ -112,7 +112,7 @@ impl Piece {
             tool: item.tool.as_deref().map(str::to_owned),
             tokens,
             source,
-            counted: item.size.local,
+            counted: item.size.local.into(),
             left_because: item.left.map(|left| left.why.name()),
             preview: item.preview.to_string(),
         }

@@ -101,7 +101,7 @@ fn facts(about: &About<'_>, pager: &Pager, columns: usize) -> Pieces {
         groups.push(vec![quiet(number::counted(page.lines, "line"))]);
         groups.push(vec![quiet(format!("{} bytes", number::short(page.bytes)))]);
     }
-    if let Some(at) = about.item.and_then(|item| item.at) {
+    if let Some(at) = about.item.and_then(|item| item.at()) {
         let age = number::age(seconds_since(at, about.now));
         groups.push(vec![quiet(format!("{age} ago"))]);
     }

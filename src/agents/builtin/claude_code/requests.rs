@@ -32,8 +32,8 @@ impl Known {
     fn new(node: Key, item: &NewItem) -> Known {
         let print = match (item.kind, item.call) {
             // The same call may be written in more than one way.
-            (Kind::ToolCall, Some(call)) => call.0,
-            (_, Some(call)) => item.hash ^ call.0,
+            (Kind::ToolCall, Some(call)) => call.get(),
+            (_, Some(call)) => item.hash ^ call.get(),
             _ => item.hash,
         };
         let item = ItemKey {
@@ -271,7 +271,7 @@ impl Requests {
             return;
         }
         let (mut known, mut new) = (Vec::new(), Vec::new());
-        let node = Key::of_number("claude-code blob", hash.0);
+        let node = Key::of_number("claude-code blob", hash.get());
         for (n, item) in (0..).zip(items) {
             let own = Known::new(node, &item);
             if let Some(there) = self.waiting.take(own.print) {
@@ -282,7 +282,7 @@ impl Requests {
             } else if self.is_held(own.print) {
                 self.unplaced.push(Unplaced {
                     message: hash,
-                    node: Key::of_number("claude-code block", hash.0.wrapping_add(n)),
+                    node: Key::of_number("claude-code block", hash.get().wrapping_add(n)),
                     item,
                 });
             } else {

@@ -160,5 +160,5 @@ impl CodexDecoder {
 }
 
 fn bytes(items: &[NewItem]) -> u64 {
-    items.iter().map(|item| item.size.bytes).sum()
+    items.iter().map(|item| u64::from(item.size.bytes)).sum()
 }

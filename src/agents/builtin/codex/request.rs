@@ -43,7 +43,7 @@ impl CodexDecoder {
         *times += 1;
         match *times {
             1 => key,
-            nth => Key::of_number("codex again", key.0 ^ nth),
+            nth => Key::of_number("codex again", key.get() ^ nth),
         }
     }
 

@@ -28,13 +28,13 @@ pub(super) enum Bit<'r, 'a> {
 impl<'r, 'a> Bit<'r, 'a> {
     fn said(piece: &'r Piece<'a, Parts<'a>>) -> Option<Bit<'r, 'a>> {
         let hash = match text_of(piece) {
-            Some(text) => Key::of(text.trim()).0,
+            Some(text) => Key::of(text.trim()).get(),
             None => {
                 let Piece::Part(part) = piece else {
                     return None;
                 };
                 let file = part.media()?;
-                Key::of_parts(&[file.mime_type.or_empty(), file.data.or_empty()]).0
+                Key::of_parts(&[file.mime_type.or_empty(), file.data.or_empty()]).get()
             }
         };
         Some(Bit::Said { piece, hash })
@@ -50,11 +50,12 @@ impl<'r, 'a> Bit<'r, 'a> {
 
     /// The identity of a call, or of that which this is the result of.
     pub(super) fn call(&self) -> Option<u64> {
-        let of = |id: Option<&str>, name: Option<&str>| Key::of(id.or(name).unwrap_or_default()).0;
+        let of =
+            |id: Option<&str>, name: Option<&str>| Key::of(id.or(name).unwrap_or_default()).get();
         match self {
             Bit::Said { .. } => None,
             Bit::Call(call) => Some(match (call.id.get(), call.args) {
-                (None, Some(args)) => Key::of_parts(&[call.name.or_empty(), args.get()]).0,
+                (None, Some(args)) => Key::of_parts(&[call.name.or_empty(), args.get()]).get(),
                 (id, _) => of(id, call.name.get()),
             }),
             Bit::Result { response, call, .. } => {
@@ -68,7 +69,7 @@ impl<'r, 'a> Bit<'r, 'a> {
     pub(super) fn content(&self) -> u64 {
         match self {
             Bit::Result { response, .. } => {
-                Key::of(response.response.map_or("", |value| value.get())).0
+                Key::of(response.response.map_or("", |value| value.get())).get()
             }
             _ => 0,
         }

@@ -130,13 +130,13 @@ mod tests {
     fn history(authors: &[Author]) -> History {
         let mut history = History::default();
         for (n, author) in (0..).zip(authors) {
-            history.add(*author, Key(n));
+            history.add(*author, Key::new(n));
         }
         history
     }
 
     fn left(history: &History) -> Vec<u64> {
-        history.keys().map(|key| key.0).collect()
+        history.keys().map(|key| key.get()).collect()
     }
 
     use Author::{Injection, Model, Other, Person, Summary, Tool};

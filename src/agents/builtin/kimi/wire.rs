@@ -401,8 +401,8 @@ fn sent_as_user(origin: Option<&Origin<'_>>, text: &str) -> (Author, Role, Kind,
 
 /// A text's tokens as Kimi Code estimates them: four ASCII characters each, or one other.
 fn estimate(item: &NewItem) -> u64 {
-    let other = item.size.wide + item.size.marks;
-    item.size.chars.saturating_sub(other).div_ceil(4) + other
+    let other = item.size.wide.saturating_add(item.size.marks);
+    u64::from(item.size.chars.saturating_sub(other).div_ceil(4)) + u64::from(other)
 }
 
 /// A call that is no part of the conversation, such as one that wrote a summary: for totals alone. Returns

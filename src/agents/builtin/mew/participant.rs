@@ -101,7 +101,7 @@ impl Participant {
         self.held.drain(..loss.oldest.min(self.held.len()));
         out.set_lane(self.lane);
         out.reset(Reset {
-            key: Some(Key::of_number("reset", key.0)),
+            key: Some(Key::of_number("reset", key.get())),
             gone: loss.gone,
             cause: Cause::named(loss.cause),
             before: loss.before,
@@ -129,7 +129,7 @@ impl Participant {
 
 /// A message by the participants' own count: four characters a token.
 pub(super) fn own_tokens(item: &NewItem) -> u64 {
-    item.size.chars.div_ceil(4)
+    item.size.chars.div_ceil(4).into()
 }
 
 pub(super) fn node(key: Key, item: NewItem, part: Part) -> Node {

@@ -1,9 +1,7 @@
 //! What is sent beside text: pictures, and what a provider wants back with its reasoning.
 
-use crate::agents::kit::image::{self};
-use crate::agents::kit::image::Formula;
-use crate::agents::kit::lenient::{self};
-use crate::agents::kit::lenient::Raw;
+use crate::agents::kit::image::{self, Formula};
+use crate::agents::kit::lenient::{self, Raw};
 use crate::agents::kit::pdf;
 use crate::model::event::ItemBuilder;
 use serde_json::Value;

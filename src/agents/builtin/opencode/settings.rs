@@ -9,19 +9,10 @@
 //! not if neither says so (`provider/provider.ts`): then a note is sent in the place of each (`provider/transform.ts`).
 
 use crate::agents::format::head;
-use crate::agents::format::settings::Layers;
-use crate::agents::format::settings::Settings;
-use crate::agents::format::settings::SettingsFile;
-use crate::agents::format::settings::tokens;
+use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
 use crate::agents::kit::lenient::scan::each_field;
-use crate::agents::kit::lenient::Count;
-use crate::agents::kit::lenient::Lost;
-use crate::agents::kit::lenient::Raw;
-use crate::agents::kit::lenient::Text;
-use crate::agents::kit::lenient::parse;
-use crate::agents::kit::lenient::record;
-use crate::model::pictures::Pictures;
-use crate::model::pictures::Media;
+use crate::agents::kit::lenient::{Count, Lost, Raw, Text, parse, record};
+use crate::model::pictures::{Media, Pictures};
 use crate::model::window::{ModelWindow, Overrides};
 use serde_json::{Deserializer, Value};
 

@@ -80,24 +80,24 @@ mod tests {
     use super::*;
 
     fn live(branch: &Branch) -> Vec<u64> {
-        branch.live.iter().map(|key| key.0).collect()
+        branch.live.iter().map(|key| key.get()).collect()
     }
 
     #[test]
     fn an_event_that_names_an_older_parent_leaves_what_came_since() {
         let mut branch = Branch::default();
         for key in 0..4 {
-            branch.add(Key(key), Parent::Previous);
+            branch.add(Key::new(key), Parent::Previous);
         }
-        branch.add(Key(4), Parent::Key(Key(1)));
+        branch.add(Key::new(4), Parent::Key(Key::new(1)));
         assert_eq!(live(&branch), [0, 1, 4]);
-        branch.add(Key(5), Parent::Key(Key(3)));
+        branch.add(Key::new(5), Parent::Key(Key::new(3)));
         assert_eq!(live(&branch), [0, 1, 2, 3, 5]);
-        branch.add(Key(6), Parent::Key(Key(99)));
+        branch.add(Key::new(6), Parent::Key(Key::new(99)));
         assert_eq!(live(&branch), [0, 1, 2, 3, 5, 6]);
-        branch.add(Key(7), Parent::Root);
+        branch.add(Key::new(7), Parent::Root);
         assert_eq!(live(&branch), [7]);
-        branch.add(Key(7), Parent::Key(Key(7)));
+        branch.add(Key::new(7), Parent::Key(Key::new(7)));
         assert_eq!(live(&branch), [7]);
     }
 
@@ -105,15 +105,15 @@ mod tests {
     fn a_condensation_holds_on_its_branch_alone() {
         let mut branch = Branch::default();
         for key in 0..4 {
-            branch.add(Key(key), Parent::Previous);
+            branch.add(Key::new(key), Parent::Previous);
         }
-        let stays = branch.forget(&HashSet::from([Key(1), Key(2)]), Key(10));
-        assert_eq!(stays, [Key(0), Key(3)]);
-        branch.add(Key(11), Parent::Key(Key(10)));
+        let stays = branch.forget(&HashSet::from([Key::new(1), Key::new(2)]), Key::new(10));
+        assert_eq!(stays, [Key::new(0), Key::new(3)]);
+        branch.add(Key::new(11), Parent::Key(Key::new(10)));
         assert_eq!(live(&branch), [0, 3, 10, 11]);
-        branch.add(Key(12), Parent::Key(Key(2)));
+        branch.add(Key::new(12), Parent::Key(Key::new(2)));
         assert_eq!(live(&branch), [0, 1, 2, 12]);
-        branch.add(Key(13), Parent::Key(Key(11)));
+        branch.add(Key::new(13), Parent::Key(Key::new(11)));
         assert_eq!(live(&branch), [0, 3, 10, 11, 13]);
     }
 

@@ -58,7 +58,7 @@ impl Call {
         };
         let model = numbers.model.get().filter(|id| !id.is_empty());
         let usage = Usage {
-            request: Key(0),
+            request: Key::new(0),
             model: model.map(bare),
             prompt,
             cached: billed.cache_read,

@@ -275,7 +275,7 @@ impl Conversation {
         out: &mut Sink<'_>,
     ) {
         out.node(Node {
-            key: Some(Key::of_number("late", request.0)),
+            key: Some(Key::of_number("late", request.get())),
             parent: Parent::Root,
             part: Part::Output,
             request: Some(request),
@@ -386,7 +386,7 @@ impl Conversation {
 }
 
 fn start_key(request: Key) -> Key {
-    Key::of_number("start", request.0)
+    Key::of_number("start", request.get())
 }
 
 fn as_summary<'a>(block: &Block<'a>) -> Block<'a> {

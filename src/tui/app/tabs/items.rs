@@ -133,7 +133,7 @@ impl Row for ListedItem {
         right("WHEN", [0, 5, 5], |view, row| {
             let replayed = view.page.state.at.filter(|_| view.app.ui.replay.is_on());
             let now = replayed.unwrap_or(view.app.now);
-            let at = row.logged(view).and_then(|item| item.at);
+            let at = row.logged(view).and_then(|item| item.at());
             let age = at.map(|at| number::age(seconds_since(at, now)));
             quiet(render::or_none(age))
         }),
@@ -148,7 +148,7 @@ impl Row for ListedItem {
         if let Some(first) = view.page.repeats.of.get(&self.ix) {
             let first = view.session.items().get(*first);
             let since = first
-                .and_then(|item| item.entered)
+                .and_then(|item| item.entered())
                 .map(|request| format!(", unchanged since #{}", request + 1));
             let again = format!("again{} · ", since.unwrap_or_default());
             pieces.push(piece(again, Tone::Oversized));

@@ -41,7 +41,7 @@ fn session(losses: Losses, requests: &[(String, String, bool)]) -> Session {
             line,
             ..Place::default()
         });
-        let request = Key(line);
+        let request = Key::new(line);
         let usage = [usage(request, 100 * line)];
         if *is_late {
             conversation.add_late_response(request, usage, &mut out);
