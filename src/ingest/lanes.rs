@@ -119,7 +119,12 @@ impl Lanes {
 
     /// The sessions, the main one first.
     pub fn into_sessions(mut self) -> Sessions {
-        self.lanes.values_mut().for_each(Session::settle);
+        for session in self.lanes.values_mut() {
+            session.settle();
+            if self.is_final {
+                session.end();
+            }
+        }
         self.lanes.into_iter().collect()
     }
 }

@@ -15,6 +15,7 @@ mod walk;
 
 use super::event::{Kept, Key, Parent, Part};
 use super::history::ItemIx;
+use super::small::MaybeIx;
 use link::{Held, Link};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -42,7 +43,7 @@ pub(super) struct Chain {
     resets: BTreeMap<NodeIx, Box<[NodeIx]>>,
     by_key: HashMap<Key, NodeIx>,
     /// The first and the last node of each request's output.
-    outputs: HashMap<Key, (NodeIx, NodeIx)>,
+    outputs: HashMap<Key, (MaybeIx, MaybeIx)>,
     /// The live branch's nodes, in the order of the log.
     path: Vec<NodeIx>,
     /// The record that the next one follows.
@@ -125,7 +126,7 @@ impl Chain {
 
     /// The first node of a request's output.
     pub(super) fn start_of(&self, request: Key) -> Option<NodeIx> {
-        self.outputs.get(&request).map(|(first, _)| *first)
+        self.outputs.get(&request)?.0.get()
     }
 
     /// The nodes of a request's output, live or not, in the order of the log.
@@ -163,11 +164,12 @@ impl Chain {
             self.by_key.insert(key, ix);
         }
         if let Some(request) = request {
-            let (_, last) = self.outputs.entry(request).or_insert((ix, ix));
-            if *last != ix {
-                self.nodes[*last].next_output = Some(ix).into();
-                *last = ix;
+            let (first, last) = self.outputs.entry(request).or_default();
+            match last.get() {
+                Some(before) => self.nodes[before].next_output = ix.into(),
+                None => *first = ix.into(),
             }
+            *last = ix.into();
         }
         if self.is_beside(ix) {
             self.nodes[ix].parent = None.into();
@@ -330,6 +332,12 @@ impl Chain {
         }
         path.push(ix);
         self.set_path(path)
+    }
+
+    /// Forgets by which keys records are found: none will follow.
+    pub(super) fn forget_keys(&mut self) {
+        self.by_key = HashMap::new();
+        self.walked = None;
     }
 
     /// Forgets all nodes but the live ones, which hold these items from now on. Nothing can be added

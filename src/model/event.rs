@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use sink::{ELIDED, ItemBuilder, PREVIEW_BYTES, Sink, is_unsafe_to_show, split_elided};
 pub use size::{ByLength, Measure, Size, Unmeasured, count};
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identity of something in a log: a record, a request, a tool call. A 64-bit hash of
@@ -366,7 +367,8 @@ pub struct NewItem {
     /// What it is.
     pub kind: Kind,
     /// The tool, for calls and results.
-    pub tool: Option<Box<str>>,
+    #[serde(with = "crate::model::stored::shared")]
+    pub tool: Option<Arc<str>>,
     /// The tool call's id, for calls and results.
     pub call: Option<Key>,
     /// How large it is.

@@ -8,6 +8,7 @@ use super::calibrations::Calibrations;
 use super::chain::{Chain, NodeIx};
 use super::event::{Key, NewItem, Place};
 use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
+use super::names::Names;
 use super::small::{MaybeIx, RareList};
 use super::{Gone, Kind, Source};
 use jiff::Timestamp;
@@ -49,6 +50,8 @@ impl Tally {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Items {
     list: Vec<Item>,
+    #[serde(skip)]
+    tools: Names,
     calibrations: Calibrations,
     /// The record that is being read, counted from 1.
     record: u32,
@@ -197,13 +200,14 @@ impl Items {
     /// Adds an item to the context.
     pub(super) fn add(
         &mut self,
-        logged: NewItem,
+        mut logged: NewItem,
         node: NodeIx,
         place: Place,
         at: Option<Timestamp>,
         output_of: Option<Key>,
     ) -> ItemIx {
         let ix = self.list.len();
+        logged.tool = logged.tool.map(|tool| self.tools.share(&tool));
         self.list.push(Item {
             place,
             at: at.into(),

@@ -16,6 +16,7 @@
 mod again;
 mod by_agent;
 mod explained;
+mod fresh;
 mod late;
 mod pictures;
 mod returning;
@@ -32,6 +33,7 @@ use super::recurring::{Recurring, RecurringPart};
 use super::session::Coverage;
 use super::{Gone, Kind, Role, Source};
 use explained::{add_unexplained, explained, explained_at_first, fits};
+use fresh::Fresh;
 use late::Late;
 use returning::Returning;
 use serde::{Deserialize, Serialize};
@@ -69,7 +71,7 @@ pub(super) struct Ledger {
     /// The newest node with items that are no output.
     newest_input: NodeIx,
     /// What each request since the last reset settled.
-    settled: Vec<(RequestIx, Vec<ItemIx>)>,
+    settled: Fresh,
     /// Items that were logged after a prompt that held them: part of what was unlogged of it.
     revealed: BTreeSet<ItemIx>,
     /// Whether they are to be settled again.
@@ -270,9 +272,7 @@ impl Ledger {
         self.take_back_agents();
         let start = self.requests[ix].start;
         let fresh = self.items.send(ix, start);
-        let older = self.settled.partition_point(|(request, _)| *request < ix);
-        self.settled.truncate(older);
-        self.settled.push((ix, fresh.clone()));
+        self.settled.put(ix, &fresh);
         let held = self.items.settled_before(start, chain);
         let mut estimates: Vec<f64> = fresh.iter().map(|ix| self.items.estimate(*ix)).collect();
         let prompt = self.requests[ix].prompt;
@@ -570,7 +570,7 @@ impl Ledger {
             request.start = chain.live().partition_point(|node| *node < request.start);
         }
         self.requests.shrink_to_fit();
-        self.settled = Vec::new();
+        self.settled = Fresh::default();
         self.turns = BTreeSet::new();
         self.anchors = BTreeSet::new();
         self.by_request.retain(|key, _| Some(*key) == request);

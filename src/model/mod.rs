@@ -29,6 +29,7 @@ mod items;
 mod lazy;
 mod ledger;
 mod limits;
+pub mod names;
 pub mod own_count;
 mod past;
 pub mod pictures;

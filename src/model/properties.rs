@@ -250,7 +250,7 @@ fn interrupted() -> impl Strategy<Value = Vec<Event>> {
 
 fn conversation(scale: f64, thinking: Thinking, model: &str, all: &[Response]) -> Vec<Event> {
     let item = |role, kind, local: u64| NewItem {
-        hash: local.into(),
+        hash: local,
         ..super::testing::new_item(role, kind, local)
     };
     let mut events = Vec::new();

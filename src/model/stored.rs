@@ -56,7 +56,7 @@ pub(super) mod time {
     }
 }
 
-/// A model's id that many requests share: read once, then shared again.
+/// A model's id that many requests share, or a tool's name: one that follows itself is shared again.
 pub(super) mod shared {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::cell::RefCell;

@@ -4,7 +4,7 @@ use super::carried::Carried;
 use super::session::SizedItem;
 use super::session::{RequestIx, Session};
 use super::{Kind, Role, Source};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// One tool's results so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,11 +83,12 @@ pub fn tools(
 ) -> Vec<Tool> {
     let carried = Carried::by(session, requests);
     let context: Vec<SizedItem> = context.into_iter().collect();
-    let held: BTreeSet<usize> = context.iter().map(|(ix, ..)| *ix).collect();
+    let mut held = vec![false; session.items().len()];
+    context.iter().for_each(|(ix, ..)| held[*ix] = true);
     let is_live = requests >= session.requests().len();
     let gone = session.items().iter().enumerate().filter(|(ix, item)| {
         item.role == Role::Tool
-            && !held.contains(ix)
+            && !held[*ix]
             // An item that came and left before the next request may belong to the time after.
             && item.left.is_some_and(|left| left.request <= requests)
             && (is_live || item.entered().is_some_and(|from| from < requests))

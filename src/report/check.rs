@@ -169,7 +169,7 @@ impl Item {
         Item {
             role: item.role,
             kind: item.kind.name(),
-            tool: item.tool.clone(),
+            tool: item.tool.as_deref().map(Into::into),
             tokens: u64::from(item.size.local) + u64::from(item.size.fixed),
             preview: item.preview.to_string(),
         }

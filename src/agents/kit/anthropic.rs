@@ -4,10 +4,11 @@ use super::image::{self, Formula};
 use super::lenient::{self, Piece, Pieces, Raw, Text, record};
 use super::pdf;
 use crate::model::event::{ItemBuilder, Key, NewItem, Part, Sink};
+use crate::model::names::Names;
 use crate::model::{Kind, Role};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 record! {
     /// A block of a message, with the fields of all its types.
@@ -36,7 +37,8 @@ record! {
 /// The names of the tools that were called, by call, and what else earlier records say of later ones.
 #[derive(Debug, Clone, Default)]
 pub struct ToolNames {
-    names: HashMap<Key, Box<str>>,
+    by_call: HashMap<Key, Arc<str>>,
+    names: Names,
     /// How the model counts images, once it is named.
     pub images: Option<Formula>,
     /// Whether the log contains the definitions of tools that are loaded when they are asked for.
@@ -47,7 +49,7 @@ impl ToolNames {
     /// Remembers the tool of a call, if the call has an id.
     pub fn insert(&mut self, call: Option<&str>, tool: &str) {
         if let Some(call) = call {
-            self.names.insert(Key::of(call), tool.into());
+            self.by_call.insert(Key::of(call), self.names.share(tool));
         }
     }
 
@@ -70,7 +72,7 @@ impl ToolNames {
 
     /// The tool of a call.
     pub fn get(&self, call: Option<&str>) -> Option<&str> {
-        self.names.get(&Key::of(call?)).map(|tool| &**tool)
+        self.by_call.get(&Key::of(call?)).map(|tool| &**tool)
     }
 }
 

@@ -67,20 +67,12 @@ impl Ledger {
     /// The requests from the last reset to the anchor, each settled against the one before it.
     fn settled_requests(&self) -> Vec<RequestIx> {
         let before = |ix: &RequestIx| self.requests[*ix].previous;
-        let known = |ix: &RequestIx| self.fresh_of(*ix).is_some();
+        let known = |ix: &RequestIx| self.settled.of(*ix).is_some();
         let mut requests: Vec<RequestIx> = std::iter::successors(self.anchor, before)
             .take_while(known)
             .collect();
         requests.reverse();
         requests
-    }
-
-    /// The items that a request settled.
-    fn fresh_of(&self, ix: RequestIx) -> Option<&[ItemIx]> {
-        let at = self
-            .settled
-            .binary_search_by_key(&ix, |(request, _)| *request);
-        Some(&self.settled[at.ok()?].1)
     }
 
     /// Corrects which prompts held thinking.
@@ -155,14 +147,14 @@ impl Ledger {
     /// hold after all. Thinking that was believed stripped, and so was not settled, is settled by the first
     /// request that held it. It may have entered before all of them, by another tokenizer.
     fn fresh(&self, ix: RequestIx, earlier: &[RequestIx]) -> (Vec<ItemIx>, Vec<ItemIx>) {
-        let settled = self.fresh_of(ix).unwrap_or_default().iter();
-        let is_new = |item: &&ItemIx| {
-            let item = &self.items.all()[**item];
+        let settled = self.settled.of(ix).into_iter().flatten();
+        let is_new = |item: &ItemIx| {
+            let item = &self.items.all()[*item];
             let is_held_before = earlier.last().is_some_and(|last| item.held_by(*last));
             item.settled.is_none() && item.held_by(ix) && !is_held_before
         };
-        let thoughts = self.items.thoughts().iter().filter(is_new);
-        let all: BTreeSet<ItemIx> = settled.chain(thoughts).copied().collect();
+        let thoughts = self.items.thoughts().iter().copied().filter(is_new);
+        let all: BTreeSet<ItemIx> = settled.chain(thoughts).collect();
         let held = |item: &ItemIx| self.items.all()[*item].held_by(ix);
         all.into_iter().partition(held)
     }

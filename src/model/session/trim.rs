@@ -26,6 +26,11 @@ impl Session {
         (self.sums, self.grown) = Default::default();
     }
 
+    /// Forgets what only the records that follow would need. None does: nothing can be applied afterwards.
+    pub fn end(&mut self) {
+        self.chain.forget_keys();
+    }
+
     /// Keeps no earlier states from here on: nobody will ask for them.
     pub fn forget_past(&mut self) {
         self.past.forget();
@@ -64,6 +69,8 @@ mod tests {
         );
         let whole = read(log);
         let mut trimmed = whole.clone();
+        trimmed.end();
+        assert_eq!(trimmed.context(), whole.context());
         trimmed.trim();
         assert_eq!(trimmed.context(), whole.context());
         assert_eq!(trimmed.limits(), whole.limits());

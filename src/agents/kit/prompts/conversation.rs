@@ -10,6 +10,7 @@ use crate::model::{Gone, Kind, Role};
 pub use losses::Losses;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 /// The n-th block of this fingerprint among all that the context holds.
 type Name = (u64, u32);
@@ -62,7 +63,7 @@ pub struct Conversation {
     /// Of these, the ones whose items have left for good: they must be emitted again.
     emptied: HashSet<Key>,
     /// The names of tools, by the call.
-    tools: HashMap<Key, Box<str>>,
+    tools: HashMap<Key, Arc<str>>,
     epoch: u64,
 }
 

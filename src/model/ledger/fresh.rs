@@ -1,0 +1,71 @@
+//! Which items each request settled, in one list: a log may have a million requests and never compact.
+
+use crate::model::history::{ItemIx, RequestIx};
+use serde::{Deserialize, Serialize};
+
+/// The items that each request since the last reset settled.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Fresh {
+    /// Each request, and where its items end. Requests rise.
+    requests: Vec<(RequestIx, u32)>,
+    items: Vec<u32>,
+}
+
+impl Fresh {
+    /// A request settled these items; what it or later ones did before no longer counts.
+    pub(super) fn put(&mut self, request: RequestIx, items: &[ItemIx]) {
+        let older = self.requests.partition_point(|(ix, _)| *ix < request);
+        self.requests.truncate(older);
+        self.items.truncate(self.start(older));
+        let short = items
+            .iter()
+            .map(|ix| u32::try_from(*ix).unwrap_or(u32::MAX));
+        self.items.extend(short);
+        let end = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+        self.requests.push((request, end));
+    }
+
+    /// The items of a request; `None`: it settled none since the last reset.
+    pub(super) fn of(&self, request: RequestIx) -> Option<impl Iterator<Item = ItemIx>> {
+        let at = self.requests.binary_search_by_key(&request, |(ix, _)| *ix);
+        let at = at.ok()?;
+        let items = self.items[self.start(at)..self.start(at + 1)].iter();
+        Some(items.map(|ix| *ix as ItemIx))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.requests.clear();
+        self.items.clear();
+    }
+
+    /// Where the items of the request at a position start.
+    fn start(&self, at: usize) -> usize {
+        let before = at.checked_sub(1).map(|at| self.requests[at].1);
+        before.map_or(0, |end| end as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn each_request_has_its_own_items(
+            puts in prop::collection::vec((0_usize..9, prop::collection::vec(0_usize..99, 0..4)), 0..12)
+        ) {
+            let (mut fresh, mut expected) = (Fresh::default(), BTreeMap::new());
+            for (request, items) in puts {
+                fresh.put(request, &items);
+                expected.split_off(&request);
+                expected.insert(request, items);
+                for request in 0..9 {
+                    let items: Option<Vec<ItemIx>> = fresh.of(request).map(Iterator::collect);
+                    prop_assert_eq!(items.as_ref(), expected.get(&request));
+                }
+            }
+        }
+    }
+}
