@@ -266,3 +266,16 @@ impl PastReset {
         self.gone == Gone::Compaction && self.cause == Cause::Automatic
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report on a million messages takes a megabyte more for each byte of these.
+    #[test]
+    fn what_a_session_has_a_million_of_is_small() {
+        assert!(size_of::<Item>() <= 232, "{}", size_of::<Item>());
+        assert!(size_of::<Request>() <= 256, "{}", size_of::<Request>());
+        assert_eq!(size_of::<Option<Key>>(), size_of::<Key>());
+    }
+}
