@@ -27,7 +27,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::{NewItem, Size};
+    use crate::model::event::{NewItem, Size, count};
     use crate::model::session::Session;
     use crate::model::testing::{Log, new_item};
     use crate::model::window::{ModelWindow, Overrides};
@@ -40,7 +40,7 @@ mod tests {
     fn picture(log: Log, key: &str) -> Log {
         let result = new_item(Role::Tool, Kind::ToolResult, 5);
         let size = Size {
-            fixed: PICTURE,
+            fixed: count(PICTURE),
             ..result.size
         };
         log.node(key, vec![NewItem { size, ..result }])

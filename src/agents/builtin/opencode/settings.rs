@@ -5,8 +5,9 @@
 //! their provider, and providers give one model different limits: of all models in the copy only those count whose
 //! provider is in the list of models that were used lately.
 //!
-//! A model gets pictures if `image`, and PDF files if `pdf`, is among the modalities of its input, by the settings or else by models.dev, and
-//! not if neither says so (`provider/provider.ts`): then a note is sent in the place of each (`provider/transform.ts`).
+//! A model gets pictures if `image` is among the modalities of its input, and PDF files if `pdf` is: by the settings, or
+//! else by models.dev. If neither says so (`provider/provider.ts`), a note is sent in the place of each
+//! (`provider/transform.ts`).
 
 use crate::agents::format::head;
 use crate::agents::format::settings::{Layers, Settings, SettingsFile, tokens};
