@@ -3,7 +3,8 @@
 
 use super::Kind;
 use super::event::Key;
-use super::session::{Item, ItemIx, Session};
+use super::session::Session;
+use crate::model::history::{Item, ItemIx};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
 //! The cost of carrying items: every request reads its whole context again.
 
-use super::session::{ItemIx, RequestIx, Session};
+use super::session::Session;
 use super::window::PriceRow;
+use crate::model::history::{ItemIx, RequestIx};
 use std::collections::HashMap;
 
 /// The cost of items by the end of a number of requests.

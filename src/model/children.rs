@@ -2,7 +2,8 @@
 
 use super::Kind;
 use super::fleet::{Fleet, SessionKey};
-use super::session::{ItemIx, Session};
+use super::session::Session;
+use crate::model::history::ItemIx;
 
 /// A sub-agent of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What each compaction or clear did: what left, what stayed, the size of its summary, and how far the
 //! agent's own number is from ours. One pass over the session's items, whatever the number of resets.
 
-use super::session::{Item, Left, PastReset, RequestIx, Session, SizedItem};
+use super::session::Session;
 use super::{Gone, Kind, Source};
+use crate::model::history::{Item, Left, PastReset, RequestIx, SizedItem};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -149,12 +150,11 @@ fn summarised_by(session: &Session, item: &Item, first_after: usize) -> Option<u
 mod tests {
     use super::*;
     use crate::model::Role;
-    use crate::model::event::Place;
     use crate::model::event::{
-        Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Reset, Size, Usage,
-        count,
+        Billed, Cause, Entry, Event, Kept, Key, Lane, NewItem, Node, Part, Place, Reset, Size,
+        Usage, count,
     };
-    use crate::model::session::ItemIx;
+    use crate::model::history::ItemIx;
     use std::sync::Arc;
 
     struct Log(Session, u64);

@@ -3,13 +3,15 @@
 //! Invariants, for any input: the roles of a [`Context`] sum to its total; known plus estimated is the
 //! total.
 
-use super::estimators::Estimator;
+use super::content::{Content, Part, Tally};
 use super::history::SizedItem;
 use super::own_count::OwnCount;
 use super::past::{Inputs, Unlogged};
 use super::pictures::Media;
-use super::session::{Coverage, Item, ItemIx, RequestIx, Session};
+use super::session::Session;
 use super::{Role, Source};
+use crate::model::estimator::Estimator;
+use crate::model::history::{Coverage, Item, ItemIx, RequestIx};
 use serde::{Deserialize, Serialize};
 
 /// One role's part of the context.
@@ -96,72 +98,6 @@ impl Context {
     /// One role's part.
     pub fn role(&self, role: Role) -> &Share {
         &self.roles[role.index()]
-    }
-}
-
-/// What a context is computed from.
-#[derive(Debug, Clone)]
-pub(super) struct Content {
-    /// The items in it, in the order of the log.
-    pub(super) items: Vec<SizedItem>,
-    /// How many items had come so far, in the context or not.
-    pub(super) so_far: usize,
-    /// What else it is computed from.
-    pub(super) inputs: Inputs,
-}
-
-/// The sums of a context's items.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tally {
-    /// By role: tokens, those of them that the anchor reported, and items.
-    roles: [[i128; 3]; 5],
-    /// Tokens of system prompt and tools.
-    shown: i128,
-    /// Tokens of items that no report settled, and how many items.
-    guess: i128,
-    guessed: i128,
-    /// Those of them whose text was not counted.
-    by_length: i128,
-    /// Tokens by formula of pictures in them.
-    pictures: Media<i128>,
-}
-
-/// What an item counts for in the sums.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Part {
-    tokens: u64,
-    is_here: bool,
-    is_known: bool,
-    is_anchored: bool,
-    is_counted: bool,
-    pictures: Media<u64>,
-}
-
-impl Tally {
-    /// Adds what is in the context of an item, or takes it out: then `sign` is below 0.
-    pub(super) fn add(&mut self, item: &Item, part: Part, sign: i128) {
-        if !part.is_here {
-            return;
-        }
-        let tokens = i128::from(part.tokens) * sign;
-        let [all, known, items] = &mut self.roles[item.role.index()];
-        *all += tokens;
-        *items += sign;
-        if part.is_anchored {
-            *known += tokens;
-        }
-        if item.is_prefix() {
-            self.shown += tokens;
-        }
-        if !part.is_known {
-            self.guess += tokens;
-            self.guessed += sign;
-            self.pictures.images += i128::from(part.pictures.images) * sign;
-            self.pictures.documents += i128::from(part.pictures.documents) * sign;
-            if !part.is_counted {
-                self.by_length += tokens;
-            }
-        }
     }
 }
 

@@ -7,9 +7,8 @@ mod price;
 mod tests;
 
 use super::event::Key;
-use super::session::Session;
-use beginning::Beginning;
-use price::Price;
+pub(super) use beginning::Beginning;
+pub(super) use price::Price;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -92,7 +91,7 @@ impl Earlier {
     }
 
     /// Whether anything is noted.
-    fn is_kept(&self) -> bool {
+    pub(super) fn is_kept(&self) -> bool {
         self.0.is_some()
     }
 
@@ -114,13 +113,13 @@ impl Earlier {
 
 /// The session that has shown a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Origin {
+pub(super) struct Origin {
     /// The agent's id.
-    agent: Box<str>,
+    pub(super) agent: Box<str>,
     /// A hash of the session's id.
-    session: u64,
+    pub(super) session: u64,
     /// When the session began, in seconds since 1970.
-    at: i64,
+    pub(super) at: i64,
 }
 
 impl Origin {
@@ -165,19 +164,8 @@ fn add<F: Fact>(all: &mut Vec<F>, new: &F) -> bool {
 }
 
 /// A hash that names a session or a folder without holding its text.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     Key::of_parts(&["beginning", text]).get()
-}
-
-impl Session {
-    /// It as the session that facts are noted of, or asked for.
-    fn origin(&self) -> Origin {
-        Origin {
-            agent: self.agent.into(),
-            session: self.meta.id.as_deref().map_or(0, hash),
-            at: self.started_at.map_or(0, |at| at.as_second()),
-        }
-    }
 }
 
 impl fmt::Debug for Earlier {

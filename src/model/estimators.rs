@@ -4,13 +4,13 @@
 //! [`Estimator::Calibrated`], whose prediction the session keeps, are computed afterwards: an item has
 //! the requests whose prompts held it, so sums over all prompts take one walk through the items.
 
-use super::context::{Basis, Content, Context, Share};
+use super::context::{Basis, Context, Share};
 use super::past::Unlogged;
-use super::session::{Item, Request, RequestIx, Session};
+use super::session::Session;
 use super::{Kind, Role};
+use crate::model::content::Content;
+use crate::model::history::{Item, Request, RequestIx};
 use std::collections::HashSet;
-use std::str::FromStr;
-use strum::{Display, EnumProperty, IntoStaticStr};
 
 mod decisions;
 mod measure;
@@ -19,148 +19,10 @@ mod rfc029;
 #[cfg(test)]
 mod tests;
 
+pub use super::estimator::{ESTIMATORS, Estimator};
 pub use decisions::Decision;
 use measure::{Sums, schema_framing};
 pub use replay::{Prediction, Replay, between, predictions, replay};
-
-/// A way to estimate the size of a prompt.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Display, EnumProperty, IntoStaticStr,
-)]
-#[strum(serialize_all = "kebab-case")]
-pub enum Estimator {
-    /// Reported outputs and nothing else.
-    #[strum(props(rule = "reported outputs only, tools count 0", from = "HPD-Agent"))]
-    Outputs,
-    /// Reported outputs, and tool results by their characters.
-    #[strum(props(
-        rule = "reported outputs + characters of tool results / 3.5",
-        from = "HPD option B"
-    ))]
-    OutputsTools,
-    /// All reports added up.
-    #[strum(props(
-        rule = "prompts and outputs of all reports, added up",
-        from = "HPD solution 3"
-    ))]
-    Cumulative,
-    /// Characters of all text by 4.
-    #[strum(props(rule = "characters of all text / 4", from = "MEW before a8c"))]
-    Chars4,
-    /// Characters of all text by 3.5.
-    #[strum(props(rule = "characters of all text / 3.5", from = "ouro before RFC 010"))]
-    Chars35,
-    /// Characters of the messages' JSON by 4.
-    #[strum(props(rule = "characters of the messages' JSON / 4", from = "Gemini CLI"))]
-    Json4,
-    /// cl100k tokens of all text.
-    #[strum(props(
-        rule = "cl100k over all text, + 4 a message",
-        from = "tiktoken decision, option 2a"
-    ))]
-    Cl100k,
-    /// o200k tokens of all text.
-    #[strum(props(
-        rule = "o200k over all text, + 4 a message",
-        from = "the universal tiktoken decision"
-    ))]
-    O200k,
-    /// The same with tool schemas.
-    #[strum(props(
-        rule = "the same, images, + 16 + 8 a tool + logged schemas × 1.1",
-        from = "ouro RFC 010, RFC 029"
-    ))]
-    O200kTools,
-    /// The last report alone.
-    #[strum(props(rule = "last prompt + output, nothing in between", from = "MEW a8c"))]
-    LastTotal,
-    /// The last prompt, and tokens of what is new, the response included.
-    #[strum(props(
-        rule = "last prompt + cl100k of the new messages (GPT-4o, o1: o200k)",
-        from = "RFC 029"
-    ))]
-    Rfc029,
-    /// The last report and o200k tokens of what is new.
-    #[strum(props(
-        rule = "last report + o200k of the new messages",
-        from = "RFC 029, outputs as reported"
-    ))]
-    Delta,
-    /// Learned from the session's own reports; see [`super::calibration`].
-    #[default]
-    #[strum(props(
-        rule = "last report + counts learned from the reports before",
-        from = "ctxgauge"
-    ))]
-    Calibrated,
-}
-
-/// How many estimators there are.
-pub const ESTIMATORS: usize = 13;
-
-impl Estimator {
-    /// All of them, from the crudest to the best.
-    pub const ALL: [Estimator; ESTIMATORS] = [
-        Estimator::Outputs,
-        Estimator::OutputsTools,
-        Estimator::Cumulative,
-        Estimator::Chars4,
-        Estimator::Chars35,
-        Estimator::Json4,
-        Estimator::Cl100k,
-        Estimator::O200k,
-        Estimator::O200kTools,
-        Estimator::LastTotal,
-        Estimator::Rfc029,
-        Estimator::Delta,
-        Estimator::Calibrated,
-    ];
-
-    /// Its name, as flags and reports write it.
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
-    /// A description of its rule.
-    pub fn rule(self) -> &'static str {
-        self.get_str("rule").unwrap_or_default()
-    }
-
-    /// Whose rule it is.
-    pub fn from(self) -> &'static str {
-        self.get_str("from").unwrap_or_default()
-    }
-
-    /// Whether it builds on the last usage report. With the others no part of a context is known.
-    pub const fn builds_on_report(self) -> bool {
-        matches!(
-            self,
-            Estimator::LastTotal | Estimator::Rfc029 | Estimator::Delta | Estimator::Calibrated
-        )
-    }
-
-    /// Whether it takes outputs from reports. RFC 029 counts each response as a new message.
-    pub const fn takes_outputs(self) -> bool {
-        !matches!(self, Estimator::Rfc029)
-    }
-
-    /// Whether it counts by cl100k, see [`super::event::Measure`].
-    pub const fn counts_cl100k(self) -> bool {
-        matches!(self, Estimator::Cl100k | Estimator::Rfc029)
-    }
-}
-
-impl FromStr for Estimator {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Estimator, String> {
-        let named = Estimator::ALL.into_iter().find(|e| e.name() == name);
-        named.ok_or_else(|| {
-            let names = Estimator::ALL.map(Estimator::name).join(", ");
-            format!("there is no such estimator; known are: {names}")
-        })
-    }
-}
 
 /// The request whose reported output an item is part of.
 fn reported_output(session: &Session, item: &Item) -> Option<RequestIx> {

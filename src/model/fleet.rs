@@ -2,10 +2,11 @@
 
 use super::event::{Entry, Key, Lane, is_unsafe_to_show};
 use super::running::Running;
-use super::session::{Item, Session};
+use super::session::Session;
 use super::text::TextPage;
 use super::window::{Overrides, Rules};
 use super::{Kind, Role};
+use crate::model::history::Item;
 use jiff::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -560,7 +561,7 @@ fn lanes(file: FileId) -> std::ops::RangeInclusive<SessionKey> {
 mod tests {
     use super::*;
     use crate::model::event::{Event, Meta, Place};
-    use crate::model::session::Coverage;
+    use crate::model::history::Coverage;
     use crate::model::testing::{Log, new_item};
 
     #[test]

@@ -19,7 +19,8 @@ pub(super) use grown::Grown;
 use super::context::Context;
 use super::own_count::Counts;
 use super::replay::State;
-use super::session::{Request, RequestIx, Session};
+use super::session::Session;
+use crate::model::history::{Request, RequestIx};
 use jiff::Timestamp;
 use std::ops::Range;
 

@@ -9,6 +9,20 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// How much of its log a session was rebuilt from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub enum Coverage {
+    /// Nothing was read yet.
+    #[default]
+    Unread,
+    /// The end, enough for the last usage report.
+    Tail,
+    /// All since the last reset.
+    Epoch,
+    /// All of it.
+    Whole,
+}
+
 /// An item's index in [`super::session::Session::items`].
 pub type ItemIx = usize;
 /// A request's index in [`super::session::Session::requests`].

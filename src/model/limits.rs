@@ -1,10 +1,11 @@
 //! The window and the trigger of a session: now, and as they were known before.
 
-use super::context::Content;
 use super::event::Cause;
 use super::past::Facts;
-use super::session::{PastReset, Request, RequestIx, Session};
+use super::session::Session;
 use super::window::{Limits, PastSize, Seen, WindowSource};
+use crate::model::content::Content;
+use crate::model::history::{PastReset, Request, RequestIx};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -4,56 +4,14 @@
 //! bytes of what came since. Codex adds the reasoning of earlier turns, sent or not. The rule of each
 //! agent is in its policy (`assets/models.toml`), with its source; the numbers come from the session.
 
-use super::context::Content;
 use super::event::{Cause, Reset};
 use super::history::{Counted, Item, Request, RequestIx, SizedItem};
 use super::past::Inputs;
 use super::session::Session;
-use super::window::Seen;
+use super::window::{Base, CountRule, Seen};
 use super::{Kind, Role};
+use crate::model::content::Content;
 use serde::{Deserialize, Serialize};
-
-/// How an agent counts its context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CountRule {
-    /// What it begins with.
-    pub base: Base,
-    /// Bytes a token of what came since the last report, rounded up for each item; 0: not counted.
-    #[serde(default)]
-    pub bytes_per_token: u64,
-    /// Whether the tokenizer's [`agent_bytes`](super::calibration::Tokenizer::agent_bytes) take the place of
-    /// `bytes_per_token`.
-    #[serde(default)]
-    pub by_model: bool,
-    /// Whether it adds the reasoning of the turns before the last user message, since the last
-    /// compaction.
-    #[serde(default)]
-    pub earlier_reasoning: bool,
-    /// Tokens of its system prompt and tools, for [`Base::Text`], which leaves them out.
-    #[serde(default)]
-    pub prefix: u64,
-    /// Bytes a token of all text in the context, which is its count from when it writes its history anew
-    /// until the next report; 0: it does not do so.
-    #[serde(default)]
-    pub anew_bytes_per_token: u64,
-}
-
-/// What an agent's count begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Base {
-    /// The last prompt that was reported.
-    Prompt,
-    /// The last prompt and its output.
-    Total,
-    /// The agent's own number in its log.
-    Logged,
-    /// o200k tokens of all text in the context.
-    O200k,
-    /// All text in the conversation, in `bytes_per_token`.
-    Text,
-}
 
 /// An agent's own count of a context, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

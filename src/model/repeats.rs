@@ -1,8 +1,8 @@
 //! The same content in the context twice, such as a file that was read again unchanged.
 
 use super::Role;
-use super::session::SizedItem;
-use super::session::{Item, ItemIx, Session};
+use super::session::Session;
+use crate::model::history::{Item, ItemIx, SizedItem};
 use std::collections::{BTreeMap, HashMap};
 
 /// Smaller items, in tokens, are not compared: `ok` and `done` are frequent.

@@ -13,12 +13,14 @@ mod sizes;
 use super::Source;
 use super::agent_estimate::AgentEstimate;
 use super::calibration::Expected;
-use super::context::{Content, Context};
+use super::context::Context;
 use super::event::Place;
 use super::history::PreviousSize;
 use super::past::{Inputs, Mark};
-use super::session::{Item, ItemIx, RequestIx, Session, SizedItem};
+use super::session::Session;
 use super::window::Limits;
+use crate::model::content::Content;
+use crate::model::history::{Item, ItemIx, RequestIx, SizedItem};
 use jiff::Timestamp;
 
 /// What happened at a moment. If one record did several things, the first variant that applies.

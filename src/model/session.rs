@@ -4,7 +4,9 @@
 //! The fold never looks back at a log. A [`Session`] passes each event to the parts that keep its state:
 //! `chain` (the tree), `ledger` (items, requests and what reports settled), `past` (earlier states).
 
+mod earlier;
 mod facts;
+mod notice;
 mod resets;
 mod restored;
 mod rewritten;
@@ -17,7 +19,7 @@ use super::chain::{BranchChange, Chain};
 use super::event::{Entry, Event, ItemKey, Key, Meta, NewItem, Node, Parent, Part, Place, Usage};
 use super::forecast::Grown;
 pub use super::history::{
-    Away, Counted, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
+    Away, Counted, Coverage, Item, ItemIx, Left, PastReset, Request, RequestIx, SizedItem,
 };
 use super::items::Items;
 use super::lazy::Lazy;
@@ -25,27 +27,12 @@ use super::ledger::{Ledger, alive};
 use super::past::{Inputs, Mark, Past};
 use super::recurring::RecurringPart;
 use super::sums::{Memo, Sums};
-use super::version;
 use super::window::{Overrides, Rules};
-use super::{Gone, Source};
+use super::{Gone, Source, version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// How much of its log a session was rebuilt from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
-pub enum Coverage {
-    /// Nothing was read yet.
-    #[default]
-    Unread,
-    /// The end, enough for the last usage report.
-    Tail,
-    /// All since the last reset.
-    Epoch,
-    /// All of it.
-    Whole,
-}
 
 /// A conversation and all that is known of its context.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

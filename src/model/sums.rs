@@ -3,9 +3,9 @@
 //! They are made when somebody asks for the size of a long context, and follow the items that were touched since
 //! then. Properties hold them equal to a walk.
 
-use super::context::{Content, Part, Tally};
 use super::history::{ItemIx, RequestIx};
 use super::session::Session;
+use crate::model::content::{Content, Part, Tally};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

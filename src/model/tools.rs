@@ -1,9 +1,9 @@
 //! What each tool costs, at any moment of a session: its results, and its definition where the log has it.
 
 use super::carried::Carried;
-use super::session::SizedItem;
-use super::session::{RequestIx, Session};
+use super::session::Session;
 use super::{Kind, Role, Source};
+use crate::model::history::{RequestIx, SizedItem};
 use std::collections::BTreeMap;
 
 /// One tool's results so far.

@@ -16,10 +16,11 @@ mod course;
 mod tests;
 
 use super::compaction::sizes;
-use super::session::{ItemIx, RequestIx, Session, SizedItem};
+use super::session::Session;
 use super::window::custom::Rule;
 use super::window::{Limits, Overrides, Policy, Rules, Seen, TriggerSource};
 use super::{Gone, Source};
+use crate::model::history::{ItemIx, RequestIx, SizedItem};
 use course::{Change, Course};
 use serde::Serialize;
 use std::collections::BTreeSet;

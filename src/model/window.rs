@@ -2,6 +2,7 @@
 //! itself has shown. The table (`assets/models.toml`) holds the numbers of models and agents. Code has
 //! only the fallbacks for models that no table has: `GUESSED_WINDOWS` and [`Tokenizer::default`].
 
+pub mod count_rule;
 pub mod custom;
 mod overrides;
 mod pattern;
@@ -12,6 +13,7 @@ mod tests;
 
 use super::pictures::Pictures;
 pub use super::thinking::Thinking;
+pub use count_rule::{Base, CountRule};
 pub use overrides::{Compaction, ModelWindow, Overrides};
 pub(crate) use pattern::matches;
 use pattern::matches_model;
@@ -20,9 +22,8 @@ pub use price::PriceRow;
 
 use super::calibration::Tokenizer;
 use super::earlier::Earlier;
-use super::estimators::Estimator;
 use super::history::Counted;
-use super::own_count::CountRule;
+use crate::model::estimator::Estimator;
 use custom::Custom;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

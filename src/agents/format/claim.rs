@@ -1,6 +1,7 @@
 //! What the path of a log says of it.
 
-use super::{DatabaseSpec, StoreKind};
+use super::database::DatabaseSpec;
+use super::stores::StoreKind;
 use std::path::{Component, Path, PathBuf};
 
 /// What is known of a log by its path.

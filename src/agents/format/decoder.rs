@@ -1,6 +1,6 @@
 //! What turns the bytes of a log into events.
 
-use super::SidecarRecord;
+use super::sidecar::SidecarRecord;
 use crate::model::event::Sink;
 
 /// How a decoder took what is beside its log.

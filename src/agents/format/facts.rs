@@ -1,6 +1,7 @@
 //! What is known of each agent's logs, in words, and why a file of no known format is refused.
 
-use super::{Base, Format, head};
+use super::root::Base;
+use super::{Format, head};
 use crate::model::window::Rules;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! How formats look at the first bytes of a file. The bytes may end anywhere.
 
-use super::StoreKind;
+use super::stores::StoreKind;
 use serde::de::IgnoredAny;
 
 /// Whether the text occurs in the bytes.

@@ -1,6 +1,6 @@
 //! What agents keep beside their logs about single requests.
 
-use super::DatabaseSpec;
+use super::database::DatabaseSpec;
 use crate::model::event::{Key, Meta, Usage};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};

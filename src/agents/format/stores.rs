@@ -1,6 +1,6 @@
 //! What logs are kept in.
 
-use super::DatabaseSpec;
+use super::database::DatabaseSpec;
 use std::path::{Path, PathBuf};
 
 /// What a log is kept in.

@@ -4,9 +4,10 @@
 //! goes on as it was: an estimator that would have compacted decides again at the next request.
 
 use super::replay::{At, Held, Prediction};
-use super::{ESTIMATORS, Estimator};
+use crate::model::estimator::{ESTIMATORS, Estimator};
+use crate::model::history::{PastReset, RequestIx};
 use crate::model::own_count::Counts;
-use crate::model::session::{PastReset, RequestIx, Session};
+use crate::model::session::Session;
 use crate::model::window::{Limits, TriggerSource, WindowSource};
 use std::collections::HashMap;
 

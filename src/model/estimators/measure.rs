@@ -1,7 +1,7 @@
 //! What an item adds to a prompt by each rule.
 
 use super::rfc029;
-use crate::model::session::Item;
+use crate::model::history::Item;
 use crate::model::{Kind, Role};
 use derive_more::{AddAssign, SubAssign};
 
@@ -33,7 +33,7 @@ pub(super) struct Sums {
     pub(super) tools: i128,
     /// Reported outputs.
     pub(super) outputs: i128,
-    /// What [`super::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
+    /// What [`crate::model::estimator::Estimator::Delta`] counts: reported outputs, and the o200k tokens of all else.
     pub(super) fresh: i128,
     /// By RFC 029.
     pub(super) rfc029: rfc029::Sums,
@@ -89,7 +89,7 @@ impl Sums {
         }
     }
 
-    /// By [`super::Estimator::O200kTools`], without the framing of schemas.
+    /// By [`crate::model::estimator::Estimator::O200kTools`], without the framing of schemas.
     pub(super) fn with_schemas(&self) -> i128 {
         self.o200k + self.fixed + self.schemas
     }

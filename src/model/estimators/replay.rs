@@ -1,11 +1,11 @@
 //! What each estimator would have predicted before each report of a session that was read whole.
 
 use super::decisions::{self, Decision};
-use super::{
-    ESTIMATORS, Estimator, Sums, capped, has_reported_output, reported_output, schema_framing,
-};
+use super::{Sums, capped, has_reported_output, reported_output, schema_framing};
 use crate::model::context::Basis;
-use crate::model::session::{Item, ItemIx, RequestIx, Session};
+use crate::model::estimator::{ESTIMATORS, Estimator};
+use crate::model::history::{Item, ItemIx, RequestIx};
+use crate::model::session::Session;
 use crate::model::{Gone, Kind};
 use std::collections::{HashMap, HashSet};
 

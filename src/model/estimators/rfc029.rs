@@ -6,7 +6,7 @@
 //! message there.
 
 use crate::model::Kind;
-use crate::model::session::Item;
+use crate::model::history::Item;
 use derive_more::{AddAssign, SubAssign};
 
 /// The framing of a message, of a tool call or result, of the system prompt, of all schemas, and of each.

@@ -1,8 +1,9 @@
 //! Forecasts made in hindsight before past compactions, compared with what happened.
 
 use super::{Band, Growth, epoch_of};
+use crate::model::history::RequestIx;
 use crate::model::own_count::Counts;
-use crate::model::session::{RequestIx, Session};
+use crate::model::session::Session;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! The growth of a long session, kept from one forecast to the next: one more request is one more step.
 
 use super::{Forecast, Growth, NoForecast, step};
+use crate::model::history::RequestIx;
 use crate::model::own_count::Counting;
-use crate::model::session::{RequestIx, Session};
+use crate::model::session::Session;
 
 /// How a session had grown before its newest request.
 #[derive(Debug)]

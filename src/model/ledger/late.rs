@@ -4,8 +4,7 @@
 use super::Ledger;
 use crate::model::chain::Chain;
 use crate::model::event::{Event, Part};
-use crate::model::history::{Request, RequestIx};
-use crate::model::session::Coverage;
+use crate::model::history::{Coverage, Request, RequestIx};
 use std::sync::Arc;
 
 /// What was put off.

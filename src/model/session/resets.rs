@@ -1,8 +1,9 @@
 //! Compactions, clears, and histories that the agent has written anew.
 
-use super::{PastReset, Session};
+use super::Session;
 use crate::model::chain::BranchChange;
 use crate::model::event::{Cause, Kept, Key, Place, Reset};
+use crate::model::history::PastReset;
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
 

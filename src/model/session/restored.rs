@@ -3,9 +3,10 @@
 //!
 //! The parts that lists do not show stay bytes until they are needed.
 
-use super::{Coverage, PastReset, Session};
+use super::Session;
 use crate::model::context::Context;
 use crate::model::event::Lane;
+use crate::model::history::{Coverage, PastReset};
 use crate::model::limits::Sizes;
 use crate::model::window::Rules;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! What a session keeps of the log that was rewritten: its compactions, where the log itself has only the
 //! summary that took the place of earlier records.
 
-use super::{Coverage, PastReset, Session};
+use super::Session;
 use crate::model::event::{Cause, Kept, Place, Reset};
+use crate::model::history::{Coverage, PastReset};
 use crate::model::{Gone, Source};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,9 @@
 //! session keeps what its gauge and its forecast need: the items in the context, the requests, the
 //! resets. It cannot be continued (a rewind may lead anywhere): when its log grows, it is read again.
 
-use super::{Item, Left, Session};
+use super::Session;
 use crate::model::Gone;
+use crate::model::history::{Item, Left};
 
 impl Session {
     /// Forgets every item that is not in the context, and the session's earlier states. The context's

@@ -1,7 +1,8 @@
 //! What the end of a log shows of what comes before it: whether a gauge needs more than was read.
 
-use super::{Coverage, Session};
+use super::Session;
 use crate::model::event::{Event, Key, Parent, Part};
+use crate::model::history::Coverage;
 
 impl Session {
     /// Whether the output of the newest report was read from its beginning, as far as that shows.

@@ -1,8 +1,9 @@
 //! How a session has grown: what was added between its requests, whatever was dropped meanwhile.
 
 use crate::model::event::Key;
+use crate::model::history::{Coverage, PastReset, RequestIx};
 use crate::model::own_count::Counts;
-use crate::model::session::{Coverage, PastReset, RequestIx, Session};
+use crate::model::session::Session;
 use crate::model::{Kind, Role};
 use std::collections::HashMap;
 
