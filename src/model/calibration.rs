@@ -19,6 +19,7 @@ use self::classes::{Class, ClassIx, Classes};
 use self::judge::DECISIVE;
 pub use self::tokenizer::Tokenizer;
 use super::event::Size;
+pub use super::expected::Expected;
 use super::history::Item;
 use super::pictures::{Media, Pictures};
 use super::thinking::Thinking;
@@ -315,33 +316,5 @@ impl Spread {
     pub(super) fn below(self, estimate: f64, items: usize, pictures: Media<u64>) -> f64 {
         let doubt = (self.pictures.doubt(pictures) as f64).min(estimate);
         self.around(estimate - doubt, items) + doubt
-    }
-}
-
-/// An expected number of tokens with its 90 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Expected {
-    /// The best guess.
-    pub tokens: u64,
-    /// One in twenty is below.
-    pub low: u64,
-    /// One in twenty is above.
-    pub high: u64,
-}
-
-impl Expected {
-    /// A known base with an estimate on top of it.
-    pub fn around(base: u64, estimate: f64, error: f64) -> Expected {
-        Expected::between(base, estimate, [error, error])
-    }
-
-    /// The same with other errors below it and above.
-    pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expected {
-        let at = |x: f64| base + x.max(0.0).round() as u64;
-        Expected {
-            tokens: at(estimate),
-            low: at(estimate - below),
-            high: at(estimate + above),
-        }
     }
 }

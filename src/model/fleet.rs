@@ -1,6 +1,7 @@
 //! All sessions: what is known of each file, order, filter, lineage.
 
 use super::event::{Entry, Key, Lane, is_unsafe_to_show};
+pub use super::file_id::FileId;
 use super::running::Running;
 use super::session::Session;
 use super::text::TextPage;
@@ -12,10 +13,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A log file, for as long as the program runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub u64);
 
 /// A session, for as long as the program runs; selection and memory go by this, never by a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

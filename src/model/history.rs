@@ -1,6 +1,7 @@
 //! The history of a session: its items, requests and resets, each with when it was there.
 
 use super::event::{Billed, Cause, Key, NewItem, Place};
+use super::expected::Expected;
 use super::small::{MaybeIx, MaybeTime, RareList};
 use super::{Gone, Kind, Source};
 use derive_more::Deref;
@@ -193,7 +194,7 @@ pub struct Request {
     /// Its usage in the provider's own terms.
     pub billed: Billed,
     /// What the prompt was expected to be, before its report was read.
-    pub predicted: Option<super::calibration::Expected>,
+    pub predicted: Option<Expected>,
     /// The agent's own estimate of the prompt, in tokens, where its log has one.
     pub agent_estimate: Option<u64>,
     /// Whether the log contains all that the prompt held.

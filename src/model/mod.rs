@@ -24,6 +24,8 @@ pub mod earlier;
 mod estimator;
 pub mod estimators;
 pub mod event;
+mod expected;
+mod file_id;
 pub mod fleet;
 pub mod forecast;
 mod history;

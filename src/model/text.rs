@@ -2,7 +2,7 @@
 //! else.
 
 use super::event::Place;
-use super::fleet::FileId;
+use super::file_id::FileId;
 use super::history::Item;
 
 /// Bytes of text in a page; a page ends with the character that begins in it.

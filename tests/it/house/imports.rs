@@ -197,7 +197,7 @@ fn is_within(path: &str, part: &str) -> bool {
 }
 
 /// The paths from the crate's root that a module's code names.
-fn imports(code: &str, module: &str) -> Vec<String> {
+pub fn imports(code: &str, module: &str) -> Vec<String> {
     let code: String = code
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))

@@ -1,7 +1,6 @@
 //! Fields whose values are kept as they are written, once they have the expected shape.
 
-use super::message::string;
-use crate::agents::kit::lenient::{At, Field, Raw};
+use crate::agents::kit::lenient::{At, Field, Raw, scan};
 use jiff::Timestamp;
 
 /// A JSON object.
@@ -35,7 +34,7 @@ impl Field<'_> for Time {
 }
 
 fn time(raw: Raw<'_>) -> Option<Timestamp> {
-    if let Some(text) = string(raw) {
+    if let Some(text) = scan::string(raw.get()) {
         return text.parse().ok().or_else(|| civil(&text));
     }
     let number: f64 = raw.get().parse().ok()?;

@@ -1,0 +1,31 @@
+//! Numbers that are expected, with their error.
+
+use serde::{Deserialize, Serialize};
+
+/// An expected number of tokens with its 90 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Expected {
+    /// The best guess.
+    pub tokens: u64,
+    /// One in twenty is below.
+    pub low: u64,
+    /// One in twenty is above.
+    pub high: u64,
+}
+
+impl Expected {
+    /// A known base with an estimate on top of it.
+    pub fn around(base: u64, estimate: f64, error: f64) -> Expected {
+        Expected::between(base, estimate, [error, error])
+    }
+
+    /// The same with other errors below it and above.
+    pub fn between(base: u64, estimate: f64, [below, above]: [f64; 2]) -> Expected {
+        let at = |x: f64| base + x.max(0.0).round() as u64;
+        Expected {
+            tokens: at(estimate),
+            low: at(estimate - below),
+            high: at(estimate + above),
+        }
+    }
+}

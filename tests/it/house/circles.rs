@@ -1,0 +1,137 @@
+//! Which files import each other in circles. A file and those of its folder count as one here: a parent declares its
+//! children, and they use what it holds.
+
+use super::imports::imports;
+use super::source::Source;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The circles that are left. The list may only shrink.
+const LEFT: &[&[&str]] = &[
+    &[
+        "agents::builtin::codex::reader",
+        "agents::builtin::codex::thread",
+    ],
+    &[
+        "agents::builtin::otel_genai::body",
+        "agents::builtin::otel_genai::content",
+        "agents::builtin::otel_genai::run",
+        "agents::builtin::otel_genai::span",
+    ],
+    &[
+        "agents::builtin::request_log::response",
+        "agents::builtin::request_log::stream",
+    ],
+    &["ingest::store::backwards", "ingest::store::lines"],
+    &["ingest::worker::inbox", "ingest::worker::pool"],
+    // A session keeps the answers that it was asked for.
+    &[
+        "model::context",
+        "model::forecast",
+        "model::own_count",
+        "model::replay",
+        "model::session",
+        "model::sums",
+    ],
+    &["model::estimators::decisions", "model::estimators::replay"],
+    &[
+        "tui::views::detail",
+        "tui::views::roles",
+        "tui::views::session",
+    ],
+    &[
+        "tui::views::session::numbers",
+        "tui::views::session::status",
+    ],
+];
+
+#[test]
+fn no_files_import_each_other_in_a_circle_but_these() {
+    let left: BTreeSet<Vec<String>> = LEFT
+        .iter()
+        .map(|circle| circle.iter().map(ToString::to_string).collect())
+        .collect();
+    let found: BTreeSet<Vec<String>> = circles(&arrows()).into_iter().collect();
+    let new: Vec<_> = found.difference(&left).collect();
+    let gone: Vec<_> = left.difference(&found).collect();
+    assert!(new.is_empty(), "new circles: {new:#?}");
+    assert!(gone.is_empty(), "take these off the list: {gone:#?}");
+}
+
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
+/// The modules that each module imports, but for its parents and children.
+fn arrows() -> Arrows {
+    let sources = Source::all();
+    let modules: BTreeSet<&str> = sources.iter().map(|source| &*source.module).collect();
+    let arrows = sources.iter().map(|source| {
+        let from = source.module.as_str();
+        let paths = imports(&source.code, from);
+        let paths = paths.iter().filter_map(|path| module_of(path, &modules));
+        let others = paths.filter(|to| !is_within(to, from) && !is_within(from, to));
+        (from.to_owned(), others.map(str::to_owned).collect())
+    });
+    arrows.collect()
+}
+
+/// The module that holds what a path names.
+fn module_of<'m>(path: &str, modules: &BTreeSet<&'m str>) -> Option<&'m str> {
+    let mut path = path;
+    loop {
+        if let Some(module) = modules.get(path) {
+            return Some(module);
+        }
+        path = path.rsplit_once("::")?.0;
+    }
+}
+
+fn is_within(module: &str, parent: &str) -> bool {
+    let rest = module.strip_prefix(parent);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// The sets of modules that reach each other.
+fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> = arrows
+        .keys()
+        .map(|from| (from.as_str(), reach(arrows, from)))
+        .collect();
+    let reaches = |from: &str, to: &str| reached.get(from).is_some_and(|all| all.contains(to));
+    let circle = |module: &String| -> Vec<String> {
+        let others = reached[module.as_str()].iter();
+        let circle = others.filter(|other| reaches(other, module));
+        circle.map(ToString::to_string).collect()
+    };
+    let all: BTreeSet<Vec<String>> = arrows.keys().map(circle).collect();
+    all.into_iter().filter(|circle| circle.len() > 1).collect()
+}
+
+/// What a module imports, and what that imports, and so on.
+fn reach<'a>(arrows: &'a Arrows, from: &str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&str> = arrows
+        .get(from)
+        .into_iter()
+        .flatten()
+        .map(|to| &**to)
+        .collect();
+    while let Some(module) = next.pop() {
+        if reached.insert(module) {
+            next.extend(arrows.get(module).into_iter().flatten().map(|to| &**to));
+        }
+    }
+    reached
+}
+
+#[test]
+fn a_circle_is_what_reaches_itself_through_others() {
+    let arrows = [
+        ("a", vec!["b"]),
+        ("b", vec!["c"]),
+        ("c", vec!["a", "d"]),
+        ("d", vec![]),
+    ];
+    let arrows = arrows
+        .into_iter()
+        .map(|(from, to)| (from.to_owned(), to.into_iter().map(str::to_owned).collect()));
+    assert_eq!(circles(&arrows.collect()), [["a", "b", "c"]]);
+}
