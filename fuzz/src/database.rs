@@ -21,6 +21,8 @@ use std::{fs, io};
 
 /// The most that a writer does.
 const STEPS: usize = 64;
+/// What is said of agents that keep the newest numbers alone: who follows them knows more of the past.
+const FOLLOWED: &str = "where the log was followed";
 /// Files and sessions are looked at once in a while: so long after the last write, all of it has been seen.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -208,13 +210,17 @@ impl Reader {
             for (log, followed) in self.followed.values_mut() {
                 let _ = followed.settle(log);
             }
-            let fresh = fresh(self.format, &self.path);
+            let mut fresh = fresh(self.format, &self.path);
             let all = self.followed.iter();
-            let seen: BTreeMap<FileId, Vec<Said>> = all
+            let mut seen: BTreeMap<FileId, Vec<Said>> = all
                 .map(|(file, (_, followed))| {
                     (*file, followed.sessions.values().map(said).collect())
                 })
                 .collect();
+            if self.format.facts.known.contains(FOLLOWED) {
+                let all = seen.values_mut().chain(fresh.values_mut()).flatten();
+                all.for_each(|(_, items, requests)| (*items, *requests) = Default::default());
+            }
             if seen == fresh {
                 return;
             }

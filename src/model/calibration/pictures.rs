@@ -15,12 +15,18 @@ impl Calibration {
     }
 
     /// What becomes of pictures if these items left `rest` tokens of a prompt: what alone fits that, else what it was.
+    /// Where the models table says it, a prompt that fell short has another cause.
     pub(in crate::model) fn pictures_by(&self, items: &[Sample], rest: f64) -> Media<Pictures> {
-        let has = |kind: fn(Media<u64>) -> u64| items.iter().any(|item| kind(item.media()) > 0);
-        let are_there = Media {
-            images: has(|media| media.images),
-            documents: has(|media| media.documents),
+        let has = |prior: Pictures, kind: fn(Media<u64>) -> u64| {
+            prior == Pictures::Unknown && items.iter().any(|item| kind(item.media()) > 0)
         };
+        let are_there = Media {
+            images: has(self.prior.pictures, |media| media.images),
+            documents: has(self.prior.documents, |media| media.documents),
+        };
+        if are_there == Media::default() {
+            return self.pictures;
+        }
         let fit = |new: Pictures| {
             let pictures = self.pictures.with(new, are_there);
             let estimates = items.iter().map(|item| self.estimate_if(pictures, item));

@@ -40,7 +40,7 @@ pub struct Tokenizer {
     /// What becomes of the model's thinking.
     #[serde(skip)]
     pub thinking: Thinking,
-    /// What becomes of pictures, unless a session's own reports show otherwise.
+    /// What becomes of pictures; `Unknown`: the reports of a session show it.
     #[serde(default)]
     pub pictures: Pictures,
     /// The same of documents, by the agent.
