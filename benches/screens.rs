@@ -11,7 +11,7 @@ use ctxgauge::model::fleet::{FileFacts, FileId, Fleet, Update};
 use ctxgauge::model::{Kind, Role, Source};
 use ctxgauge::tui::app::{App, Msg};
 use ctxgauge::tui::keymap::KeyPress;
-use ctxgauge::tui::paint::Painter;
+use ctxgauge::tui::runtime::painter::Painter;
 use ctxgauge::tui::theme::Theme;
 use ctxgauge::tui::views;
 use jiff::{SignedDuration, Timestamp};

@@ -12,7 +12,7 @@ use crate::model::fleet::Update;
 use crate::report::ReportContext;
 use crate::tokens::Counter;
 use crate::tui::keymap::Keymap;
-use crate::tui::state::StateFile;
+use crate::tui::runtime::state::StateFile;
 use crate::tui::theme::{ColourDepth, Glyphs, Themes};
 use crate::tui::{self, Start};
 use anyhow::{Context, Result, bail};

@@ -1,7 +1,7 @@
 //! The live screens.
 //!
 //! ```text
-//!  keys, mouse ─┐                          ┌─ views ─▶ buffer ─▶ paint ─▶ terminal
+//!  keys, mouse ─┐                          ┌─ views ─▶ buffer ─▶ painter ─▶ terminal
 //!               ├─▶ Msg ─▶ App::update ──▶ App
 //!  updates ─────┘             │            └─ prepare: computes what is on screen
 //!                             └─▶ Effect (quit, suspend, read a file)
@@ -15,24 +15,15 @@
 
 pub mod app;
 pub mod keymap;
-mod pacer;
-pub mod paint;
 pub mod runtime;
 #[cfg(test)]
 mod screens;
-mod signals;
-pub mod state;
-mod terminal;
 #[cfg(test)]
 mod testing;
 pub mod theme;
 pub mod views;
 pub mod widgets;
 
-pub use runtime::{Console, Happening, Start, check_output, run, run_on};
-pub use signals::{EndedBy, Signal};
-
-/// Prepares for the signals of job control. Call it before any thread is started.
-pub fn prepare_for_signals() {
-    signals::hold_stops();
-}
+pub use runtime::{
+    Console, EndedBy, Happening, Signal, Start, check_output, prepare_for_signals, run, run_on,
+};

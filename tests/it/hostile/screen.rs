@@ -8,7 +8,7 @@ use ctxgauge::model::text::{Text, TextPage};
 use ctxgauge::model::window::Rules;
 use ctxgauge::tui::app::{App, Effect, Msg};
 use ctxgauge::tui::keymap::KeyPress;
-use ctxgauge::tui::paint::Painter;
+use ctxgauge::tui::runtime::painter::Painter;
 use ctxgauge::tui::theme::Theme;
 use ctxgauge::tui::views;
 use jiff::Timestamp;

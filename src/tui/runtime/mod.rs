@@ -5,7 +5,12 @@ mod console;
 mod events;
 mod input;
 mod notify;
+mod pacer;
+pub mod painter;
 mod program;
+mod signals;
+pub mod state;
+mod terminal;
 
 use crate::ingest::TextJob;
 use crate::model::alerts::Alerts;
@@ -18,11 +23,6 @@ use crate::render::inert::Inert;
 use crate::tui::app::pager::Program;
 use crate::tui::app::{App, Effect, HitMap, Msg};
 use crate::tui::keymap::Keymap;
-use crate::tui::pacer::Pacer;
-use crate::tui::paint::Painter;
-use crate::tui::signals::{self, EndedBy, Signal, Signals};
-use crate::tui::state::{State, StateFile};
-use crate::tui::terminal::{self, Output};
 use crate::tui::theme::Themes;
 use crate::tui::views;
 use anyhow::Context;
@@ -31,12 +31,18 @@ pub use console::{Console, Happening};
 use events::message;
 use jiff::Timestamp;
 use notify::{Notifier, Route};
+use pacer::Pacer;
+use painter::Painter;
+use signals::Signals;
+pub use signals::{EndedBy, Signal};
+use state::{State, StateFile};
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
+use terminal::Output;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
 use tokio::time;
@@ -84,6 +90,11 @@ pub struct Start {
     pub prepare_to_count: Box<dyn FnOnce() + Send>,
     /// Whether a file was invented, so that its alerts stay on the screen.
     pub is_invented: fn(FileId) -> bool,
+}
+
+/// Prepares for the signals of job control. Call it before any thread is started.
+pub fn prepare_for_signals() {
+    signals::hold_stops();
 }
 
 /// Checks that there is a terminal to show screens on.
