@@ -5,7 +5,6 @@ mod alerts;
 pub mod columns;
 mod cursor;
 mod help;
-mod hits;
 mod input;
 mod items;
 pub mod layout;
@@ -14,7 +13,6 @@ mod notices;
 mod order;
 mod page;
 pub mod pager;
-pub mod piece;
 mod prompt;
 mod remembered;
 mod replay;
@@ -29,12 +27,10 @@ pub use alerts::{Alert, Cause};
 pub use columns::{Column, Sort};
 pub use cursor::{Cursor, Top};
 pub use help::{HelpLine, Sign};
-pub use hits::{Hit, HitMap};
 pub use items::{ItemSort, ShownItems};
 pub use notices::{Notice, Notices, Severity};
 pub use order::{Direction, Grouping, Idle};
 pub use page::{Pace, Page};
-pub use piece::{Piece, Tone};
 pub use prompt::{Prompt, Purpose};
 pub use remembered::{LastSession, Remembered, RememberedItems, RememberedSessions};
 pub use replay::{Position, Replay, Speed};
@@ -49,6 +45,7 @@ use crate::model::session::SizedItem;
 use crate::model::text::TextRequest;
 use crate::model::threshold::Threshold;
 use crate::tui::keymap::{KeyPress, Keymap, Scope};
+use crate::tui::paint::{Area, Hit, HitMap};
 use jiff::Timestamp;
 use pager::{Pager, Program};
 use sessions::List;
@@ -160,7 +157,7 @@ struct Shown {
     largest: Option<(SessionKey, Option<SizedItem>)>,
     page: Option<Page>,
     /// What the mouse drags.
-    dragged: Option<(layout::Area, Hit)>,
+    dragged: Option<(Area, Hit)>,
 }
 
 /// What has to be computed again.

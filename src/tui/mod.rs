@@ -7,14 +7,16 @@
 //!                             └─▶ Effect (quit, suspend, read a file)
 //! ```
 //!
-//! [`app`] and [`keymap`] use no terminal and no clock: the time is passed in. [`views`] turn an
-//! [`app::App`] into cells and change nothing. Only [`runtime`] touches the terminal.
+//! [`app`] and [`keymap`] use no terminal and no clock: the time is passed in. What is on screen they say in the
+//! words of [`paint`]: styled pieces, areas, what a click does. [`views`] turn an [`app::App`] into cells, with
+//! [`widgets`] and a [`theme`], and change nothing. Only [`runtime`] touches the terminal.
 //!
 //! A new column of the list of sessions is an entry of [`app::columns::COLUMNS`]; a new tab of a session is an
 //! entry of [`app::tabs::TABS`] and its file; a new key is an entry of [`keymap::BINDINGS`].
 
 pub mod app;
 pub mod keymap;
+pub mod paint;
 pub mod runtime;
 #[cfg(test)]
 mod screens;

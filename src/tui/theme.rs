@@ -15,7 +15,7 @@ pub use themes::{Themes, UnknownTheme};
 
 use crate::model::Role;
 use crate::render::item::letter;
-use crate::tui::app::Tone;
+use crate::tui::paint::Tone;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Style};
 use serde::Deserialize;

@@ -2,11 +2,11 @@
 //! A new column is one entry.
 
 use super::layout::Fold;
-use super::piece::{Piece, Tone, piece, plain, quiet};
 use super::{App, Nearness, Summary, summary};
 use crate::model::fleet::Row;
 use crate::model::session::Session;
 use crate::render::{self, NONE, number, sparkline, text};
+use crate::tui::paint::{Piece, Tone, piece, plain, quiet};
 
 /// A column of the list of sessions.
 #[derive(Debug)]

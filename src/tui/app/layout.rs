@@ -1,6 +1,8 @@
 //! Which part of the screen holds what. Here rather than in the views: scrolling and clicks need it as much
 //! as drawing does.
 
+use crate::tui::paint::Area;
+
 /// The smallest screen that is drawn on: columns, rows.
 pub const SMALLEST: (u16, u16) = (40, 12);
 
@@ -32,62 +34,6 @@ impl Fold {
             Fold::Medium => medium,
             Fold::Wide => wide,
         }
-    }
-}
-
-/// A rectangle of cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Area {
-    /// The first column.
-    pub x: u16,
-    /// The first row.
-    pub y: u16,
-    /// How many columns.
-    pub width: u16,
-    /// How many rows.
-    pub height: u16,
-}
-
-impl Area {
-    /// An area of this place and size.
-    pub const fn new(x: u16, y: u16, width: u16, height: u16) -> Area {
-        Area {
-            x,
-            y,
-            width,
-            height,
-        }
-    }
-
-    /// The column after the last.
-    pub const fn right(self) -> u16 {
-        self.x.saturating_add(self.width)
-    }
-
-    /// The row after the last.
-    pub const fn bottom(self) -> u16 {
-        self.y.saturating_add(self.height)
-    }
-
-    /// Its rows.
-    pub fn rows(self) -> std::ops::Range<u16> {
-        self.y..self.bottom()
-    }
-
-    /// Whether it has no cell.
-    pub const fn is_empty(self) -> bool {
-        self.width == 0 || self.height == 0
-    }
-
-    /// Whether a cell is part of it.
-    pub fn contains(self, x: u16, y: u16) -> bool {
-        (self.x..self.right()).contains(&x) && self.rows().contains(&y)
-    }
-
-    /// Without some columns on its left and right.
-    pub fn inset(self, left: u16, right: u16) -> Area {
-        let width = self.width.saturating_sub(left + right);
-        Area::new(self.x + left, self.y, width, self.height)
     }
 }
 

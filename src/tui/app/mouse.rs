@@ -1,7 +1,7 @@
 //! What the mouse does.
 
-use super::layout::Area;
-use super::{App, Effect, Hit, Screen};
+use super::{App, Column, Effect, Screen, Tab};
+use crate::tui::paint::{Area, Hit};
 
 /// Rows that one notch of the wheel moves.
 const WHEEL: isize = 3;
@@ -21,18 +21,29 @@ impl App {
             Hit::Action(action) if !typing => return self.act(action),
             Hit::Action(_) | Hit::Overlay => {}
             Hit::List => return self.click_row(usize::from(row - area.y)),
-            Hit::Column(column) => {
-                if self.ui.sort == column {
-                    self.ui.direction = super::order::next(self.ui.direction);
-                } else {
-                    (self.ui.sort, self.ui.direction) = (column, Default::default());
+            Hit::Column(name) => {
+                if let Some(column) = Column::named(name) {
+                    self.sort_by(column);
                 }
-                self.stale();
             }
-            Hit::Tab(tab) => self.show(tab),
+            Hit::Tab(name) => {
+                if let Some(tab) = Tab::named(name) {
+                    self.show(tab);
+                }
+            }
             Hit::Timeline | Hit::Transport => self.scrub(area, hit, column),
         }
         Effect::None
+    }
+
+    /// Sorts the sessions by a column; again reverses the sort.
+    fn sort_by(&mut self, column: &'static Column) {
+        if self.ui.sort == column {
+            self.ui.direction = super::order::next(self.ui.direction);
+        } else {
+            (self.ui.sort, self.ui.direction) = (column, Default::default());
+        }
+        self.stale();
     }
 
     /// Selects a row; opens the selected one.

@@ -1,7 +1,7 @@
 //! The settings of the screens that are saved from run to run, as words: unknown words of another version are
 //! ignored. Filters are not saved: the sessions of another folder may all be hidden by them.
 
-use super::tabs::{ITEMS, TABS};
+use super::tabs::{ITEMS, Tab};
 use super::{App, Column, Effect};
 use crate::model::threshold::Threshold;
 use serde::{Deserialize, Serialize};
@@ -103,8 +103,7 @@ impl App {
         ui.item_direction = read(&items.direction);
         ui.listed = read(&items.listed);
         ui.oversized = items.oversized.unwrap_or(self.usual_oversized);
-        let tab = TABS.iter().find(|tab| tab.name == remembered.last.panel);
-        ui.tab = tab.unwrap_or(ITEMS);
+        ui.tab = Tab::named(&remembered.last.panel).unwrap_or(ITEMS);
         self.awaited = Some(remembered.last.clone()).filter(|last| !last.path.is_empty());
         self.stale();
     }
@@ -151,8 +150,8 @@ impl App {
 mod tests {
     use super::*;
     use crate::model::fleet::{Fleet, Update};
-    use crate::tui::app::Msg;
-    use crate::tui::app::{Direction, Grouping, Idle, ItemSort, ShownItems};
+    use crate::tui::app::tabs::TABS;
+    use crate::tui::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
     use crate::tui::keymap::KeyPress;
     use crate::tui::testing::{Log, now, rules};
 

@@ -3,10 +3,10 @@
 use crate::model::Gone;
 use crate::model::context::Context;
 use crate::model::forecast::{Forecast, NoForecast, forecast, is_idle};
-use crate::model::session::Session;
-use crate::model::session::SizedItem;
+use crate::model::session::{Session, SizedItem};
 use crate::model::window::Limits;
 use crate::render::number;
+use crate::tui::paint::Tone;
 use jiff::Timestamp;
 use std::cell::OnceCell;
 
@@ -55,6 +55,16 @@ pub enum Nearness {
     Near,
     /// The next requests reach it: less than twice the mean growth is left, or less than a fiftieth.
     Next,
+}
+
+impl From<Nearness> for Tone {
+    fn from(nearness: Nearness) -> Tone {
+        match nearness {
+            Nearness::Calm => Tone::Plain,
+            Nearness::Near => Tone::Near,
+            Nearness::Next => Tone::Next,
+        }
+    }
 }
 
 impl Compacted {

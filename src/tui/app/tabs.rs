@@ -7,13 +7,13 @@ mod tools;
 mod what_if;
 
 use super::layout::Fold;
-use super::piece::{Piece, Pieces, piece, plain};
 use super::{App, Page};
 use crate::model::fleet::SessionKey;
 use crate::model::replay::Moment;
 use crate::model::session::{ItemIx, Session, SizedItem};
 use crate::render::text;
 use crate::tui::keymap::Action;
+use crate::tui::paint::{Piece, Pieces, piece, plain};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -57,6 +57,11 @@ impl PartialEq for Tab {
 impl Eq for Tab {}
 
 impl Tab {
+    /// The tab of this name.
+    pub(super) fn named(name: &str) -> Option<&'static Tab> {
+        TABS.iter().find(|tab| tab.name == name)
+    }
+
     /// The tab `by` places further on, around the ends.
     pub(super) fn further(&self, by: isize) -> &'static Tab {
         let at = TABS.iter().position(|tab| tab == self).unwrap_or(0) as isize + by;

@@ -1,9 +1,9 @@
 //! The timeline of a session's context: one step is a request or, without usage reports, a record. The
 //! geometry is here because the mouse needs it as much as drawing does.
 
-use super::layout::Area;
 use super::{App, Pace};
 use crate::model::context::Basis;
+use crate::tui::paint::Area;
 
 /// The most cells that one request takes.
 const WIDEST: usize = 4;

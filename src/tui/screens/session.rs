@@ -6,8 +6,9 @@ use crate::model::fleet::{FileId, Update};
 use crate::model::session::{Coverage, Session};
 use crate::model::text::{Text, TextPage, TextRequest};
 use crate::tui::app::tabs::{ITEMS, TABS};
-use crate::tui::app::{App, Effect, Hit, Msg, Screen, Speed};
+use crate::tui::app::{App, Effect, Msg, Screen, Speed};
 use crate::tui::keymap::KeyPress;
+use crate::tui::paint::Hit;
 use crate::tui::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
 use crate::tui::theme::{Theme, Themes};
 use jiff::SignedDuration;
@@ -291,7 +292,7 @@ fn a_sub_agent_opens_and_leads_back() {
 fn the_mouse_goes_where_a_hand_would() {
     let mut app = shop(120, 40);
     // Tabs, then the timeline, then the line of the replay.
-    let tab = spot(&app, |hit| hit == Hit::Tab(&TABS[1]));
+    let tab = spot(&app, |hit| hit == Hit::Tab(TABS[1].name));
     click(&mut app, tab);
     assert_eq!(app.ui.tab, &TABS[1]);
     let timeline = spot(&app, |hit| hit == Hit::Timeline);

@@ -5,8 +5,9 @@ use super::at_each_size;
 use super::session::spot;
 use crate::model::event::{Billed, Event, Key, Node, Part, Usage};
 use crate::model::{Kind, Role, Source};
-use crate::tui::app::{App, Hit, Msg};
+use crate::tui::app::{App, Msg};
 use crate::tui::keymap::KeyPress;
+use crate::tui::paint::Hit;
 use crate::tui::testing::{Log, app, click, item, now, text, type_keys};
 use crate::tui::theme::Theme;
 

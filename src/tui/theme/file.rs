@@ -3,7 +3,7 @@
 use super::spec::StyleSpec;
 use super::{Fills, Theme};
 use crate::model::Role;
-use crate::tui::app::Tone;
+use crate::tui::paint::Tone;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::LazyLock;

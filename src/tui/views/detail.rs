@@ -5,9 +5,8 @@ use crate::model::context::Context;
 use crate::model::forecast::Forecast;
 use crate::model::session::Session;
 use crate::render::{item, number, sparkline, text};
-use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet, strong};
-use crate::tui::app::{App, Nearness, Summary, Tone, columns, seconds_since};
+use crate::tui::app::{App, Nearness, Summary, columns, seconds_since};
+use crate::tui::paint::{Area, Pieces, Tone, joined, joined_width, piece, plain, quiet, strong};
 use crate::tui::widgets::canvas::Canvas;
 
 pub(super) fn draw(app: &App, area: Area, canvas: &mut Canvas<'_>) {

@@ -2,9 +2,9 @@
 
 use crate::model::Role;
 use crate::render::{item, text};
-use crate::tui::app::piece::{Piece, Pieces, piece, plain, strong, width};
-use crate::tui::app::{App, HelpLine, Sign, Tone};
+use crate::tui::app::{App, HelpLine, Sign};
 use crate::tui::keymap::Action;
+use crate::tui::paint::{Piece, Pieces, Tone, piece, plain, strong, width};
 use crate::tui::widgets::canvas::Canvas;
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {

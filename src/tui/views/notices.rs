@@ -1,9 +1,8 @@
 //! Notices: the newest in a line, and all of them on demand.
 
 use crate::render::{number, text};
-use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{Piece, piece, quiet, strong};
-use crate::tui::app::{App, Severity, Tone, seconds_since};
+use crate::tui::app::{App, Severity, seconds_since};
+use crate::tui::paint::{Area, Piece, Tone, piece, quiet, strong};
 use crate::tui::widgets::canvas::Canvas;
 
 /// The newest notice in a line.

@@ -14,12 +14,10 @@
 use crate::model::fleet::Row;
 use crate::render::{number, text};
 use crate::tui::app::columns::{self, Entry, LEAD, PERCENT, Shape};
-use crate::tui::app::layout::{Area, Fold};
-use crate::tui::app::piece::{piece, plain, quiet, strong, width};
-use crate::tui::app::{
-    App, Column, Group, Grouping, Hit, Idle, Listed, Piece, Purpose, Tone, piece::Pieces,
-};
+use crate::tui::app::layout::Fold;
+use crate::tui::app::{App, Column, Group, Grouping, Idle, Listed, Purpose};
 use crate::tui::keymap::{Action, Scope};
+use crate::tui::paint::{Area, Hit, Piece, Pieces, Tone, piece, plain, quiet, strong, width};
 use crate::tui::widgets::canvas::Canvas;
 use crate::tui::widgets::gauge::{Gauge, Place};
 
@@ -147,7 +145,7 @@ fn headings(app: &App, columns: &[(&'static Column, u16)], area: Area, canvas: &
         };
         let heading = piece(column.heading(*width), tone);
         let end = canvas.write((x, area.y), area.right(), &[heading]);
-        canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Column(column));
+        canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Column(column.name));
         x = end;
     }
 }

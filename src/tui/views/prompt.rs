@@ -2,8 +2,8 @@
 
 use crate::model::threshold::{Threshold, parse_tokens};
 use crate::render::{number, text};
-use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
-use crate::tui::app::{App, Piece, Prompt, Purpose, Tone};
+use crate::tui::app::{App, Prompt, Purpose};
+use crate::tui::paint::{Piece, Pieces, Tone, piece, plain, quiet, strong};
 use crate::tui::widgets::canvas::Canvas;
 
 /// Examples of a window.

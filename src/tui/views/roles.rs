@@ -13,9 +13,8 @@ use crate::model::Role;
 use crate::model::session::Session;
 use crate::render::recurring::recurring;
 use crate::render::{item, number, text};
-use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{Pieces, joined, piece, plain, quiet, strong, width};
-use crate::tui::app::{App, Page, Tone};
+use crate::tui::app::{App, Page};
+use crate::tui::paint::{Area, Pieces, Tone, joined, piece, plain, quiet, strong, width};
 use crate::tui::widgets::canvas::Canvas;
 
 /// The columns of the labels below the roles.

@@ -1,8 +1,8 @@
 //! The list of a tab.
 
 use crate::render::text;
-use crate::tui::app::piece::{piece, quiet};
-use crate::tui::app::{App, Hit, Tone};
+use crate::tui::app::App;
+use crate::tui::paint::{Hit, Tone, piece, quiet};
 use crate::tui::widgets::canvas::Canvas;
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {

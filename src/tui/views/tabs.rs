@@ -5,11 +5,10 @@
 //! ```
 
 use crate::render::text;
-use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{piece, quiet, strong};
 use crate::tui::app::tabs::{ITEMS, TABS};
-use crate::tui::app::{App, Hit, Page, Purpose, Tab, Tone};
+use crate::tui::app::{App, Page, Purpose, Tab};
 use crate::tui::keymap::Scope;
+use crate::tui::paint::{Area, Hit, Tone, piece, quiet, strong};
 use crate::tui::widgets::canvas::Canvas;
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {
@@ -35,7 +34,7 @@ pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) 
             false => (label.trim().to_owned(), Tone::Tab),
         };
         let end = canvas.write((x, area.y), area.right(), &[piece(label, tone)]);
-        canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab));
+        canvas.hit(Area::new(x, area.y, end - x, 1), Hit::Tab(tab.name));
         x = end + 1 + u16::from(all);
     }
     let filter = &app.ui.item_filter;

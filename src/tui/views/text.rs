@@ -3,7 +3,7 @@
 use super::pager::{self, About};
 use crate::model::Source;
 use crate::tui::app::App;
-use crate::tui::app::layout::Area;
+use crate::tui::paint::Area;
 use crate::tui::widgets::canvas::Canvas;
 
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {

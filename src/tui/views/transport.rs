@@ -5,10 +5,10 @@
 //! ```
 
 use crate::render::text;
-use crate::tui::app::layout::{Area, Fold};
-use crate::tui::app::piece::{piece, plain, quiet, strong};
-use crate::tui::app::{App, Hit, Pace, Page, Tone};
+use crate::tui::app::layout::Fold;
+use crate::tui::app::{App, Pace, Page};
 use crate::tui::keymap::{Action, Scope};
+use crate::tui::paint::{Area, Hit, Tone, piece, plain, quiet, strong};
 use crate::tui::widgets::canvas::Canvas;
 
 pub(super) fn draw(app: &App, page: &Page, area: Area, canvas: &mut Canvas<'_>) {

@@ -1,7 +1,6 @@
 //! What views draw on: cells, the theme, and which areas react to the mouse.
 
-use crate::tui::app::layout::Area;
-use crate::tui::app::{Hit, HitMap, Piece, Tone};
+use crate::tui::paint::{Area, Hit, HitMap, Piece, Tone};
 use crate::tui::theme::{Theme, fill_colours};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
@@ -130,7 +129,7 @@ impl<'b> Canvas<'b> {
         Block::bordered()
             .border_style(self.style(Tone::Quiet))
             .render(frame, self.buffer);
-        let heading = crate::tui::app::piece::piece(format!(" {title} "), Tone::Over);
+        let heading = crate::tui::paint::piece(format!(" {title} "), Tone::Over);
         let end = frame.right().saturating_sub(1);
         self.write((x + 2, y), end, &[heading]);
         Area::new(

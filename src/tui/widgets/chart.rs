@@ -13,10 +13,9 @@
 
 use super::canvas::Canvas;
 use crate::render::{number, text};
-use crate::tui::app::layout::Area;
-use crate::tui::app::piece::{piece, quiet};
+use crate::tui::app::Pace;
 use crate::tui::app::timeline::{History, Scale};
-use crate::tui::app::{Pace, Tone};
+use crate::tui::paint::{Area, Tone, piece, quiet};
 
 /// The columns of the sizes on the left, their line included.
 const LABELS: u16 = 6;

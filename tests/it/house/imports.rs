@@ -114,10 +114,56 @@ const MAY: &[(Parts, Parts)] = &[
         ],
     ),
     (&["render"], &["model"]),
-    (&["tui::app", "tui::keymap"], &["model", "render"]),
+    // The rooms of `tui`, each of which uses those above it.
+    (&["tui::keymap"], &[]),
+    (&["tui::paint"], &["model", "render", "tui::keymap"]),
     (
-        &["tui::views", "tui::widgets", "tui::theme"],
-        &["model", "render", "tui::app", "tui::keymap"],
+        &["tui::app"],
+        &["model", "render", "tui::keymap", "tui::paint"],
+    ),
+    (&["tui::theme"], &["model", "render", "tui::paint"]),
+    (
+        &["tui::widgets"],
+        &["model", "render", "tui::paint", "tui::theme"],
+    ),
+    // What of the screens' state it draws.
+    (
+        &["tui::widgets::chart"],
+        &[
+            "model",
+            "render",
+            "tui::paint",
+            "tui::app",
+            "tui::theme",
+            "tui::widgets",
+        ],
+    ),
+    (
+        &["tui::views"],
+        &[
+            "model",
+            "render",
+            "tui::keymap",
+            "tui::paint",
+            "tui::app",
+            "tui::theme",
+            "tui::widgets",
+        ],
+    ),
+    (
+        &["tui::runtime"],
+        &[
+            "model",
+            "render",
+            "ingest",
+            "paths",
+            "files",
+            "tui::keymap",
+            "tui::paint",
+            "tui::app",
+            "tui::theme",
+            "tui::views",
+        ],
     ),
     (
         &["report"],
@@ -131,24 +177,8 @@ const MAY: &[(Parts, Parts)] = &[
             "files",
         ],
     ),
-    // The runtime, and what it is made of.
-    (
-        &["tui"],
-        &[
-            "model",
-            "render",
-            "agents::format",
-            "ingest",
-            "tokens",
-            "paths",
-            "files",
-            "tui::app",
-            "tui::keymap",
-            "tui::views",
-            "tui::widgets",
-            "tui::theme",
-        ],
-    ),
+    // The names by which the program opens them.
+    (&["tui"], &["tui::runtime"]),
     (
         &["config"],
         &["model", "render", "files", "tui::keymap", "tui::theme"],

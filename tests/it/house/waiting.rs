@@ -26,8 +26,14 @@ const MAY: [(&str, &str); 4] = [
         "src/ingest/testing.rs",
         "`some_time`, the time that tests go on from",
     ),
-    ("src/tui/runtime/pacer.rs", "times to go on from; nothing waits"),
-    ("src/tui/runtime/state.rs", "times to go on from; nothing waits"),
+    (
+        "src/tui/runtime/pacer.rs",
+        "times to go on from; nothing waits",
+    ),
+    (
+        "src/tui/runtime/state.rs",
+        "times to go on from; nothing waits",
+    ),
 ];
 
 #[test]

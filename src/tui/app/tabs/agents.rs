@@ -9,8 +9,7 @@ use super::{Column, List, Row, Source, Target, View, right, table};
 use crate::model::Role;
 use crate::model::children::Child;
 use crate::render::{self, number, text};
-use crate::tui::app::Tone;
-use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+use crate::tui::paint::{Pieces, Tone, piece, plain, quiet, strong};
 
 /// The sub-agents, the one that was started last first.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {

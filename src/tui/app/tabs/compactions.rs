@@ -16,8 +16,8 @@ use crate::model::{Gone, Role, Source as Sizing};
 use crate::render::item::{self, letter, sign};
 use crate::render::{self, number, text};
 use crate::tui::app::layout::Fold;
-use crate::tui::app::piece::{Piece, Pieces, piece, plain, quiet, strong};
 use crate::tui::app::seconds_since;
+use crate::tui::paint::{Piece, Pieces, piece, plain, quiet, strong};
 use std::rc::Rc;
 
 /// The columns of a row's label.

@@ -15,9 +15,9 @@ use crate::render::{self, number};
 use crate::tui::app::items::{Facts, ItemFilter};
 use crate::tui::app::layout::Fold;
 use crate::tui::app::page::id;
-use crate::tui::app::piece::{Piece, Pieces, piece, plain, quiet};
-use crate::tui::app::{Direction, ItemSort, ShownItems, Tone, seconds_since};
+use crate::tui::app::{Direction, ItemSort, ShownItems, seconds_since};
 use crate::tui::keymap::{Action, Scope};
+use crate::tui::paint::{Piece, Pieces, Tone, piece, plain, quiet};
 use std::cmp::Reverse;
 
 /// From this width on the cost of an item is shown in dollars too.

@@ -9,8 +9,7 @@
 use super::{Column, List, Row, Source, Target, View, right, table};
 use crate::model::tools::{Tool, server_of, servers, tools};
 use crate::render::{self, number};
-use crate::tui::app::Tone;
-use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+use crate::tui::paint::{Pieces, Tone, piece, plain, quiet, strong};
 
 /// The tools, the most tokens first.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {

@@ -9,8 +9,7 @@
 use super::{Column, List, Row, Source, View, left, right, table};
 use crate::model::whatif::{WhatIf, Whose, what_if};
 use crate::render::{self, number, text};
-use crate::tui::app::Tone;
-use crate::tui::app::piece::{Pieces, piece, plain, quiet, strong};
+use crate::tui::paint::{Pieces, Tone, piece, plain, quiet, strong};
 
 /// The session as it was, then the policies.
 pub(super) fn list(source: &Source<'_>) -> Box<dyn List> {

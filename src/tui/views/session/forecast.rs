@@ -7,8 +7,8 @@ use crate::model::context::Context;
 use crate::model::forecast::is_idle;
 use crate::model::session::Session;
 use crate::render::{number, text};
-use crate::tui::app::piece::{Piece, Pieces, joined, piece, quiet, strong};
-use crate::tui::app::{App, Page, Tone};
+use crate::tui::app::{App, Page};
+use crate::tui::paint::{Piece, Pieces, Tone, joined, piece, quiet, strong};
 
 pub(super) fn forecast(
     app: &App,

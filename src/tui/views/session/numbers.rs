@@ -10,8 +10,7 @@ use crate::model::agent_estimate::AgentEstimate;
 use crate::model::context::Context;
 use crate::render::item::sign;
 use crate::render::number;
-use crate::tui::app::Tone;
-use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet, strong, width};
+use crate::tui::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet, strong, width};
 
 /// The columns under which the numbers are shortened.
 pub(super) const NARROW: usize = 60;

@@ -7,8 +7,8 @@ use crate::model::session::{Coverage, Session};
 use crate::model::window::Limits;
 use crate::render::own_count::own_count;
 use crate::render::{number, text, unknown};
-use crate::tui::app::piece::{Pieces, joined, joined_width, piece, plain, quiet};
-use crate::tui::app::{Page, Tone};
+use crate::tui::app::Page;
+use crate::tui::paint::{Pieces, Tone, joined, joined_width, piece, plain, quiet};
 use crate::tui::views::detail;
 
 /// The status in at most `columns` columns. On a `low` screen it includes what has no row of its own.

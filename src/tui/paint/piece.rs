@@ -1,7 +1,6 @@
 //! Styled text without a terminal: the text of a line, and the meaning of each piece. A theme turns meanings
 //! into colours.
 
-use super::Nearness;
 use crate::model::{Role, Source};
 use crate::render::text;
 use serde::Deserialize;
@@ -105,16 +104,6 @@ impl From<Role> for Tone {
             Role::User => Tone::User,
             Role::Assistant => Tone::Assistant,
             Role::Tool => Tone::Tool,
-        }
-    }
-}
-
-impl From<Nearness> for Tone {
-    fn from(nearness: Nearness) -> Tone {
-        match nearness {
-            Nearness::Calm => Tone::Plain,
-            Nearness::Near => Tone::Near,
-            Nearness::Next => Tone::Next,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Which areas of the drawn screen react to the mouse.
 
-use super::layout::Area;
-use super::{Column, Tab};
+use super::Area;
 use crate::tui::keymap::Action;
 
 /// What a click on an area does.
@@ -11,10 +10,10 @@ pub enum Hit {
     Action(Action),
     /// Selects a row of the list; opens the selected one.
     List,
-    /// Sorts the sessions by this column; again reverses the sort.
-    Column(&'static Column),
-    /// Shows a tab of the session.
-    Tab(&'static Tab),
+    /// Sorts the sessions by the column of this name; again reverses the sort.
+    Column(&'static str),
+    /// Shows the tab of this name.
+    Tab(&'static str),
     /// Goes to the request of this column of the timeline.
     Timeline,
     /// Goes to the moment of this column of the replay's track.
