@@ -19,9 +19,7 @@ pub mod keymap;
 pub mod paint;
 pub mod runtime;
 #[cfg(test)]
-mod screens;
-#[cfg(test)]
-mod testing;
+mod tests;
 pub mod theme;
 pub mod views;
 pub mod widgets;

@@ -153,7 +153,7 @@ mod tests {
     use crate::tui::app::tabs::TABS;
     use crate::tui::app::{Direction, Grouping, Idle, ItemSort, Msg, ShownItems};
     use crate::tui::keymap::KeyPress;
-    use crate::tui::testing::{Log, now, rules};
+    use crate::tui::tests::testing::{Log, now, rules};
 
     fn app() -> App {
         App::new(Fleet::new(rules()), now())

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::model::event::Lane;
     use crate::model::fleet::{FileId, SessionKey};
-    use crate::tui::testing::{app, logs, now};
+    use crate::tui::tests::testing::{app, logs, now};
 
     fn summary(file: u64) -> Summary {
         let app = app(logs(), 80, 24);

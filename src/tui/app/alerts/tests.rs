@@ -3,7 +3,7 @@ use crate::model::event::Lane;
 use crate::model::fleet::Update;
 use crate::model::session::Coverage;
 use crate::tui::app::Msg;
-use crate::tui::testing::{Log, app, now};
+use crate::tui::tests::testing::{Log, app, now};
 use proptest::prelude::*;
 
 /// Shares of the trigger of 167,000 tokens.

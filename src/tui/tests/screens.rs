@@ -1,0 +1,550 @@
+//! The screens as a user sees them, at four sizes.
+
+mod list;
+mod session;
+mod unreported;
+
+use crate::model::event::is_unsafe_to_show;
+use crate::model::event::{Billed, Cause, Entry, Event, Key, Lane, Meta, Node, Part, Place, Usage};
+use crate::model::fleet::{FileFacts, FileId, Fleet, Update};
+use crate::model::running::Running;
+use crate::model::{Kind, Role, Source};
+use crate::tui::app::columns::COLUMNS;
+use crate::tui::app::{App, Column, Direction, Effect, Msg, Overlay, Screen};
+use crate::tui::keymap::KeyPress;
+use crate::tui::tests::testing::{
+    app, cells, click, item, keys_on_screen, logs, now, rules, text, type_keys,
+};
+use crate::tui::theme::{Theme, Themes};
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (200, 60)];
+
+/// Finds the session that has some of everything, and opens it.
+const OPEN_SHOP: &str = "/opus⏎⏎";
+
+/// The same keys at each size.
+fn at_each_size(name: &str, keys: &str, logs: fn() -> Vec<super::testing::Log>) {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        type_keys(&mut app, keys);
+        insta::assert_snapshot!(
+            format!("{name}_{columns}x{rows}"),
+            text(&app, Theme::default())
+        );
+    }
+}
+
+#[test]
+fn overview() {
+    at_each_size("overview", "", logs);
+}
+
+#[test]
+fn session() {
+    at_each_size("session", OPEN_SHOP, logs);
+}
+
+#[test]
+fn session_of_the_past() {
+    // The last row: an old one with lines that could not be read.
+    at_each_size("session_unreadable", "G⏎", logs);
+}
+
+/// The session that has just compacted, and what that did.
+#[test]
+fn compactions() {
+    at_each_size("compactions", "/billing⏎⏎C", logs);
+}
+
+#[test]
+fn without_compactions() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, OPEN_SHOP);
+    type_keys(&mut app, "C");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("no compactions yet"), "{shown}");
+    type_keys(&mut app, "1");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("10 · tokens"), "{shown}");
+}
+
+/// On the lowest screen a compaction has more rows than fit.
+#[test]
+fn all_that_a_compaction_did_can_be_scrolled_to() {
+    let mut app = app(logs(), 40, 12);
+    type_keys(&mut app, "/billing⏎⏎C");
+    assert!(!text(&app, Theme::default()).contains("ours"));
+    type_keys(&mut app, "G");
+    assert!(text(&app, Theme::default()).contains("ours"));
+}
+
+#[test]
+fn a_window_that_is_typed() {
+    at_each_size("window", "w1.5M", logs);
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "wlarge");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("not a size: 200k, 1M, 272000"), "{shown}");
+    // What is not understood is not taken.
+    type_keys(&mut app, "⏎");
+    assert!(app.ui.prompt.is_some());
+    type_keys(&mut app, "⎋");
+    assert!(app.ui.prompt.is_none());
+}
+
+#[test]
+fn a_window_is_set_and_taken_back() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, OPEN_SHOP);
+    let key = app.current().unwrap();
+    let limits = |app: &App| app.summary(key).unwrap().limits.clone();
+    let known = limits(&app);
+    type_keys(&mut app, "w1M⏎");
+    let set = limits(&app);
+    assert_eq!(
+        (set.window, set.window_source.name()),
+        (1_000_000, "config")
+    );
+    assert_ne!(set.trigger, known.trigger);
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("window 1.0M (config)"), "{shown}");
+
+    // The log is reread: the window stays as it was set.
+    let sessions = vec![(key.lane, app.fleet.get(key).unwrap().clone())];
+    let file = key.file;
+    app.fleet.get_mut(key).unwrap().meta.title = Some("old".into());
+    app.update(Msg::Update(Update::Rebuilt { file, sessions }));
+    app.prepare(now());
+    assert_eq!(limits(&app), set);
+
+    type_keys(&mut app, "w⏎");
+    assert_eq!(limits(&app), known);
+}
+
+#[test]
+fn a_window_is_set_where_it_was_asked_for() {
+    let mut app = app(logs(), 80, 24);
+    let key = app.current().unwrap();
+    type_keys(&mut app, "w");
+    app.update(Msg::Wheel(0, 5, 1));
+    app.prepare(now());
+    type_keys(&mut app, "300k⏎");
+    assert_ne!(app.current(), Some(key));
+    let set = |key| app.fleet.get(key).unwrap().set_window_tokens();
+    assert_eq!(set(key), Some(300_000));
+    assert_eq!(set(app.current().unwrap()), None);
+}
+
+#[test]
+fn a_window_for_what_is_gone_is_not_asked() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "w30");
+    let file = app.current().unwrap().file;
+    app.update(Msg::Update(Update::Vanished(file)));
+    app.prepare(now());
+    assert!(app.ui.prompt.is_none());
+}
+
+#[test]
+fn groups() {
+    at_each_size("groups", "p", logs);
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "p");
+    let all = app.lines().len();
+    // The selected session's group heading is above it: folded, its sessions are gone.
+    app.update(Msg::Key(KeyPress::Home));
+    app.prepare(now());
+    assert!(
+        app.selected_line()
+            .is_some_and(|line| line.session().is_none())
+    );
+    type_keys(&mut app, "⏎");
+    assert!(app.lines().len() < all);
+    type_keys(&mut app, "⏎");
+    assert_eq!(app.lines().len(), all);
+    type_keys(&mut app, "p");
+    insta::assert_snapshot!("groups_by_agent", text(&app, Theme::default()));
+}
+
+#[test]
+fn idle_sessions_hide() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "i");
+    insta::assert_snapshot!("live_only", text(&app, Theme::default()));
+    let keys = keys_on_screen(&app);
+    assert_eq!(keys.len(), app.live());
+    assert!(keys.iter().all(|key| app.is_live(*key)));
+}
+
+#[test]
+fn a_session_is_live_while_its_agent_runs() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "G");
+    let (old, live) = (app.current().unwrap(), app.live());
+    assert!(!app.is_live(old));
+    let mut now_is = |running| {
+        let file = old.file;
+        let at = now();
+        app.update(Msg::Update(Update::Running { file, running, at }));
+        app.prepare(now());
+        let is_live = app.is_live(old);
+        assert_eq!(app.live(), live + usize::from(is_live));
+        let overview = text(&app, Theme::default());
+        let row = overview.lines().find(|line| line.starts_with('▌'));
+        let row: String = row.unwrap_or_default().chars().take(12).collect();
+        type_keys(&mut app, "⏎");
+        let screen = text(&app, Theme::default());
+        type_keys(&mut app, "⎋");
+        let header = screen.lines().next().unwrap_or_default().trim_end();
+        let end = header.rsplit_once("   ").map_or("", |(_, end)| end.trim());
+        (is_live, row, end.to_owned())
+    };
+    let of = [
+        None,
+        Some(Running::Busy),
+        Some(Running::Idle),
+        Some(Running::Waiting),
+        Some(Running::Unspecified),
+        None,
+    ];
+    insta::assert_debug_snapshot!("running", of.map(|running| (running, now_is(running))));
+}
+
+#[test]
+fn a_session_whose_process_has_ended_is_not_live() {
+    let mut app = app(logs(), 80, 24);
+    let key = app.current().unwrap();
+    let live = app.live();
+    assert!(app.is_live(key), "it was written lately");
+    let mut now_is = |running, ago: i64| {
+        let (file, at) = (key.file, now() - jiff::SignedDuration::from_secs(ago));
+        app.update(Msg::Update(Update::Running { file, running, at }));
+        app.prepare(now());
+        (app.is_live(key), app.live())
+    };
+    assert_eq!(now_is(Some(Running::Busy), 0), (true, live));
+    assert_eq!(now_is(None, 0), (false, live - 1));
+    assert_eq!(now_is(Some(Running::Idle), 0), (true, live), "resumed");
+    assert_eq!(now_is(None, 3600), (true, live), "written since");
+}
+
+#[test]
+fn a_key_leads_to_the_newest() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "Gn");
+    let newest = app.current().unwrap();
+    assert_eq!(app.age(newest), Some(2));
+}
+
+#[test]
+fn a_heading_orders_the_list() {
+    let mut app = app(logs(), 120, 40);
+    let row = app.overview_layout().columns.y;
+    click(&mut app, (60, row));
+    assert_eq!(app.ui.sort.name, "context");
+    assert_eq!(app.ui.direction, Direction::Usual);
+    click(&mut app, (60, row));
+    assert_eq!(app.ui.direction, Direction::Reversed);
+}
+
+#[test]
+fn a_hint_is_its_key() {
+    let mut app = app(logs(), 120, 40);
+    let footer = app.overview_layout().footer.y;
+    let help = text(&app, Theme::default());
+    let line = help.lines().nth(usize::from(footer)).unwrap();
+    let at = line.chars().collect::<Vec<_>>();
+    let at = at
+        .windows(4)
+        .position(|w| w.iter().collect::<String>() == "help");
+    click(&mut app, (at.unwrap() as u16, footer));
+    assert_eq!(app.ui.overlay, Some(Overlay::Help));
+    click(&mut app, (1, 1));
+    assert_eq!(app.ui.overlay, None);
+}
+
+#[test]
+fn the_sums_take_in_all_sessions_in_time() {
+    let mut app = app(logs(), 80, 24);
+    let totals = app.totals();
+    assert_eq!(totals.missing, 0);
+    let used = |key| app.summary(key).map_or(0, |summary| summary.context.used);
+    let sum: u64 = keys_on_screen(&app).into_iter().map(used).sum();
+    assert_eq!(totals.known + totals.estimated, sum);
+    type_keys(&mut app, "/codex");
+    assert!(app.totals().known < totals.known);
+}
+
+#[test]
+fn help() {
+    at_each_size("help", "?", logs);
+}
+
+#[test]
+fn no_logs() {
+    for (columns, rows) in SIZES {
+        let mut app = app(Vec::new(), columns, rows);
+        app.looked_in = vec!["~/.claude/projects".into(), "~/.codex/sessions".into()];
+        app.banner = "no agent logs found; this is a demo".into();
+        insta::assert_snapshot!(
+            format!("empty_{columns}x{rows}"),
+            text(&app, Theme::default())
+        );
+    }
+}
+
+#[test]
+fn notices_are_listed() {
+    for (columns, rows) in SIZES {
+        let mut app = app(logs(), columns, rows);
+        let path = PathBuf::from("/home/ada/.codex/sessions");
+        let what = "permission denied; check the file's permissions".to_owned();
+        app.update(Msg::Update(Update::Problem { path, what }));
+        app.update(Msg::Done("copied 512 bytes".to_owned()));
+        app.prepare(now());
+        type_keys(&mut app, "!");
+        let shown = text(&app, Theme::default());
+        insta::assert_snapshot!(format!("notices_{columns}x{rows}"), shown);
+        // Seen notices are not shown again.
+        type_keys(&mut app, "⎋");
+        assert_eq!(app.notices.newest(now()), None);
+    }
+}
+
+#[test]
+fn a_filter_at_each_size() {
+    at_each_size("filtered", "/claude s", logs);
+}
+
+#[test]
+fn problems() {
+    let mut app = app(logs(), 80, 24);
+    let path = PathBuf::from("/home/ada/.codex/sessions");
+    let what = "permission denied; check the file's permissions".to_owned();
+    app.update(Msg::Update(Update::Problem { path, what }));
+    app.prepare(now());
+    insta::assert_snapshot!("problem_line", text(&app, Theme::default()));
+    type_keys(&mut app, "!");
+    insta::assert_snapshot!("problem_overlay", text(&app, Theme::default()));
+}
+
+#[test]
+fn all_items() {
+    let mut app = app(logs(), 80, 24);
+    let keys = keys_on_screen(&app);
+    let row = keys.iter().position(|key| key.file == FileId(5)).unwrap();
+    type_keys(&mut app, &"j".repeat(row));
+    type_keys(&mut app, "⏎c");
+    insta::assert_snapshot!("all_items", text(&app, Theme::default()));
+}
+
+#[test]
+fn without_colours() {
+    let theme = Theme::monochrome();
+    let mut app = app(logs(), 80, 24);
+    insta::assert_snapshot!("no_color_overview", text(&app, theme));
+    type_keys(&mut app, OPEN_SHOP);
+    insta::assert_snapshot!("no_color_session", text(&app, theme));
+    let coloured = cells(&app, theme).content.iter().any(|cell| {
+        cell.fg != ratatui::style::Color::Reset || cell.bg != ratatui::style::Color::Reset
+    });
+    assert!(!coloured);
+}
+
+#[test]
+fn in_ascii() {
+    let theme = Theme::default().in_ascii();
+    let mut app = app(logs(), 80, 24);
+    insta::assert_snapshot!("ascii_overview", text(&app, theme));
+    type_keys(&mut app, OPEN_SHOP);
+    insta::assert_snapshot!("ascii_session", text(&app, theme));
+    type_keys(&mut app, "?");
+    let text = text(&app, theme);
+    assert!(text.is_ascii() && !text.contains("? ?"), "{text}");
+}
+
+#[test]
+fn in_every_theme() {
+    let mut themes = Themes::default();
+    let names: Vec<String> = themes.names().map(str::to_owned).collect();
+    for name in names {
+        themes.choose(&name).unwrap();
+        let app = app(logs(), 80, 24);
+        let shown = cells(&app, themes.theme());
+        insta::assert_debug_snapshot!(format!("overview_in_{name}"), shown);
+    }
+}
+
+#[test]
+fn rows_carry_their_styles() {
+    let app = app(logs(), 80, 12);
+    insta::assert_debug_snapshot!("overview_styles", cells(&app, Theme::default()));
+}
+
+#[test]
+fn keys_reach_what_they_name() {
+    let mut app = app(logs(), 80, 24);
+    assert_eq!(app.update(Msg::Key(KeyPress::Ctrl('c'))), Effect::Quit);
+    assert_eq!(app.update(Msg::Key(KeyPress::Ctrl('z'))), Effect::Suspend);
+    let first = app.current().unwrap();
+    assert_eq!(
+        app.update(Msg::Key(KeyPress::Enter)),
+        Effect::LookAt(first.file)
+    );
+    assert_eq!(app.ui.screen, Screen::Session(first));
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.ui.screen, Screen::Overview);
+}
+
+#[test]
+fn a_filter_is_typed_live_and_cleared_by_escape() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/gemq");
+    assert_eq!(app.matching(), 0);
+    app.update(Msg::Key(KeyPress::Backspace));
+    app.prepare(now());
+    assert_eq!(app.matching(), 1);
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.matching(), app.fleet.len());
+}
+
+#[test]
+fn a_filter_is_seen_while_it_is_typed() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "/shop");
+    insta::assert_snapshot!("filter", text(&app, Theme::default()));
+    type_keys(&mut app, "zzz");
+    insta::assert_snapshot!("filter_without_match", text(&app, Theme::default()));
+}
+
+#[test]
+fn any_key_closes_an_overlay_and_does_nothing_else() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "?");
+    assert!(app.ui.overlay.is_some());
+    assert_eq!(app.update(Msg::Key(KeyPress::Char('q'))), Effect::None);
+    assert!(app.ui.overlay.is_none());
+}
+
+/// Log text that tries all it can.
+fn hostile() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        Just("\u{1b}[2J\u{1b}]0;owned\u{7}".to_owned()),
+        Just("\u{202e}evil\u{2066}\u{200b}".to_owned()),
+        Just("日本語👩‍👩‍👧\u{fe0f}e\u{301}\u{301}".repeat(20)),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let meta = (hostile(), hostile(), hostile(), any::<Option<u32>>()).prop_map(
+        |(cwd, model, title, window)| {
+            Event::Meta(Box::new(Meta {
+                cwd: Some(cwd.into()),
+                model: Some(model.into()),
+                title: Some(title.into()),
+                window: window.map(u64::from),
+                trigger: window.map(|w| u64::from(w / 2)),
+                ..Meta::default()
+            }))
+        },
+    );
+    let node = (0u64..1_000_000, hostile(), 0usize..5).prop_map(|(tokens, tool, role)| {
+        let item = item(
+            Role::ALL[role],
+            Kind::ToolResult,
+            Some(&tool),
+            tokens,
+            "preview",
+        );
+        Event::Node(Box::new(Node {
+            part: Part::Injected,
+            turn: tokens % 2 == 0,
+            items: vec![item],
+            ..Node::default()
+        }))
+    });
+    let usage = (0u64..1 << 40, any::<u64>()).prop_map(|(prompt, key)| {
+        Event::Usage(Box::new(Usage {
+            request: Key::new(key),
+            model: None,
+            prompt,
+            cached: 0,
+            output: Some(prompt / 7),
+            reasoning: None,
+            source: Source::Reported,
+            billed: Billed::default(),
+            is_whole: false,
+        }))
+    });
+    let reset = any::<Option<u32>>().prop_map(|before| {
+        Event::Reset(Box::new(crate::model::event::Reset {
+            key: None,
+            gone: crate::model::Gone::Compaction,
+            cause: Cause::Automatic,
+            before: before.map(u64::from),
+            after: None,
+            kept: crate::model::event::Kept::Nothing,
+        }))
+    });
+    let unreadable = hostile().prop_map(|why| Event::Unreadable(why.into()));
+    prop_oneof![meta, node, usage, reset, unreadable]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn drawing_never_panics_and_nothing_unsafe_reaches_the_screen(
+        sessions in prop::collection::vec(prop::collection::vec(event(), 0..12), 0..6),
+        id in hostile(),
+        parents in prop::collection::vec(0usize..6, 0..6),
+        columns in 0u16..=200,
+        rows in 0u16..=80,
+        keys in "[jkgGhlscCw?!/ q⏎⎋x1-6rRpiSntoOmMfFL@.,{}+=-]{0,16}",
+        wheel in -5isize..5,
+        click: (u16, u16),
+    ) {
+        let mut app = App::new(Fleet::new(rules()), now());
+        for (n, events) in sessions.into_iter().enumerate() {
+            let file = FileId(n as u64);
+            app.update(Msg::Update(Update::Found(Box::new(FileFacts {
+                file,
+                agent: "codex",
+                label: "codex",
+                path: Arc::new(PathBuf::from(&id)),
+                id: Some(format!("{id}{n}")),
+                parent: parents.get(n).map(|parent| format!("{id}{parent}")),
+                len: 0,
+                modified: Some(now()),
+            }))));
+            let entries = events.into_iter().map(|event| Entry {
+                lane: Lane::Main,
+                place: Place::default(),
+                at: Some(now()),
+                event,
+            });
+            app.update(Msg::Update(Update::Appended { file, entries: entries.collect() }));
+        }
+        app.update(Msg::Update(Update::Problem { path: PathBuf::from(&id), what: id.clone() }));
+        app.update(Msg::Resize(columns, rows));
+        app.prepare(now());
+        let themes = [
+            Theme::default(),
+            Theme::monochrome().in_ascii(),
+        ];
+        for theme in themes {
+            type_keys(&mut app, &keys);
+            app.update(Msg::Wheel(click.0 % 200, click.1 % 80, wheel));
+            app.update(Msg::Click(click.0 % 200, click.1 % 80));
+            app.prepare(now());
+            let buffer = cells(&app, theme);
+            for cell in &buffer.content {
+                // Emoji are joined by a mark that is unsafe alone; it was replaced before it got here.
+                prop_assert!(!cell.symbol().contains(is_unsafe_to_show), "{:?}", cell.symbol());
+            }
+        }
+    }
+}

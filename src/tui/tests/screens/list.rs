@@ -1,0 +1,207 @@
+//! The list of sessions under the keys, the mouse and the clock.
+
+use super::*;
+use crate::model::fleet::SessionKey;
+use crate::tui::tests::testing::Log;
+use jiff::{SignedDuration, Timestamp};
+
+#[test]
+fn the_selection_survives_another_order() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "jj");
+    let selected = app.current();
+    for _ in 0..5 {
+        type_keys(&mut app, "s");
+        assert_eq!(app.current(), selected);
+    }
+}
+
+#[test]
+fn a_click_selects_and_a_second_opens() {
+    let mut app = app(logs(), 80, 24);
+    let row = app.overview_layout().list.y + 2;
+    click(&mut app, (10, row));
+    let selected = app.current().unwrap();
+    assert_eq!(keys_on_screen(&app)[2], selected);
+    let effect = click(&mut app, (10, row));
+    assert_eq!(effect, Effect::LookAt(selected.file));
+}
+
+#[test]
+fn a_session_that_vanishes_leads_back_to_the_list() {
+    let mut app = app(logs(), 80, 24);
+    type_keys(&mut app, "⏎");
+    let file = app.current().unwrap().file;
+    app.update(Msg::Update(Update::Vanished(file)));
+    app.prepare(now());
+    assert_eq!(app.ui.screen, Screen::Overview);
+}
+
+#[test]
+fn ages_tick_only_while_something_lives() {
+    let live = app(logs(), 80, 24);
+    assert_eq!(live.next_change().unwrap().as_secs(), 1);
+    let old = app(logs().split_off(5), 80, 24);
+    assert_eq!(old.next_change(), None);
+}
+
+#[test]
+fn each_column_orders_the_sessions_and_the_other_way_round() {
+    let mut app = app(logs(), 80, 24);
+    let all = keys_on_screen(&app).len();
+    let mut names = std::collections::HashSet::new();
+    for _ in COLUMNS {
+        let column = app.ui.sort.name;
+        assert!(names.insert(column), "{column} twice");
+        let one_way = keys_on_screen(&app);
+        type_keys(&mut app, "S");
+        let other_way = keys_on_screen(&app);
+        assert_eq!((one_way.len(), other_way.len()), (all, all), "{column}");
+        assert_ne!(one_way, other_way, "{column}");
+        type_keys(&mut app, "Ss");
+    }
+    assert_eq!(app.ui.sort, Column::first());
+}
+
+#[test]
+fn live_sessions_keep_their_places() {
+    let mut app = app(logs(), 80, 24);
+    let before = keys_on_screen(&app);
+    let last = before
+        .iter()
+        .rfind(|key| app.age(**key) <= Some(crate::tui::app::LIVE));
+    let key = *last.unwrap();
+    let entry = Entry {
+        lane: key.lane,
+        place: Place::default(),
+        at: Some(now()),
+        event: Event::Skipped("progress".into()),
+    };
+    app.update(Msg::Update(Update::Appended {
+        file: key.file,
+        entries: vec![entry],
+    }));
+    app.prepare(now());
+    assert_eq!(before, keys_on_screen(&app));
+    assert_eq!(app.age(key), Some(0));
+}
+
+/// A fleet whose list is not made again for every update.
+fn large_fleet() -> App {
+    let many = (0..1_500).map(|n| Log::found(n, "codex", &format!("s{n}"), 1_000 + n as i64));
+    app(many.collect(), 80, 24)
+}
+
+fn key_of(file: u64) -> SessionKey {
+    SessionKey {
+        file: FileId(file),
+        lane: Lane::Main,
+    }
+}
+
+/// A session is found, the newest of all.
+fn find(app: &mut App, file: u64) {
+    let log = Log::found(file, "codex", "new", 500);
+    for update in log.into_updates() {
+        app.update(Msg::Update(update));
+    }
+}
+
+fn later(ms: i64) -> Timestamp {
+    now() + SignedDuration::from_millis(ms)
+}
+
+#[test]
+fn a_large_list_is_not_made_again_for_every_update() {
+    let mut app = large_fleet();
+    let before = keys_on_screen(&app);
+    find(&mut app, 9_000);
+    for ms in [0, 50, 199] {
+        app.catch_up(later(ms));
+        app.prepare(later(ms));
+        assert_eq!(keys_on_screen(&app), before, "after {ms} ms");
+        assert_eq!((app.matching(), app.listed_of()), (1500, 1500));
+        // A frame follows without another update.
+        assert!(app.next_change().unwrap().as_millis() <= 40);
+    }
+    app.prepare(later(200));
+    assert_eq!(keys_on_screen(&app)[0], key_of(9_000));
+    assert_eq!((app.matching(), app.listed_of()), (1501, 1501));
+    // It is right, and was not made by a key: nothing more is due but sums and ages.
+    for step in 1..20 {
+        app.prepare(later(200 + step * 40));
+    }
+    assert!(app.next_change().is_none_or(|wait| wait.as_secs() >= 1));
+}
+
+#[test]
+fn a_small_list_is_made_again_for_every_update() {
+    let mut app = app(logs(), 80, 24);
+    let before = keys_on_screen(&app);
+    find(&mut app, 9_000);
+    app.prepare(now());
+    assert_eq!(keys_on_screen(&app).len(), before.len() + 1);
+}
+
+#[test]
+fn keys_that_change_a_large_list_see_all_of_it() {
+    for keys in ["s", "S", "p", "/new"] {
+        let mut app = large_fleet();
+        find(&mut app, 9_000);
+        type_keys(&mut app, keys);
+        let lines = app.lines().iter();
+        let mut sessions = lines.filter_map(crate::tui::app::Listed::session);
+        assert!(sessions.any(|row| row.key == key_of(9_000)), "{keys}");
+    }
+}
+
+#[test]
+fn the_selection_in_a_large_list_stays_on_its_session() {
+    let mut app = large_fleet();
+    type_keys(&mut app, "jjj");
+    let selected = app.current();
+    for n in 0..10 {
+        find(&mut app, 9_000 + n);
+        app.prepare(later(90 * n as i64));
+        assert_eq!(app.current(), selected);
+    }
+    // A key moves it by one row of what is on screen.
+    let below = keys_on_screen(&app).into_iter();
+    let below = below.skip_while(|key| Some(*key) != selected).nth(1);
+    find(&mut app, 9_100);
+    app.catch_up(later(850));
+    app.update(Msg::Key(KeyPress::Char('j')));
+    app.prepare(later(850));
+    assert_eq!(app.current(), below);
+}
+
+#[test]
+fn a_session_that_is_gone_leaves_a_large_list_at_once() {
+    let mut app = large_fleet();
+    let first = keys_on_screen(&app)[0];
+    app.update(Msg::Update(Update::Vanished(first.file)));
+    app.prepare(later(1));
+    assert!(!keys_on_screen(&app).contains(&first));
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_stop_the_list() {
+    let mut app = large_fleet();
+    find(&mut app, 9_000);
+    app.prepare(later(-60_000));
+    assert_eq!(keys_on_screen(&app)[0], key_of(9_000));
+}
+
+/// Five thousand sessions: what is worked out is what is on screen.
+#[test]
+fn a_large_fleet_works_out_its_visible_rows_only() {
+    let many = (0..5_000).map(|n| Log::found(n, "codex", &format!("s{n}"), n as i64));
+    let mut app = app(many.collect(), 80, 24);
+    type_keys(&mut app, "G");
+    let known = app
+        .fleet
+        .sessions()
+        .filter(|(key, _)| app.summary(*key).is_some());
+    assert!(known.count() <= 2 * 24);
+    assert!(text(&app, Theme::default()).contains("5000 of 5000"));
+}

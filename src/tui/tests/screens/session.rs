@@ -1,0 +1,468 @@
+//! A session's screen: its panels, its replay, the text of its items.
+
+use super::{OPEN_SHOP, at_each_size};
+use crate::model::event::{Entry, Event, Lane, Place};
+use crate::model::fleet::{FileId, Update};
+use crate::model::session::{Coverage, Session};
+use crate::model::text::{Text, TextPage, TextRequest};
+use crate::tui::app::tabs::{ITEMS, TABS};
+use crate::tui::app::{App, Effect, Msg, Screen, Speed};
+use crate::tui::keymap::KeyPress;
+use crate::tui::paint::Hit;
+use crate::tui::tests::testing::{app, cells, click, drawn, logs, now, rules, text, type_keys};
+use crate::tui::theme::{Theme, Themes};
+use jiff::SignedDuration;
+
+fn keys(of: &str) -> String {
+    format!("{OPEN_SHOP}{of}")
+}
+
+fn shop(columns: u16, rows: u16) -> App {
+    let mut app = app(logs(), columns, rows);
+    type_keys(&mut app, OPEN_SHOP);
+    app
+}
+
+/// A key that is no character.
+fn press(app: &mut App, press: KeyPress) -> Effect {
+    let effect = app.update(Msg::Key(press));
+    app.prepare(now());
+    effect
+}
+
+#[test]
+fn keys_of_a_session() {
+    at_each_size("session_help", &keys("?"), logs);
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "?");
+    let top = text(&app, Theme::default());
+    assert!(top.contains("↓ more below"), "{top}");
+    press(&mut app, KeyPress::End);
+    let end = text(&app, Theme::default());
+    assert!(
+        end.contains("agent's count") && end.contains("more above"),
+        "{end}"
+    );
+}
+
+#[test]
+fn records_of_unknown_types_are_a_warning() {
+    let mut app = shop(120, 40);
+    assert!(!text(&app, Theme::default()).contains("unknown type"));
+    let key = app.open_session().unwrap();
+    app.update(Msg::Update(Update::Appended {
+        file: key.file,
+        entries: vec![Entry {
+            lane: key.lane,
+            place: Place::default(),
+            at: Some(now()),
+            event: Event::Unknown("brand-new".into()),
+        }],
+    }));
+    app.prepare(now());
+    let screen = text(&app, Theme::default());
+    assert!(
+        screen.contains("1 record of unknown type (claude-code"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn tools() {
+    at_each_size("tools", &keys("2"), logs);
+}
+
+#[test]
+fn other_policies() {
+    at_each_size("what_if", &keys("4"), logs);
+}
+
+#[test]
+fn sub_agents() {
+    at_each_size("agents", &keys("5"), logs);
+}
+
+#[test]
+fn the_course_has_a_tab_where_it_has_no_place() {
+    at_each_size("timeline", &keys("6"), logs);
+}
+
+#[test]
+fn a_filter_of_items() {
+    at_each_size("item_filter", &keys("/role:tool >5k"), logs);
+}
+
+#[test]
+fn a_size_from_which_on_items_are_oversized() {
+    at_each_size("oversized", &keys("o15%"), logs);
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "o15%⏎");
+    assert_eq!(app.page().unwrap().oversized, 1);
+    type_keys(&mut app, "olarge⏎");
+    assert!(
+        app.ui.prompt.is_some(),
+        "what is not understood is not taken"
+    );
+}
+
+#[test]
+fn what_is_looked_for() {
+    at_each_size("find", &keys("fconnect"), logs);
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "fcargo⏎");
+    let at = app.page().unwrap().state.at.unwrap();
+    let items = |app: &App| app.page().unwrap().state.items.len();
+    assert!(app.ui.replay.is_on() && at < now() && items(&app) < 10);
+    type_keys(&mut app, "fno such text⏎");
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("no item of this session contains"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_replay() {
+    for (columns, rows) in super::SIZES {
+        let mut app = shop(columns, rows);
+        for _ in 0..2 {
+            press(&mut app, KeyPress::Left);
+        }
+        type_keys(&mut app, ",");
+        let shown = text(&app, Theme::default());
+        insta::assert_snapshot!(format!("replay_{columns}x{rows}"), shown);
+    }
+}
+
+/// Every moment is drawn, and the last of them is the session as it is.
+#[test]
+fn a_replay_ends_live() {
+    for (columns, rows) in super::SIZES {
+        for log in ["/opus⏎⏎", "/billing⏎⏎", "/notes⏎⏎", "/api⏎⏎"] {
+            let mut app = app(logs(), columns, rows);
+            type_keys(&mut app, log);
+            let live = text(&app, Theme::default());
+            type_keys(&mut app, "r");
+            assert!(app.ui.replay.is_on());
+            let moments = app.page().unwrap().timeline.len();
+            for _ in 0..moments {
+                text(&app, Theme::default());
+                type_keys(&mut app, ".");
+            }
+            assert!(!app.ui.replay.is_on());
+            assert_eq!(text(&app, Theme::default()), live);
+        }
+    }
+}
+
+#[test]
+fn moments_that_share_a_place_are_stepped_through() {
+    let mut log = crate::tui::tests::testing::Log::found(1, "gemini-cli", "one", 5)
+        .meta("/home/ada/docs", "gemini-3-pro", None, None)
+        .user(400, "proofread chapter two");
+    for n in 0..5 {
+        log = log.result("read_file", 100 + n, "# Chapter");
+    }
+    let mut app = app(vec![log.in_two_places()], 80, 24);
+    press(&mut app, KeyPress::Enter);
+    let end = app.moment().unwrap();
+    assert!(end >= 5);
+    for at in (0..end).rev() {
+        type_keys(&mut app, ",");
+        assert_eq!(app.moment(), Some(at));
+    }
+}
+
+#[test]
+fn time_plays_a_replay_to_its_end() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "r");
+    let begun = app.page().unwrap().state.requests;
+    let mut at = now();
+    let mut steps = 0;
+    while app.ui.replay.is_on() {
+        let wait = app.next_change().unwrap();
+        assert!(wait.as_secs() <= 1);
+        at += SignedDuration::try_from(wait).unwrap();
+        app.prepare(at);
+        steps += 1;
+        assert!(steps < 10_000, "it never ends");
+    }
+    assert!(begun < app.page().unwrap().state.requests);
+    assert_eq!(app.ui.replay.playing, None);
+}
+
+#[test]
+fn speeds_have_ends_and_a_step_pauses() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "r+++++++++++++++");
+    assert_eq!(app.ui.replay.speed(), *Speed::ALL.last().unwrap());
+    type_keys(&mut app, "----------------");
+    assert_eq!(app.ui.replay.speed(), Speed::ALL[0]);
+    assert!(app.ui.replay.playing.is_some());
+    press(&mut app, KeyPress::Right);
+    assert!(app.ui.replay.playing.is_none());
+}
+
+#[test]
+fn a_step_to_a_compaction_that_there_is_not_leads_nowhere() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "[");
+    assert!(!app.ui.replay.is_on());
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("no compaction before this point"), "{shown}");
+    press(&mut app, KeyPress::Left);
+    let moment = app.moment();
+    type_keys(&mut app, "]");
+    assert_eq!(app.moment(), moment);
+    assert!(app.ui.replay.is_on());
+}
+
+#[test]
+fn escape_leads_back_step_by_step() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "t");
+    press(&mut app, KeyPress::Left);
+    assert!(app.ui.replay.is_on() && !app.ui.item_filter.is_empty());
+    type_keys(&mut app, "⎋");
+    assert!(!app.ui.replay.is_on() && !app.ui.item_filter.is_empty());
+    type_keys(&mut app, "⎋");
+    assert!(app.ui.item_filter.is_empty());
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.ui.screen, Screen::Overview);
+}
+
+#[test]
+fn marks_show_the_context_without_them() {
+    let mut app = shop(120, 40);
+    type_keys(&mut app, "m");
+    let page = app.page().unwrap();
+    let list = page.list.as_deref().unwrap();
+    assert_eq!(page.marked, list.item(0).unwrap().1);
+    let shown = text(&app, Theme::default());
+    assert!(
+        shown.contains("without it") && shown.contains('◆'),
+        "{shown}"
+    );
+    type_keys(&mut app, "M");
+    assert_eq!(app.page().unwrap().marked, 0);
+}
+
+#[test]
+fn oversized_items_are_stepped_through_and_around() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "s");
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        type_keys(&mut app, "n");
+        seen.push(app.selected_item().unwrap().1);
+    }
+    assert_eq!(seen[0], seen[3]);
+    assert_eq!(
+        seen[..3]
+            .iter()
+            .collect::<std::collections::HashSet<_>>()
+            .len(),
+        3
+    );
+    type_keys(&mut app, "N");
+    assert_eq!(app.selected_item().unwrap().1, seen[2]);
+}
+
+#[test]
+fn a_tool_leads_to_its_items() {
+    let mut app = shop(80, 24);
+    type_keys(&mut app, "2⏎");
+    assert_eq!(app.ui.tab, ITEMS);
+    assert_eq!(app.ui.item_filter, "tool:Grep");
+    assert_eq!(app.list().unwrap().0.ids().len(), 2);
+}
+
+#[test]
+fn a_sub_agent_opens_and_leads_back() {
+    let mut app = shop(80, 24);
+    let parent = app.current();
+    type_keys(&mut app, "5⏎");
+    assert_ne!(app.current(), parent);
+    type_keys(&mut app, "⎋");
+    assert_eq!(app.current(), parent);
+}
+
+#[test]
+fn the_mouse_goes_where_a_hand_would() {
+    let mut app = shop(120, 40);
+    // Tabs, then the timeline, then the line of the replay.
+    let tab = spot(&app, |hit| hit == Hit::Tab(TABS[1].name));
+    click(&mut app, tab);
+    assert_eq!(app.ui.tab, &TABS[1]);
+    let timeline = spot(&app, |hit| hit == Hit::Timeline);
+    click(&mut app, timeline);
+    assert!(app.ui.replay.is_on());
+    let transport = spot(&app, |hit| hit == Hit::Transport);
+    click(&mut app, transport);
+    assert_eq!(app.moment(), Some(0));
+    app.update(Msg::Drag(119));
+    app.prepare(now());
+    assert!(!app.ui.replay.is_on(), "dragged to its end it is live");
+    app.update(Msg::Release);
+    app.update(Msg::Drag(60));
+    app.prepare(now());
+    assert!(!app.ui.replay.is_on());
+}
+
+/// The first spot with such a zone, from the top left.
+pub(super) fn spot(app: &App, wanted: impl Fn(Hit) -> bool) -> (u16, u16) {
+    let (hits, (columns, rows)) = (drawn(app), app.ui.size);
+    let spots = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
+    let mut found = spots.filter(|(x, y)| hits.at(*x, *y).is_some_and(|(_, hit)| wanted(hit)));
+    found.next().unwrap()
+}
+
+/// Opens the largest item's text, which comes at once.
+fn reading(columns: u16, rows: u16, said: &str) -> App {
+    let mut app = shop(columns, rows);
+    let Effect::ReadText(of) = press(&mut app, KeyPress::Enter) else {
+        panic!("no text is asked for");
+    };
+    answer(&mut app, of, Ok(said));
+    app
+}
+
+fn answer(app: &mut App, of: TextRequest, said: Result<&str, &str>) {
+    let text = match said {
+        Ok(said) => Ok(Text {
+            text: said.to_owned(),
+            pages: 1,
+            bytes: said.len() as u64,
+            line: 1,
+            lines: said.lines().count() as u64,
+        }),
+        Err(why) => Err(why.to_owned()),
+    };
+    app.update(Msg::Update(Update::Text(Box::new(TextPage { of, text }))));
+    app.prepare(now());
+}
+
+const JSON: &str = r#"{"files":[{"path":"src/main.rs","line":12,"text":"fn connect(url: &str)"},{"path":"src/db.rs","line":3,"text":"日本語 \u001b[31m"}],"more":false}"#;
+
+#[test]
+fn the_text_of_an_item() {
+    for (columns, rows) in super::SIZES {
+        let app = reading(columns, rows, JSON);
+        let shown = text(&app, Theme::default());
+        insta::assert_snapshot!(format!("text_{columns}x{rows}"), shown);
+    }
+}
+
+#[test]
+fn what_is_searched_in_a_text() {
+    for (columns, rows) in super::SIZES {
+        let mut app = reading(columns, rows, JSON);
+        type_keys(&mut app, "/src");
+        let shown = text(&app, Theme::default());
+        insta::assert_snapshot!(format!("search_{columns}x{rows}"), shown);
+    }
+}
+
+#[test]
+fn a_text_is_searched_copied_opened_and_left() {
+    let mut app = reading(80, 24, "one\ntwo\nthree two\n\u{1b}[2Jtwo");
+    type_keys(&mut app, "/two⏎");
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("1 of 3"), "{shown}");
+    assert!(!shown.contains('\u{1b}'));
+    let copy = app.update(Msg::Key(KeyPress::Char('y')));
+    assert!(matches!(copy, Effect::Copy(text) if text.ends_with("␛[2Jtwo")));
+    for key in ['o', 'e'] {
+        let open = app.update(Msg::Key(KeyPress::Char(key)));
+        assert!(matches!(open, Effect::Open(..)), "{key}");
+    }
+    type_keys(&mut app, "⎋");
+    assert!(matches!(app.ui.screen, Screen::Session(_)));
+    assert!(app.pager.is_none(), "nothing of it is kept");
+}
+
+#[test]
+fn a_text_that_cannot_be_read_says_why() {
+    let mut app = shop(80, 24);
+    let Effect::ReadText(of) = press(&mut app, KeyPress::Enter) else {
+        panic!("no text is asked for");
+    };
+    answer(
+        &mut app,
+        of,
+        Err("the log was rewritten: open the session again"),
+    );
+    let shown = text(&app, Theme::default());
+    assert!(shown.contains("the log was rewritten"), "{shown}");
+}
+
+/// The updates of a reader that began at the end of the shop's log, or at its beginning: the first has
+/// no lines.
+fn reread(lines: fn(u64) -> u64) -> Msg {
+    let mut session = Session::new("claude-code", rules());
+    for update in logs().swap_remove(1).into_updates() {
+        if let Update::Appended { entries, .. } = update {
+            for mut entry in entries {
+                entry.place.line = lines(entry.place.line);
+                session.apply(entry);
+            }
+        }
+    }
+    session.coverage = Coverage::Whole;
+    Msg::Update(Update::Rebuilt {
+        file: FileId(2),
+        sessions: vec![(Lane::Main, session)],
+    })
+}
+
+/// A session that was never opened has only its end until its log is read again.
+#[test]
+fn a_replay_from_the_list_waits_for_its_beginning() {
+    let mut app = app(logs(), 80, 24);
+    let Msg::Update(Update::Rebuilt { file, mut sessions }) = reread(|line| line) else {
+        panic!("no sessions");
+    };
+    sessions.iter_mut().for_each(|(_, session)| session.trim());
+    app.update(Msg::Update(Update::Rebuilt { file, sessions }));
+    app.prepare(now());
+    type_keys(&mut app, "/opus⏎r");
+    let few = app.page().unwrap().timeline.len();
+    app.prepare(now() + SignedDuration::from_secs(60));
+    assert!(app.ui.replay.is_on() && app.moment() == Some(0));
+    app.update(reread(|line| line));
+    app.prepare(now() + SignedDuration::from_secs(60));
+    assert!(app.page().unwrap().timeline.len() > few);
+    assert_eq!(app.moment(), Some(0));
+    assert!(app.next_change().is_some(), "and plays on");
+}
+
+#[test]
+fn the_shown_item_is_found_again_after_a_reread() {
+    let mut app = shop(80, 24);
+    app.update(reread(|_| 0));
+    app.prepare(now());
+    press(&mut app, KeyPress::Left);
+    let moment = app.moment();
+    press(&mut app, KeyPress::Enter);
+    assert!(moment.is_some_and(|at| at > 0) && app.item_read().is_some());
+    app.update(reread(|line| line));
+    app.prepare(now());
+    assert!(app.item_read().is_some(), "the item is in its log");
+    press(&mut app, KeyPress::Esc);
+    assert_eq!(app.moment(), moment);
+}
+
+#[test]
+fn in_light_and_in_ascii() {
+    let mut themes = Themes::default();
+    themes.choose("light").unwrap();
+    let mut app = shop(80, 24);
+    press(&mut app, KeyPress::Left);
+    insta::assert_debug_snapshot!("replay_light", cells(&app, themes.theme()));
+    let shown = text(&app, Theme::default().in_ascii());
+    assert!(shown.is_ascii(), "{shown}");
+    insta::assert_snapshot!("replay_ascii", shown);
+    let plain = text(&app, Theme::monochrome());
+    insta::assert_snapshot!("replay_no_color", plain);
+}

@@ -1,0 +1,440 @@
+//! A fleet by hand, for tests of the screens: events as a decoder would write them.
+
+use crate::model::event::{
+    Billed, Cause, Entry, Event, Kept, Key, Lane, Meta, NewItem, Node, Part, Place, Reset, Size,
+    Usage, count,
+};
+use crate::model::fleet::{FileFacts, FileId, Fleet, SessionKey, Update};
+use crate::model::session::Coverage;
+use crate::model::window::Rules;
+use crate::model::{Gone, Kind, Role, Source};
+use crate::tui::app::{App, Effect, Listed, Msg};
+use crate::tui::keymap::KeyPress;
+use crate::tui::paint::HitMap;
+use crate::tui::theme::Theme;
+use crate::tui::views;
+use jiff::{SignedDuration, Timestamp};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const RULES: &str = r#"
+[[model]]
+ids = ["claude-*"]
+window = 200_000
+tokenizer = "test"
+source = "test"
+
+[[model]]
+ids = ["gpt-*"]
+window = 258_400
+tokenizer = "test"
+source = "test"
+
+[[model]]
+ids = ["gemini-*"]
+window = 1_048_576
+tokenizer = "test"
+source = "test"
+
+[tokenizer.test]
+per_token = 1.0
+per_item = 4.0
+spread = 0.1
+spread_floor = 10.0
+source = "test"
+
+[[policy]]
+agent = "claude-code"
+name = "claude-code"
+reserve = 33_000
+keeps = "a summary"
+source = "test"
+
+[[policy]]
+agent = "codex"
+name = "codex"
+share = 0.95
+keeps = "user messages"
+source = "test"
+"#;
+
+/// The time at which all tests look.
+pub(in crate::tui) fn now() -> Timestamp {
+    "2026-03-14T15:09:26Z".parse().expect("a time")
+}
+
+pub(in crate::tui) fn rules() -> Arc<Rules> {
+    Arc::new(toml::from_str(RULES).expect("rules"))
+}
+
+/// Writes a session's log as events, one line after the other.
+pub(in crate::tui) struct Log {
+    file: FileId,
+    lane: Lane,
+    line: u64,
+    at: Timestamp,
+    updates: Vec<Update>,
+}
+
+impl Log {
+    /// A file that was found; its last record will be written about `age` seconds ago.
+    pub(in crate::tui) fn found(n: u64, agent: &'static str, id: &str, age: i64) -> Log {
+        let at = now() - SignedDuration::from_secs(age);
+        let label = agent.split('-').next().unwrap_or(agent);
+        let facts = FileFacts {
+            file: FileId(n),
+            agent,
+            label,
+            path: Arc::new(PathBuf::from(format!("/logs/{agent}/{id}.jsonl"))),
+            id: Some(id.to_owned()),
+            parent: None,
+            len: 0,
+            modified: Some(at),
+        };
+        Log {
+            file: FileId(n),
+            lane: Lane::Main,
+            line: 0,
+            at,
+            updates: vec![Update::Found(Box::new(facts))],
+        }
+    }
+
+    pub(in crate::tui) fn event(mut self, event: Event) -> Log {
+        self.line += 1;
+        let entry = Entry {
+            lane: self.lane,
+            place: Place {
+                line: self.line,
+                offset: self.line * 1_000,
+                len: 900,
+            },
+            at: Some(self.at),
+            event,
+        };
+        self.updates.push(Update::Appended {
+            file: self.file,
+            entries: vec![entry],
+        });
+        self
+    }
+
+    /// Another event of the record before.
+    pub(in crate::tui) fn too(mut self, event: Event) -> Log {
+        if let Some(Update::Appended { entries, .. }) = self.updates.last_mut()
+            && let Some(entry) = entries.first().cloned()
+        {
+            entries.push(Entry { event, ..entry });
+        }
+        self
+    }
+
+    pub(in crate::tui) fn meta(
+        self,
+        cwd: &str,
+        model: &str,
+        title: Option<&str>,
+        parent: Option<&str>,
+    ) -> Log {
+        self.event(Event::Meta(Box::new(Meta {
+            cwd: Some(cwd.into()),
+            model: Some(model.into()),
+            title: title.map(Into::into),
+            parent: parent.map(Into::into),
+            version: Some("0.21.39".into()),
+            ..Meta::default()
+        })))
+    }
+
+    fn node(self, part: Part, items: Vec<NewItem>) -> Log {
+        let request = (part == Part::Output).then(|| Key::of_number("request", self.line));
+        self.event(Event::Node(Box::new(Node {
+            part,
+            request,
+            turn: part == Part::Input,
+            items,
+            ..Node::default()
+        })))
+    }
+
+    pub(in crate::tui) fn user(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::User, Kind::Text, None, tokens, text);
+        self.node(Part::Input, vec![item])
+    }
+
+    pub(in crate::tui) fn skill(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Container, Kind::Skill, None, tokens, text);
+        self.node(Part::Injected, vec![item])
+    }
+
+    pub(in crate::tui) fn summary(self, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Container, Kind::Summary, None, tokens, text);
+        self.node(Part::Injected, vec![item])
+    }
+
+    pub(in crate::tui) fn result(self, tool: &str, tokens: u64, text: &str) -> Log {
+        let item = item(Role::Tool, Kind::ToolResult, Some(tool), tokens, text);
+        self.node(Part::Result, vec![item])
+    }
+
+    /// A response that calls a tool, with its report.
+    pub(in crate::tui) fn answer(self, prompt: u64, output: u64, tool: &str, text: &str) -> Log {
+        let request = Key::of_number("request", self.line);
+        let call = item(Role::Assistant, Kind::ToolCall, Some(tool), output, text);
+        self.node(Part::Output, vec![call])
+            .event(Event::Usage(Box::new(Usage {
+                request,
+                model: None,
+                prompt,
+                cached: prompt / 2,
+                output: Some(output),
+                reasoning: None,
+                source: Source::Reported,
+                billed: Billed::default(),
+                is_whole: false,
+            })))
+    }
+
+    pub(in crate::tui) fn compact(self, before: u64, after: Option<u64>) -> Log {
+        self.event(Event::Reset(Box::new(Reset {
+            key: None,
+            gone: Gone::Compaction,
+            cause: Cause::Automatic,
+            before: Some(before),
+            after,
+            kept: Kept::Nothing,
+        })))
+    }
+
+    pub(in crate::tui) fn unreadable(self, why: &str) -> Log {
+        self.event(Event::Unreadable(why.into()))
+    }
+
+    /// The same records as if they stood in two places by turns, as in a log that is rewritten.
+    pub(in crate::tui) fn in_two_places(mut self) -> Log {
+        for (n, update) in self.updates.iter_mut().enumerate() {
+            if let Update::Appended { entries, .. } = update {
+                entries[0].place = Place {
+                    line: 1,
+                    offset: n as u64 % 2,
+                    len: 900,
+                };
+            }
+        }
+        self
+    }
+
+    /// The records, half a minute apart, the last at the time that was given.
+    pub(in crate::tui) fn into_updates(mut self) -> Vec<Update> {
+        let mut at = self.at;
+        for update in self.updates.iter_mut().rev() {
+            if let Update::Appended { entries, .. } = update {
+                entries.iter_mut().for_each(|entry| entry.at = Some(at));
+                at -= SignedDuration::from_secs(31);
+            }
+        }
+        self.updates
+    }
+}
+
+pub(in crate::tui) fn item(
+    role: Role,
+    kind: Kind,
+    tool: Option<&str>,
+    tokens: u64,
+    text: &str,
+) -> NewItem {
+    NewItem {
+        role,
+        kind,
+        tool: tool.map(Into::into),
+        call: None,
+        size: Size {
+            bytes: count(tokens.saturating_mul(4)),
+            local: count(tokens),
+            counted: true,
+            ..Size::default()
+        },
+        preview: text.into(),
+        hash: tokens,
+        ephemeral: false,
+        nth: 0,
+    }
+}
+
+/// A session of each kind that a row can show.
+pub(in crate::tui) fn logs() -> Vec<Log> {
+    let near = Log::found(1, "codex", "019a-near", 8)
+        .meta("/home/ada/code/api-gateway", "gpt-5.4", None, None)
+        .user(900, "why does the retry loop spin")
+        .answer(190_000, 600, "shell", "rg -n retry src")
+        .result("shell", 14_000, "src/retry.rs:14: loop {")
+        .answer(204_700, 900, "shell", "cargo test retry")
+        .result("shell", 21_500, "running 214 tests")
+        .answer(227_200, 800, "apply_patch", "*** Begin Patch")
+        .result(
+            "apply_patch",
+            13_100,
+            "Success. Updated the following files:",
+        )
+        .answer(241_000, 500, "shell", "cargo test")
+        .result("shell", 1_200, "test result: ok. 214 passed");
+    let mid = Log::found(2, "claude-code", "5f0c-mid", 2)
+        .meta(
+            "/home/ada/code/shop",
+            "claude-opus-4-6-20260115",
+            None,
+            None,
+        )
+        .skill(3_100, "commit: how commits are written here")
+        .user(480, "the cart loses its lines when two tabs are open")
+        .answer(31_200, 350, "Read", "src/db.rs")
+        .result("Read", 18_400, "src/db.rs 1 use std::sync::Arc;")
+        .answer(50_100, 900, "Bash", "cargo test 2>&1")
+        .result("Bash", 9_700, "running 41 tests")
+        .answer(60_900, 2_100, "Grep", "fn connect")
+        .result("Grep", 61_000, "src/main.rs:12: fn connect(url: &str)")
+        .answer(124_100, 1_400, "Edit", "src/db.rs")
+        .result(
+            "Edit",
+            3_900,
+            "The file src/db.rs has been updated. 日本語 ok",
+        );
+    let sub = Log::found(3, "claude-code", "agent-a1", 40)
+        .meta(
+            "/home/ada/code/shop",
+            "claude-haiku-4-5",
+            Some("Explore"),
+            Some("5f0c-mid"),
+        )
+        .user(700, "find all callers of connect")
+        .answer(14_000, 200, "Grep", "connect\\(")
+        .result("Grep", 22_000, "src/main.rs:12")
+        .answer(36_200, 300, "Read", "src/main.rs");
+    let gemini = Log::found(4, "gemini-cli", "session-7", 95)
+        .meta("/home/ada/docs", "gemini-3-pro", None, None)
+        .user(400, "proofread chapter two")
+        .answer(98_000, 900, "read_file", "ch02.md")
+        .result("read_file", 27_000, "# Chapter two")
+        .answer(126_000, 700, "replace", "ch02.md");
+    let compacted = Log::found(5, "claude-code", "77aa-comp", 12)
+        .meta(
+            "/home/ada/code/billing",
+            "claude-sonnet-4-5-20250929",
+            None,
+            None,
+        )
+        .user(300, "add invoices")
+        .answer(31_000, 400, "Bash", "ls")
+        .result("Bash", 120_000, "a very long listing")
+        .answer(151_600, 900, "Bash", "make")
+        .result("Bash", 15_000, "cc -o main")
+        .compact(167_400, None)
+        .summary(
+            9_000,
+            "This session is being continued from a previous conversation",
+        )
+        .user(200, "go on");
+    let unread = Log::found(6, "pi", "0b-unread", 3 * 3_600);
+    let broken = Log::found(7, "claude-code", "dead-beef", 5 * 86_400)
+        .meta(
+            "/home/ada/code/notes",
+            "claude-sonnet-4-5",
+            Some("tidy \u{1b}[31mup"),
+            None,
+        )
+        .user(90, "tidy up")
+        .answer(161_000, 300, "Read", "notes.md")
+        .result("Read", 4_400, "# Notes")
+        .unreadable("expected value at column 1")
+        .unreadable("not UTF-8")
+        .unreadable("cut off")
+        .answer(165_800, 200, "Write", "notes.md");
+    vec![near, mid, sub, gemini, compacted, unread, broken]
+}
+
+/// The screens of some logs, read through.
+pub(in crate::tui) fn app(logs: Vec<Log>, columns: u16, rows: u16) -> App {
+    let mut app = App::new(Fleet::new(rules()), now());
+    for update in logs.into_iter().flat_map(Log::into_updates) {
+        app.update(Msg::Update(update));
+    }
+    let keys: Vec<_> = app.fleet.sessions().map(|(key, _)| key).collect();
+    for key in keys {
+        if let Some(session) = app.fleet.get_mut(key).filter(|s| s.meta.model.is_some()) {
+            session.coverage = Coverage::Whole;
+        }
+    }
+    app.update(Msg::Update(Update::InitialScanDone));
+    app.update(Msg::Resize(columns, rows));
+    app.prepare(now());
+    app
+}
+
+/// Presses keys, one character each; `⏎` and `⎋` are Enter and Escape.
+pub(in crate::tui) fn type_keys(app: &mut App, keys: &str) {
+    for c in keys.chars() {
+        let press = match c {
+            '⏎' => KeyPress::Enter,
+            '⎋' => KeyPress::Esc,
+            c => KeyPress::Char(c),
+        };
+        app.update(Msg::Key(press));
+        app.prepare(now());
+    }
+}
+
+/// What lies where on the screen.
+pub(in crate::tui) fn drawn(app: &App) -> HitMap {
+    views::draw(app, Theme::default(), &mut screen(app))
+}
+
+/// Clicks on what lies at a column and row of the screen as it is drawn.
+pub(in crate::tui) fn click(app: &mut App, (column, row): (u16, u16)) -> Effect {
+    app.hits = drawn(app);
+    let effect = app.update(Msg::Click(column, row));
+    app.prepare(now());
+    effect
+}
+
+/// The sessions on screen, from the top.
+pub(in crate::tui) fn keys_on_screen(app: &App) -> Vec<SessionKey> {
+    let sessions = app.visible_lines().filter_map(Listed::session);
+    sessions.map(|row| row.key).collect()
+}
+
+/// A blank screen.
+fn screen(app: &App) -> Buffer {
+    let (columns, rows) = app.ui.size;
+    Buffer::empty(Rect::new(0, 0, columns, rows))
+}
+
+/// The screen as cells.
+pub(in crate::tui) fn cells(app: &App, theme: Theme) -> Buffer {
+    let mut buffer = screen(app);
+    let _ = views::draw(app, theme, &mut buffer);
+    buffer
+}
+
+/// The screen as text, a line a row.
+pub(in crate::tui) fn text(app: &App, theme: Theme) -> String {
+    let buffer = cells(app, theme);
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let mut skip = 0;
+        let mut line = String::new();
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip == 0 {
+                line.push_str(symbol);
+                skip = crate::render::text::width(symbol).max(1);
+            }
+            skip -= 1;
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
