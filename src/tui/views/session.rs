@@ -14,6 +14,7 @@
 //!    18.4k ══  T     Read          2m  src/db.rs
 //! ```
 
+mod chart;
 mod forecast;
 mod numbers;
 mod status;
@@ -31,8 +32,8 @@ use crate::render::{self, number, text};
 use crate::tui::app::{self, App, Nearness};
 use crate::tui::paint::{Area, Hit, Tone, joined, joined_width, piece, plain, quiet, width};
 use crate::tui::widgets::canvas::Canvas;
-use crate::tui::widgets::chart::{self, Chart};
 use crate::tui::widgets::gauge::{Gauge, Place};
+use chart::Chart;
 
 /// The numbers of the moment on screen.
 struct Shown<'a> {

@@ -126,18 +126,6 @@ const MAY: &[(Parts, Parts)] = &[
         &["tui::widgets"],
         &["model", "render", "tui::paint", "tui::theme"],
     ),
-    // What of the screens' state it draws.
-    (
-        &["tui::widgets::chart"],
-        &[
-            "model",
-            "render",
-            "tui::paint",
-            "tui::app",
-            "tui::theme",
-            "tui::widgets",
-        ],
-    ),
     (
         &["tui::views"],
         &[

@@ -11,11 +11,11 @@
 //!
 //! Known is solid, estimated hatched, as in a gauge; what follows the cursor is quiet.
 
-use super::canvas::Canvas;
 use crate::render::{number, text};
 use crate::tui::app::Pace;
 use crate::tui::app::timeline::{History, Scale};
 use crate::tui::paint::{Area, Tone, piece, quiet};
+use crate::tui::widgets::canvas::Canvas;
 
 /// The columns of the sizes on the left, their line included.
 const LABELS: u16 = 6;
@@ -24,19 +24,19 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 
 /// Draws a timeline.
 #[derive(Debug, Clone, Copy)]
-pub struct Chart<'a> {
+pub(super) struct Chart<'a> {
     /// What is drawn.
-    pub history: History<'a>,
+    pub(super) history: History<'a>,
 }
 
 /// The part of an area that holds the steps, for the mouse.
-pub fn field(area: Area) -> Area {
+pub(super) fn field(area: Area) -> Area {
     area.inset(LABELS.min(area.width), 0)
 }
 
 impl Chart<'_> {
     /// Draws it into an area of the screen.
-    pub fn draw(&self, area: Area, canvas: &mut Canvas<'_>) {
+    pub(super) fn draw(&self, area: Area, canvas: &mut Canvas<'_>) {
         let field = field(area);
         if field.width < 8 || field.height < 2 {
             return;
