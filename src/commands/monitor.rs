@@ -1,28 +1,23 @@
 //! Opens the screens, with the threads that feed them.
 
+mod logs;
+
 use super::locale;
 use super::setup::{LeftOut, Setup};
 use crate::cli::Monitor;
 use crate::config::{self, UserThemes};
 use crate::files;
-use crate::ingest::store::pipe::{self, Piped, STDIN};
-use crate::ingest::{self, Handle, demo};
+use crate::ingest::store::pipe::{self, STDIN};
 use crate::model::estimators::Estimator;
-use crate::model::fleet::Update;
 use crate::report::ReportContext;
-use crate::tokens::Counter;
 use crate::tui::keymap::Keymap;
 use crate::tui::runtime::state::StateFile;
 use crate::tui::theme::{ColourDepth, Glyphs, Themes};
-use crate::tui::{self, Start};
+use crate::tui::{self, Logs, Start};
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use logs::{Demo, Followed};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use tokio::sync::mpsc::Sender;
 
 /// Updates that may wait for the screens; beyond, the reading of logs waits.
 const UPDATES: usize = 256;
@@ -98,57 +93,28 @@ impl Plan<'_> {
 
     /// Starts the threads that read logs or play the demo.
     pub(super) fn start(self) -> Result<Start> {
-        let Plan {
-            setup,
-            options,
-            context,
-            ..
-        } = self;
+        let setup = self.setup;
         locale::check_terminal(&setup.user.env)?;
-        let roots = context.roots.iter();
+        let roots = self.context.roots.iter();
         let looked_in = roots.map(|root| setup.user.folders.display(root.path()));
-        let looked_in: Vec<String> = looked_in.collect();
-        let rules = Arc::clone(&context.rules);
-        let counter = Arc::new(Counter::for_estimator(rules.estimator));
+        let looked_in = looked_in.collect();
+        let rules = Arc::clone(&self.context.rules);
         let (sender, updates) = tokio::sync::mpsc::channel(UPDATES);
-        let estimator = estimator_note(options.estimate.estimator.unwrap_or_default());
-        let found = Arc::new(AtomicBool::new(false));
-        let banner = match options.demo {
-            true => demo_banner(options.demo, &estimator),
-            false => estimator.clone(),
-        };
-        let show_demo = {
-            let sink = until_found(
-                Arc::clone(&found),
-                estimator.clone(),
-                to_screens(sender.clone()),
-            );
-            let (rules, counter) = (Arc::clone(&rules), Arc::clone(&counter));
-            move || demo::start(rules, counter, sink)
-        };
-        let vocabulary = Arc::clone(&counter);
-        let handle = if options.demo {
-            show_demo()?;
-            None
+        let note = estimator_note(self.options.estimate.estimator.unwrap_or_default());
+        let demo = Demo::new(Arc::clone(&rules), note.clone(), sender);
+        let (banner, logs): (String, Box<dyn Logs>) = if self.options.demo {
+            demo.play()?;
+            (demo.banner(""), Box::new(demo))
         } else {
             let piped = match &self.pipe {
-                Some(path) => pipe::named(path, context.forced)
+                Some(path) => pipe::named(path, self.context.forced)
                     .with_context(|| format!("cannot read '{}'", path.display()))?,
                 None => None,
             };
-            let sink = to_screens(sender.clone());
-            let tell = sink.clone();
-            let nothing_found = move || {
-                tell(Update::Banner(demo_banner(false, &estimator)))?;
-                // If no thread can be started, there is no demo.
-                drop(show_demo());
-                ControlFlow::Continue(())
-            };
-            let nothing_found = options.paths.is_empty().then_some(nothing_found);
-            let handle = read_logs(context, piped, counter, found, nothing_found, sink)?;
-            Some(Arc::new(handle))
+            let or_demo = self.options.paths.is_empty();
+            let followed = Followed::start(self.context, piped, demo, or_demo)?;
+            (note, Box::new(followed))
         };
-        let (reader, reader_of_texts) = (handle.clone(), handle.clone());
         Ok(Start {
             rules,
             themes: self.themes,
@@ -162,74 +128,9 @@ impl Plan<'_> {
             problems: self.problems,
             now: Box::new(jiff::Timestamp::now),
             updates,
-            // The demo's sessions are complete from the start.
-            look_at: Box::new(move |file| {
-                if let Some(handle) = &handle {
-                    handle.look_at(file);
-                }
-            }),
-            read_text: Box::new(move |job| match &reader {
-                Some(reader) if !demo::holds(job.request().file) => reader.read_text(job),
-                // If no thread can be started, the text stays unread.
-                _ => drop(demo::read_text(job, to_screens(sender.clone()))),
-            }),
-            need_texts: Box::new(move |files| {
-                if let Some(handle) = &reader_of_texts {
-                    handle.need_texts(files);
-                }
-            }),
-            // An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
-            prepare_to_count: Box::new(move || {
-                let load = move || vocabulary.warm_up();
-                // If no thread can be started, the first count loads it.
-                drop(thread::Builder::new().name("vocabulary".into()).spawn(load));
-            }),
-            is_invented: demo::holds,
+            logs,
         })
     }
-}
-
-/// Passes updates on to the screens, as long as they are open.
-fn to_screens(
-    sender: Sender<Update>,
-) -> impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static {
-    move |update| match sender.blocking_send(update) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
-    }
-}
-
-/// Starts to read and follow logs. `found` is set once there is one. `nothing_found` is called if there is none
-/// after the first look.
-fn read_logs(
-    context: ReportContext,
-    piped: Option<Piped>,
-    counter: Arc<Counter>,
-    found: Arc<AtomicBool>,
-    mut nothing_found: Option<impl FnOnce() -> ControlFlow<()> + Send + 'static>,
-    sink: impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static,
-) -> std::io::Result<Handle> {
-    let options = ingest::Options {
-        formats: context.formats,
-        roots: context.roots,
-        user: context.user,
-        stdin: piped,
-        rules: context.rules,
-        counter,
-        cache: context.cache,
-    };
-    ingest::start(options, move |update| {
-        if matches!(update, Update::Found(_)) {
-            found.store(true, Ordering::Relaxed);
-        }
-        let all_found = matches!(update, Update::InitialScanDone);
-        sink(update)?;
-        let nothing_found = nothing_found.take_if(|_| all_found);
-        match nothing_found.filter(|_| !found.load(Ordering::Relaxed)) {
-            Some(nothing_found) => nothing_found(),
-            None => ControlFlow::Continue(()),
-        }
-    })
 }
 
 /// Says so if the numbers are not those of the default estimator.
@@ -237,34 +138,6 @@ fn estimator_note(estimator: Estimator) -> String {
     match estimator == Estimator::default() {
         true => String::new(),
         false => format!("by {estimator}: {}", estimator.rule()),
-    }
-}
-
-fn demo_banner(wanted: bool, note: &str) -> String {
-    let why = if wanted { "" } else { "no agent logs found: " };
-    let separator = if note.is_empty() { "" } else { " · " };
-    format!("{why}this is a demo{separator}{note}")
-}
-
-/// Passes the demo's updates on until a log is found; then removes the demo's sessions and ends.
-fn until_found(
-    found: Arc<AtomicBool>,
-    banner: String,
-    sink: impl Fn(Update) -> ControlFlow<()>,
-) -> impl FnMut(Update) -> ControlFlow<()> {
-    let mut files = BTreeSet::new();
-    move |update| {
-        if found.load(Ordering::Relaxed) {
-            for file in std::mem::take(&mut files) {
-                sink(Update::Vanished(file))?;
-            }
-            sink(Update::Banner(banner.clone()))?;
-            return ControlFlow::Break(());
-        }
-        if let Update::Found(facts) = &update {
-            files.insert(facts.file);
-        }
-        sink(update)
     }
 }
 

@@ -4,6 +4,7 @@ mod clipboard;
 mod console;
 mod events;
 mod input;
+mod logs;
 mod notify;
 mod pacer;
 pub mod painter;
@@ -31,6 +32,7 @@ use console::Tty;
 pub use console::{Console, Happening};
 use events::message;
 use jiff::Timestamp;
+pub use logs::Logs;
 use notify::{Notifier, Route};
 use pacer::Pacer;
 use painter::Painter;
@@ -81,16 +83,8 @@ pub struct Start {
     pub now: Box<dyn Fn() -> Timestamp + Send>,
     /// Updates of the ingest. Bounded, so that the ingest waits for the screens.
     pub updates: Receiver<Update>,
-    /// Requests that the ingest reads this file first, from its start.
-    pub look_at: Box<dyn Fn(FileId) + Send>,
-    /// Requests the text of an item from the ingest.
-    pub read_text: Box<dyn Fn(TextJob) + Send>,
-    /// Requests that the ingest reads these files, which came from the cache, for their texts.
-    pub need_texts: Box<dyn Fn(Vec<FileId>) + Send>,
-    /// Called at the first key or click: a session may be opened soon.
-    pub prepare_to_count: Box<dyn FnOnce() + Send>,
-    /// Whether a file was invented, so that its alerts stay on the screen.
-    pub is_invented: fn(FileId) -> bool,
+    /// Who sends them.
+    pub logs: Box<dyn Logs>,
 }
 
 /// Prepares for the signals of job control. Call it before any thread is started.
@@ -144,14 +138,11 @@ struct Screens<C, W: Write> {
     state_file: Option<StateFile>,
     now: Box<dyn Fn() -> Timestamp + Send>,
     updates: Receiver<Update>,
-    look_at: Box<dyn Fn(FileId) + Send>,
-    read_text: Box<dyn Fn(TextJob) + Send>,
-    need_texts: Box<dyn Fn(Vec<FileId>) + Send>,
+    logs: Box<dyn Logs>,
     /// The files whose texts were requested.
     requested: HashSet<FileId>,
-    /// Until the first key.
-    prepare_to_count: Option<Box<dyn FnOnce() + Send>>,
-    is_invented: fn(FileId) -> bool,
+    /// Whether there was a key or a click.
+    is_used: bool,
     env: Env,
     console: C,
     painter: Painter<W>,
@@ -237,12 +228,9 @@ impl<C: Console, W: Write> Screens<C, W> {
             state_file: start.state_file,
             now: start.now,
             updates: start.updates,
-            look_at: start.look_at,
-            read_text: start.read_text,
-            need_texts: start.need_texts,
+            logs: start.logs,
             requested: HashSet::new(),
-            prepare_to_count: Some(start.prepare_to_count),
-            is_invented: start.is_invented,
+            is_used: false,
             keys: Keys {
                 handled: 0,
                 marked: start.env.get(SYNC).map(|_| 0),
@@ -352,7 +340,7 @@ impl<C: Console, W: Write> Screens<C, W> {
         let mut lacking = self.app.lacking_texts();
         lacking.retain(|file| self.requested.insert(*file));
         if !lacking.is_empty() {
-            (self.need_texts)(lacking);
+            self.logs.need_texts(lacking);
         }
         self.send_alerts()
     }
@@ -360,7 +348,7 @@ impl<C: Console, W: Write> Screens<C, W> {
     /// Sends the alerts of this frame to the other channels. A demo's alerts stay on screen.
     fn send_alerts(&mut self) -> anyhow::Result<()> {
         let mut alerts = self.app.take_alerts();
-        alerts.retain(|alert| !(self.is_invented)(alert.session.file));
+        alerts.retain(|alert| !self.logs.is_invented(alert.session.file));
         if alerts.is_empty() {
             return Ok(());
         }
@@ -438,8 +426,8 @@ impl<C: Console, W: Write> Screens<C, W> {
     fn handle_input(&mut self, msg: Msg) -> anyhow::Result<Next> {
         self.pacer.hurry();
         self.keys.handled += u64::from(matches!(msg, Msg::Key(_)));
-        if let Some(prepare) = self.prepare_to_count.take() {
-            prepare();
+        if !std::mem::replace(&mut self.is_used, true) {
+            self.logs.prepare_to_count();
         }
         // Keys act on the current state, not on the last frame.
         self.app.catch_up((self.now)());
@@ -450,12 +438,12 @@ impl<C: Console, W: Write> Screens<C, W> {
     fn perform(&mut self, effect: Effect) -> anyhow::Result<Next> {
         match effect {
             Effect::None => {}
-            Effect::LookAt(file) => (self.look_at)(file),
+            Effect::LookAt(file) => self.logs.look_at(file),
             Effect::Theme => {
                 self.themes.next();
                 self.app.notify(format!("theme: {}", self.themes.name()));
             }
-            Effect::ReadText(request) => (self.read_text)(TextJob::Page(request)),
+            Effect::ReadText(request) => self.logs.read_text(TextJob::Page(request)),
             Effect::Copy(text) => {
                 let copied = clipboard::copy(&text, self.painter.out());
                 let copied = copied.context("could not write to the terminal")?;
@@ -491,7 +479,7 @@ impl<C: Console, W: Write> Screens<C, W> {
             // It may have been dropped.
             let _ = sender.send(result);
         });
-        (self.read_text)(TextJob::Whole(request, out, done));
+        self.logs.read_text(TextJob::Whole(request, out, done));
         Ok(Opening {
             file,
             program,

@@ -1,0 +1,171 @@
+//! Where the screens' sessions come from: logs that are followed, or the demo.
+
+use crate::ingest::store::pipe::Piped;
+use crate::ingest::{self, Handle, TextJob, demo};
+use crate::model::fleet::{FileId, Update};
+use crate::model::window::Rules;
+use crate::report::ReportContext;
+use crate::tokens::Counter;
+use crate::tui::Logs;
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use tokio::sync::mpsc::Sender;
+
+/// The demo. Its sessions are complete from the start.
+#[derive(Clone)]
+pub(super) struct Demo {
+    rules: Arc<Rules>,
+    counter: Arc<Counter>,
+    /// What the banner says without a demo.
+    note: String,
+    sender: Sender<Update>,
+    /// Whether there is a log: then the demo ends.
+    found: Arc<AtomicBool>,
+}
+
+impl Demo {
+    /// A demo that is not played yet.
+    pub(super) fn new(rules: Arc<Rules>, note: String, sender: Sender<Update>) -> Demo {
+        Demo {
+            counter: Arc::new(Counter::for_estimator(rules.estimator)),
+            rules,
+            note,
+            sender,
+            found: Arc::default(),
+        }
+    }
+
+    /// Plays it until a log is found; then removes its sessions and ends.
+    pub(super) fn play(&self) -> io::Result<()> {
+        let (found, note) = (Arc::clone(&self.found), self.note.clone());
+        let sink = to_screens(self.sender.clone());
+        let mut files = BTreeSet::new();
+        let until_found = move |update| {
+            if found.load(Ordering::Relaxed) {
+                for file in std::mem::take(&mut files) {
+                    sink(Update::Vanished(file))?;
+                }
+                sink(Update::Banner(note.clone()))?;
+                return ControlFlow::Break(());
+            }
+            if let Update::Found(facts) = &update {
+                files.insert(facts.file);
+            }
+            sink(update)
+        };
+        let (rules, counter) = (Arc::clone(&self.rules), Arc::clone(&self.counter));
+        demo::start(rules, counter, until_found)
+    }
+
+    /// The line above it; `why` is put before it.
+    pub(super) fn banner(&self, why: &str) -> String {
+        let separator = if self.note.is_empty() { "" } else { " · " };
+        format!("{why}this is a demo{separator}{}", self.note)
+    }
+}
+
+impl Logs for Demo {
+    fn look_at(&self, _: FileId) {}
+
+    fn read_text(&self, job: TextJob) {
+        // If no thread can be started, the text stays unread.
+        drop(demo::read_text(job, to_screens(self.sender.clone())));
+    }
+
+    fn need_texts(&self, _: Vec<FileId>) {}
+
+    /// An idle monitor needs no vocabulary; a user who opens a session does not wait for it.
+    fn prepare_to_count(&self) {
+        let vocabulary = Arc::clone(&self.counter);
+        let load = move || vocabulary.warm_up();
+        // If no thread can be started, the first count loads it.
+        drop(thread::Builder::new().name("vocabulary".into()).spawn(load));
+    }
+
+    fn is_invented(&self, file: FileId) -> bool {
+        demo::holds(file)
+    }
+}
+
+/// Logs that are read and followed.
+pub(super) struct Followed {
+    handle: Handle,
+    /// What is shown where there is none.
+    demo: Demo,
+}
+
+impl Followed {
+    /// Starts to read them. If there is none after the first look, the demo is played if `or_demo`.
+    pub(super) fn start(
+        context: ReportContext,
+        piped: Option<Piped>,
+        demo: Demo,
+        or_demo: bool,
+    ) -> io::Result<Followed> {
+        let options = ingest::Options {
+            formats: context.formats,
+            roots: context.roots,
+            user: context.user,
+            stdin: piped,
+            rules: context.rules,
+            counter: Arc::clone(&demo.counter),
+            cache: context.cache,
+        };
+        let (sink, found) = (to_screens(demo.sender.clone()), Arc::clone(&demo.found));
+        let mut instead = or_demo.then(|| demo.clone());
+        let handle = ingest::start(options, move |update| {
+            if matches!(update, Update::Found(_)) {
+                found.store(true, Ordering::Relaxed);
+            }
+            let all_found = matches!(update, Update::InitialScanDone);
+            sink(update)?;
+            let instead = instead.take_if(|_| all_found);
+            if let Some(demo) = instead.filter(|_| !found.load(Ordering::Relaxed)) {
+                sink(Update::Banner(demo.banner("no agent logs found: ")))?;
+                // If no thread can be started, there is no demo.
+                drop(demo.play());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(Followed { handle, demo })
+    }
+}
+
+impl Logs for Followed {
+    fn look_at(&self, file: FileId) {
+        self.handle.look_at(file);
+    }
+
+    fn read_text(&self, job: TextJob) {
+        match demo::holds(job.request().file) {
+            true => self.demo.read_text(job),
+            false => self.handle.read_text(job),
+        }
+    }
+
+    fn need_texts(&self, files: Vec<FileId>) {
+        self.handle.need_texts(files);
+    }
+
+    fn prepare_to_count(&self) {
+        self.demo.prepare_to_count();
+    }
+
+    fn is_invented(&self, file: FileId) -> bool {
+        self.demo.is_invented(file)
+    }
+}
+
+/// Passes updates on to the screens, as long as they are open.
+fn to_screens(
+    sender: Sender<Update>,
+) -> impl Fn(Update) -> ControlFlow<()> + Clone + Send + Sync + 'static {
+    move |update| match sender.blocking_send(update) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}

@@ -1,0 +1,22 @@
+//! What the screens ask of whoever reads the logs.
+
+use crate::ingest::TextJob;
+use crate::model::fleet::FileId;
+
+/// Reads logs for the screens. No request waits: what it leads to comes as updates.
+pub trait Logs: Send {
+    /// Reads this file first, from its start.
+    fn look_at(&self, file: FileId);
+
+    /// Reads the text of an item.
+    fn read_text(&self, job: TextJob);
+
+    /// Reads these files, which came from the cache, for their texts.
+    fn need_texts(&self, files: Vec<FileId>);
+
+    /// Called at the first key or click: a session may be opened soon.
+    fn prepare_to_count(&self);
+
+    /// Whether a file was invented, so that its alerts stay on the screen.
+    fn is_invented(&self, file: FileId) -> bool;
+}
