@@ -32,7 +32,7 @@
 //! | [`ingest`] | finds, reads and follows logs; plays the demo | `model`, `agents`, `tokens`, `paths`, `files` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | all of the above |
-//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `paths` |
+//! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `paths`, `files` |
 //! | [`config`], [`cli`] | the configuration file, the command line | what they configure |
 //! | [`commands`] | runs a command: puts all the others together | everything |
 //!

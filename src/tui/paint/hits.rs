@@ -1,6 +1,6 @@
 //! Which areas of the drawn screen react to the mouse.
 
-use super::Area;
+use super::area::Area;
 use crate::tui::keymap::Action;
 
 /// What a click on an area does.
