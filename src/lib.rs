@@ -26,18 +26,21 @@
 //! |---|---|---|
 //! | [`model`] | the domain: sessions, their sizes, windows, forecasts. Pure: no files, clock or terminal | nothing |
 //! | [`tokens`] | counts o200k tokens, with a cache and limits | `model` |
-//! | [`agents`] | one decoder per log format. Pure: bytes in, events out | `model` |
+//! | [`agents::kit`] | what decoders share: JSON that cannot be relied on, images, prompts | `model` |
+//! | [`agents::format`](mod@agents::format) | what a log format is, as data | `model`, `kit` |
+//! | [`agents::builtin`], [`agents::custom`] | one decoder per format; the mapping language. Pure: bytes in, events out | `model`, `kit`, `format` |
 //! | [`paths`] | the user's folders and environment variables | nothing |
 //! | [`files`] | the only way to open a file: it must be one, and not too large | nothing |
-//! | [`ingest`] | finds, reads and follows logs; plays the demo | `model`, `agents`, `tokens`, `paths`, `files` |
+//! | [`ingest`] | finds, reads and follows logs, in rooms: bytes, lines, databases, what a log is, stores, finding, the worker | `model`, `kit`, `format`, `tokens`, `paths`, `files` |
 //! | [`render`] | numbers, ages, sources and log text as strings | `model` |
 //! | [`report`] | reports without a screen, in each output format | all of the above |
 //! | [`tui`] | the screens: `app` and `keymap` hold the state, `views` draw it in the words of `paint`, `runtime` does the I/O | `model`, `render`; the runtime also `ingest`, `paths`, `files` |
 //! | [`config`], [`cli`] | the configuration file, the command line | what they configure |
 //! | [`commands`] | runs a command: puts all the others together | everything |
 //!
-//! `main.rs` parses the arguments and turns errors into messages and exit codes. The test
-//! `tests/it/house/imports.rs` checks the imports.
+//! `main.rs` parses the arguments and turns errors into messages and exit codes. The list of all formats is handed in
+//! from `commands`. The test `tests/it/house/imports.rs` checks the imports, `circles.rs` beside it that no files import
+//! each other in a circle.
 //!
 //! Where to find things:
 //!
@@ -50,8 +53,9 @@
 //! - How good the numbers are: [`model::estimators`], [`model::forecast`], [`report::audit`].
 //! - Facts about models and agents: `assets/models.toml`. An agent's rule that needs its settings or its
 //!   own token count is beside its decoder.
-//! - What a log is kept in (a file of lines, a rewritten document, a folder, a database, a pipe):
-//!   [`ingest::store`], one trait with an implementation per kind. Only that module distinguishes them.
+//! - What a log is to those who read it: [`ingest::log`]. What it is kept in (lines, a rewritten document, rows of a
+//!   database, a pipe): [`ingest::store`], the implementations of [`ingest::log::Store`]. Only that module distinguishes
+//!   them. Which bytes are read (a file, compressed, a chain, a folder, a tree): [`ingest::source`].
 //! - Threads and the order of reading: [`ingest`]. Files that agents write beside their logs:
 //!   [`ingest::sidecar`]. Lines of any length in bounded memory: [`ingest::lines`], [`ingest::elide`].
 //! - The keys: [`tui::keymap::BINDINGS`] is the table for dispatch, help, footer and `assets/docs/keys.md`.

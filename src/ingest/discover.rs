@@ -2,6 +2,7 @@
 
 mod databases;
 mod links;
+mod reach;
 pub(crate) mod registry;
 pub mod roots;
 pub mod settings;
@@ -18,6 +19,7 @@ use crate::ingest::log::{LogFile, Store, file_id, id_of_real};
 use crate::ingest::source::{self, Stamp, head, zst};
 use crate::model::fleet::{FileFacts, FileId};
 use crate::paths::Env;
+use reach::Reach;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
@@ -28,8 +30,6 @@ use std::time::Instant;
 
 /// Extensions of files in given folders that are looked into, beside files with an agent's names.
 const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "yaml", "db", "sqlite"];
-/// Folders are not searched deeper than this.
-const DEPTH: usize = 48;
 
 /// What a walk has found.
 #[derive(Default)]
@@ -82,8 +82,7 @@ struct Walk<'s> {
     real_root: PathBuf,
     /// Links that are not followed, and the first of them.
     unfollowed: (u64, PathBuf),
-    /// Whether there are folders that are too deep to be looked into, which is said of the first.
-    is_too_deep: bool,
+    reach: Reach,
 }
 
 impl Scanner {
@@ -145,6 +144,7 @@ impl Scanner {
             };
             (walk.scanner.announce)(path);
             walk.real_root = fs::canonicalize(root.path()).unwrap_or_default();
+            walk.reach.begin();
             walk.enter(root, path);
             walk.tell_unfollowed();
         }
@@ -246,17 +246,7 @@ impl<'s> Walk<'s> {
             linked: Vec::new(),
             real_root: PathBuf::new(),
             unfollowed: Default::default(),
-            is_too_deep: false,
-        }
-    }
-
-    fn too_deep(&mut self, path: &Path) {
-        if !std::mem::replace(&mut self.is_too_deep, true) {
-            let what = format!(
-                "folders that are more than {DEPTH} folders deep are not looked into, as this one: name a folder \
-                 closer to the logs"
-            );
-            self.problem(path, what);
+            reach: Reach::default(),
         }
     }
 
@@ -301,11 +291,12 @@ impl<'s> Walk<'s> {
     }
 
     fn folder(&mut self, root: &SearchRoot, path: &Path, real: PathBuf, depth: usize) {
-        if depth > DEPTH {
-            return self.too_deep(path);
-        }
         if !self.folders.insert(real.clone()) {
             return;
+        }
+        let is_named = !matches!(root, SearchRoot::Usual(..));
+        if let Err(why) = self.reach.enter(depth, is_named) {
+            return why.map_or((), |why| self.problem(path, why));
         }
         match self.scanner.folder(root, path) {
             Ok(None) => {}
@@ -478,6 +469,7 @@ impl<'s> Walk<'s> {
         stamp: Stamp,
         store: Option<Arc<dyn Store>>,
     ) {
+        self.reach.found();
         if !self.files.insert(file) {
             return;
         }
@@ -592,6 +584,7 @@ fn head_of(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::TOY;
+    use super::reach::DEPTH;
     use super::*;
     use crate::agents::builtin::kimi::KIMI;
     use crate::ingest::reader::first_records;
