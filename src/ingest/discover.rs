@@ -291,13 +291,13 @@ impl<'s> Walk<'s> {
     }
 
     fn folder(&mut self, root: &SearchRoot, path: &Path, real: PathBuf, depth: usize) {
-        if !self.folders.insert(real.clone()) {
+        if self.folders.contains(&real) {
             return;
         }
-        let is_named = !matches!(root, SearchRoot::Usual(..));
-        if let Err(why) = self.reach.enter(depth, is_named) {
+        if let Err(why) = self.reach.enter(depth, root.agent().is_none()) {
             return why.map_or((), |why| self.problem(path, why));
         }
+        self.folders.insert(real.clone());
         match self.scanner.folder(root, path) {
             Ok(None) => {}
             Ok(Some(log)) => return self.add_folder(path, id_of_real(&real), log),

@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, Sessions};
 use super::lines::Progress;
-use super::patience::Patience;
+use super::patience::Waiting;
 use super::sidecar::{DecoderWithSidecar, SidecarStore, States};
 use super::source::{SETTLED, Stamp};
 use super::text::Pieces;
@@ -206,7 +206,7 @@ impl dyn Cursor {
         end: End,
         pause: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<News> {
-        let mut patience = Patience::default();
+        let mut waiting = Waiting::default();
         loop {
             let error = match self.read(measure, end, pause) {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock && self.keeps_place() => e,
@@ -215,7 +215,7 @@ impl dyn Cursor {
             if pause(0) {
                 return Err(error);
             }
-            patience.wait()?;
+            waiting.pause()?;
         }
     }
 

@@ -30,10 +30,10 @@ pub fn is_busy(error: &io::Error) -> bool {
 ///
 /// As `read`; [`busy`] if the agent was at work for [`PATIENCE`].
 pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let mut patience = Patience::default();
+    let mut waiting = Waiting::default();
     loop {
         match read() {
-            Err(e) if is_busy(&e) => patience.wait()?,
+            Err(e) if is_busy(&e) => waiting.pause()?,
             read => return read,
         }
     }
@@ -41,22 +41,22 @@ pub fn patiently<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 
 /// How long something has waited.
 #[derive(Default)]
-pub struct Patience {
-    waited: Duration,
+pub struct Waiting {
+    so_far: Duration,
 }
 
-impl Patience {
+impl Waiting {
     /// Waits a moment.
     ///
     /// # Errors
     ///
     /// [`busy`] if it has waited for [`PATIENCE`].
-    pub fn wait(&mut self) -> io::Result<()> {
-        if self.waited >= PATIENCE {
+    pub fn pause(&mut self) -> io::Result<()> {
+        if self.so_far >= PATIENCE {
             return Err(busy());
         }
         thread::sleep(PAUSE);
-        self.waited += PAUSE;
+        self.so_far += PAUSE;
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use super::history::{Away, Item, ItemIx, Left, PreviousSize, RequestIx};
 use super::names::Names;
 use super::small::{MaybeIx, RareList};
 use super::{Gone, Kind, Source};
+use crate::model::small::short;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
@@ -219,7 +220,7 @@ impl Items {
             away: RareList::default(),
             previous: None,
             record: self.record,
-            node: u32::try_from(node).unwrap_or(u32::MAX),
+            node: short(node),
         });
         self.enlist(ix);
         self.tally(ix, 1);
@@ -382,7 +383,7 @@ impl Items {
     /// Costs what has come since the request before.
     pub(super) fn send(&mut self, request: RequestIx, start: NodeIx) -> Vec<ItemIx> {
         self.keep_unsettled();
-        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        let start = short(start);
         let later = self.pending.split_off(&(start, 0));
         let sent = std::mem::replace(&mut self.pending, later);
         if self.newest_sent.0 != request {
@@ -540,11 +541,6 @@ impl Items {
             false => newest,
         }
     }
-}
-
-/// An item's index in half the memory.
-fn short(ix: ItemIx) -> u32 {
-    u32::try_from(ix).unwrap_or(u32::MAX)
 }
 
 /// Whether an item is a tool result whose size goes by its content alone, not by its framing.

@@ -9,6 +9,7 @@ use super::calibration::Spread;
 use super::event::Place;
 use super::history::RequestIx;
 use super::ledger::Ledger;
+use crate::model::small::short;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -91,10 +92,6 @@ impl Inputs {
 /// The entry that was the newest when there were `len` of them.
 fn newest<T>(all: &[T], len: u32) -> Option<&T> {
     all.get((len as usize).checked_sub(1)?)
-}
-
-fn short(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 impl Past {

@@ -5,6 +5,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::{Deref, DerefMut};
 
+/// An index in half the memory. No session has four billion of anything.
+pub(super) fn short(ix: usize) -> u32 {
+    u32::try_from(ix).unwrap_or(u32::MAX)
+}
+
 /// An index or none, in a quarter of the memory of an `Option`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MaybeIx(u32);

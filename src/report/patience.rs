@@ -4,14 +4,12 @@
 
 use crate::ingest::discover::{Found, Scanner};
 use crate::ingest::log::LogFile;
-use crate::ingest::patience::is_busy;
+use crate::ingest::patience::{PATIENCE, is_busy};
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a command waits in all.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -1,6 +1,7 @@
 //! What items of one kind of framing cost beyond their text.
 
 use crate::model::Kind;
+use crate::model::small::short;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -82,7 +83,7 @@ impl Classes {
     pub(super) fn slot(&mut self, ix: ClassIx, next: usize) -> usize {
         let slot = &mut self.costs[ix as usize].slot;
         if *slot == 0 {
-            *slot = u32::try_from(next + 1).unwrap_or(u32::MAX);
+            *slot = short(next + 1);
         }
         *slot as usize - 1
     }

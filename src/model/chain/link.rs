@@ -3,7 +3,7 @@
 use super::NodeIx;
 use crate::model::event::{Key, Part};
 use crate::model::history::ItemIx;
-use crate::model::small::MaybeIx;
+use crate::model::small::{MaybeIx, short};
 use serde::{Deserialize, Serialize};
 
 /// A record in the tree.
@@ -48,8 +48,8 @@ impl Held {
         if !is_last {
             self.items.extend_from_within(from..from + len);
         }
-        self.items.push(u32::try_from(item).unwrap_or(u32::MAX));
+        self.items.push(short(item));
         let from = if is_last { from } else { end };
-        self.ranges[node] = (u32::try_from(from).unwrap_or(u32::MAX), count + 1);
+        self.ranges[node] = (short(from), count + 1);
     }
 }

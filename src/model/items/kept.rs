@@ -1,8 +1,9 @@
 //! What stays of the items of a session that is not looked at.
 
-use super::{Items, short};
+use super::Items;
 use crate::model::chain::Chain;
 use crate::model::history::{Item, ItemIx};
+use crate::model::small::short;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ impl Items {
             let items = chain.items(*old);
             kept.extend(items.filter(|ix| stays(&self.list[*ix])));
             for ix in &kept[from..] {
-                self.list[*ix].node = u32::try_from(node).unwrap_or(u32::MAX);
+                self.list[*ix].node = short(node);
             }
             nodes.push(from..kept.len());
         }

@@ -8,6 +8,7 @@ use super::Items;
 use crate::model::Source;
 use crate::model::chain::NodeIx;
 use crate::model::history::ItemIx;
+use crate::model::small::short;
 
 /// What the items before a node share, and how it came to that.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +38,7 @@ impl Items {
     /// above 0.
     pub(in crate::model) fn rescale(&mut self, start: NodeIx, held: u64, tokens: u64) {
         self.settled.all += i128::from(tokens) - i128::from(held);
-        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        let start = short(start);
         let rescaled = self.rescaled.get_or_insert_default();
         rescaled.drops.push((start, tokens as f64 / held as f64));
         rescaled.tokens = tokens;

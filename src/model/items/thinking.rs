@@ -4,6 +4,7 @@ use super::Items;
 use crate::model::Gone;
 use crate::model::chain::NodeIx;
 use crate::model::history::{ItemIx, Left, RequestIx};
+use crate::model::small::short;
 
 impl Items {
     /// All thinking since the last reset, in the context or stripped, in the order of nodes.
@@ -34,7 +35,7 @@ impl Items {
 
     /// Takes the thinking before this node out of the context.
     pub(in crate::model) fn strip_thinking(&mut self, before: NodeIx, request: RequestIx) {
-        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        let before = short(before);
         let later = match self.thinking.first() {
             Some((node, _)) if *node < before => self.thinking.split_off(&(before, 0)),
             _ => return,

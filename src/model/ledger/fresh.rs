@@ -1,6 +1,7 @@
 //! Which items each request settled, in one list: a log may have a million requests and never compact.
 
 use crate::model::history::{ItemIx, RequestIx};
+use crate::model::small::short;
 use serde::{Deserialize, Serialize};
 
 /// The items that each request since the last reset settled.
@@ -17,12 +18,8 @@ impl Fresh {
         let older = self.requests.partition_point(|(ix, _)| *ix < request);
         self.requests.truncate(older);
         self.items.truncate(self.start(older));
-        let short = items
-            .iter()
-            .map(|ix| u32::try_from(*ix).unwrap_or(u32::MAX));
-        self.items.extend(short);
-        let end = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
-        self.requests.push((request, end));
+        self.items.extend(items.iter().map(|ix| short(*ix)));
+        self.requests.push((request, short(self.items.len())));
     }
 
     /// The items of a request; `None`: it settled none since the last reset.

@@ -97,14 +97,11 @@ fn write_rest(out: &mut dyn Write, agent: &Agent) -> io::Result<()> {
     entry(out, "updated", facts.live)?;
     entry(out, "recognised", &format!("by {}", facts.mark))?;
     entry(out, "tested with", facts.tried)?;
-    match agent.proven {
-        None => entry(out, "trust", agent.tier),
-        Some(version) => entry(
-            out,
-            "trust",
-            &format!("proven against known counts, up to {version}"),
-        ),
-    }
+    let trust = match agent.proven {
+        None => agent.tier.to_owned(),
+        Some(version) => format!("proven against known counts, up to {version}"),
+    };
+    entry(out, "trust", &trust)
 }
 
 /// A line, or several if it is long.

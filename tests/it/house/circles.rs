@@ -1,7 +1,7 @@
 //! Which files import each other in circles. A file and those of its folder count as one here: a parent declares its
 //! children, and they use what it holds.
 
-use super::imports::imports;
+use super::imports::{imports, is_within};
 use super::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,11 +82,6 @@ fn module_of<'m>(path: &str, modules: &BTreeSet<&'m str>) -> Option<&'m str> {
         }
         path = path.rsplit_once("::")?.0;
     }
-}
-
-fn is_within(module: &str, parent: &str) -> bool {
-    let rest = module.strip_prefix(parent);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
 /// The sets of modules that reach each other.

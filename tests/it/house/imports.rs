@@ -209,7 +209,7 @@ fn part(path: &str) -> Option<&'static str> {
     parts.max_by_key(|part| part.len())
 }
 
-fn is_within(path: &str, part: &str) -> bool {
+pub fn is_within(path: &str, part: &str) -> bool {
     path.strip_prefix(part)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }

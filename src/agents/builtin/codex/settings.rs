@@ -5,7 +5,7 @@
 //! `model_auto_compact_token_limit_scope = "body_after_prefix"` the limit is for what came after the first
 //! prompt of the window (`session/context_window.rs`).
 
-use crate::agents::format::settings::{Layers, Settings, SettingsFile};
+use crate::agents::format::settings::{self, Layers, Settings, SettingsFile};
 use crate::model::window::{ModelWindow, Overrides};
 use serde_json::Value;
 
@@ -70,11 +70,7 @@ fn models(cache: &Layers, set: Option<u64>) -> Vec<ModelWindow> {
 }
 
 fn model_of(model: &Value, set: Option<u64>) -> Option<ModelWindow> {
-    let number = |name: &str| {
-        model
-            .get(name)
-            .and_then(crate::agents::format::settings::tokens)
-    };
+    let number = |name: &str| model.get(name).and_then(settings::tokens);
     let largest = number("max_context_window");
     let usual = number("context_window").or(largest);
     let raw = match set {
